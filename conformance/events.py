@@ -1,0 +1,177 @@
+"""The values everything else speaks of: frames, events, exchanges, and the shared vocabulary.
+
+A *frame* is one SSE event, comment or field line with its byte offset (a JSON response body is
+one frame of kind `body`). A dialect turns a frame into *wire events* (the decoded payload, arrays
+unrolled) and *semantic events* (what a correct client would report, named alike for every
+dialect). Transport events (`http.request`, `sse.frame`, ...) complete the trace.
+
+Rule 1: the number of a frame (from 1; 0 is the request and the response head) is the number of
+every event that it gave rise to. Two events of one frame are neither before nor after each other.
+Rule 2: inside one frame the order is transport, wire, semantic; semantic events come in the order
+of `SEMANTIC_ORDER`.
+Rule 3: every semantic event carries `choice` (0 where the dialect has none).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+import msgspec
+
+FrameKind = Literal["event", "comment", "ignored", "body"]
+Layer = Literal["transport", "wire", "semantic"]
+Ending = Literal["eof", "reset", "client-closed", "idle-timeout", "protocol-error", "open"]
+
+ENDINGS: Final[tuple[Ending, ...]] = (
+    "eof",
+    "reset",
+    "client-closed",
+    "idle-timeout",
+    "protocol-error",
+    "open",
+)
+
+TRANSPORT_EVENTS: Final = frozenset(
+    {"http.request", "http.response", "sse.frame", "sse.comment", "sse.ignored", "http.end"}
+)
+
+# Type -> the fields it may carry, besides `choice`.
+SEMANTIC_EVENTS: Final[Mapping[str, frozenset[str]]] = {
+    "message.start": frozenset({"role", "id"}),
+    "thinking.start": frozenset({"block", "channel", "explicit", "id"}),
+    "thinking.delta": frozenset({"block", "channel", "part", "text"}),
+    "thinking.part": frozenset({"block", "part"}),
+    "thinking.end": frozenset({"block", "explicit"}),
+    "thinking.opaque": frozenset({"block", "kind", "data"}),
+    "text.start": frozenset({"block"}),
+    "text.delta": frozenset({"block", "text"}),
+    "text.end": frozenset({"block"}),
+    "refusal.delta": frozenset({"text"}),
+    "tool.start": frozenset({"index", "id", "name"}),
+    "tool.delta": frozenset({"index", "arguments"}),
+    "tool.end": frozenset({"index", "id", "name", "arguments"}),
+    "usage": frozenset({"input", "output", "reasoning", "total"}),
+    "finish": frozenset({"reason"}),
+    "error": frozenset({"code", "message", "status"}),
+    "done": frozenset({"explicit"}),
+    "cut": frozenset({"how"}),
+}
+
+# Order inside one frame: message, thinking, opaque, text, refusal, tool, finish, usage, error, done.
+SEMANTIC_ORDER: Final[Mapping[str, int]] = {
+    "message.start": 0,
+    "thinking.start": 1,
+    "thinking.part": 1,
+    "thinking.delta": 1,
+    "thinking.end": 1,
+    "thinking.opaque": 2,
+    "text.start": 3,
+    "text.delta": 3,
+    "text.end": 3,
+    "refusal.delta": 4,
+    "tool.start": 5,
+    "tool.delta": 5,
+    "tool.end": 5,
+    "finish": 6,
+    "usage": 7,
+    "error": 8,
+    "done": 9,
+    "cut": 10,
+}
+
+
+class Frame(msgspec.Struct, frozen=True, gc=False):
+    """One unit of the wire.
+
+    `event`   dispatched by the standard: `event` (default `message`), `data`, `id` (the last
+              event id at dispatch), `named` (an `event:` line was there).
+    `comment` `data` is the text after the colon.
+    `ignored` what the standard throws away: `event` names why (`unknown-field`, `no-data`,
+              `unfinished`, `bad-id`, `bad-retry`, `bad-utf8`), `data` is the line or block.
+    `body`    `data` is a whole JSON response body.
+    `offset` is the 0-based byte at which the frame's first line begins.
+    """
+
+    kind: FrameKind
+    event: str
+    data: str
+    id: str
+    offset: int
+    named: bool = False
+
+
+class Event(msgspec.Struct, frozen=True, gc=False):
+    """One thing that happened: `data` is the decoded payload, `number` the frame's number."""
+
+    type: str
+    data: Mapping[str, Any]
+    number: int
+    layer: Layer
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked. `json` is None where the body was not recorded or is not JSON."""
+
+    method: str = "POST"
+    path: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    json: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The head of an answer. `status` is None where it was not recorded (a bare `.sse` file)."""
+
+    status: int | None = None
+    http: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def header(self, name: str) -> str | None:
+        """Value of the last header of that name, in any case; None if absent."""
+        wanted = name.lower()
+        return next((v for k, v in reversed(self.headers) if k.lower() == wanted), None)
+
+
+class Chunk(msgspec.Struct, frozen=True, gc=False):
+    """Bytes that arrived together. `ms` since the chunk before; None where no clock was kept."""
+
+    data: bytes
+    ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request with its response, as recorded.
+
+    `request` is None where it was not recorded. `chunks` are the response body. `seen` holds what
+    a client under test reported (harness objects, unchanged), None where there was no client.
+    """
+
+    number: int = 1
+    request: Request | None = None
+    response: Response | None = None
+    chunks: tuple[Chunk, ...] = ()
+    end: Ending = "eof"
+    dialect: str | None = None
+    scenario: str = ""
+    role: str = ""
+    hop: str = ""
+    after: int | None = None
+    seen: tuple[Mapping[str, Any], ...] | None = None
+    name: str = field(default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The wire event types that a dialect speaks; rules are linted against it.
+
+    `open` names prefixes under which servers may invent types (`response.`): an unknown type
+    there is no error on the wire, but still a lint error in a rule file.
+    """
+
+    dialect: str
+    wire: frozenset[str]
+    open: tuple[str, ...] = ()
