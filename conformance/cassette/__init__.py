@@ -1,0 +1,48 @@
+"""Cassettes: recorded exchanges on disk, exact to the byte.
+
+`read`, `exchanges` and `open_recording` read; `Writer`, `write` and `convert` write; `redact` takes
+secrets out; `inspect` shows a stream; `locate` finds the line of a byte.
+"""
+
+from __future__ import annotations
+
+from conformance.cassette.convert import convert
+from conformance.cassette.header import Cassette, Clock, Fidelity, Header, Origin, Redaction
+from conformance.cassette.imports import Kind, export_sse, import_file
+from conformance.cassette.inspect import inspect
+from conformance.cassette.read import exchanges, read
+from conformance.cassette.recording import (
+    Recording,
+    discover,
+    is_recording,
+    locate,
+    open_recording,
+)
+from conformance.cassette.redact import BodyRedactor, Redactor, redact
+from conformance.cassette.write import Writer, write
+
+__all__ = [
+    "BodyRedactor",
+    "Cassette",
+    "Clock",
+    "Fidelity",
+    "Header",
+    "Kind",
+    "Origin",
+    "Recording",
+    "Redaction",
+    "Redactor",
+    "Writer",
+    "convert",
+    "discover",
+    "exchanges",
+    "export_sse",
+    "import_file",
+    "inspect",
+    "is_recording",
+    "locate",
+    "open_recording",
+    "read",
+    "redact",
+    "write",
+]

@@ -1,0 +1,70 @@
+"""Bytes and suites in, verdicts and findings out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from conformance.check.recordings import (
+    Choices,
+    check_paths,
+    check_recording,
+    choose_profile,
+)
+from conformance.check.result import Finding, Report, StreamResult
+from conformance.check.rulebook import Rulebook
+from conformance.check.stream import Setting, StreamCheck
+from conformance.check.suites import load_suites
+from conformance.dialects import get
+from conformance.events import Exchange, Request
+
+__all__ = [
+    "Choices",
+    "Finding",
+    "Report",
+    "Rulebook",
+    "StreamResult",
+    "check_cassette",
+    "check_chunks",
+    "check_paths",
+    "check_recording",
+    "load_suites",
+]
+
+
+def check_chunks(
+    chunks: Iterable[bytes],
+    *,
+    dialect: str,
+    profile: str | None = None,
+    request: Mapping[str, Any] | None = None,
+    keep: bool = False,
+    suites: Sequence[str] = (),
+) -> Report:
+    """Judges one response body as it arrives, in bounded memory.
+
+    `chunks` are the bytes of an event stream or of a JSON body, `request` is the decoded JSON
+    that was asked. With `keep` the report has `events`. Raises UsageError for unknown names.
+    """
+    rulebook = Rulebook.load(suites)
+    spoken = get(dialect)
+    chosen, named = choose_profile(spoken, Choices(profile=profile), None)
+    setting = Setting(spoken, chosen, rulebook.bound(chosen), named=named, keep=keep)
+    asked = Request(json=dict(request)) if request is not None else None
+    stream = StreamCheck(setting, Exchange(request=asked), clock=False)
+    for data in chunks:
+        stream.feed(data, None)
+    return Report((stream.finish("eof").result,))
+
+
+def check_cassette(
+    path: Path | str,
+    *,
+    dialect: str | None = None,
+    profile: str | None = None,
+    suites: Sequence[str] = (),
+    folders: Sequence[Path] = (),
+) -> Report:
+    """Judges every exchange of one recording. Raises CassetteError where it cannot be read."""
+    return check_paths([path], dialect=dialect, profile=profile, suites=suites, folders=folders)

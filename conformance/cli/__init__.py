@@ -1,0 +1,53 @@
+"""The command line: one module per verb.
+
+Exit codes, the first that applies: 4 internal error; 2 usage, bad spec, bad cassette; 3 target
+unreachable; 1 findings; 5 nothing selected; 0 conforms; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from typer.main import get_command
+
+from conformance import __version__
+from conformance.cli.failures import describe, exit_code
+from conformance.cli.terminal import put, survive_any_text, warn
+from conformance.cli.verbs import Verbs
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(cls=Verbs, rich_markup_mode=None, add_completion=False)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line (default: `sys.argv`) and return the exit code."""
+    survive_any_text(sys.stdout, sys.stderr)
+    try:
+        code = get_command(app).main(arguments, prog_name="conformance", standalone_mode=False)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # the last line of defence
+        warn(describe(error))
+        return exit_code(error)
+    return code if isinstance(code, int) else 0
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        put(f"conformance {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def conformance(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Judge LLM reasoning streams: say which event broke which rule."""
+    del version
+    if context.invoked_subcommand is None:
+        put(context.get_help())

@@ -1,0 +1,246 @@
+"""Records to exchanges: who may follow whom, which line belongs to which exchange.
+
+Rule 1: a line without `exchange` belongs to the exchange of the latest request; a request without
+a number gets the next one.
+Rule 2: within an exchange the order is request, response, data, end, seen. An end may come
+without a response (the connection broke before the head), data may not.
+Rule 3: a data line with `ms` begins a chunk (null: no clock was kept), one without goes on with
+the chunk before; the first one always begins a chunk.
+Rule 4: exchanges come out in the order of their requests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+from msgspec import UNSET
+
+from conformance.cassette.header import Clock, Header, Redaction
+from conformance.cassette.records import Record, fault, payload
+from conformance.cassette.source import RawLine
+from conformance.events import Chunk, Ending, Exchange, Request, Response
+
+
+class Draft:
+    """One exchange while its lines come in.
+
+    `spots` are (offset, line) of its data lines, `head_line` is the line of its response, or else
+    of its request.
+    """
+
+    __slots__ = (
+        "_chunks",
+        "_ms",
+        "_parts",
+        "_record",
+        "clock_end",
+        "clock_head",
+        "end",
+        "head_line",
+        "number",
+        "responded",
+        "response",
+        "sealed",
+        "seen",
+        "size",
+        "spots",
+    )
+
+    def __init__(self, number: int, record: Record, line: int) -> None:
+        self.number = number
+        self.response: Response | None = None
+        self.responded = False
+        self.end: Ending | None = None
+        self.sealed = False
+        self.seen: tuple[dict[str, object], ...] | None = None
+        self.clock_head: float | None = None
+        self.clock_end: float | None = None
+        self.size = 0
+        self.head_line = line
+        self.spots: list[tuple[int, int]] = []
+        self._record = record
+        self._chunks: list[Chunk] = []
+        self._parts: list[bytes] | None = None
+        self._ms: float | None = None
+
+    def begin(self, ms: float | None) -> None:
+        """A chunk begins."""
+        self._close_chunk()
+        self._parts, self._ms = [], ms
+
+    @property
+    def has_chunk(self) -> bool:
+        return self._parts is not None
+
+    @property
+    def chunk_count(self) -> int:
+        return len(self._chunks)
+
+    def add(self, data: bytes) -> None:
+        """The chunk goes on."""
+        assert self._parts is not None
+        self._parts.append(data)
+        self.size += len(data)
+
+    def close(self, end: Ending) -> None:
+        self._close_chunk()
+        self.end = end
+
+    def digest(self) -> str:
+        """SHA-256 of the body, as hexadecimal digits."""
+        hashed = hashlib.sha256()
+        for chunk in self._chunks:
+            hashed.update(chunk.data)
+        return hashed.hexdigest()
+
+    @property
+    def clock(self) -> Clock:
+        return Clock(self.clock_head, self.clock_end)
+
+    def exchange(self, header: Header) -> Exchange:
+        """The value; an exchange without `end` is `open`."""
+        self._close_chunk()
+        record = self._record
+        return Exchange(
+            number=self.number,
+            request=record.request if isinstance(record.request, Request) else None,
+            response=self.response,
+            chunks=tuple(self._chunks),
+            end=self.end or "open",
+            dialect=record.dialect or header.dialect,
+            scenario=record.scenario,
+            role=record.role,
+            hop=record.hop,
+            after=record.after,
+            seen=self.seen,
+        )
+
+    def _close_chunk(self) -> None:
+        if self._parts is not None:
+            parts = self._parts
+            data = parts[0] if len(parts) == 1 else b"".join(parts)
+            self._chunks.append(Chunk(data, self._ms))
+            self._parts = None
+
+
+class Assembly:
+    """Takes the lines after the header and gives out exchanges.
+
+    `held` counts the bytes of body in memory, `skipped` the lines of unknown kinds. With
+    `locating`, drafts know which line holds which offset.
+    """
+
+    def __init__(self, file: str, header: Header, *, locating: bool = False) -> None:
+        self.redactions: list[Redaction] = []
+        self.skipped = 0
+        self.held = 0
+        self._locating = locating
+        self._file = file
+        self._header = header
+        self._drafts: dict[int, Draft] = {}
+        self._gone: set[int] = set()
+        self._current: Draft | None = None
+        self._highest = 0
+
+    def add(self, line: RawLine, record: Record) -> None:
+        """Takes one record. Raises CassetteError where it may not stand."""
+        kinds = record.kinds()
+        if not kinds:
+            self.skipped += 1
+            return
+        if len(kinds) > 1:
+            raise fault(self._file, line, f"one line holds both `{kinds[0]}` and `{kinds[1]}`")
+        if kinds[0] == "cassette":
+            raise fault(self._file, line, "a second header")
+        if kinds[0] == "redactions":
+            self.redactions += record.redactions or ()
+        elif kinds[0] == "request":
+            self._request(line, record)
+        else:
+            self._attach(line, record, self._owner(line, record, kinds[0]), kinds[0])
+
+    def release(self, *, everything: bool = False) -> Iterator[Draft]:
+        """Gives up drafts, oldest request first: the ended ones, or all."""
+        for number, draft in list(self._drafts.items()):
+            if everything or (draft.end is not None and draft is not self._current):
+                del self._drafts[number]
+                self._gone.add(number)
+                self.held -= draft.size
+                yield draft
+
+    def _attach(self, line: RawLine, record: Record, draft: Draft, kind: str) -> None:
+        if kind == "response":
+            self._response(line, record, draft)
+        elif kind == "end":
+            self._end(line, record, draft)
+        elif kind == "seen":
+            self._seen(line, record, draft)
+        else:
+            self._data(line, record, draft)
+
+    def _request(self, line: RawLine, record: Record) -> None:
+        number = record.exchange or self._highest + 1
+        if number in self._drafts or number in self._gone:
+            raise fault(self._file, line, f"a second request of exchange {number}")
+        self._highest = max(self._highest, number)
+        self._current = self._drafts[number] = Draft(number, record, line.number)
+
+    def _owner(self, line: RawLine, record: Record, kind: str) -> Draft:
+        if record.exchange is None:
+            draft = self._current
+        elif record.exchange in self._gone:
+            message = f"`{kind}` of exchange {record.exchange} comes too late in a file this large"
+            raise fault(self._file, line, message)
+        else:
+            draft = self._drafts.get(record.exchange)
+        if draft is None:
+            raise fault(self._file, line, f"`{kind}` before the request of its exchange")
+        if draft.end is not None and kind != "seen":
+            what = "a second `end`" if kind == "end" else f"`{kind}` after the end"
+            raise fault(self._file, line, f"{what} of exchange {draft.number}")
+        return draft
+
+    def _response(self, line: RawLine, record: Record, draft: Draft) -> None:
+        if draft.responded:
+            raise fault(self._file, line, f"a second response of exchange {draft.number}")
+        draft.responded = True
+        draft.response = record.response if isinstance(record.response, Response) else None
+        draft.clock_head = _time(record)
+        draft.head_line = line.number
+
+    def _data(self, line: RawLine, record: Record, draft: Draft) -> None:
+        if not draft.responded:
+            raise fault(self._file, line, f"data before the response of exchange {draft.number}")
+        if record.ms is not UNSET or not draft.has_chunk:
+            draft.begin(_time(record))
+        if self._locating:
+            draft.spots.append((draft.size, line.number))
+        data = payload(self._file, line, record)
+        self.held += len(data)
+        draft.add(data)
+
+    def _end(self, line: RawLine, record: Record, draft: Draft) -> None:
+        assert record.end is not UNSET
+        draft.close(record.end)
+        draft.clock_end = _time(record)
+        draft.sealed = record.sha256 is not None
+        for name, got in (("chunks", draft.chunk_count), ("bytes", draft.size)):
+            stated = getattr(record, name)
+            if stated is not None and stated != got:
+                message = f"the end states {stated} {name}, exchange {draft.number} has {got}"
+                raise fault(self._file, line, message)
+        if record.sha256 is not None and record.sha256 != draft.digest():
+            message = (
+                f"the end states another sha256 than the bytes of exchange {draft.number} have"
+            )
+            raise fault(self._file, line, message)
+
+    def _seen(self, line: RawLine, record: Record, draft: Draft) -> None:
+        if draft.seen is not None:
+            raise fault(self._file, line, f"a second `seen` of exchange {draft.number}")
+        draft.seen = record.seen or ()
+
+
+def _time(record: Record) -> float | None:
+    return None if record.ms is UNSET else record.ms

@@ -1,0 +1,72 @@
+"""What a cassette says about itself, and the values a reader hands out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from conformance.events import Exchange
+
+Origin = Literal["live", "synthetic", "imported"]
+Fidelity = Literal["bytes", "text", "events"]
+
+VERSION: Final = "1.0"
+MAJOR: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """How often one redaction rule replaced something."""
+
+    rule: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Times of one exchange that no chunk holds, in milliseconds; None where no clock was kept.
+
+    `head` runs from the request to the response head, `end` from the last chunk (without one:
+    from the head) to the end.
+    """
+
+    head: float | None = None
+    end: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line of a cassette. `extra` holds keys that this version does not know."""
+
+    version: str = VERSION
+    origin: Origin = "synthetic"
+    fidelity: Fidelity = "bytes"
+    dialect: str | None = None
+    profile: str | None = None
+    recorder: Mapping[str, Any] = field(default_factory=dict)
+    recorded_at: str | None = None
+    target: Mapping[str, Any] = field(default_factory=dict)
+    model: Mapping[str, Any] = field(default_factory=dict)
+    licence: str | None = None
+    expect: Mapping[str, str] = field(default_factory=dict)
+    redactions: tuple[Redaction, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Cassette:
+    """A cassette held in memory.
+
+    `clocks` maps an exchange's number to its clock. `torn`: an exchange has no `end`, or the last
+    line is cut. `sealed`: every end states a hash. `trailer` holds redactions that were counted
+    after the header was written. `notes` are sentences for the reader.
+    """
+
+    header: Header
+    exchanges: tuple[Exchange, ...] = ()
+    clocks: Mapping[int, Clock] = field(default_factory=dict)
+    torn: bool = False
+    sealed: bool = False
+    trailer: tuple[Redaction, ...] = ()
+    notes: tuple[str, ...] = ()

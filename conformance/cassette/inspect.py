@@ -1,0 +1,144 @@
+"""Shows a recorded stream as it was: the real lines, beside a gutter of time, chunks and events.
+
+    +ms      chunk  event
+    0.3         #1      1 | event: response.created
+                          | data: {...}
+    52.2        #2        : se.in_progress
+
+`|` begins a line of the stream, `:` goes on with it where another chunk begins inside. Times are
+milliseconds since the response head. Events are numbered as frames are, from 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from conformance.events import Exchange, Response
+from conformance.sse import Parser
+
+_LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_HEAD: Final = f"{'+ms':>10} {'chunk':>7} {'event':>6}"
+_CLIP: Final = 400
+# What would move, hide or reorder text on a terminal.
+_CONTROL: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
+)
+
+
+class _Piece(NamedTuple):
+    """A stretch of one line within one chunk; `chunk` is its number where it begins here."""
+
+    start: int
+    stop: int
+    chunk: int | None
+    begins_line: bool
+
+
+def inspect(exchange: Exchange, *, full: bool = False) -> Iterator[str]:
+    """The exchange as lines of text; long lines are clipped unless `full`."""
+    yield from _head(exchange)
+    body = b"".join(chunk.data for chunk in exchange.chunks)
+    events = _event_numbers(exchange, body)
+    times = _times(exchange)
+    for piece in _pieces(exchange, body):
+        gutter = _gutter(piece, times, events)
+        text = visible(body[piece.start : piece.stop])
+        bar = "|" if piece.begins_line else ":"
+        yield f"{gutter} {bar} {text if full else _clipped(text)}"
+    yield f"* end: {exchange.end}"
+
+
+def visible(data: bytes) -> str:
+    r"""Text that is safe to print: control characters as pictures or escapes, a final LF left out.
+
+    Bytes that are not UTF-8 by themselves become `\\xNN`.
+    """
+    text = data.removesuffix(b"\n").decode("utf-8", "backslashreplace")
+    return _CONTROL.sub(_picture, text)
+
+
+def _head(exchange: Exchange) -> Iterator[str]:
+    request, response = exchange.request, exchange.response
+    if request is not None:
+        yield f"> {_safe(request.method)} {_safe(request.path)}"
+    if response is not None:
+        yield f"< {_status(response)}"
+        yield from (f"< {_safe(name)}: {_safe(value)}" for name, value in response.headers)
+    yield _HEAD
+
+
+def _status(response: Response) -> str:
+    status = "status not recorded" if response.status is None else str(response.status)
+    return f"{status} HTTP/{_safe(response.http)}" if response.http else status
+
+
+def _safe(text: str) -> str:
+    return visible(text.encode("utf-8", "surrogateescape"))
+
+
+def _pieces(exchange: Exchange, body: bytes) -> Iterator[_Piece]:
+    """Chunks, cut where lines begin; an empty chunk has a piece of its own."""
+    starts = [line.start() for line in _LINE.finditer(body)]
+    at = 0  # the first of `starts` that is not behind us
+    stop = 0
+    for number, chunk in enumerate(exchange.chunks, 1):
+        start, stop = stop, stop + len(chunk.data)
+        mark: int | None = number
+        while True:
+            begins = at < len(starts) and starts[at] == start
+            at += begins and stop > start
+            cut = starts[at] if at < len(starts) and starts[at] < stop else stop
+            yield _Piece(start, cut, mark, begins)
+            start, mark = cut, None
+            if start >= stop:
+                break
+
+
+def _times(exchange: Exchange) -> list[str]:
+    """Per chunk, the time since the response head; empty from where no clock was kept."""
+    times, total = [], 0.0
+    known = True
+    for chunk in exchange.chunks:
+        known = known and chunk.ms is not None
+        total += chunk.ms or 0.0
+        times.append(f"{total:.1f}" if known else "")
+    return times
+
+
+def _event_numbers(exchange: Exchange, body: bytes) -> dict[int, str]:
+    """Offset -> the numbers of the frames that begin there."""
+    numbers: dict[int, str] = {}
+    for number, offset in enumerate(_frame_offsets(exchange, body), 1):
+        before = f"{numbers[offset]}," if offset in numbers else ""
+        numbers[offset] = f"{before}{number}"
+    return numbers
+
+
+def _frame_offsets(exchange: Exchange, body: bytes) -> list[int]:
+    kind = (exchange.response.header("content-type") or "") if exchange.response else ""
+    if "ndjson" in kind.lower():
+        return [line.start() for line in _LINE.finditer(body) if line[0].strip()]
+    if "json" in kind.lower():
+        return [0]
+    parser = Parser()
+    return [frame.offset for frame in (*parser.feed(body), *parser.close())]
+
+
+def _gutter(piece: _Piece, times: list[str], events: Mapping[int, str]) -> str:
+    chunk = f"#{piece.chunk}" if piece.chunk is not None else ""
+    time = times[piece.chunk - 1] if piece.chunk is not None else ""
+    event = events.get(piece.start, "") if piece.stop > piece.start else ""
+    return f"{time:>10} {chunk:>7} {event:>6}"
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= _CLIP else f"{text[:_CLIP]}... ({len(text) - _CLIP} more)"
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else f"\\u{code:04x}"

@@ -1,0 +1,53 @@
+"""From a byte of a body to the line of the file that holds it, worked out for findings only."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.cassette.read import Reader
+from conformance.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where one body stands in a file: from `offsets[i]` on, it is in line `lines[i]`.
+
+    `head` is the line of the response head, or of what comes nearest.
+    """
+
+    head: int
+    offsets: tuple[int, ...] = ()
+    lines: tuple[int, ...] = ()
+
+    def line(self, offset: int) -> int:
+        """The 1-based line that holds the byte; the head's for a negative offset."""
+        index = bisect_right(self.offsets, offset) - 1
+        return self.head if offset < 0 or index < 0 else self.lines[index]
+
+
+def line_starts(body: bytes) -> Layout:
+    """The layout of a file that is the body itself. Lines end at LF, as editors count them."""
+    starts = [0]
+    at = body.find(b"\n")
+    while at >= 0:
+        starts.append(at + 1)
+        at = body.find(b"\n", at + 1)
+    return Layout(1, tuple(starts), tuple(range(1, len(starts) + 1)))
+
+
+def cassette_layout(path: Path | str, exchange: int) -> Layout:
+    """The layout of one exchange of a cassette. Reads the file again; raises CassetteError."""
+    for draft in Reader(path, locating=True).drafts():
+        if draft.number == exchange:
+            spots = draft.spots
+            return Layout(draft.head_line, tuple(o for o, _ in spots), tuple(n for _, n in spots))
+    raise UsageError(f"{path} has no exchange {exchange}")
+
+
+def locate_in_cassette(path: Path | str, exchange: int, offsets: Sequence[int]) -> list[int]:
+    """The 1-based lines of the cassette that hold these bytes of the exchange's body."""
+    layout = cassette_layout(path, exchange)
+    return [layout.line(offset) for offset in offsets]

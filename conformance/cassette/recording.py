@@ -1,0 +1,120 @@
+"""One door for every file that holds recorded streams, and the search for them in folders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from conformance.cassette.header import Cassette, Header
+from conformance.cassette.imports import SUFFIXES, Kind, import_with_layout, kind_of
+from conformance.cassette.positions import cassette_layout
+from conformance.cassette.read import read
+from conformance.cassette.source import plain_name
+from conformance.errors import CassetteError, Place, UsageError
+from conformance.events import Exchange
+
+MUTANTS: Final = "mutants"
+_FOUND_IN_FOLDERS: Final = (".cassette.jsonl", ".sse")
+_PEEK: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A file, what kind it is, and what it holds."""
+
+    path: Path
+    kind: Kind
+    cassette: Cassette
+
+    @property
+    def header(self) -> Header:
+        return self.cassette.header
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        return self.cassette.exchanges
+
+    @property
+    def torn(self) -> bool:
+        return self.cassette.torn
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.cassette.notes
+
+    def locate(self, exchange: int, offsets: Sequence[int]) -> list[int]:
+        """As `locate`, for this file."""
+        return locate(self.path, exchange, offsets)
+
+
+def open_recording(path: Path | str, *, dialect: str | None = None) -> Recording:
+    """Reads a cassette or imports anything else. Raises CassetteError.
+
+    `dialect` is what a foreign file is said to speak; a cassette says so itself.
+    """
+    where = Path(path)
+    kind = kind_of(where)
+    if kind == "cassette":
+        return Recording(where, kind, read(where))
+    return Recording(where, kind, import_with_layout(where, dialect=dialect).cassette)
+
+
+def locate(path: Path | str, exchange: int, offsets: Sequence[int]) -> list[int]:
+    """The 1-based lines of the file that hold these bytes of an exchange's body.
+
+    Reads the file again: ask for findings only. A negative offset asks for the response head.
+    Raises UsageError if there is no such exchange.
+    """
+    where = Path(path)
+    if kind_of(where) == "cassette":
+        layout = cassette_layout(where, exchange)
+    else:
+        layouts = import_with_layout(where).layouts
+        if not 1 <= exchange <= len(layouts):
+            raise UsageError(f"{path} has no exchange {exchange}")
+        layout = layouts[exchange - 1]()
+    return [layout.line(offset) for offset in offsets]
+
+
+def is_recording(path: Path | str) -> bool:
+    """Whether the file's name is that of a recording; for YAML, whether it begins like VCR.
+
+    Raises nothing: a YAML file that cannot be read is no recording.
+    """
+    where = Path(path)
+    kind = next((kind for suffix, kind in SUFFIXES if plain_name(where).endswith(suffix)), None)
+    if kind != "vcr":
+        return kind is not None
+    try:
+        with where.open("rb") as stream:
+            return b"interactions:" in stream.read(_PEEK)
+    except OSError:
+        return False
+
+
+def discover(folder: Path | str) -> tuple[Path, ...]:
+    """Cassettes and `.sse` files below the folder, sorted.
+
+    Folders named `mutants` are skipped (their cassettes fail on purpose), unless that is what was
+    asked for. Symbolic links are followed to files inside the folder only. Raises CassetteError.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise CassetteError("expected a folder", place=Place(str(root)))
+    inside = root.resolve()
+    return tuple(sorted(path for path in _files(root) if _belongs(path, inside)))
+
+
+def _files(root: Path) -> Iterator[Path]:
+    for where, folders, names in os.walk(root):  # does not follow links to folders
+        folders[:] = [name for name in folders if name != MUTANTS]
+        yield from (Path(where, name) for name in names)
+
+
+def _belongs(path: Path, root: Path) -> bool:
+    if not plain_name(path).endswith(_FOUND_IN_FOLDERS) or not path.is_file():
+        return False
+    return not path.is_symlink() or path.resolve().is_relative_to(root)

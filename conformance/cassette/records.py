@@ -1,0 +1,164 @@
+"""One line of a cassette, decoded and checked by itself.
+
+A line is of the kind whose key it has: `cassette` (the header), `request`, `response`, `end`,
+`seen`, `text` or `hex` (data), `redactions` (a trailer). Other kinds and unknown keys are skipped.
+`request` and `response` may be null: the exchange had one, but it was not recorded.
+"""
+
+from __future__ import annotations
+
+import binascii
+import dataclasses
+import re
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from conformance.cassette.header import MAJOR, VERSION, Fidelity, Header, Origin, Redaction
+from conformance.cassette.source import RawLine
+from conformance.errors import CassetteError, Place
+from conformance.events import Ending, Request, Response
+
+# A thousand years in ms, and more exchanges than one file can hold: sums stay finite.
+_Ms = Annotated[float, Meta(ge=0, le=3.2e13)]
+_Number = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+_Count = Annotated[int, Meta(ge=0)]
+_Version = Annotated[str, Meta(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}$")]
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Every key a line may have, whatever its kind."""
+
+    cassette: _Version | UnsetType = UNSET
+    request: Request | UnsetType | None = UNSET
+    response: Response | UnsetType | None = UNSET
+    end: Ending | UnsetType = UNSET
+    seen: tuple[dict[str, Any], ...] | UnsetType = UNSET
+    text: str | UnsetType = UNSET
+    hex: str | UnsetType = UNSET
+    redactions: tuple[Redaction, ...] | UnsetType = UNSET
+    ms: _Ms | UnsetType | None = UNSET
+    exchange: _Number | None = None
+    dialect: str | None = None
+    scenario: str = ""
+    role: str = ""
+    hop: Literal["upstream", "downstream", ""] = ""
+    after: _Number | None = None
+    chunks: _Count | None = None
+    bytes: _Count | None = None
+    sha256: str | None = None
+
+    def kinds(self) -> list[str]:
+        """The kinds whose key is there."""
+        return [kind for kind in _KINDS if getattr(self, kind) is not UNSET]
+
+
+class _Header(msgspec.Struct, frozen=True, kw_only=True):
+    cassette: _Version
+    origin: Origin = "synthetic"
+    fidelity: Fidelity = "bytes"
+    dialect: str | None = None
+    profile: str | None = None
+    recorder: dict[str, Any] = msgspec.field(default_factory=dict)
+    recorded_at: str | None = None
+    target: dict[str, Any] = msgspec.field(default_factory=dict)
+    model: dict[str, Any] = msgspec.field(default_factory=dict)
+    licence: str | None = None
+    expect: dict[str, str] = msgspec.field(default_factory=dict)
+    redactions: tuple[Redaction, ...] = ()
+
+
+_KINDS: Final = ("cassette", "request", "response", "end", "seen", "text", "hex", "redactions")
+_HEADER_KEYS: Final = frozenset(_Header.__struct_fields__)
+_RECORD: Final = msgspec.json.Decoder(Record)
+_OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
+_BYTE: Final = re.compile(r" \(byte (\d+)\)$")
+_SHOWN: Final = 200
+
+
+def parse_record(file: str, line: RawLine) -> Record:
+    """The line's record. Raises CassetteError with line and column."""
+    record: Record = _decoded(_RECORD, file, line)
+    return record
+
+
+def parse_header(file: str, line: RawLine) -> Header:
+    """The header that the first line holds. Raises CassetteError, also for a newer format."""
+    known: dict[str, Any] = _decoded(_OBJECT, file, line)
+    if "cassette" not in known:
+        raise fault(file, line, "expected a cassette header, got another object")
+    extra = {key: known.pop(key) for key in list(known) if key not in _HEADER_KEYS}
+    _check_version(file, line, known["cassette"])
+    try:
+        header = msgspec.convert(known, _Header)
+    except msgspec.ValidationError as err:
+        raise fault(file, line, _lowered(err)) from err
+    values = {key: getattr(header, key) for key in _HEADER_KEYS - {"cassette"}}
+    return Header(version=header.cassette, extra=extra, **values)
+
+
+def payload(file: str, line: RawLine, record: Record) -> bytes:
+    """The bytes of a data record."""
+    if isinstance(record.text, str):
+        return record.text.encode()
+    try:
+        return binascii.unhexlify(str(record.hex))
+    except ValueError as err:  # binascii.Error is one
+        raise fault(file, line, "expected pairs of hexadecimal digits in `hex`") from err
+
+
+def fault(file: str, line: RawLine, message: str, *, column: int | None = None) -> CassetteError:
+    """The error that names this line."""
+    shown = line.data[:_SHOWN].decode("utf-8", "replace")
+    return CassetteError(message, place=Place(file, line.number, column), text=shown)
+
+
+def header_fields(header: Header) -> dict[str, Any]:
+    """The header as the object of its line; what is empty is left out."""
+    fields = {f.name: getattr(header, f.name) for f in dataclasses.fields(header)}
+    version, extra = fields.pop("version"), fields.pop("extra")
+    fields["redactions"] = [dataclasses.asdict(r) for r in header.redactions]
+    return {"cassette": version, **{k: v for k, v in fields.items() if v}, **extra}
+
+
+def _check_version(file: str, line: RawLine, version: object) -> None:
+    match = re.fullmatch(r"([0-9]{1,4})\.[0-9]{1,4}", version) if isinstance(version, str) else None
+    if match is None:
+        raise fault(file, line, f"expected a format version such as {VERSION!r}, got {version!r}")
+    if int(match[1]) != MAJOR:
+        reads = f"this version reads format {MAJOR}"
+        raise fault(file, line, f"the cassette has format {version}; {reads}")
+
+
+def _decoded(decoder: msgspec.json.Decoder[Any], file: str, line: RawLine) -> Any:
+    try:
+        return decoder.decode(line.data)
+    except RecursionError as err:
+        raise fault(file, line, "the JSON is nested too deeply") from err
+    except UnicodeDecodeError as err:
+        raise fault(file, line, "not UTF-8", column=_bad_byte(line.data)) from err
+    except msgspec.ValidationError as err:
+        raise fault(file, line, _lowered(err)) from err
+    except msgspec.DecodeError as err:
+        message = str(err)
+        at = _BYTE.search(message)
+        if at:
+            text = message.removeprefix("JSON is malformed: ")[: -len(at[0])]
+            raise fault(file, line, f"broken JSON: {text}", column=int(at[1]) + 1) from err
+        # The decoder calls half a surrogate pair truncated, too.
+        text = "broken JSON: the value does not end on this line, or half a surrogate pair is in it"
+        raise fault(file, line, text, column=len(line.data) + 1) from err
+
+
+def _lowered(err: msgspec.ValidationError) -> str:
+    message = str(err)
+    return message[:1].lower() + message[1:].replace(" - at `$.", " at `")
+
+
+def _bad_byte(data: bytes) -> int | None:
+    try:
+        data.decode()
+    except UnicodeDecodeError as err:
+        return err.start + 1
+    return None

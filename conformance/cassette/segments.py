@@ -1,0 +1,60 @@
+"""How a chunk is cut into data lines: at event ends, so that a line stays readable.
+
+The cut depends on the chunk's bytes and the content type alone, so writing what was read gives
+the same lines again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, Literal
+
+Encoding = Literal["text", "hex"]
+
+# A CR LF counts once: a CR only ends a line by itself where no LF follows.
+_BLANK_LINE: Final = re.compile(rb"(?:\r\n|\r(?!\n)|\n){2,}")
+_LINE_END: Final = re.compile(rb"\n+")
+_LINEWISE: Final = ("ndjson", "jsonl", "json-seq")
+# Escapes make six bytes of one, so a line stays far below the reader's cap.
+_LONGEST: Final = 1024 * 1024
+# Undecodable bytes come through `surrogateescape` as these; one line for each run of them.
+_STRAY: Final = re.compile(r"([\udc80-\udcff]+)")
+_FEW: Final = 16
+
+
+def segments(data: bytes, content_type: str = "") -> Iterator[tuple[Encoding, str]]:
+    """The chunk's data lines; for an empty chunk one empty text."""
+    if not data:
+        yield "text", ""
+    linewise = any(kind in content_type.lower() for kind in _LINEWISE)
+    start = 0
+    for match in (_LINE_END if linewise else _BLANK_LINE).finditer(data):
+        yield from _bounded(data[start : match.end()])
+        start = match.end()
+    yield from _bounded(data[start:])
+
+
+def _bounded(piece: bytes) -> Iterator[tuple[Encoding, str]]:
+    start = 0
+    while start < len(piece):
+        stop = min(start + _LONGEST, len(piece))
+        # Step back to the start of a character: at most three continuation bytes.
+        for _ in range(3):
+            if stop < len(piece) and piece[stop] & 0xC0 == 0x80:
+                stop -= 1
+        yield from _encoded(piece[start:stop])
+        start = stop
+
+
+def _encoded(piece: bytes) -> Iterator[tuple[Encoding, str]]:
+    text = piece.decode("utf-8", "surrogateescape")
+    runs = _STRAY.split(text)
+    if len(runs) > _FEW:
+        yield "hex", piece.hex()
+        return
+    for index, run in enumerate(runs):
+        if run and index % 2:
+            yield "hex", run.encode("utf-8", "surrogateescape").hex()
+        elif run:
+            yield "text", run

@@ -1,0 +1,270 @@
+"""Exchanges in, cassette files out.
+
+Two ways, chosen by `append`. Without it (`convert`, `redact`, `mutate`: the content is at hand)
+the lines go to a file beside the target, which takes its place on success: never half a file.
+With it (a recorder: the content comes as it happens) the target is created at once and every line
+is flushed, so that a crash leaves a torn but readable cassette.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Final, Self
+
+from conformance.cassette.header import Cassette, Clock, Header, Redaction
+from conformance.cassette.records import header_fields
+from conformance.cassette.segments import segments
+from conformance.errors import CassetteError, Place, UsageError
+from conformance.events import ENDINGS, Ending, Exchange, Request, Response
+
+# Legal in JSON, but they break lines, reorder or hide text in editors and terminals.
+_UNFIT: Final = re.compile("[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+
+@dataclass(slots=True)
+class _Account:
+    """What the writer must remember of one exchange."""
+
+    content_type: str = ""
+    responded: bool = False
+    ended: bool = False
+    chunks: int = 0
+    size: int = 0
+    digest: Any = field(default_factory=hashlib.sha256)
+
+
+class Writer:
+    """Writes one cassette; a context manager.
+
+    Lines of an exchange come in the order request, response, chunks, end, seen; exchanges may
+    interleave. Calls without `exchange` mean the latest request's. With `seal`, every end states
+    chunks, bytes and hash. An existing file is replaced; with `append` it is refused.
+    """
+
+    def __init__(
+        self, path: Path | str, header: Header, *, append: bool = False, seal: bool = False
+    ) -> None:
+        self._path = Path(path)
+        self._append = append
+        self._seal = seal
+        self._accounts: dict[int, _Account] = {}
+        self._current = 0
+        self._dialect = header.dialect
+        name = f".{self._path.name}.{secrets.token_hex(4)}"
+        self._target = self._path if append else self._path.with_name(name)
+        self._stream = self._open()
+        try:
+            self._line(header_fields(header))
+        except BaseException:
+            self._discard()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None and not self._append:
+            self._discard()
+        else:
+            self.close()
+
+    def close(self) -> None:
+        """The cassette is complete; a second call does nothing."""
+        if self._stream.closed:
+            return
+        self._stream.close()
+        if not self._append:
+            with self._target.open("rb+") as written:
+                os.fsync(written.fileno())
+            self._target.replace(self._path)
+
+    def request(
+        self,
+        request: Request | None,
+        *,
+        exchange: int | None = None,
+        dialect: str | None = None,
+        scenario: str = "",
+        role: str = "",
+        hop: str = "",
+        after: int | None = None,
+    ) -> int:
+        """Opens an exchange and returns its number. None: the request was not recorded."""
+        number = exchange or max(self._accounts, default=0) + 1
+        if number in self._accounts:
+            raise UsageError(f"exchange {number} was opened before")
+        self._accounts[number] = _Account()
+        self._current = number
+        own = dialect if dialect != self._dialect else None
+        facts = {"dialect": own, "scenario": scenario, "role": role, "hop": hop, "after": after}
+        known = {key: value for key, value in facts.items() if value}
+        self._line({"request": _request_fields(request), "exchange": number, **known})
+        return number
+
+    def response(
+        self, response: Response | None, *, ms: float | None = None, exchange: int | None = None
+    ) -> None:
+        """The head, `ms` after the request. None: it was not recorded."""
+        account = self._open_account(exchange)
+        if account.responded:
+            raise UsageError("a second response of one exchange")
+        account.responded = True
+        account.content_type = (response.header("content-type") or "") if response else ""
+        self._line({"response": _response_fields(response), **_time(ms), **self._named(exchange)})
+
+    def chunk(self, data: bytes, *, ms: float | None = None, exchange: int | None = None) -> None:
+        """Bytes that arrived together, `ms` after the chunk before."""
+        account = self._open_account(exchange)
+        if not account.responded:
+            raise UsageError("a chunk before the response of its exchange")
+        # The first chunk begins by itself; a later one without a clock has to say so.
+        begins = {"ms": ms} if account.chunks or ms is not None else {}
+        named = self._named(exchange)
+        for encoding, value in segments(data, account.content_type):
+            self._line({**begins, encoding: value, **named})
+            begins = {}
+        account.chunks += 1
+        account.size += len(data)
+        if self._seal:
+            account.digest.update(data)
+
+    def end(self, how: Ending, *, ms: float | None = None, exchange: int | None = None) -> None:
+        """How the response ended, `ms` after the last chunk."""
+        account = self._open_account(exchange)
+        if how not in ENDINGS:
+            raise UsageError(f"expected an ending ({', '.join(ENDINGS)}), got {how!r}")
+        account.ended = True
+        seal = {"chunks": account.chunks, "bytes": account.size}
+        sealed = {**seal, "sha256": account.digest.hexdigest()} if self._seal else {}
+        self._line({"end": how, **_time(ms), **sealed, **self._named(exchange)})
+
+    def seen(self, events: Iterable[Mapping[str, Any]], *, exchange: int | None = None) -> None:
+        """What a client under test reported, its objects unchanged."""
+        number = exchange or self._current
+        if number not in self._accounts:
+            raise UsageError("`seen` before the request of its exchange")
+        self._line({"seen": list(events), "exchange": number})
+
+    def redactions(self, counts: Iterable[Redaction]) -> None:
+        """A trailer: redactions that were not known when the header was written."""
+        self._line({"redactions": [{"rule": r.rule, "count": r.count} for r in counts]})
+
+    def exchange(self, exchange: Exchange, clock: Clock | None = None) -> None:
+        """A whole exchange. Chunks need a head: where there is none, it is written as unknown."""
+        times = clock or Clock()
+        self.request(
+            exchange.request,
+            exchange=exchange.number,
+            dialect=exchange.dialect,
+            scenario=exchange.scenario,
+            role=exchange.role,
+            hop=exchange.hop,
+            after=exchange.after,
+        )
+        if exchange.response is not None or exchange.chunks:
+            self.response(exchange.response, ms=times.head)
+        for chunk in exchange.chunks:
+            self.chunk(chunk.data, ms=chunk.ms)
+        self.end(exchange.end, ms=times.end)
+        if exchange.seen is not None:
+            self.seen(exchange.seen)
+
+    def _open_account(self, exchange: int | None) -> _Account:
+        number = exchange or self._current
+        account = self._accounts.get(number)
+        if account is None or account.ended:
+            raise UsageError(f"exchange {number} is not open")
+        return account
+
+    def _named(self, exchange: int | None) -> dict[str, int]:
+        """The number, where it does not follow from the latest request."""
+        return {} if exchange is None or exchange == self._current else {"exchange": exchange}
+
+    def _line(self, fields: Mapping[str, Any]) -> None:
+        try:
+            text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+            data = _UNFIT.sub(_escaped, text).encode() + b"\n"
+        except (ValueError, TypeError, RecursionError) as err:
+            kinds = "/".join(sorted(set(fields)))
+            message = f"cannot be written as JSON ({kinds}): {err}"
+            raise CassetteError(message, place=Place(str(self._path))) from err
+        self._stream.write(data)
+        if self._append:
+            self._stream.flush()
+
+    def _open(self) -> IO[bytes] | gzip.GzipFile:
+        place = Place(str(self._path))
+        suffix = self._path.suffix.lower()
+        if suffix == ".zst":
+            raise CassetteError("expected a plain or .gz target, got .zst", place=place)
+        try:
+            plain = self._target.open("xb")
+        except OSError as err:
+            reason = (err.strerror or str(err)).lower()
+            raise CassetteError(f"cannot be written: {reason}", place=place) from err
+        return _Gzip(plain) if suffix == ".gz" else plain
+
+    def _discard(self) -> None:
+        self._stream.close()
+        self._target.unlink(missing_ok=True)
+
+
+class _Gzip(gzip.GzipFile):
+    """A gzip stream that closes the file below it; equal content gives equal files."""
+
+    def __init__(self, plain: IO[bytes]) -> None:
+        # No name and no time inside.
+        super().__init__(filename="", mode="wb", fileobj=plain, mtime=0)
+        self._plain = plain
+
+    def close(self) -> None:
+        super().close()
+        self._plain.close()
+
+
+def write(path: Path | str, cassette: Cassette, *, seal: bool | None = None) -> None:
+    """Writes a whole cassette, atomically; sealed as it was unless `seal` says otherwise."""
+    sealed = cassette.sealed if seal is None else seal
+    with Writer(path, cassette.header, seal=sealed) as writer:
+        for exchange in cassette.exchanges:
+            writer.exchange(exchange, cassette.clocks.get(exchange.number))
+        if cassette.trailer:
+            writer.redactions(cassette.trailer)
+
+
+def _request_fields(request: Request | None) -> dict[str, Any] | None:
+    if request is None:
+        return None
+    fields: dict[str, Any] = {"method": request.method, "path": request.path}
+    if request.headers:
+        fields["headers"] = request.headers
+    return fields if request.json is None else {**fields, "json": request.json}
+
+
+def _response_fields(response: Response | None) -> dict[str, Any] | None:
+    if response is None:
+        return None
+    fields = {"status": response.status, "http": response.http, "headers": response.headers}
+    return {key: value for key, value in fields.items() if value}
+
+
+def _time(ms: float | None) -> dict[str, float]:
+    return {} if ms is None else {"ms": ms}
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"

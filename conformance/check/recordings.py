@@ -1,0 +1,207 @@
+"""Checks recordings on disk: finds them, judges every exchange, and says where findings stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from pathlib import Path
+
+from conformance import dialects
+from conformance.cassette import Recording, discover, open_recording
+from conformance.check.dressing import Memory, dress
+from conformance.check.result import Finding, Report, StreamResult
+from conformance.check.rulebook import Rulebook
+from conformance.check.stream import ClientCheck, Judged, Setting, StreamCheck
+from conformance.check.trace import Framer, clocked, decode, is_body
+from conformance.dialects.base import NOT_JSON, Dialect
+from conformance.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
+from conformance.events import Exchange, Frame
+from conformance.profiles import Profile, find
+from conformance.rules.model import Compare
+from conformance.rules.monitors.gather import Contribution, compare
+from conformance.rules.verdicts import Verdict
+
+FRAMES_TO_RECOGNISE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the user asked for; None leaves it to the recording."""
+
+    dialect: str | None = None
+    profile: str | None = None
+    folders: tuple[Path, ...] = ()
+    keep: bool = False
+
+
+def check_paths(
+    paths: Sequence[Path | str],
+    *,
+    dialect: str | None = None,
+    profile: str | None = None,
+    suites: Sequence[str] = (),
+    rules: Sequence[str] = (),
+    folders: Sequence[Path] = (),
+) -> Report:
+    """Judges files, and every recording below folders.
+
+    A file that cannot be judged stands in the report's `errors`; the others are judged all the
+    same. Raises UsageError for a path that is not there and SpecError for a broken rule file.
+    """
+    rulebook = Rulebook.load(suites, rules)
+    choices = Choices(dialect, profile, tuple(folders))
+    streams: list[StreamResult] = []
+    errors: list[str] = []
+    for path in _files(paths):
+        try:
+            streams.extend(
+                check_recording(open_recording(path, dialect=dialect), rulebook, choices)
+            )
+        except SpecError:
+            raise
+        except ConformanceError as err:
+            errors.append(str(err) if err.place else f"{path}: {err}")
+    return Report(tuple(streams), tuple(errors))
+
+
+def _files(paths: Sequence[Path | str]) -> Iterator[Path]:
+    for path in map(Path, paths):
+        if path.is_dir():
+            yield from discover(path)
+        elif path.exists():
+            yield path
+        else:
+            raise UsageError("no such file or folder", place=Place(str(path)))
+
+
+def check_recording(
+    recording: Recording, rulebook: Rulebook, choices: Choices
+) -> list[StreamResult]:
+    """Results of every exchange of one recording; comparisons stand with the last exchange."""
+    if not recording.exchanges:
+        raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
+    judged: list[Judged] = []
+    for exchange in recording.exchanges:
+        judged.extend(_check(recording, exchange, rulebook, choices))
+    results = [_located(recording, each.result) for each in judged]
+    compared = _compared(rulebook, [c for each in judged for c in each.contributions])
+    return [*results[:-1], _with_comparisons(results[-1], compared)]
+
+
+def _check(
+    recording: Recording, exchange: Exchange, rulebook: Rulebook, choices: Choices
+) -> Iterator[Judged]:
+    setting = _setting(recording, exchange, rulebook, choices)
+    clock = any(chunk.ms is not None for chunk in exchange.chunks)
+    stream = StreamCheck(setting, exchange, clock=clock)
+    for data, ms in clocked(iter(exchange.chunks)):
+        stream.feed(data, ms)
+    yield stream.finish(exchange.end)
+    if exchange.seen is not None:
+        yield ClientCheck(setting, exchange).finish(exchange.seen)
+
+
+def _setting(
+    recording: Recording, exchange: Exchange, rulebook: Rulebook, choices: Choices
+) -> Setting:
+    stated = choices.dialect or exchange.dialect or recording.header.dialect
+    dialect = choose_dialect(exchange, stated)
+    profile, named = choose_profile(dialect, choices, recording.header.profile)
+    return Setting(
+        dialect,
+        profile,
+        rulebook.bound(profile),
+        file=str(recording.path),
+        fidelity=recording.header.fidelity,
+        named=named,
+        keep=choices.keep,
+    )
+
+
+def choose_dialect(exchange: Exchange, stated: str | None) -> Dialect:
+    """The dialect that was stated, unless the stream shows another; else the one it shows.
+
+    Raises UsageError where they contradict, where it is not supported, or where none shows.
+    """
+    shown = recognised(exchange)
+    if stated is None and shown is None:
+        known = ", ".join(dialects.SUPPORTED)
+        raise UsageError("no known dialect is recognised", hint=f"name one: --dialect {known}")
+    if stated is not None and shown is not None and stated != shown:
+        known = dialects.get(stated).name
+        raise UsageError(f"the dialect is said to be {known}, but the stream speaks {shown}")
+    return dialects.get(stated or shown or "")
+
+
+def recognised(exchange: Exchange) -> str | None:
+    """The dialect that the first frames show, also one that is not supported yet."""
+    head = exchange.chunks[0].data if exchange.chunks else b""
+    framer = Framer(body=is_body(exchange.response, head))
+    frames = chain((f for chunk in exchange.chunks for f in framer.feed(chunk.data)), _late(framer))
+    for frame in islice(frames, FRAMES_TO_RECOGNISE):
+        if frame.kind in ("event", "body"):
+            payload = decode(frame.data)
+            name = None if payload is NOT_JSON else dialects.recognise(frame, payload)
+            if name is not None:
+                return name
+    return None
+
+
+def _late(framer: Framer) -> Iterator[Frame]:
+    """What comes out at the end; asked for only once everything before is through."""
+    yield from framer.close()
+
+
+def choose_profile(
+    dialect: Dialect, choices: Choices, recorded: str | None
+) -> tuple[Profile, bool]:
+    """The profile to judge by, and whether somebody named it."""
+    name = choices.profile or recorded
+    if name is None:
+        return find("strict", dialect.name, choices.folders), False
+    return find(name, dialect.name, choices.folders), True
+
+
+def _located(recording: Recording, result: StreamResult) -> StreamResult:
+    """Findings with the line of the file that holds them; positions are worked out only now."""
+    offsets = sorted({f.byte for f in result.findings if f.byte is not None})
+    if not offsets or result.view == "client":
+        return result
+    lines = dict(zip(offsets, recording.locate(result.exchange, offsets), strict=True))
+    placed = (
+        replace(f, line=lines[f.byte] if f.byte is not None else None) for f in result.findings
+    )
+    return replace(result, findings=tuple(placed))
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    rule: str
+    verdict: Verdict
+    reason: str
+    findings: tuple[Finding, ...]
+
+
+def _compared(rulebook: Rulebook, given: Iterable[tuple[str, Contribution]]) -> list[_Comparison]:
+    by_rule: dict[str, list[Contribution]] = {}
+    for rule_id, contribution in given:
+        by_rule.setdefault(rule_id, []).append(contribution)
+    found: list[_Comparison] = []
+    for rule in rulebook.rules:
+        if isinstance(rule.form, Compare) and rule.id in by_rule:
+            verdict, reason, violations = compare(rule.form, by_rule[rule.id])
+            findings = tuple(dress(rule, rule.level, v, Memory(), "run") for v in violations)
+            found.append(_Comparison(rule.id, verdict, reason, findings))
+    return found
+
+
+def _with_comparisons(result: StreamResult, compared: Sequence[_Comparison]) -> StreamResult:
+    reasons = {each.rule: each.reason for each in compared}
+    kept = {rule: why for rule, why in result.reasons.items() if rule not in reasons}
+    return replace(
+        result,
+        verdicts={**result.verdicts, **{each.rule: each.verdict for each in compared}},
+        findings=(*result.findings, *(f for each in compared for f in each.findings)),
+        reasons={**kept, **{rule: why for rule, why in reasons.items() if why}},
+    )

@@ -1,0 +1,88 @@
+"""Suites compiled per dialect and profile, once; shared by every exchange and thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from conformance.check.suites import load_suites
+from conformance.errors import SpecError, UsageError
+from conformance.profiles import Profile
+from conformance.rules.engine import RuleSet
+from conformance.rules.model import Rule, Suite
+from conformance.rules.node import nearest
+from conformance.rules.patterns import PatternError
+from conformance.rules.verdicts import Level
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A rule set for one profile, and the rules that the profile switches off, with the reason."""
+
+    rules: RuleSet
+    off: Mapping[str, str]
+
+
+class Rulebook:
+    """The rules of one run. `globs` narrow them by id."""
+
+    def __init__(self, suites: Sequence[Suite], globs: Sequence[str] = ()) -> None:
+        self.suites = tuple(suites)
+        self.rules = _selected(self.suites, globs)
+        self._bound: dict[tuple[str, str, str], Bound] = {}
+
+    @classmethod
+    def load(cls, suites: Sequence[str] = (), globs: Sequence[str] = ()) -> Rulebook:
+        return cls(load_suites(suites), globs)
+
+    def bound(self, profile: Profile) -> Bound:
+        """The rules for a profile's dialect, with its knobs and overrides."""
+        key = (profile.dialect, profile.name, str(profile.file))
+        found = self._bound.get(key)
+        if found is None:
+            found = self._bound[key] = _bind(self.rules, profile)
+        return found
+
+
+def _selected(suites: tuple[Suite, ...], globs: Sequence[str]) -> tuple[Rule, ...]:
+    every = tuple(rule for suite in suites for rule in suite.rules)
+    for glob in globs:
+        if not any(fnmatchcase(rule.id, glob) for rule in every):
+            hint = nearest(glob, [rule.id for rule in every])
+            raise UsageError(f"no rule matches {glob!r}", hint=hint)
+    if not globs:
+        return every
+    return tuple(rule for rule in every if any(fnmatchcase(rule.id, glob) for glob in globs))
+
+
+def _bind(rules: Sequence[Rule], profile: Profile) -> Bound:
+    off: dict[str, str] = {}
+    chosen: list[Rule] = []
+    for rule in rules:
+        if rule.dialect not in (None, profile.dialect):
+            continue
+        override = profile.overrides.get(rule.id)
+        if override is not None and override.level == "off":
+            off[rule.id] = override.because
+        elif override is not None:
+            chosen.append(replace(rule, level=Level(override.level)))
+        else:
+            chosen.append(rule)
+    return Bound(_compiled(chosen, _knobs(profile)), off)
+
+
+def _knobs(profile: Profile) -> dict[str, Any]:
+    return {**profile.knobs, **{f"promises.{promise}": True for promise in profile.promises}}
+
+
+def _compiled(rules: Sequence[Rule], knobs: Mapping[str, Any]) -> RuleSet:
+    compiled: list[Rule] = []
+    for rule in rules:
+        try:
+            RuleSet([rule], knobs)
+        except PatternError as err:
+            raise SpecError(f"rule {rule.id}: {err}", place=rule.place) from err
+        compiled.append(rule)
+    return RuleSet(compiled, knobs)

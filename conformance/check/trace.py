@@ -1,0 +1,124 @@
+"""From bytes to the trace of one exchange: transport, wire and semantic events, frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from conformance.dialects.base import NOT_JSON, Reader
+from conformance.events import Chunk, Ending, Event, Frame, Request, Response
+from conformance.sse import Parser
+
+MOST_BODY_BYTES: Final = 64 * 1024 * 1024
+
+
+def decode(text: str) -> Any:
+    """The JSON value of a frame's data, or NOT_JSON. NaN, depth and broken text are not JSON."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return NOT_JSON
+
+
+def is_body(response: Response | None, head: bytes) -> bool:
+    """Whether a response is one JSON value rather than an event stream.
+
+    The content type decides where it is known, the first byte that is no white space otherwise.
+    """
+    kind = (response.header("content-type") or "") if response else ""
+    if "event-stream" in kind:
+        return False
+    if "json" in kind and "ndjson" not in kind:
+        return True
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+
+
+class Framer:
+    """Bytes to frames, for event streams and for whole JSON bodies."""
+
+    def __init__(self, *, body: bool) -> None:
+        self._parser = None if body else Parser()
+        self._body = bytearray()
+
+    def feed(self, data: bytes) -> Sequence[Frame]:
+        if self._parser is not None:
+            return self._parser.feed(data)
+        if len(self._body) < MOST_BODY_BYTES:
+            self._body += data
+        return ()
+
+    def close(self) -> Sequence[Frame]:
+        if self._parser is not None:
+            return self._parser.close()
+        text = bytes(self._body).decode("utf-8", "replace")
+        return (Frame("body", "message", text, "", 0),) if text else ()
+
+
+class Trace:
+    """Numbers frames from 1 and gives the events each of them gave rise to."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.number = 0
+
+    def head(self, request: Request | None, response: Response | None) -> list[Event]:
+        """Events of number 0: what was asked, and the head of the answer."""
+        events: list[Event] = []
+        if request is not None:
+            asked = {
+                "method": request.method,
+                "path": request.path,
+                "headers": _headers(request.headers),
+            }
+            events.append(Event("http.request", asked, 0, "transport"))
+            events.extend(self.reader.request(request) if request.json is not None else ())
+        if response is not None and response.status is not None:
+            answered = {
+                "status": response.status,
+                "http": response.http,
+                "headers": _headers(response.headers),
+            }
+            events.append(Event("http.response", answered, 0, "transport"))
+        return events
+
+    def frame(self, frame: Frame) -> list[Event]:
+        """Events of the next frame, transport first."""
+        self.number += 1
+        number = self.number
+        if frame.kind == "comment":
+            return [Event("sse.comment", {"text": frame.data}, number, "transport")]
+        if frame.kind == "ignored":
+            fields = {"reason": frame.event, "text": frame.data}
+            return [Event("sse.ignored", fields, number, "transport")]
+        payload = decode(frame.data)
+        events = self.reader.read(frame, payload, number)
+        if frame.kind == "event":
+            events.insert(0, _framed(frame, payload, number))
+        return events
+
+    def end(self, how: Ending) -> list[Event]:
+        """What the end itself gives rise to; it counts as one more frame."""
+        self.number += 1
+        transport = Event("http.end", {"how": how}, self.number, "transport")
+        return [transport, *self.reader.end(how, self.number)]
+
+
+def _framed(frame: Frame, payload: Any, number: int) -> Event:
+    fields = {"event": frame.event, "named": frame.named, "id": frame.id, "data": frame.data}
+    if payload is not NOT_JSON:
+        fields["json"] = payload
+    return Event("sse.frame", fields, number, "transport")
+
+
+def _headers(headers: Sequence[tuple[str, str]]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers}
+
+
+def clocked(chunks: Iterator[Chunk]) -> Iterator[tuple[bytes, float | None]]:
+    """Chunks with the milliseconds since the response head; None once a chunk has no clock."""
+    elapsed: float | None = 0.0
+    for chunk in chunks:
+        elapsed = None if elapsed is None or chunk.ms is None else elapsed + chunk.ms
+        yield chunk.data, elapsed

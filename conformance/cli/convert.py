@@ -1,0 +1,104 @@
+"""`conformance convert`: a recording in another format, without its secrets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from conformance.cassette.header import Cassette
+from conformance.cassette.imports import export_sse
+from conformance.cassette.recording import Recording, open_recording
+from conformance.cassette.redact import redact
+from conformance.cassette.source import plain_name
+from conformance.cassette.write import write
+from conformance.cli.options import DialectOption, ProfileOption
+from conformance.cli.terminal import put, warn
+from conformance.dialects import NAMES
+from conformance.errors import Place, UsageError
+from conformance.report.files import write_whole
+from conformance.report.printable import visible
+from conformance.report.wording import count
+from conformance.rules.node import nearest
+
+
+def command(  # noqa: PLR0917  # typer makes options of parameters
+    source: Annotated[Path, typer.Argument(metavar="IN", help="A recording of any kind.")],
+    target: Annotated[
+        Path,
+        typer.Argument(metavar="OUT", help="Ends in .cassette.jsonl, .cassette.jsonl.gz or .sse."),
+    ],
+    dialect: DialectOption = None,
+    profile: ProfileOption = None,
+    seal: Annotated[
+        bool, typer.Option("--seal", help="State chunks, bytes and hash at each end.")
+    ] = False,
+    exchange: Annotated[
+        int | None,
+        typer.Option(help="Which exchange an .sse file shall hold; default: the only one."),
+    ] = None,
+    no_redact: Annotated[
+        bool,
+        typer.Option("--no-redact", help="Keep secrets and opaque data of a foreign recording."),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is there.")] = False,
+) -> None:
+    """Turn a recording into another format."""
+    name = plain_name(target)
+    if not name.endswith((".cassette.jsonl", ".sse")):
+        raise UsageError("expected a name in .cassette.jsonl or .sse", place=Place(str(target)))
+    if target.exists() and not force:
+        raise UsageError("is there already", place=Place(str(target)), hint="--force replaces it")
+    cassette = _taken(source, dialect, profile, is_kept=no_redact)
+    if name.endswith(".sse"):
+        cassette = _one(cassette, exchange, source)
+        write_whole(target, export_sse(cassette.exchanges[0]))
+    else:
+        write(target, cassette, seal=seal or None)
+    put(_account(target, cassette))
+
+
+def _taken(source: Path, dialect: str | None, profile: str | None, *, is_kept: bool) -> Cassette:
+    if dialect is not None and dialect not in NAMES:
+        raise UsageError(f"there is no dialect {dialect!r}", hint=nearest(dialect, NAMES))
+    recording = open_recording(source, dialect=dialect)
+    for note in recording.notes:
+        warn(f"note: {visible(note)}")
+    cassette = _named(recording.cassette, dialect, profile)
+    return cassette if is_kept or not _is_foreign(recording) else redact(cassette)
+
+
+def _is_foreign(recording: Recording) -> bool:
+    # A cassette was redacted when it was written; its stand-ins would only change again.
+    return recording.kind != "cassette"
+
+
+def _named(cassette: Cassette, dialect: str | None, profile: str | None) -> Cassette:
+    header = cassette.header
+    header = replace(header, dialect=dialect or header.dialect, profile=profile or header.profile)
+    exchanges = cassette.exchanges
+    if dialect is not None:
+        exchanges = tuple(replace(each, dialect=dialect) for each in exchanges)
+    return replace(cassette, header=header, exchanges=exchanges)
+
+
+def _one(cassette: Cassette, number: int | None, source: Path) -> Cassette:
+    found = [each for each in cassette.exchanges if number in (None, each.number)]
+    if len(found) != 1:
+        numbers = ", ".join(str(each.number) for each in cassette.exchanges[:10])
+        raise UsageError(
+            f"an .sse file holds one exchange, {len(found)} fit",
+            place=Place(str(source)),
+            hint=f"--exchange chooses, there are: {numbers or 'none'}",
+        )
+    return replace(cassette, exchanges=tuple(found))
+
+
+def _account(target: Path, cassette: Cassette) -> str:
+    chunks = [chunk for each in cassette.exchanges for chunk in each.chunks]
+    size = sum(len(chunk.data) for chunk in chunks)
+    replaced = sum(redaction.count for redaction in cassette.header.redactions)
+    facts = (count(len(cassette.exchanges), "exchange"), count(len(chunks), "chunk"))
+    return f"{target}: {', '.join(facts)}, {count(size, 'byte')}, {replaced} redacted"

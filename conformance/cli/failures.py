@@ -1,0 +1,67 @@
+"""What an exception means for the caller: one line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from typing import Final
+
+import typer
+
+from conformance.errors import (
+    CassetteError,
+    ConformanceError,
+    HarnessError,
+    RemoteError,
+    SpecError,
+    UsageError,
+)
+from conformance.report.printable import visible
+
+CONFORMS: Final = 0
+FINDINGS: Final = 1
+USAGE: Final = 2
+REMOTE: Final = 3
+INTERNAL: Final = 4
+NOTHING: Final = 5
+INTERRUPTED: Final = 130
+
+_CODES: Final[tuple[tuple[type[ConformanceError], int], ...]] = (
+    (UsageError, USAGE),
+    (SpecError, USAGE),
+    (CassetteError, USAGE),
+    (RemoteError, REMOTE),
+    (HarnessError, INTERNAL),
+)
+# Newer typer brings a click of its own, older typer uses the package: ask typer for the class.
+_WRONG_CALL: Final = typer.BadParameter.__mro__[2]
+
+
+def exit_code(error: BaseException) -> int:
+    """Give the exit code that an exception stands for."""
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        return INTERRUPTED
+    if isinstance(error, _WRONG_CALL):
+        return USAGE
+    return next((code for kind, code in _CODES if isinstance(error, kind)), INTERNAL)
+
+
+def describe(error: BaseException) -> str:
+    """Say it in one line for people, and the traceback where $CONFORMANCE_DEBUG asks for it."""
+    if os.environ.get("CONFORMANCE_DEBUG"):
+        return "".join(traceback.format_exception(error)).rstrip()
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        return "interrupted"
+    if isinstance(error, ConformanceError):
+        return f"error: {visible(str(error))}"
+    if isinstance(error, _WRONG_CALL):
+        return f"error: {_wrong_call(error)}"
+    name = type(error).__name__
+    return f"internal error: {visible(f'{name}: {error}')} (CONFORMANCE_DEBUG=1 shows where)"
+
+
+def _wrong_call(error: BaseException) -> str:
+    message = getattr(error, "format_message", error.__str__)()
+    context = getattr(error, "ctx", None)
+    verb = getattr(context, "command_path", "conformance")
+    return f"{visible(message)} (see {verb} --help)"

@@ -1,0 +1,33 @@
+"""`conformance lint`: mistakes in rule, profile and scenario files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from conformance.cli.failures import CONFORMS, FINDINGS, USAGE
+from conformance.cli.terminal import progress, put
+from conformance.report.printable import visible
+from conformance.report.wording import count
+from conformance.rules.lint import lint_paths
+from conformance.shipped import specs
+
+
+def command(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Files or folders; default: the shipped ones.")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Warnings exit 1.")] = False,
+) -> None:
+    """Check rule, profile and scenario files for mistakes."""
+    with progress("linting ..."):
+        problems = lint_paths(paths or [specs()])
+    for problem in problems:
+        put(f"{problem.place}: {problem.severity}: {visible(problem.message)}")
+    errors = sum(problem.severity == "error" for problem in problems)
+    put(f"{count(errors, 'error')}, {count(len(problems) - errors, 'warning')}")
+    if errors:
+        raise typer.Exit(USAGE)
+    raise typer.Exit(FINDINGS if problems and strict else CONFORMS)

@@ -1,0 +1,57 @@
+"""The verbs, declared without importing them.
+
+Each verb is a module of its own with a function `command`. Help and completion need only the name
+and one line, so a verb's module, and everything it needs, is imported when the verb is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Final
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from conformance.errors import UsageError
+from conformance.rules.node import nearest
+
+# In the order in which a reader meets them; a test holds the lines against the docstrings.
+VERBS: Final[Mapping[str, str]] = {
+    "demo": "Judge a shipped good stream and a broken one.",
+    "check": "Judge recorded streams by the rules, offline.",
+    "explain": "Tell what a rule says, on whose authority, and what silences it.",
+    "list": "List rules, suites, profiles and dialects.",
+    "inspect": "Show a recorded stream with times, chunk marks and event numbers.",
+    "convert": "Turn a recording into another format.",
+    "lint": "Check rule, profile and scenario files for mistakes.",
+    "schema": "Print a JSON Schema of what this tool reads or writes.",
+}
+
+
+class Verbs(TyperGroup):
+    """A group whose commands are names until one of them runs."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        del ctx
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | None:
+        del ctx
+        line = VERBS.get(cmd_name)
+        return None if line is None else TyperCommand(cmd_name, help=line, rich_markup_mode=None)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] not in VERBS and not args[0].startswith("-"):
+            raise UsageError(f"there is no verb {args[0]!r}", hint=nearest(args[0], VERBS))
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, load(name) if name else found, rest
+
+
+def load(name: str) -> Any:
+    """Import the verb's module and read its options."""
+    module = import_module(f"conformance.cli.{name}")
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command(name)(module.command)
+    return get_command(app)

@@ -1,0 +1,103 @@
+"""Blocks of thinking and text of one choice, with the starts and ends a client would report.
+
+Rule 1: one counter numbers thinking and text blocks of a choice alike, from 0.
+Rule 2: a block starts before its first non-empty delta, or when the wire announces it.
+Rule 3: `explicit` says that the wire itself marked the start or the end.
+Rule 4: an explicit second end is reported again; what the wire says twice is not hidden.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from conformance.dialects.sink import Sink
+
+Channel = Literal["raw", "summary"]
+
+
+@dataclass(slots=True)
+class Block:
+    """One run of thinking (`channel` raw or summary) or of text (`channel` None)."""
+
+    number: int
+    channel: Channel | None
+    is_open: bool = True
+
+
+class Blocks:
+    """Numbers the blocks of one choice and reports what happens to them."""
+
+    __slots__ = ("_choice", "_count", "_sink")
+
+    def __init__(self, choice: int, sink: Sink) -> None:
+        self._choice = choice
+        self._count = 0
+        self._sink = sink
+
+    def think(self, channel: Channel, *, explicit: bool = False, item_id: str = "") -> Block:
+        """Open a block of thinking."""
+        block = self._next(channel)
+        data: dict[str, Any] = {
+            "choice": self._choice,
+            "block": block.number,
+            "channel": channel,
+            "explicit": explicit,
+        }
+        if item_id:
+            data["id"] = item_id
+        self._sink.say("thinking.start", data)
+        return block
+
+    def write(self) -> Block:
+        """Open a block of text."""
+        block = self._next(None)
+        self._sink.say("text.start", {"choice": self._choice, "block": block.number})
+        return block
+
+    def thought(
+        self, block: Block, channel: Channel | None, text: str, part: int | None = None
+    ) -> None:
+        """Report non-empty thinking; `part` is the index of a summary part."""
+        data: dict[str, Any] = {
+            "choice": self._choice,
+            "block": block.number,
+            "channel": channel,
+            "text": text,
+        }
+        if part is not None:
+            data["part"] = part
+        self._sink.say("thinking.delta", data)
+
+    def text(self, block: Block, text: str) -> None:
+        """Report non-empty text."""
+        self._sink.say("text.delta", {"choice": self._choice, "block": block.number, "text": text})
+
+    def part(self, block: Block, part: int) -> None:
+        """Report that a summary part begins."""
+        self._sink.say(
+            "thinking.part", {"choice": self._choice, "block": block.number, "part": part}
+        )
+
+    def opaque(self, block: Block | None, kind: str, data: str) -> None:
+        """Report data that is never displayed; outside a block it belongs to none."""
+        place = {} if block is None else {"block": block.number}
+        self._sink.say(
+            "thinking.opaque", {"choice": self._choice, **place, "kind": kind, "data": data}
+        )
+
+    def close(self, block: Block | None, *, explicit: bool = False) -> None:
+        """Report the end of a block that is open, or an explicit end whatever its state."""
+        if block is None or not (block.is_open or explicit):
+            return
+        block.is_open = False
+        data: dict[str, Any] = {"choice": self._choice, "block": block.number}
+        if block.channel is None:
+            self._sink.say("text.end", data)
+        else:
+            self._sink.say("thinking.end", {**data, "explicit": explicit})
+
+    def _next(self, channel: Channel | None) -> Block:
+        block = Block(self._count, channel)
+        self._count += 1
+        return block

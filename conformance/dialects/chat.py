@@ -1,0 +1,182 @@
+"""Dialect `openai.chat`: Chat Completions, streamed or whole.
+
+Rule 1: a chunk is `chat.chunk`, then per choice `chat.choice`, `chat.tool`, `chat.detail`; a body
+        is `chat.completion`, then per choice `chat.message`, `chat.tool`, `chat.detail`. `choice`
+        is the element's own `index`, whatever it holds; semantic events fall back to its position.
+Rule 2: choices of one chunk come one after the other, then usage, error and done.
+Rule 3: every finish, usage object and `[DONE]` is reported, however often it comes.
+Rule 4: a stream that ends by itself with every choice finished but without `[DONE]` is done, not
+        explicitly; any other end without `[DONE]` is a cut. A body is done when it is there.
+Rule 5: beyond `MOST_CHOICES` choices (or tool calls of a choice) one wire event
+        `openai.chat.overflow` is the last thing that is said of semantics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from conformance.dialects import outcome
+from conformance.dialects.base import NOT_JSON, Dialect, Reading
+from conformance.dialects.chat_choice import Choice
+from conformance.dialects.history import request_events
+from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
+from conformance.dialects.sink import Sink
+from conformance.events import Ending, Event, Frame, Request, Vocabulary
+
+NAME: Final = "openai.chat"
+OVERFLOW: Final = "openai.chat.overflow"
+MOST_CHOICES: Final = 4096
+
+VOCABULARY: Final = Vocabulary(
+    NAME,
+    frozenset(
+        {
+            "request",
+            "request.item",
+            "chat.chunk",
+            "chat.choice",
+            "chat.tool",
+            "chat.detail",
+            "chat.completion",
+            "chat.message",
+            "chat.error",
+            "chat.unknown",
+            "[DONE]",
+            OVERFLOW,
+        }
+    ),
+)
+
+_UNROLLED: Final = (("tool_calls", "chat.tool"), ("reasoning_details", "chat.detail"))
+
+
+class ChatReader:
+    """Reader of one exchange."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._choices: dict[int, Choice] = {}
+        self._open: dict[int, Choice] = {}  # those that said something since the last end
+        self._is_body = False
+        self._is_done = False
+        self._is_over = False  # rule 5
+        self._reading = reading
+        self._sink = Sink()
+
+    def request(self, request: Request) -> list[Event]:
+        return request_events(request, "messages")
+
+    def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
+        sink = self._sink
+        sink.begin(number)
+        if frame.kind == "event" and frame.data == "[DONE]":
+            sink.wire("[DONE]", {})
+            self._done(explicit=True)
+        elif payload is NOT_JSON:
+            sink.wire("chat.unknown", {"text": frame.data})
+        else:
+            self._is_body = self._is_body or frame.kind == "body"
+            self._value(payload, is_body=frame.kind == "body", is_error=frame.event == "error")
+        return sink.events
+
+    def end(self, how: Ending, number: int) -> list[Event]:
+        self._sink.begin(number)
+        if self._is_over:
+            return []
+        if how == "eof" and not self._is_done and self._has_all():
+            self._done(explicit=False)
+        self._close()
+        if not self._is_done:
+            self._sink.say("cut", {"choice": 0, "how": how})
+        return self._sink.events
+
+    def echo(self) -> Mapping[str, Any] | None:
+        return None
+
+    def _has_all(self) -> bool:
+        finished = bool(self._choices) and all(c.is_finished for c in self._choices.values())
+        return finished or self._is_body
+
+    def _done(self, *, explicit: bool) -> None:
+        if not self._is_over:
+            self._close()
+            self._is_done = True
+            self._sink.say("done", {"choice": 0, "explicit": explicit})
+
+    def _close(self) -> None:
+        for choice in self._open.values():
+            choice.close()
+        self._open.clear()
+
+    def _value(self, payload: Any, *, is_body: bool, is_error: bool) -> None:
+        fields = mapping(payload)
+        has_error = is_error or bool(fields.get("error"))
+        if "choices" in fields:
+            self._sink.wire("chat.completion" if is_body else "chat.chunk", fields)
+        elif not has_error:
+            self._sink.wire("chat.unknown", event_data(payload))
+            return
+        choices = elements(fields.get("choices"))
+        for element in choices:
+            self._unroll(element, "message" if is_body else "delta")
+        if has_error:
+            self._sink.wire("chat.error", event_data(payload))
+        if not self._is_over:
+            self._mean(fields, choices, "message" if is_body else "delta")
+        if has_error and not self._is_over:
+            self._sink.say("error", outcome.error(fields.get("error") or payload))
+
+    def _unroll(self, element: Any, field: str) -> None:
+        """Wire events of one choice; a message stands for itself, with its choice's outcome."""
+        choice = mapping(element).get("index")
+        inner = mapping(element).get(field)
+        if field == "delta":
+            self._sink.wire("chat.choice", event_data(element, choice=choice))
+        else:
+            reason = mapping(element).get("finish_reason")
+            self._sink.wire("chat.message", event_data(inner, choice=choice, finish_reason=reason))
+        if not isinstance(inner, dict):
+            return
+        for name, kind in _UNROLLED:
+            for part in elements(inner.get(name)):
+                self._sink.wire(kind, event_data(part, choice=choice))
+
+    def _mean(self, fields: dict[str, Any], choices: list[Any], field: str) -> None:
+        message_id = string(fields.get("id"))
+        first = len(self._sink.events)
+        for position, element in enumerate(choices):
+            if isinstance(element, dict) and not self._read_choice(
+                element, field, position, message_id
+            ):
+                self._is_over = True
+                self._sink.wire_before(first, OVERFLOW, {"choices": len(self._choices)})
+                return
+        if (counts := outcome.usage(fields.get("usage"))) is not None:
+            self._sink.say("usage", counts)
+
+    def _read_choice(
+        self, element: dict[str, Any], field: str, position: int, message_id: str
+    ) -> bool:
+        number = whole(element.get("index"))
+        number = position if number is None else number
+        choice = self._choices.get(number)
+        if choice is None:
+            if len(self._choices) >= MOST_CHOICES:
+                return False
+            choice = Choice(number, self._sink, self._reading, whole=field == "message")
+            self._choices[number] = choice
+        self._open[number] = choice
+        delta = mapping(element.get(field))
+        return choice.read(delta, element.get("finish_reason"), message_id)
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """A chunk or a completion; an error or `[DONE]` alone names no dialect."""
+    del frame
+    fields = mapping(payload)
+    return isinstance(fields.get("choices"), list) or string(fields.get("object")).startswith(
+        "chat.completion"
+    )
+
+
+DIALECT: Final = Dialect(NAME, VOCABULARY, ChatReader, recognises)

@@ -1,0 +1,233 @@
+"""One choice of a chat completion: what its deltas mean to a client.
+
+Rule 1: fields of one delta are taken in the order of semantic events (thinking, opaque, content,
+        refusal, tools, finish); inside content, which is itself ordered, the wire's order stays.
+Rule 2: thinking and text form runs; a run ends when anything else comes. Tool calls stay open
+        until the finish or the end, as a server may add arguments to any of them until then.
+Rule 3: `closed: true` of a Mistral part says that the run may end: if it does, it ends explicitly.
+        Servers set it on every part, so it does not end the run by itself.
+Rule 4: a complete pair of markers around nothing is a start and an end, both explicit, because
+        the wire said both; a block that the prompt opened and that stayed empty is nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.dialects import chat_fields
+from conformance.dialects.base import Reading
+from conformance.dialects.blocks import Block, Blocks, Channel
+from conformance.dialects.json_edge import arguments_text, mapping, objects, string, whole
+from conformance.dialects.markers import Markers, Piece
+from conformance.dialects.sink import Sink
+from conformance.dialects.tool_call import ToolCall
+
+MOST_TOOLS: Final = 4096
+
+_TOOL_CARRIERS: Final = frozenset({"tool_calls", "function_call"})
+_REASONS: Final = {"function_call": "tool_calls"}
+
+
+class Choice:
+    """State of one choice; `read` takes deltas, or the whole message of a body."""
+
+    __slots__ = (
+        "_blocks",
+        "_closed",
+        "_fields",
+        "_markers",
+        "_number",
+        "_run",
+        "_sink",
+        "_started",
+        "_tools",
+        "_whole",
+        "is_finished",
+    )
+
+    def __init__(self, number: int, sink: Sink, reading: Reading, *, whole: bool) -> None:
+        self._number = number
+        self._sink = sink
+        self._fields = reading.fields
+        self._blocks = Blocks(number, sink)
+        self._run: Block | None = None
+        self._closed = False
+        self._whole = whole  # the text of a body comes in one piece
+        self._started = False
+        self._tools: dict[int, ToolCall] = {}
+        self._markers: Markers | None = None
+        self.is_finished = False
+        if reading.markers:
+            self._markers = Markers(
+                reading.markers,
+                opened_by_prompt=reading.opened_by_prompt,
+                last_close=reading.last_close,
+            )
+
+    def read(self, delta: dict[str, Any], finish_reason: Any, message_id: str) -> bool:
+        """Report what a delta says; False where it opens more tool calls than are kept."""
+        channel, thought = chat_fields.thinking(delta, self._fields)
+        opaque = chat_fields.opaque(delta, self._fields)
+        parts = chat_fields.content(delta, self._fields)
+        if thought:
+            parts = [part for part in parts if part[0] == "text"]
+        elif not any(kind == "thinking" for kind, _ in parts):
+            thought = chat_fields.mirrored_thinking(delta)
+        refusal = string(delta.get("refusal"))
+        tools = [] if _TOOL_CARRIERS.isdisjoint(delta) else _tool_elements(delta)
+        reason = string(finish_reason)
+        if thought or opaque or parts or refusal or tools or string(delta.get("role")):
+            self._start(string(delta.get("role")), message_id)
+        if thought:
+            self._flush()
+            self._think(channel, thought)
+        if opaque:
+            comes_next = parts[0][0] == "text" if parts else bool(refusal or tools or reason)
+            self._hide(opaque, is_cut_short=comes_next and self._markers is None)
+        for kind, text in parts:
+            self._part(kind, text)
+        if refusal:
+            self._refuse(refusal)
+        fits = self._call(tools) if tools else True
+        if reason:
+            self._finish(reason)
+        return fits
+
+    def close(self) -> None:
+        """Ends still owed: the stream, or this choice, is over."""
+        self._interrupt()
+        for tool in self._tools.values():
+            tool.end(self._sink)
+        self._tools.clear()
+
+    def _start(self, role: str, message_id: str) -> None:
+        # A role repeated on later chunks is a fact for wire rules, not a second message.
+        if self._started:
+            return
+        self._started = True
+        data = {"choice": self._number, "role": role or "assistant"}
+        self._sink.say("message.start", {**data, "id": message_id} if message_id else data)
+
+    def _think(self, channel: Channel, text: str, *, explicit: bool = False) -> None:
+        """Report thinking; with `explicit` the start of a block, which may stay empty."""
+        run = self._run
+        if run is None or run.channel != channel or explicit:
+            self._end_run()
+            run = self._run = self._blocks.think(channel, explicit=explicit)
+        self._closed = False
+        if text:
+            self._blocks.thought(run, channel, text)
+
+    def _write(self, text: str) -> None:
+        run = self._run
+        if run is None or run.channel is not None:
+            self._end_run()
+            run = self._run = self._blocks.write()
+        self._blocks.text(run, text)
+
+    def _end_run(self, *, explicit: bool = False) -> None:
+        self._blocks.close(self._run, explicit=self._run is not None and (explicit or self._closed))
+        self._run = None
+        self._closed = False
+
+    def _end_thinking(self) -> None:
+        if self._run is not None and self._run.channel is not None:
+            self._end_run(explicit=True)
+
+    def _flush(self) -> None:
+        """Say what the markers held back: no more visible text comes just now."""
+        if self._markers is not None:
+            self._pieces(self._markers.flush())
+
+    def _interrupt(self) -> None:
+        self._flush()
+        self._end_run()
+
+    def _hide(self, opaque: list[tuple[str, str]], *, is_cut_short: bool) -> None:
+        """Report opaque data as the open block's, after the block's end if this delta ends it."""
+        block = self._run if self._run is not None and self._run.channel is not None else None
+        if block is not None and is_cut_short:
+            self._end_run()
+        for kind, data in opaque:
+            self._blocks.opaque(block, kind, data)
+
+    def _part(self, kind: chat_fields.PartKind, text: str) -> None:
+        if kind == "text":
+            if self._markers is None:
+                self._write(text)
+            else:
+                self._pieces(self._markers.feed(text, last=self._whole))
+        elif kind == "thinking":
+            self._flush()
+            self._think("raw", text)
+        elif kind == "closed":
+            self._closed = True
+        else:
+            self._end_thinking()
+
+    def _pieces(self, pieces: list[Piece]) -> None:
+        for kind, text in pieces:
+            if kind == "text":
+                self._write(text)
+            elif kind == "thinking":
+                self._think("raw", text)
+            elif kind == "open":
+                self._think("raw", "", explicit=True)
+            else:
+                self._end_thinking()
+
+    def _refuse(self, text: str) -> None:
+        self._interrupt()
+        self._sink.say("refusal.delta", {"choice": self._number, "text": text})
+
+    def _call(self, elements: list[tuple[int, dict[str, Any]]]) -> bool:
+        self._interrupt()
+        for index, element in elements:
+            tool = self._tool(index, element)
+            if tool is None:
+                return False
+            if arguments := arguments_text(mapping(element.get("function")).get("arguments")):
+                tool.add(self._sink, arguments)
+        return True
+
+    def _tool(self, index: int, element: dict[str, Any]) -> ToolCall | None:
+        """The call that a fragment belongs to; another id at the same index is another call."""
+        call_id = string(element.get("id"))
+        name = string(mapping(element.get("function")).get("name"))
+        tool = self._tools.get(index)
+        if tool is not None and call_id in ("", tool.call_id):
+            return tool
+        if tool is not None:
+            tool.end(self._sink)
+        elif len(self._tools) >= MOST_TOOLS:
+            return None
+        tool = self._tools[index] = ToolCall(self._number, index, call_id, name)
+        tool.start(self._sink)
+        return tool
+
+    def _finish(self, reason: str) -> None:
+        self.close()
+        self.is_finished = True
+        said = _REASONS.get(reason, reason)
+        self._sink.say("finish", {"choice": self._number, "reason": said})
+
+
+def _tool_elements(delta: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+    """(index, element) of tool calls that say anything; a missing index is the position."""
+    found = list(enumerate(objects(delta.get("tool_calls"))))
+    if not found and isinstance(legacy := delta.get("function_call"), dict):
+        found = [(0, {"function": legacy})]
+    return [
+        (position if (index := whole(element.get("index"))) is None else index, element)
+        for position, element in found
+        if _says_anything(element)
+    ]
+
+
+def _says_anything(element: dict[str, Any]) -> bool:
+    function = mapping(element.get("function"))
+    return bool(
+        string(element.get("id"))
+        or string(function.get("name"))
+        or arguments_text(function.get("arguments"))
+    )

@@ -1,0 +1,28 @@
+"""The request as wire events: `request`, then `request.item` per history entry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.dialects.json_edge import event_data
+from conformance.events import Event, Request
+
+
+def request_events(request: Request, entries: str) -> list[Event]:
+    """Wire events of a request, all with number 0; none where its JSON is not known.
+
+    `entries` names the history field; a bare string there is one entry of the user's.
+    """
+    if request.json is None:
+        return []
+    events = [Event("request", event_data(request.json), 0, "wire")]
+    for position, entry in enumerate(_history(request.json, entries)):
+        events.append(Event("request.item", event_data(entry, position=position), 0, "wire"))
+    return events
+
+
+def _history(body: Any, entries: str) -> list[Any]:
+    history = body.get(entries) if isinstance(body, dict) else None
+    if isinstance(history, str):
+        return [{"role": "user", "content": history}]
+    return history if isinstance(history, list) else []

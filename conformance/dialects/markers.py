@@ -1,0 +1,175 @@
+"""Reasoning wrapped in markers inside visible text, told apart under any chunking.
+
+Rule 1: only a tail that may still become a marker is held back; the rest is said at once.
+Rule 2: the leftmost marker counts, and of several that begin there the longest.
+Rule 3: inside a block only its close markers count: a second open marker is thinking text.
+Rule 4: a close marker outside a block is text.
+Rule 5: with `last_close` nothing after a close marker is decided until other output comes
+        (`flush`): up to the last close marker it was thinking, after it text.
+Rule 6: a block that the prompt opened has no start on the wire; an open marker that is the very
+        first thing in it is one.
+Time is linear in the text; memory is one marker, with `last_close` the undecided text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
+from typing import Final, Literal
+
+PieceKind = Literal["open", "thinking", "close", "text"]
+Piece = tuple[PieceKind, str]
+"""What a stretch of the wire is, with its text (`open` and `close`: the marker)."""
+
+HARMONY_HEADERS: Final = (
+    "<|start|>assistant",
+    "<|channel|>final<|message|>",
+    "<|channel|>commentary<|message|>",
+    "<|end|>",
+    "<|return|>",
+)
+"""Headers that carry no text: thrown away outside blocks if an open marker names a channel.
+
+A commentary header with a recipient is a raw tool call: it stays visible, as a client shows it.
+"""
+
+
+class _Search:
+    """Looks for a set of literals in text that is still growing."""
+
+    __slots__ = ("_firsts", "_longest", "_pattern", "_prefixes")
+
+    def __init__(self, literals: Iterable[str]) -> None:
+        ordered = sorted(set(literals), key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, ordered)) or r"(?!)")
+        self._longest = len(ordered[0]) if ordered else 0
+        self._prefixes = frozenset(m[:n] for m in ordered for n in range(1, len(m)))
+        self._firsts = frozenset(m[0] for m in ordered)
+
+    def undecided(self, text: str, start: int) -> int:
+        """Where the longest tail begins that may still become a literal; `len(text)` if none."""
+        for at in range(max(start, len(text) - self._longest + 1), len(text)):
+            if text[at] in self._firsts and text[at:] in self._prefixes:
+                return at
+        return len(text)
+
+    def find(self, text: str, start: int) -> re.Match[str] | None:
+        return self._pattern.search(text, start)
+
+
+class Markers:
+    """Splits visible text into pieces. `pairs` are (open, close); sans-IO, one per message."""
+
+    __slots__ = (
+        "_closes",
+        "_held",
+        "_inside",
+        "_last_close",
+        "_outside",
+        "_prompted",
+        "_search",
+        "_undecided",
+    )
+
+    def __init__(
+        self,
+        pairs: Iterable[tuple[str, str]],
+        *,
+        opened_by_prompt: bool = False,
+        last_close: bool = False,
+    ) -> None:
+        closes: dict[str, list[str]] = {}
+        for start, end in pairs:
+            if start and end:
+                closes.setdefault(start, []).append(end)
+        headers = HARMONY_HEADERS if any("<|channel|>" in start for start in closes) else ()
+        self._closes = {start: _Search(ends) for start, ends in closes.items()}
+        self._outside = _Search([*closes, *headers])
+        self._last_close = last_close
+        self._held = ""
+        self._inside = self._prompted = ""  # open marker of this block; the one a prompt said
+        self._search = self._outside
+        self._undecided: list[str] | None = None  # rule 5: a close marker and what came after
+        if opened_by_prompt and closes:
+            self._prompted = next(iter(closes))
+            self._enter(self._prompted)
+
+    def feed(self, text: str, *, last: bool = False) -> list[Piece]:
+        """Pieces that are decided by now; `last` says that this run of text is over."""
+        buffer = self._held + text
+        pieces: list[Piece] = []
+        start = self._skip_said_open(pieces, buffer, last=last) if self._prompted else 0
+        while True:
+            hold = len(buffer) if last else self._search.undecided(buffer, start)
+            match = self._search.find(buffer, start)
+            if self._prompted or match is None or match.start() >= hold:
+                break
+            self._plain(pieces, buffer[start : match.start()])
+            self._marker(pieces, match.group())
+            start = match.end()
+        if self._prompted:
+            hold = start
+        self._plain(pieces, buffer[start:hold])
+        self._held = buffer[hold:]
+        return _merged(pieces)
+
+    def flush(self) -> list[Piece]:
+        """Pieces of what was held back: other output came, or the end. A block stays open."""
+        pieces = self.feed("", last=True)
+        if self._undecided is not None:
+            marker, *texts = self._undecided
+            self._undecided = None
+            self._leave()
+            pieces.append(("close", marker))
+            self._plain(pieces, "".join(texts))
+        return pieces
+
+    def _skip_said_open(self, pieces: list[Piece], buffer: str, *, last: bool) -> int:
+        """Rule 6; returns where the rest begins. `_prompted` stays set while undecided."""
+        marker = self._prompted
+        if not last and len(buffer) < len(marker) and marker.startswith(buffer):
+            return 0
+        self._prompted = ""
+        if not buffer.startswith(marker):
+            return 0
+        pieces.append(("open", marker))
+        return len(marker)
+
+    def _plain(self, pieces: list[Piece], text: str) -> None:
+        if not text:
+            return
+        if self._undecided is not None:
+            self._undecided.append(text)
+        else:
+            pieces.append(("thinking" if self._inside else "text", text))
+
+    def _marker(self, pieces: list[Piece], marker: str) -> None:
+        if not self._inside:
+            if marker in self._closes:  # else a harmony header
+                self._enter(marker)
+                pieces.append(("open", marker))
+        elif self._last_close:
+            if self._undecided is not None:
+                pieces.append(("thinking", "".join(self._undecided)))
+            self._undecided = [marker]
+        else:
+            self._leave()
+            pieces.append(("close", marker))
+
+    def _enter(self, marker: str) -> None:
+        self._inside = marker
+        self._search = self._closes[marker]
+
+    def _leave(self) -> None:
+        self._inside = ""
+        self._search = self._outside
+
+
+def _merged(pieces: list[Piece]) -> list[Piece]:
+    """Adjacent pieces of a kind as one: a swallowed header or undecided close parts none."""
+    if len(pieces) < 2:
+        return pieces
+    runs = groupby(pieces, key=itemgetter(0))
+    return [(kind, "".join(text for _, text in run)) for kind, run in runs]

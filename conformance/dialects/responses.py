@@ -1,0 +1,207 @@
+"""Dialect `openai.responses`: the Responses API, streamed or whole.
+
+Rule 1: an event is a wire event of its payload's `type`; a body is `response`, then
+        `response.item` per output element with its `output_index`.
+Rule 2: `done` comes from completed, incomplete, failed and the codex backend's `response.done`;
+        a `[DONE]` line is a wire event and no more. Usage is the terminal event's.
+Rule 3: an `error` event and a failed response are one error each, also if they say the same.
+Rule 4: output that only the terminal event holds is said there, as a body's would be.
+Rule 5: beyond `MOST_ITEMS` items (or `MOST_PARTS` parts of one) a wire event
+        `openai.responses.overflow` is the last thing that is said of semantics.
+Rule 6: a response announced after a terminal event is a message of its own; blocks count on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from conformance.dialects import outcome
+from conformance.dialects.base import NOT_JSON, Dialect, Reading
+from conformance.dialects.blocks import Blocks
+from conformance.dialects.history import request_events
+from conformance.dialects.json_edge import elements, event_data, mapping, string
+from conformance.dialects.responses_output import Output
+from conformance.dialects.responses_vocabulary import (
+    ANNOUNCEMENTS,
+    DELTAS,
+    DONES,
+    NAME,
+    OVERFLOW,
+    PART_DONES,
+    TERMINALS,
+    VOCABULARY,
+)
+from conformance.dialects.sink import Sink
+from conformance.events import Ending, Event, Frame, Request
+
+_REASONS: Final = {"max_output_tokens": "length", "max_tokens": "length"}
+_UNFINISHED: Final = frozenset({"queued", "in_progress"})
+_ITEM_MEANINGS: Final[Mapping[str, Callable[[Output, dict[str, Any]], None]]] = {
+    "response.output_item.added": Output.added,
+    "response.output_item.done": Output.item_done,
+    "response.reasoning_summary_part.added": Output.part_added,
+}
+_STATUS_OF: Final = {"response.incomplete": "incomplete", "response.failed": "failed"}
+
+
+class ResponsesReader:
+    """Reader of one exchange."""
+
+    def __init__(self, reading: Reading) -> None:
+        del reading  # items type their text: neither markers nor private fields apply
+        self._echo: dict[str, Any] | None = None
+        self._is_done = False
+        self._is_whole = False  # a body that says it is finished, or nothing of its state
+        self._is_over = False  # rule 5
+        self._sink = Sink()
+        self._blocks = Blocks(0, self._sink)
+        self._output = Output(self._sink, self._blocks)
+
+    def request(self, request: Request) -> list[Event]:
+        return request_events(request, "input")
+
+    def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
+        sink = self._sink
+        sink.begin(number)
+        if frame.kind == "event" and frame.data == "[DONE]":
+            sink.wire("[DONE]", {})
+        elif payload is NOT_JSON:
+            sink.wire("response.unknown", {"text": frame.data})
+        elif frame.kind == "body":
+            self._body(payload)
+        else:
+            self._event(frame, payload)
+        return sink.events
+
+    def end(self, how: Ending, number: int) -> list[Event]:
+        self._sink.begin(number)
+        if self._is_over:
+            return []
+        self._output.close()
+        if how == "eof" and self._is_whole and not self._is_done:
+            self._sink.say("done", {"choice": 0, "explicit": False})
+        elif not self._is_done:
+            self._sink.say("cut", {"choice": 0, "how": how})
+        return self._sink.events
+
+    def echo(self) -> Mapping[str, Any] | None:
+        return self._echo
+
+    def _event(self, frame: Frame, payload: Any) -> None:
+        fields = mapping(payload)
+        kind = string(fields.get("type"))
+        self._sink.wire(kind or "response.unknown", event_data(payload))
+        if self._is_over:
+            return
+        first = len(self._sink.events)
+        if kind in DELTAS:
+            self._output.delta(DELTAS[kind], fields)
+        elif kind:
+            self._mean(kind, fields)
+        elif frame.event == "error" or fields.get("error"):
+            self._error(event_data(payload))
+        self._check_overflow(first)
+
+    def _mean(self, kind: str, fields: dict[str, Any]) -> None:
+        if kind in DONES:
+            self._output.text_done(DONES[kind][0], fields, DONES[kind][1])
+        elif kind in PART_DONES:
+            self._output.part_done(fields)
+        elif kind in TERMINALS:
+            self._terminal(kind, fields)
+        elif kind in ANNOUNCEMENTS:
+            self._announce(mapping(fields.get("response")))
+        elif kind == "error":
+            self._error(fields)
+        elif kind in _ITEM_MEANINGS:
+            _ITEM_MEANINGS[kind](self._output, fields)
+
+    def _check_overflow(self, first: int) -> None:
+        if self._output.is_over and not self._is_over:
+            self._is_over = True
+            self._sink.wire_before(first, OVERFLOW, {})
+
+    def _announce(self, response: dict[str, Any]) -> None:
+        """A response that begins after another was done is a message of its own (rule 6)."""
+        if self._is_done:
+            self._is_done = False
+            self._output = Output(self._sink, self._blocks)
+        self._see(response)
+
+    def _see(self, response: dict[str, Any]) -> None:
+        """Keep the echo of the request, and the id for the message to come."""
+        if response:
+            self._echo = response
+            self._output.runs.response_id = string(response.get("id"))
+
+    def _body(self, payload: Any) -> None:
+        fields = mapping(payload)
+        output = fields.get("output")
+        if fields.get("object") != "response" and not isinstance(output, list):
+            has_error = bool(fields.get("error"))
+            self._sink.wire("error" if has_error else "response.unknown", event_data(payload))
+            self._is_whole = True
+            if has_error:
+                self._error(fields)
+            return
+        self._sink.wire("response", fields)
+        for index, item in enumerate(elements(output)):
+            self._sink.wire("response.item", event_data(item, output_index=index))
+        first = len(self._sink.events)
+        self._see(fields)
+        status = string(fields.get("status"))
+        self._whole_output(fields)
+        self._is_whole = status not in _UNFINISHED
+        if status and self._is_whole:
+            self._outcome(fields, status)
+        self._check_overflow(first)
+
+    def _terminal(self, kind: str, fields: dict[str, Any]) -> None:
+        response = mapping(fields.get("response"))
+        if self._echo is None:
+            self._see(response)
+        self._output.close()
+        if not self._output.runs.has_begun:
+            self._whole_output(response)
+        status = _STATUS_OF.get(kind) or string(response.get("status")) or "completed"
+        self._outcome(response or fields, status)
+
+    def _whole_output(self, response: dict[str, Any]) -> None:
+        for index, item in enumerate(elements(response.get("output"))):
+            if not self._output.is_over:
+                self._output.whole_item(index, item)
+        self._output.close()
+
+    def _outcome(self, response: dict[str, Any], status: str) -> None:
+        """Finish, usage, error and done of a response that is over."""
+        if status == "incomplete":
+            reason = string(mapping(response.get("incomplete_details")).get("reason")) or status
+            self._finish(_REASONS.get(reason, reason))
+        elif status not in ("failed", "cancelled"):
+            self._finish("tool_calls" if self._output.awaits_tools else "stop")
+        if (counts := outcome.usage(response.get("usage"))) is not None:
+            self._sink.say("usage", counts)
+        if status == "failed":
+            self._sink.say("error", outcome.error(response.get("error")))
+        self._is_done = True
+        self._sink.say("done", {"choice": 0, "explicit": True})
+
+    def _finish(self, reason: str) -> None:
+        self._sink.say("finish", {"choice": 0, "reason": reason})
+
+    def _error(self, fields: dict[str, Any]) -> None:
+        """Nested as recorded from OpenAI, or flat as its OpenAPI document has it."""
+        nested = fields.get("error")
+        flat = {name: value for name, value in fields.items() if name != "type"}
+        self._sink.say("error", outcome.error(nested or flat))
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """A `response.*` event or a response; an `error` event alone names no dialect."""
+    del frame
+    fields = mapping(payload)
+    return string(fields.get("type")).startswith("response.") or fields.get("object") == "response"
+
+
+DIALECT: Final = Dialect(NAME, VOCABULARY, ResponsesReader, recognises)

@@ -1,0 +1,158 @@
+"""Output items of a Responses stream: which one an event belongs to, and what it has said.
+
+Rule 1: an event belongs to the item at its `output_index` if the ids agree, else to the open item
+        with its id, else to the item at its index. So rotating ids (GitHub Copilot) are matched
+        by index, and items that share or change an index (OGX) by id.
+Rule 2: a text that only a `.done` or the finished item carries has still to be said; one that
+        deltas gave already is not said again, not even if its part index moved on the way.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any, Final
+
+from conformance.dialects.blocks import Block
+from conformance.dialects.json_edge import mapping, string, whole
+from conformance.dialects.responses_vocabulary import TextKind
+from conformance.dialects.tool_call import ToolCall
+
+MOST_ITEMS: Final = 4096
+MOST_PARTS: Final = 4096
+MOST_KEPT: Final = 16 * 1024 * 1024  # characters per item and kind, kept to compare
+
+TOOL_TYPES: Final = frozenset({"function_call", "custom_tool_call"})
+
+PartKey = tuple[TextKind, int | None, int | None]
+"""Kind, part index, and the place: for loose text the output index that it came under."""
+
+
+class _Said:
+    """Text that was said so far, up to a limit; beyond it nothing counts as unsaid."""
+
+    __slots__ = ("_pieces", "_size")
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._size = 0
+
+    def add(self, text: str) -> None:
+        self._size += len(text)
+        if self._size <= MOST_KEPT:
+            self._pieces.append(text)
+
+    def covers(self, text: str) -> bool:
+        if self._size > MOST_KEPT:
+            return True
+        return self._size == len(text) and "".join(self._pieces) == text
+
+
+class Item:
+    """One output item, or (`type` empty) everything that came without an announced item."""
+
+    __slots__ = (
+        "_heard",
+        "_said",
+        "id",
+        "index",
+        "is_open",
+        "parts",
+        "text",
+        "thinking",
+        "tool",
+        "type",
+    )
+
+    def __init__(self, kind: str, item_id: str, index: int | None) -> None:
+        self.type = kind
+        self.id = item_id
+        self.index = index
+        self.is_open = True
+        self.thinking: Block | None = None
+        self.text: Block | None = None
+        self.tool: ToolCall | None = None
+        self.parts: set[int] = set()  # summary parts that began
+        self._heard: set[PartKey] = set()
+        self._said: defaultdict[tuple[TextKind, int | None], _Said] = defaultdict(_Said)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has more parts than are kept."""
+        return len(self._heard) > MOST_PARTS or len(self.parts) > MOST_PARTS
+
+    def keep(self, key: PartKey, text: str) -> None:
+        """Remember what was said."""
+        kind, _, place = key
+        self._heard.add(key)
+        self._said[kind, place].add(text)
+
+    def has_heard(self, key: PartKey) -> bool:
+        return key in self._heard
+
+    def covers(self, kind: TextKind, place: int | None, text: str) -> bool:
+        """Whether the text is all that was said of a kind at a place."""
+        said = self._said.get((kind, place))
+        return said is not None and said.covers(text)
+
+    def forget(self, kind: TextKind, place: int | None) -> None:
+        """A finished item took over what was said."""
+        self._heard = {key for key in self._heard if (key[0], key[2]) != (kind, place)}
+        self._said.pop((kind, place), None)
+
+
+class Items:
+    """The items of one response, at most `MOST_ITEMS`."""
+
+    __slots__ = ("_at", "_by_id", "_count", "_open")
+
+    def __init__(self) -> None:
+        self._at: dict[int, Item] = {}
+        self._by_id: dict[str, Item] = {}
+        self._count = 0
+        self._open: dict[Item, None] = {}  # in order of appearance
+
+    def find(self, event: dict[str, Any]) -> Item | None:
+        """The item that an event belongs to (rule 1)."""
+        index = whole(event.get("output_index"))
+        item_id = id_of(event)
+        here = None if index is None else self._at.get(index)
+        if here is not None and here.id == item_id:
+            return here
+        named = self._by_id.get(item_id)
+        return named if named is not None and (named.is_open or here is None) else here
+
+    def add(self, kind: str, event: dict[str, Any]) -> Item | None:
+        """A new item at its index and under its id; None if there are too many."""
+        if self._count >= MOST_ITEMS:
+            return None
+        self._count += 1
+        item = Item(kind, id_of(event), whole(event.get("output_index")))
+        self._open[item] = None
+        if item.index is not None:
+            self._at[item.index] = item
+        if item.id:
+            self._by_id[item.id] = item
+        return item
+
+    def twin(self, event: dict[str, Any]) -> Item | None:
+        """The open item that an announcement with the same index and id says again."""
+        item = self.find(event)
+        if item is None or not item.is_open or item.id != id_of(event):
+            return None
+        return item if item.index == whole(event.get("output_index")) else None
+
+    def finish(self, item: Item) -> None:
+        item.is_open = False
+        self._open.pop(item, None)
+
+    def finish_all(self) -> list[Item]:
+        """Every item that was open."""
+        items = list(self._open)
+        for item in items:
+            self.finish(item)
+        return items
+
+
+def id_of(event: dict[str, Any]) -> str:
+    """The item id that an event names: its own `item_id`, else its item's `id`."""
+    return string(event.get("item_id")) or string(mapping(event.get("item")).get("id"))

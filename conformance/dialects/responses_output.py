@@ -1,0 +1,233 @@
+"""Output events of a Responses stream, led to the items that they belong to.
+
+Rule 1: a text that no delta carried is said in one delta where it first stands whole.
+Rule 2: an item announced a second time under the same index and id is ended and begun again; a
+        second `output_item.done` is reported again.
+Rule 3: the finished item ends its block explicitly; an item that is never finished is ended, not
+        explicitly, when the response is over.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.dialects.blocks import Blocks, Channel
+from conformance.dialects.json_edge import arguments_text, elements, mapping, string, whole
+from conformance.dialects.responses_items import TOOL_TYPES, Item, Items
+from conformance.dialects.responses_runs import Runs
+from conformance.dialects.responses_vocabulary import PARTS, TextKind
+from conformance.dialects.sink import Sink
+
+
+class Output:
+    """Meaning of the output; `is_over` once there was more than is kept."""
+
+    __slots__ = ("_awaits_custom_tool", "_awaits_function", "_items", "is_over", "runs")
+
+    def __init__(self, sink: Sink, blocks: Blocks) -> None:
+        self._awaits_custom_tool = False
+        self._awaits_function = False
+        self._items = Items()
+        self.is_over = False
+        self.runs = Runs(sink, blocks)
+
+    @property
+    def awaits_tools(self) -> bool:
+        """Whether the client has to act; a custom tool that a message follows ran on the server."""
+        return self._awaits_function or self._awaits_custom_tool
+
+    def added(self, event: dict[str, Any]) -> None:
+        """`response.output_item.added`."""
+        self.runs.begin()
+        if (twin := self._items.twin(event)) is not None:
+            self._items.finish(twin)
+            self.runs.end(twin)
+        self._announce(event)
+
+    def part_added(self, event: dict[str, Any]) -> None:
+        """`response.reasoning_summary_part.added`."""
+        item = self._items.find(event)
+        part = whole(event.get("summary_index"))
+        if item is not None and item.is_open and part is not None:
+            self.runs.part(item, part)
+            self.is_over = self.is_over or item.is_full
+
+    def delta(self, kind: TextKind, event: dict[str, Any]) -> None:
+        if text := string(event.get("delta")):
+            self._say(kind, event, _part_index(kind, event), text)
+
+    def text_done(self, kind: TextKind, event: dict[str, Any], field: str) -> None:
+        self._whole_text(kind, event, _part_index(kind, event), string(event.get(field)))
+
+    def part_done(self, event: dict[str, Any]) -> None:
+        """The end of a content, reasoning or summary part, which states the part's text."""
+        item = self._items.find(event)
+        part = mapping(event.get("part"))
+        kind, text = _part_text(part, is_thinking=item is not None and item.type == "reasoning")
+        self._whole_text(kind, event, _part_index(kind, event), text)
+
+    def item_done(self, event: dict[str, Any]) -> None:
+        """`response.output_item.done`."""
+        self.runs.begin()
+        data = mapping(event.get("item"))
+        kind = string(data.get("type"))
+        item = self._items.find(event)
+        if item is not None and item.type != kind and not {item.type, kind} <= TOOL_TYPES:
+            item = None
+        if kind == "reasoning":
+            self._reasoning_done(item, data, event)
+        elif kind == "message":
+            self._message_done(item, data, event)
+        elif kind in TOOL_TYPES:
+            self._tool_done(item, data, event)
+        if item is not None:
+            self._items.finish(item)
+
+    def whole_item(self, index: int, data: Any) -> None:
+        """An item of a body, or of a response whose stream had no output events."""
+        event = {"output_index": index, "item": data}
+        self.added(event)
+        self.item_done(event)
+
+    def close(self) -> None:
+        """Ends still owed: the response is over."""
+        self.runs.end_loose()
+        for item in self._items.finish_all():
+            self.runs.end(item)
+
+    def _announce(self, event: dict[str, Any]) -> Item | None:
+        data = mapping(event.get("item"))
+        kind = string(data.get("type"))
+        item = self._items.add(kind, event)
+        if item is None:
+            self.is_over = True
+        elif kind == "reasoning":
+            self.runs.announce_thinking(item, _channel(data))
+        elif kind in TOOL_TYPES:
+            self.runs.announce_tool(item, string(data.get("call_id")), string(data.get("name")))
+            self._awaits_function |= kind == "function_call"
+            self._awaits_custom_tool |= kind != "function_call"
+        elif kind == "message":
+            self._awaits_custom_tool = False
+        return item
+
+    def _announced(self, kind: TextKind, event: dict[str, Any]) -> Item | None:
+        """The open item that takes this kind of text."""
+        item = self._items.find(event)
+        if item is None or not item.is_open:
+            return None
+        if kind == "arguments":
+            return item if item.tool is not None else None
+        return (
+            item
+            if item.type == ("reasoning" if kind in ("raw", "summary") else "message")
+            else None
+        )
+
+    def _whole_text(
+        self, kind: TextKind, event: dict[str, Any], part: int | None, text: str
+    ) -> None:
+        """Rule 1: says the text if no delta gave it."""
+        if text and not self._is_said(kind, event, part, text):
+            self._say(kind, event, part, text)
+
+    def _is_said(self, kind: TextKind, event: dict[str, Any], part: int | None, text: str) -> bool:
+        item = self._items.find(event)
+        if kind == "arguments":
+            return item is not None and item.tool is not None and item.tool.has_arguments
+        if item is not None and (
+            item.has_heard((kind, part, None)) or item.covers(kind, None, text)
+        ):
+            return True
+        loose, place = self.runs.loose, whole(event.get("output_index"))
+        if self._announced(kind, event) is None and loose.has_heard((kind, part, place)):
+            return True
+        return loose.covers(kind, place, text)
+
+    def _say(self, kind: TextKind, event: dict[str, Any], part: int | None, text: str) -> None:
+        self.runs.begin()
+        announced = self._announced(kind, event)
+        if kind == "arguments":
+            self._call(announced, event, text)
+            return
+        item = announced or self.runs.loose
+        if kind == "refusal":
+            self.runs.refuse(text)
+        elif kind == "text":
+            self.runs.write(item, text)
+        else:
+            self.runs.think(item, kind, part, text)
+        place = whole(event.get("output_index")) if announced is None else None
+        item.keep((kind, part, place), text)
+        self.is_over = self.is_over or item.is_full
+
+    def _call(self, item: Item | None, event: dict[str, Any], arguments: str) -> None:
+        if item is None:
+            item = self._announce({**event, "item": {"type": "function_call"}})
+        if item is not None:
+            self.runs.call(item, arguments)
+
+    def _reasoning_done(
+        self, item: Item | None, data: dict[str, Any], event: dict[str, Any]
+    ) -> None:
+        for part, element in enumerate(elements(data.get("content"))):
+            self._whole_text("raw", event, part, string(mapping(element).get("text")))
+        for part, element in enumerate(elements(data.get("summary"))):
+            self._whole_text("summary", event, part, string(mapping(element).get("text")))
+        block = (item or self.runs.loose).thinking
+        place = whole(event.get("output_index"))
+        if item is None:
+            self.runs.end_loose(explicit=block is not None)
+        else:
+            self.runs.end(item, explicit=True)
+        self.runs.loose.forget("raw", place)
+        self.runs.loose.forget("summary", place)
+        if encrypted := string(data.get("encrypted_content")):
+            self.runs.hide(block, encrypted)
+
+    def _message_done(self, item: Item | None, data: dict[str, Any], event: dict[str, Any]) -> None:
+        for part, element in enumerate(elements(data.get("content"))):
+            kind, text = _part_text(mapping(element), is_thinking=False)
+            self._whole_text(kind, event, part, text)
+        place = whole(event.get("output_index"))
+        if item is None:
+            self.runs.end_loose()
+        else:
+            self.runs.end(item, explicit=True)
+        self.runs.loose.forget("text", place)
+        self.runs.loose.forget("refusal", place)
+
+    def _tool_done(self, item: Item | None, data: dict[str, Any], event: dict[str, Any]) -> None:
+        item = item or self._announce(event)
+        if item is None or item.tool is None:
+            return
+        item.tool.call_id = item.tool.call_id or string(data.get("call_id"))
+        item.tool.name = item.tool.name or string(data.get("name"))
+        arguments = arguments_text(data.get("arguments")) or string(data.get("input"))
+        if arguments and not item.tool.has_arguments:
+            self.runs.call(item, arguments)
+        self.runs.end(item, explicit=True)
+        self._items.finish(item)
+
+
+def _channel(item: dict[str, Any]) -> Channel:
+    """What an announced item is going to hold, as far as its keys tell; deltas carry the truth.
+
+    An empty `content` announces raw thinking, but not where it comes with `encrypted_content`:
+    servers that encrypt the raw thinking show its summary only.
+    """
+    content = item.get("content")
+    is_raw = content == [] and not item.get("summary") and "encrypted_content" not in item
+    return "raw" if content or is_raw else "summary"
+
+
+def _part_index(kind: TextKind, event: dict[str, Any]) -> int | None:
+    return whole(event.get("summary_index" if kind == "summary" else "content_index"))
+
+
+def _part_text(part: dict[str, Any], *, is_thinking: bool) -> tuple[TextKind, str]:
+    """Kind and text of a part; a server may call the parts of its reasoning `output_text`."""
+    kind, field = PARTS.get(string(part.get("type")), ("text", ""))
+    if is_thinking and kind == "text":
+        kind = "raw"
+    return kind, string(part.get(field))

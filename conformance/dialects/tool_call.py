@@ -1,0 +1,47 @@
+"""One tool call while its arguments arrive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.dialects.sink import Sink
+
+
+class ToolCall:
+    """Reports start, deltas and end; unknown `id` and `name` are left out of the events."""
+
+    __slots__ = ("_choice", "_pieces", "call_id", "index", "is_open", "name")
+
+    def __init__(self, choice: int, index: int, call_id: str, name: str) -> None:
+        self._choice = choice
+        self._pieces: list[str] = []
+        self.index = index
+        self.call_id = call_id
+        self.name = name
+        self.is_open = True
+
+    @property
+    def has_arguments(self) -> bool:
+        return bool(self._pieces)
+
+    def start(self, sink: Sink) -> None:
+        sink.say("tool.start", self._named())
+
+    def add(self, sink: Sink, arguments: str) -> None:
+        """Report non-empty arguments."""
+        self._pieces.append(arguments)
+        data = {"choice": self._choice, "index": self.index, "arguments": arguments}
+        sink.say("tool.delta", data)
+
+    def end(self, sink: Sink) -> None:
+        """Report the end with the whole arguments."""
+        self.is_open = False
+        sink.say("tool.end", {**self._named(), "arguments": "".join(self._pieces)})
+
+    def _named(self) -> dict[str, Any]:
+        data: dict[str, Any] = {"choice": self._choice, "index": self.index}
+        if self.call_id:
+            data["id"] = self.call_id
+        if self.name:
+            data["name"] = self.name
+        return data

@@ -1,0 +1,96 @@
+"""Dialects that are recognised but have no reader yet, so that a stream of one is named.
+
+Marks are structural: a key or a type that no other dialect uses. Errors, `[DONE]` and other
+payloads that several dialects share name none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from conformance.dialects.json_edge import mapping, string
+
+_ANTHROPIC: Final = frozenset(
+    {
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+        "ping",
+    }
+)
+_COHERE: Final = frozenset(
+    {
+        "message-start",
+        "content-start",
+        "content-delta",
+        "content-end",
+        "tool-plan-delta",
+        "tool-call-start",
+        "tool-call-delta",
+        "tool-call-end",
+        "citation-start",
+        "citation-end",
+        "message-end",
+    }
+)
+_BEDROCK: Final = frozenset(
+    {
+        "messageStart",
+        "contentBlockStart",
+        "contentBlockDelta",
+        "contentBlockStop",
+        "messageStop",
+    }
+)
+
+
+def _is_anthropic(fields: dict[str, Any]) -> bool:
+    kind = fields.get("type")
+    is_message = kind == "message" and isinstance(fields.get("content"), list)
+    return string(kind) in _ANTHROPIC or (is_message and "stop_reason" in fields)
+
+
+def _is_gemini(fields: dict[str, Any]) -> bool:
+    return isinstance(fields.get("candidates"), list) or "usageMetadata" in fields
+
+
+def _is_gemini_interaction(fields: dict[str, Any]) -> bool:
+    return isinstance(fields.get("event_type"), str) or fields.get("object") == "interaction"
+
+
+def _is_ollama(fields: dict[str, Any]) -> bool:
+    has_answer = isinstance(fields.get("message"), dict) or isinstance(fields.get("response"), str)
+    return has_answer and isinstance(fields.get("done"), bool)
+
+
+def _is_cohere(fields: dict[str, Any]) -> bool:
+    is_body = isinstance(fields.get("message"), dict) and "finish_reason" in fields
+    return string(fields.get("type")) in _COHERE or is_body
+
+
+def _is_bedrock(fields: dict[str, Any]) -> bool:
+    is_body = isinstance(fields.get("output"), dict) and "stopReason" in fields
+    has_metrics = isinstance(fields.get("metrics"), dict) or isinstance(
+        mapping(fields.get("metadata")).get("metrics"), dict
+    )
+    return not _BEDROCK.isdisjoint(fields) or is_body or has_metrics
+
+
+UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
+    "anthropic.messages": _is_anthropic,
+    "gemini.generateContent": _is_gemini,
+    "gemini.interactions": _is_gemini_interaction,
+    "ollama.native": _is_ollama,
+    "cohere.v2": _is_cohere,
+    "bedrock.converse": _is_bedrock,
+}
+
+
+def named(payload: Any) -> str | None:
+    """Name of the dialect without a reader that the payload belongs to."""
+    fields = mapping(payload)
+    return next((name for name, claims in UNSUPPORTED.items() if claims(fields)), None)

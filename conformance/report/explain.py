@@ -1,0 +1,80 @@
+"""One rule for people: what it says, on whose authority, how it fails, and what silences it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from conformance.check.result import Finding
+from conformance.report.colour import Paint
+from conformance.report.printable import visible
+from conformance.report.silences import Silence
+from conformance.report.wording import authority, sentence
+from conformance.rules.model import Rule
+
+_EXCERPT = 160  # characters of one line of a stream
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpts:
+    """Lines of a stream that passes, of one that fails, and the finding there."""
+
+    passing: Sequence[str] = ()
+    failing: Sequence[str] = ()
+    finding: Finding | None = None
+
+
+def explain(
+    rule: Rule,
+    silences: Sequence[Silence] = (),
+    excerpts: Excerpts | None = None,
+    *,
+    colour: bool = False,
+) -> str:
+    """Write the whole page; ends with a line feed."""
+    paint = Paint(colour)
+    parts = (
+        _head(rule, paint),
+        _section(paint, "authority", authority(rule.source)),
+        _excerpts(paint, excerpts or Excerpts()),
+        _section(paint, "fix", (visible(t) for t in (rule.fix, rule.hint) if t)),
+        _section(paint, "silenced", _silenced(rule, silences)),
+    )
+    return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def _head(rule: Rule, paint: Paint) -> Iterator[str]:
+    scope = rule.dialect or "every dialect"
+    view = "" if rule.view == "wire" else f", {rule.view} view"
+    yield f"{paint('title', visible(rule.id))}  {rule.level}"
+    yield f"  {visible(rule.says)}"
+    yield f"  {visible(scope)}{view}, since {visible(rule.since)}, {visible(str(rule.place))}"
+
+
+def _section(paint: Paint, name: str, lines: Iterator[str]) -> Iterator[str]:
+    told = list(lines)
+    if told:
+        yield ""
+        yield paint("title", name)
+        yield from (f"  {line}" for line in told)
+
+
+def _excerpts(paint: Paint, excerpts: Excerpts) -> Iterator[str]:
+    yield from _section(paint, "passes", (visible(t, _EXCERPT) for t in excerpts.passing))
+    yield from _section(paint, "fails", (visible(t, _EXCERPT) for t in excerpts.failing))
+    if excerpts.finding is not None:
+        yield f"  {paint('FAIL', 'finding:')} {sentence(excerpts.finding)}"
+
+
+def _silenced(rule: Rule, silences: Sequence[Silence]) -> Iterator[str]:
+    for path, pattern in rule.applies.profile:
+        yield f"speaks where the profile has {visible(path)}: {visible(_pattern(pattern))}"
+    for one in silences:
+        yield f"{visible(one.profile)} ({visible(one.dialect)}) sets {visible(one.sets)}"
+        yield from (f"  {visible(text)}" for text in (one.because, one.seen) if text)
+
+
+def _pattern(pattern: object) -> str:
+    if isinstance(pattern, list | tuple):
+        return " or ".join(str(each) for each in pattern)
+    return str(pattern)

@@ -1,0 +1,62 @@
+"""Reports on disk: `FORMAT=FILE`, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from conformance.errors import Place, UsageError
+from conformance.report.formats import render, renderer
+
+if TYPE_CHECKING:  # `conformance --help` passes here and needs no engine
+    from conformance.check.result import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One file to write, and in which format."""
+
+    format: str
+    file: Path
+
+
+def output(text: str) -> Output:
+    """Read `FORMAT=FILE`; UsageError if it is neither that nor a known format."""
+    name, equals, file = text.partition("=")
+    if not equals or not file or file == "-":
+        raise UsageError(
+            f"-o must be FORMAT=FILE, got {text!r}", hint="--format chooses what goes to stdout"
+        )
+    renderer(name)
+    return Output(name, Path(file))
+
+
+def write(report: Report, *outputs: str, verbose: bool = False) -> None:
+    """Write each `FORMAT=FILE`. All are rendered before the first one is touched."""
+    asked = [output(text) for text in outputs]
+    texts = [render(report, one.format, verbose=verbose) for one in asked]
+    for one, text in zip(asked, texts, strict=True):
+        write_whole(one.file, text.encode("utf-8", "backslashreplace"))
+
+
+def write_whole(file: Path, data: bytes) -> None:
+    """Replace the file in one step; a pipe or device is written as it is.
+
+    Raises UsageError where the file cannot be written; then an older one is still whole.
+    """
+    try:
+        if file.exists() and not file.is_file():
+            file.write_bytes(data)
+            return
+        target = file.resolve()  # a link stays a link
+        draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
+        try:
+            draft.write_bytes(data)
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"cannot be written: {reason}", place=Place(str(file))) from error

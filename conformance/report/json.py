@@ -1,0 +1,78 @@
+"""The report for programs: `schemas/report.schema.json` describes it.
+
+ASCII only, so that it survives every pipe and shell; keys may be added within version 1.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from typing import Any, Final
+
+from conformance.check.result import Finding, Report, StreamResult
+from conformance.report.wording import warnings
+
+VERSION: Final = "1.0"
+
+
+def render(report: Report, *, verbose: bool = False, colour: bool = False) -> str:
+    """One object, indented; always whole, so `verbose` and `colour` change nothing."""
+    del verbose, colour
+    return json.dumps(document(report), indent=2, allow_nan=False) + "\n"
+
+
+def document(report: Report) -> dict[str, Any]:
+    """Build the object itself: `report`, `streams`, `errors`, `warnings`, `summary`."""
+    return {
+        "report": VERSION,
+        "streams": [_stream(stream) for stream in report.streams],
+        "errors": list(report.errors),
+        "warnings": list(warnings(report)),
+        "summary": {str(verdict): number for verdict, number in report.summary().items()},
+    }
+
+
+def _stream(stream: StreamResult) -> dict[str, Any]:
+    return {
+        "file": stream.file,
+        "exchange": stream.exchange,
+        "scenario": stream.scenario,
+        "role": stream.role,
+        "view": stream.view,
+        "dialect": stream.dialect,
+        "profile": stream.profile,
+        "named": stream.named,
+        "verdicts": {rule: str(verdict) for rule, verdict in stream.verdicts.items()},
+        "reasons": dict(stream.reasons),
+        "findings": [_finding(finding) for finding in stream.findings],
+        "notes": list(stream.notes),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "level": str(finding.level),
+        "verdict": str(finding.verdict),
+        "event": finding.event,
+        "line": finding.line,
+        "byte": finding.byte,
+        "slice": {name: _scalar(value) for name, value in finding.slice.items()},
+        "expected": list(finding.expected),
+        "got": finding.got,
+        "after": finding.after,
+        "message": finding.message,
+        "says": finding.says,
+        "hint": finding.hint,
+        "context": [asdict(line) for line in finding.context],
+        "source": [dict(entry) for entry in finding.source],
+        "id": finding.id,
+    }
+
+
+def _scalar(value: Any) -> str | int | float | bool | None:
+    # A hostile stream may slice by a whole object, or by a number that JSON cannot hold.
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, str | int | float | None) else str(value)

@@ -1,0 +1,82 @@
+"""The report for build servers: a test suite per stream, a test case per rule.
+
+PASS is a plain case, FAIL a `failure` whose `type` is the rule's level, ERROR an `error`, and
+every other verdict `skipped` with its reason: a rule that was not exercised never looks green.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from conformance.check.result import Finding, Report, StreamResult
+from conformance.report.colour import Paint
+from conformance.report.printable import visible
+from conformance.report.text import Page, block
+from conformance.report.wording import sentence, title, warnings
+from conformance.rules.verdicts import Verdict
+
+_TAGS: Final = {Verdict.FAIL: "failure", Verdict.ERROR: "error"}
+_COUNTED: Final = (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
+
+
+def render(report: Report, *, verbose: bool = False, colour: bool = False) -> str:
+    """Write an XML document; whole by nature, so `verbose` and `colour` change nothing."""
+    del verbose, colour
+    root = Element("testsuites", name="conformance")
+    for stream in report.streams:
+        _suite(root, stream)
+    if report.errors:
+        _files(root, report.errors)
+    _count(root)
+    for warning in warnings(report):
+        # Only a suite may carry output; the warning concerns them all.
+        for suite in root[:1]:
+            SubElement(suite, "system-err").text = warning
+    indent(root)
+    text: str = tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _suite(root: Element, stream: StreamResult) -> None:
+    suite = SubElement(root, "testsuite", name=title(stream))
+    properties = SubElement(suite, "properties")
+    for name in ("dialect", "profile", "view"):
+        SubElement(properties, "property", name=name, value=visible(getattr(stream, name)))
+    for rule, verdict in stream.verdicts.items():
+        case = SubElement(suite, "testcase", classname=visible(stream.file), name=visible(rule))
+        found = [finding for finding in stream.findings if finding.rule == rule]
+        _outcome(case, verdict, found, visible(stream.reasons.get(rule, "")), stream.file)
+    _count(suite)
+
+
+def _outcome(case: Element, verdict: Verdict, found: list[Finding], reason: str, file: str) -> None:
+    if verdict is Verdict.PASS:
+        return
+    message = sentence(found[0]) if found else reason
+    if verdict not in _TAGS:
+        SubElement(case, "skipped", message=f"{verdict}: {reason}" if reason else str(verdict))
+        return
+    kind = str(found[0].level) if found else str(verdict)
+    outcome = SubElement(case, _TAGS[verdict], type=kind, message=message)
+    outcome.text = "\n".join(_body(file, found))
+
+
+def _body(file: str, found: list[Finding]) -> Iterable[str]:
+    page = Page(Paint())
+    return (line for finding in found for line in block(page, file, finding))
+
+
+def _files(root: Element, errors: tuple[str, ...]) -> None:
+    suite = SubElement(root, "testsuite", name="files")
+    for error in errors:
+        case = SubElement(suite, "testcase", classname="files", name=visible(error))
+        SubElement(case, "error", type="CassetteError", message=visible(error))
+    _count(suite)
+
+
+def _count(suite: Element) -> None:
+    suite.set("tests", str(len(list(suite.iter("testcase")))))
+    for attribute, tag in _COUNTED:
+        suite.set(attribute, str(len(list(suite.iter(tag)))))

@@ -1,0 +1,69 @@
+"""Which profiles silence a rule: a knob that its `applies` reads, or an override.
+
+A rule speaks unless a profile says why it cannot hold there; the reason and the evidence stand in
+the profile, and are told beside the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from conformance.profiles import Profile
+from conformance.rules.model import Rule
+from conformance.rules.paths import MISSING
+from conformance.rules.patterns import compile_value
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """One profile under which the rule does not speak, or speaks at another level."""
+
+    profile: str
+    dialect: str
+    sets: str
+    because: str
+    seen: str
+
+
+class _Unasked:
+    """A profile is read without a request."""
+
+    def asked(self, path: str) -> Any:
+        del path
+        return MISSING
+
+
+_UNASKED: Final = _Unasked()
+
+
+def silences(rule: Rule, profiles: Iterable[Profile]) -> tuple[Silence, ...]:
+    """Every profile of the rule's dialect that changes whether, or how loudly, it speaks."""
+    return tuple(
+        silence
+        for profile in profiles
+        if rule.dialect in (None, profile.dialect)
+        for silence in _of(rule, profile)
+    )
+
+
+def _of(rule: Rule, profile: Profile) -> Iterator[Silence]:
+    facts: Mapping[str, Any] = {**profile.knobs, **dict.fromkeys(profile.promises, True)}
+    for path, pattern in rule.applies.profile:
+        value = facts.get(path, MISSING)
+        # A promise that nobody made is told once, by `applies`, and not for every profile.
+        if value is MISSING or compile_value(pattern, {})(value, facts, _UNASKED):
+            continue
+        reason = profile.reasons.get(path)
+        sets = f"{path}: {_spell(value)}"
+        because, seen = (reason.because, reason.seen) if reason else ("", "")
+        yield Silence(profile.name, profile.dialect, sets, because, seen)
+    override = profile.overrides.get(rule.id)
+    if override is not None:
+        sets = f"level: {override.level}"
+        yield Silence(profile.name, profile.dialect, sets, override.because, override.seen)
+
+
+def _spell(value: Any) -> str:
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)

@@ -1,0 +1,135 @@
+"""The report for people: findings grouped by event, then one summary line.
+
+Rule 1: the gravest finding on an event is told in full, the others there in one line each.
+Rule 2: what a rule says, its authority and its hint are told once in a report.
+Rule 3: a broken stream does not flood the page; `verbose` shows all, and a verdict per rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Final
+
+from conformance.check.result import ContextLine, Finding, Report, StreamResult
+from conformance.report.colour import Paint
+from conformance.report.printable import visible
+from conformance.report.wording import (
+    authority,
+    count,
+    place,
+    sentence,
+    slice_of,
+    summary,
+    title,
+    warnings,
+)
+from conformance.rules.verdicts import COMBINING, Level, Verdict
+
+_EVENTS: Final = 12  # events with findings shown per stream
+_ALSO: Final = 6  # further findings shown per event
+_CONTEXT: Final = 110  # characters of one context line
+_LABEL: Final = "  {:<9} {}"
+_LEVELS: Final = {level: rank for rank, level in enumerate(Level)}
+
+
+@dataclass(slots=True)
+class Page:
+    """What a renderer must remember while it writes: the rules it has told already."""
+
+    paint: Paint
+    verbose: bool = False
+    told: set[str] = field(default_factory=set)
+
+
+def render(report: Report, *, verbose: bool = False, colour: bool = False) -> str:
+    """Write the whole page; ends with a line feed."""
+    page = Page(Paint(colour), verbose)
+    lines = [line for stream in report.streams for line in _stream(page, stream)]
+    lines += (f"{page.paint('ERROR', 'error:')} {visible(error)}" for error in report.errors)
+    lines += (f"{page.paint('warning', 'warning:')} {warning}" for warning in warnings(report))
+    lines.append(page.paint("title", summary(report)))
+    return "\n".join(lines) + "\n"
+
+
+def block(page: Page, file: str, finding: Finding) -> Iterator[str]:
+    """One finding in full: what, where, the events around it, and on whose authority."""
+    first = page.verbose or finding.rule not in page.told
+    page.told.add(finding.rule)
+    yield f"{_name(page, finding)}  {place(file, finding)}"
+    if first:
+        yield _LABEL.format("says", visible(finding.says))
+    yield _LABEL.format("found", sentence(finding))
+    if finding.slice:
+        yield _LABEL.format("slice", slice_of(finding))
+    yield from _context(page, finding.context)
+    if first:
+        yield from _labelled("source", list(authority(finding.source)))
+        yield from _labelled("hint", [visible(finding.hint)] if finding.hint else [])
+    yield _LABEL.format("id", page.paint("quiet", visible(finding.id)))
+
+
+def _stream(page: Page, stream: StreamResult) -> Iterator[str]:
+    if not (stream.findings or stream.notes or page.verbose):
+        return
+    yield page.paint("title", title(stream))
+    yield from (f"note: {visible(note)}" for note in stream.notes)
+    ordered = sorted(stream.findings, key=_rank)
+    groups = [list(group) for _, group in groupby(ordered, key=lambda f: f.event)]
+    shown = len(groups) if page.verbose else _EVENTS
+    for group in groups[:shown]:
+        yield from _group(page, stream.file, group)
+    if groups[shown:]:
+        yield f"{count(len(groups) - shown, 'more event')} with findings (-v shows all)"
+    if page.verbose:
+        yield from _verdicts(page, stream)
+    yield ""
+
+
+def _rank(finding: Finding) -> tuple[int, bool, int]:
+    return finding.event, finding.verdict is not Verdict.ERROR, _LEVELS[finding.level]
+
+
+def _group(page: Page, file: str, group: list[Finding]) -> Iterator[str]:
+    if page.verbose:
+        for finding in group:
+            yield from block(page, file, finding)
+        return
+    yield from block(page, file, group[0])
+    for finding in group[1 : _ALSO + 1]:
+        within = f" [{slice_of(finding)}]" if finding.slice else ""
+        yield _LABEL.format("also", f"{_name(page, finding)}: {sentence(finding)}{within}")
+    if len(group) > _ALSO + 1:
+        yield _LABEL.format("also", f"{len(group) - _ALSO - 1} more on this event (-v shows all)")
+
+
+def _name(page: Page, finding: Finding) -> str:
+    kind = page.paint(finding.verdict, f"{finding.verdict} {finding.level}")
+    return f"{kind} {visible(finding.rule)}"
+
+
+def _labelled(label: str, lines: list[str]) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        yield _LABEL.format("" if number else label, line)
+
+
+def _context(page: Page, context: tuple[ContextLine, ...]) -> Iterator[str]:
+    width = max((len(visible(line.type, _CONTEXT)) for line in context), default=0)
+    for line in context:
+        name = visible(line.type, _CONTEXT)
+        mark = page.paint("mark", ">") if line.at else " "
+        text = f"  {mark} {line.event:>6}  {name:<{width}}  {visible(line.text, _CONTEXT)}"
+        yield text.rstrip()
+        if line.at:
+            yield " " * 12 + page.paint("mark", "^" * max(len(name), 1))
+
+
+def _verdicts(page: Page, stream: StreamResult) -> Iterator[str]:
+    ordered = sorted(stream.verdicts.items(), key=lambda each: (COMBINING.index(each[1]), each[0]))
+    names = {rule: visible(rule) for rule in stream.verdicts}
+    width = max(map(len, names.values()), default=0)
+    for rule, verdict in ordered:
+        kind = page.paint(verdict, f"{verdict:<14}")
+        reason = visible(stream.reasons.get(rule, ""))
+        yield f"  {kind} {names[rule]:<{width}}  {reason}".rstrip()

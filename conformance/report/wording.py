@@ -1,0 +1,121 @@
+"""The words that all renderers share: places, sentences, authorities, warnings, the summary."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from conformance.check.result import Finding, Report, StreamResult
+from conformance.report.printable import visible
+from conformance.rules.verdicts import COMBINING, Level, Verdict
+
+_VALUE: Final = 80  # characters of one slice value
+_TYPES: Final = 4000  # characters of a whole first set: long, since it is the answer
+
+
+def place(file: str, finding: Finding) -> str:
+    """`file:line (event 8, byte 2641)`, as far as each is known."""
+    where = visible(file) if finding.line is None else f"{visible(file)}:{finding.line}"
+    what = f"event {finding.event}" if finding.event else "request or response head"
+    return (
+        f"{where} ({what}, byte {finding.byte})"
+        if finding.byte is not None
+        else (f"{where} ({what})")
+    )
+
+
+def wanted(expected: Sequence[str]) -> str:
+    """List alternatives: `a, b or c`."""
+    *names, last = [visible(name) for name in expected] or [""]
+    return visible(f"{', '.join(names)} or {last}" if names else last, _TYPES)
+
+
+def sentence(finding: Finding) -> str:
+    """What happened, in one line: the message, and whatever of the facts it leaves out."""
+    message = visible(finding.message)
+    facts = (
+        ("expected", finding.expected, wanted(finding.expected)),
+        ("after", (finding.after,), visible(finding.after)),
+        ("got", (finding.got,), visible(finding.got)),
+    )
+    missing = [
+        f"{label} {text}" for label, words, text in facts if text and not _says(message, words)
+    ]
+    return "; ".join(part for part in (message, ", ".join(missing)) if part)
+
+
+def _says(message: str, words: Sequence[str]) -> bool:
+    # As whole words: `response.done` is not said by `response.done.extra`.
+    return all(
+        re.search(rf"(?<![\w.]){re.escape(visible(word))}(?!\w|\.\w)", message) for word in words
+    )
+
+
+def slice_of(finding: Finding) -> str:
+    """`output_index=0, summary_index=1`; empty where the rule has no slice."""
+    return ", ".join(
+        f"{visible(name)}={visible(str(value), _VALUE)}" for name, value in finding.slice.items()
+    )
+
+
+def authority(source: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """One line per authority: a specification's sentence, an observation, a client that breaks."""
+    for entry in source:
+        for key, text in entry.items():
+            if key == "quote":
+                yield f'"{visible(text)}"'
+            elif key == "spec":
+                yield visible(text)
+            else:
+                yield f"{visible(key)}: {visible(text)}"
+
+
+def title(stream: StreamResult) -> str:
+    """Which exchange of which file was judged, and as what."""
+    step = "/".join(filter(None, (stream.scenario, stream.role)))
+    exchange = f"exchange {stream.exchange} ({step})" if step else f"exchange {stream.exchange}"
+    parts = [stream.file, exchange, stream.dialect, f"profile {stream.profile}"]
+    if stream.view != "wire":
+        parts.append(f"{stream.view} view")
+    return visible(", ".join(parts))
+
+
+def warnings(report: Report) -> tuple[str, ...]:
+    """Tell what a reader must know before trusting the verdicts."""
+    assumed = Counter((s.profile, s.dialect) for s in report.streams if not s.named)
+    return tuple(
+        f"profile {visible(profile)} ({visible(dialect)}) was assumed for"
+        f" {count(number, 'stream')}; name one with --profile"
+        for (profile, dialect), number in sorted(assumed.items())
+    )
+
+
+def summary(report: Report) -> str:
+    """Write the last line: how many rules over how many streams, and how they ended."""
+    errors = [f"{count(len(report.errors), 'file')} could not be judged"] if report.errors else []
+    if not report.streams:
+        return "; ".join(["nothing was checked", *errors])
+    verdicts = report.verdicts
+    head = f"{count(len(verdicts), 'rule')} over {count(len(report.streams), 'stream')}"
+    found = [count(len(report.findings), "finding")] if report.findings else []
+    return "; ".join([f"{head}: {_counts(report)}" if verdicts else head, *found, *errors])
+
+
+def _counts(report: Report) -> str:
+    counts = report.summary()
+    levels = {finding.rule: finding.level for finding in report.findings}
+    by_level = Counter(levels.values())
+    violated = ", ".join(f"{by_level[level]} {level}" for level in Level if by_level[level])
+    parts = (
+        f"{counts[v]} {v} ({violated})" if v is Verdict.FAIL and violated else f"{counts[v]} {v}"
+        for v in COMBINING
+        if counts[v]
+    )
+    return ", ".join(parts)
+
+
+def count(number: int, noun: str) -> str:
+    """`1 stream`, `2 streams`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

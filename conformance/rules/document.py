@@ -1,0 +1,242 @@
+"""YAML documents whose every node knows where it stands.
+
+Rule 1: only JSON is resolved. `true false null`, integers and floats mean what they mean in JSON;
+every other plain scalar is a string (`no`, `on`, `1:30`, `0o7`, `2026-11-20`, `~`).
+Rule 2: what hides meaning is refused where it stands: anchors, aliases, tags, merge keys,
+directives, duplicate keys, keys that are no strings, values left out, several documents, tabs.
+Rule 3: a document is hostile until read: its size, depth and number of nodes are bounded, and an
+alias is refused before it is followed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.errors import Place, SpecError, UsageError
+from conformance.rules.node import Kind, Node, Source, nearest, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import yaml
+
+__all__ = ["Kind", "Node", "Source", "load", "nearest", "parse"]
+
+MAX_BYTES: Final = 4 * 1024 * 1024
+MAX_DEPTH: Final = 64
+MAX_NODES: Final = 500_000
+_MAX_NUMBER: Final = 64  # characters; beyond it int() may refuse and floats gain nothing
+
+# libyaml and PyYAML disagree on what of this is white space, a line break, or forbidden.
+_FOREIGN = re.compile(
+    "[^\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.?(?:inf|infinity|nan)", re.IGNORECASE)
+_CONSTANTS: Final[Mapping[str, bool | None]] = {"true": True, "false": False, "null": None}
+_PROPERTY: Final[Mapping[str, str]] = {"&": "anchors", "!": "tags"}
+
+
+def load(path: Path | str) -> Node:
+    """Read the document in a file of at most `MAX_BYTES` of UTF-8.
+
+    Raises `UsageError` if the file cannot be read, `SpecError` if it is no such document.
+    """
+    file = str(path)
+    try:
+        with Path(path).open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as err:
+        reason = getattr(err, "strerror", None) or str(err)
+        raise UsageError(f"cannot read the file: {reason}", place=Place(file)) from err
+    if len(data) > MAX_BYTES:
+        raise SpecError(f"file is larger than {MAX_BYTES} bytes", place=Place(file))
+    try:
+        return parse(data.decode("utf-8"), file)
+    except UnicodeDecodeError as err:
+        raise SpecError(f"not UTF-8: {err.reason}", place=Place(file, byte=err.start)) from err
+
+
+def parse(text: str, file: str) -> Node:
+    """Read the one document in `text`; `file` names it in places. Raises `SpecError`."""
+    if len(text) > MAX_BYTES:
+        raise SpecError(f"text is longer than {MAX_BYTES} characters", place=Place(file))
+    text = text.removeprefix("\ufeff")
+    source = Source(file, tuple(re.split("\r\n|\n|\r", text)))
+    _refuse_foreign(source)
+    _refuse_directives(source)
+    builder = _Builder(source)
+    for event in _events(text, source):
+        builder.take(event)
+    if builder.root is None:
+        raise source.error(1, 1, "the file is empty")
+    return builder.root
+
+
+def _refuse_foreign(source: Source) -> None:
+    for number, line in enumerate(source.lines, start=1):
+        found = _FOREIGN.search(line)
+        if found:
+            char = found.group()
+            name = "tab" if char == "\t" else f"character U+{ord(char):04X}"
+            hint = 'indent with spaces; in strings write "\\t"' if char == "\t" else ""
+            hint = hint or "write it as an escape in double quotes"
+            raise source.error(number, found.start() + 1, f"{name} in the text", hint=hint)
+
+
+def _refuse_directives(source: Source) -> None:
+    # The parsers disagree on unknown ones, and pass known ones on as if nothing were said.
+    written = (
+        n for n, text in enumerate(source.lines, 1) if text.strip() and text.strip()[0] != "#"
+    )
+    first = next(written, None)
+    if first is not None and source.lines[first - 1].startswith("%"):
+        raise source.error(first, 1, "directives are not allowed")
+
+
+def _events(text: str, source: Source) -> Iterator[yaml.Event]:
+    """Parser events; every fault of the parser becomes one line with a place."""
+    import yaml  # noqa: PLC0415  # 10 ms that `import conformance` must not pay
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # same result, ten times faster
+    try:
+        yield from yaml.parse(text, Loader=loader)
+    except yaml.MarkedYAMLError as err:
+        raise source.error(*_position(err), _sentence(err)) from err
+    except (yaml.YAMLError, ValueError, OverflowError) as err:
+        # The pure parser hands out-of-range escapes to chr().
+        raise SpecError(f"not valid YAML: {err}", place=Place(source.file)) from err
+
+
+def _position(err: yaml.MarkedYAMLError) -> tuple[int, int]:
+    mark = err.problem_mark or err.context_mark
+    return (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
+
+
+def _sentence(err: yaml.MarkedYAMLError) -> str:
+    parts = [err.problem or "cannot be parsed"]
+    if err.context:
+        parts.append(err.context)
+    if err.context and err.context_mark:
+        parts.append(f"from line {err.context_mark.line + 1} on")
+    return " ".join(["not valid YAML:", *" ".join(parts).split()])
+
+
+@dataclass(slots=True)
+class _Open:
+    """A collection whose end has not come. `key` waits for its value."""
+
+    kind: Kind
+    line: int
+    column: int
+    items: list[Node] = field(default_factory=list)
+    entries: dict[str, tuple[Node, Node]] = field(default_factory=dict)
+    key: Node | None = None
+
+
+class _Builder:
+    """Nodes out of parser events; refuses what the subset leaves out."""
+
+    def __init__(self, source: Source) -> None:
+        self.root: Node | None = None
+        self._source = source
+        self._open: list[_Open] = []
+        self._nodes = 0
+
+    def take(self, event: yaml.Event) -> None:
+        mark = event.start_mark
+        assert mark is not None, "every parser event has a start"
+        # libyaml sets a value left out at the very end one line behind the last.
+        line, column = min(mark.line + 1, len(self._source.lines)), mark.column + 1
+        name = type(event).__name__
+        if name == "DocumentStartEvent" and self.root is not None:
+            raise self._source.error(line, column, "a second document in one file")
+        if name == "AliasEvent":
+            raise self._source.error(line, column, "aliases are not allowed", hint="write it out")
+        if name in {"ScalarEvent", "MappingStartEvent", "SequenceStartEvent"}:
+            self._begin(event, line, column)
+        elif name in {"MappingEndEvent", "SequenceEndEvent"}:
+            self._close()
+
+    def _begin(self, event: Any, line: int, column: int) -> None:
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise self._source.error(line, column, f"more than {MAX_NODES} values")
+        # The first character decides: libyaml forgets the tag `!` in its events.
+        refused = _PROPERTY.get(self._source.lines[line - 1][column - 1 : column])
+        if refused:
+            raise self._source.error(line, column, f"{refused} are not allowed")
+        if type(event).__name__ == "ScalarEvent":
+            self._add(self._scalar(event, line, column))
+            return
+        if len(self._open) >= MAX_DEPTH:
+            raise self._source.error(line, column, f"nested deeper than {MAX_DEPTH} levels")
+        kind: Kind = "mapping" if type(event).__name__ == "MappingStartEvent" else "sequence"
+        self._open.append(_Open(kind, line, column))
+
+    def _close(self) -> None:
+        done = self._open.pop()
+        value = done.entries if done.kind == "mapping" else tuple(done.items)
+        self._add(Node(done.kind, value, done.line, done.column, self._source))
+
+    def _scalar(self, event: Any, line: int, column: int) -> Node:
+        quoted = not event.implicit[0]
+        text: str = event.value
+        if _SURROGATE.search(text):
+            raise self._source.error(line, column, "escape is half of a surrogate pair")
+        value = text if quoted else self._resolve(text, line, column)
+        return Node("scalar", value, line, column, self._source, quoted)
+
+    def _resolve(self, text: str, line: int, column: int) -> str | int | float | bool | None:
+        if not text:
+            hint = 'write null, "" or {}'
+            raise self._source.error(line, column, "a value is missing here", hint=hint)
+        if text in _CONSTANTS:
+            return _CONSTANTS[text]
+        if _NOT_FINITE.fullmatch(text):
+            raise self._source.error(line, column, f"{text} is not a JSON number")
+        if not _FLOAT.fullmatch(text):
+            return text
+        number = _number(text)
+        if number is None:
+            raise self._source.error(line, column, "number out of range")
+        return number
+
+    def _add(self, node: Node) -> None:
+        if not self._open:
+            self.root = node
+            return
+        parent = self._open[-1]
+        if parent.kind == "sequence":
+            parent.items.append(node)
+        elif parent.key is None:
+            parent.key = _checked_key(node, parent.entries)
+        else:
+            parent.entries[parent.key.value] = (parent.key, node)
+            parent.key = None
+
+
+def _checked_key(key: Node, entries: Mapping[str, tuple[Node, Node]]) -> Node:
+    if not isinstance(key.value, str):
+        raise key.error("keys are strings", hint="put it in quotes" if key.kind == "scalar" else "")
+    if key.value == "<<" and not key.quoted:
+        raise key.error("merge keys are not allowed")
+    if key.value in entries:
+        first = entries[key.value][0].line
+        raise key.error(f"key {shown(key.value)} is already there, in line {first}")
+    return key
+
+
+def _number(text: str) -> int | float | None:
+    if len(text) > _MAX_NUMBER:
+        return None
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    value = float(text)
+    return value if math.isfinite(value) else None

@@ -1,0 +1,249 @@
+"""The interpreted engine: events in, verdicts and violations out. It is the oracle.
+
+A `RuleSet` is a list of rules compiled for one profile: immutable once built, shared by threads.
+A `Judge` watches one exchange: it wakes the monitors that name an event's type, tells them when a
+frame is complete, and collects verdicts at the end. Faster engines must agree with it.
+
+Rule 1: dispatch is by (layer, type). Tables are made on first sight of a type; their number is
+capped, because a hostile server invents types.
+Rule 2: a monitor that fails, by a cap or by a fault of ours, ends with ERROR; the others go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from conformance.events import Ending, Event, Layer
+from conformance.rules.applies import Applicability, Evidence, profile_excludes
+from conformance.rules.model import Alias, Compare, Rule
+from conformance.rules.monitors import Maker, maker
+from conformance.rules.monitors.base import CapReachedError, Monitor, Violation
+from conformance.rules.monitors.gather import GatherMonitor
+from conformance.rules.paths import Getter, getter
+from conformance.rules.patterns import Asked, Test, compile_value
+from conformance.rules.verdicts import Verdict
+
+MOST_TYPES: Final = 1024
+
+Conditions = tuple[tuple[Getter, Test], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one rule: verdict, the reason where it is neither PASS nor FAIL, violations."""
+
+    rule: Rule
+    verdict: Verdict
+    reason: str = ""
+    violations: tuple[Violation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """One name of one rule, compiled: which types it may have and which conditions must hold."""
+
+    name: str
+    alias: Alias
+    is_type: Callable[[str, Asked], bool]
+    conditions: Conditions
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A rule made ready for one profile."""
+
+    rule: Rule
+    names: tuple[Named, ...]
+    make: Maker
+    excluded: str = ""  # why the profile rules it out
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """What one type of event means to one plan."""
+
+    plan: int
+    always: frozenset[str]
+    conditional: tuple[Named, ...]
+    combined: dict[tuple[bool, ...], frozenset[str]]
+
+
+class RuleSet:
+    """Rules compiled with a profile's knobs; `promises` are among them, by name."""
+
+    def __init__(self, rules: Sequence[Rule], knobs: Mapping[str, Any]) -> None:
+        self.knobs = knobs
+        self.plans = tuple(_plan(rule, knobs) for rule in rules)
+        self._wakes: dict[tuple[Layer, str], tuple[Wake, ...]] = {}
+
+    def wakes(self, event: Event, asked: Asked) -> tuple[Wake, ...]:
+        """Which plans an event may concern."""
+        key = (event.layer, event.type)
+        found = self._wakes.get(key)
+        if found is None:
+            found = tuple(self._wakes_for(event, asked))
+            if len(self._wakes) < MOST_TYPES:
+                self._wakes[key] = found
+        return found
+
+    def _wakes_for(self, event: Event, asked: Asked) -> list[Wake]:
+        found: list[Wake] = []
+        for position, plan in enumerate(self.plans):
+            named = [
+                n
+                for n in plan.names
+                if n.alias.layer == event.layer and n.is_type(event.type, asked)
+            ]
+            if named:
+                always = frozenset(n.name for n in named if not n.conditions)
+                found.append(Wake(position, always, tuple(n for n in named if n.conditions), {}))
+        return found
+
+
+def _plan(rule: Rule, knobs: Mapping[str, Any]) -> Plan:
+    names = tuple(_named(name, alias, knobs) for name, alias in rule.aliases.items())
+    return Plan(rule, names, maker(rule, knobs), profile_excludes(rule, knobs))
+
+
+def _named(name: str, alias: Alias, knobs: Mapping[str, Any]) -> Named:
+    conditions = tuple((getter(p), compile_value(v, knobs)) for p, v in alias.conditions)
+    if types := frozenset(alias.types):
+        return Named(name, alias, lambda kind, _asked: kind in types, conditions)
+    test = compile_value(alias.type, knobs)
+    return Named(name, alias, lambda kind, asked: test(kind, {}, asked), conditions)
+
+
+class Judge:
+    """Watches one exchange. Feed it every event in order; call `settle` after each frame."""
+
+    def __init__(self, rules: RuleSet, evidence: Evidence) -> None:
+        self.rules = rules
+        self.evidence = evidence
+        self.broken = False
+        self.layers: set[Layer] = set()
+        self.last = 0
+        self.ms: float | None = None
+        self.fresh: list[tuple[Rule, Violation]] = []
+        self._applies = Applicability(evidence, rules.knobs)
+        self._monitors: list[Monitor[Any] | None] = []
+        self._all: list[Monitor[Any]] = []
+        self._woken: list[Monitor[Any]] = []
+        self._start()
+
+    def _start(self) -> None:
+        for plan in self.rules.plans:
+            silent = plan.excluded or self._applies.excludes_early(plan.rule)
+            monitor = None if silent else plan.make(self)
+            self._monitors.append(monitor)
+            if monitor is not None and monitor.wakes_on_all:
+                self._all.append(monitor)
+
+    def asked(self, path: str) -> Any:
+        """Value of a request path, or of the response's echo of it, or MISSING."""
+        return self.evidence.asked(path)
+
+    def found(self, rule: Rule, violation: Violation) -> None:
+        """A monitor tells of a violation; whoever drives the judge takes it from `fresh`."""
+        self.fresh.append((rule, violation))
+
+    def read(self, event: Event) -> None:
+        """Hands an event to every monitor that names it."""
+        self.last = event.number
+        self.layers.add(event.layer)
+        if event.type == "error" and event.layer == "semantic":
+            self.broken = True
+        for monitor in self._all:
+            self._step(monitor, event, frozenset())
+        for wake in self.rules.wakes(event, self):
+            woken = self._monitors[wake.plan]
+            if woken is None:
+                continue
+            names = self._names(wake, event)
+            if names or woken.wakes_on_type:
+                self._step(woken, event, names)
+
+    def _names(self, wake: Wake, event: Event) -> frozenset[str]:
+        if not wake.conditional:
+            return wake.always
+        held = tuple(self._holds(named, event) for named in wake.conditional)
+        names = wake.combined.get(held)
+        if names is None:
+            more = (n.name for n, yes in zip(wake.conditional, held, strict=True) if yes)
+            names = wake.combined[held] = wake.always | frozenset(more)
+        return names
+
+    def _holds(self, named: Named, event: Event) -> bool:
+        data = event.data
+        return all(test(get(data), data, self) for get, test in named.conditions)
+
+    def _step(self, monitor: Monitor[Any], event: Event, names: frozenset[str]) -> None:
+        if monitor.error:
+            return
+        self._woken.append(monitor)
+        with _Guard(monitor):
+            monitor.step(event, names)
+
+    def settle(self) -> None:
+        """The frame is complete: bounds are judged now."""
+        for monitor in self._woken:
+            with _Guard(monitor):
+                monitor.settle()
+        self._woken.clear()
+
+    def gathered(self) -> list[tuple[Rule, GatherMonitor]]:
+        """What this exchange brings to rules that compare exchanges; ask after `close`."""
+        return [(m.rule, m) for m in self._monitors if isinstance(m, GatherMonitor)]
+
+    def close(self, how: Ending) -> tuple[Outcome, ...]:
+        """Ends the exchange; one outcome per rule, in the order of the rule set."""
+        self.settle()
+        outcomes: list[Outcome] = []
+        for plan, monitor in zip(self.rules.plans, self._monitors, strict=True):
+            if monitor is not None and not monitor.error:
+                with _Guard(monitor):
+                    monitor.close(how)
+            outcomes.append(self._outcome(plan, monitor))
+        return tuple(outcomes)
+
+    def _outcome(self, plan: Plan, monitor: Monitor[Any] | None) -> Outcome:
+        rule = plan.rule
+        if plan.excluded:
+            return Outcome(rule, Verdict.NOT_APPLICABLE, plan.excluded)
+        refused = self._applies.refuses(rule)
+        if refused is not None:
+            return Outcome(rule, *refused)
+        if monitor is None or isinstance(rule.form, Compare):
+            return Outcome(rule, Verdict.NOT_APPLICABLE, "it is judged over several exchanges")
+        verdict = monitor.verdict()
+        violations = tuple(monitor.violations) if verdict is Verdict.FAIL else ()
+        return Outcome(rule, verdict, _reason(monitor, verdict), violations)
+
+
+def _reason(monitor: Monitor[Any], verdict: Verdict) -> str:
+    if verdict is Verdict.ERROR:
+        return monitor.error
+    if verdict is Verdict.INCONCLUSIVE:
+        return monitor.inconclusive
+    if verdict is Verdict.VACUOUS:
+        wanted = sorted({alias.describe() for alias in monitor.rule.aliases.values()})
+        return f"never fired: no {' / '.join(wanted)}"
+    return ""
+
+
+class _Guard:
+    """Turns a monitor's failure into its ERROR, so that one rule cannot take others along."""
+
+    def __init__(self, monitor: Monitor[Any]) -> None:
+        self.monitor = monitor
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, err: BaseException | None, trace: object) -> bool:
+        if err is None or not isinstance(err, Exception):
+            return False
+        prefix = "" if isinstance(err, CapReachedError) else f"internal: {type(err).__name__}: "
+        self.monitor.error = f"{prefix}{err}"
+        return True

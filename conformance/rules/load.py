@@ -1,0 +1,148 @@
+"""Suites from YAML files: every error names file, line, column and the nearest known word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.events import Vocabulary
+from conformance.rules import document
+from conformance.rules.forms import FORMS, VIEWS, FormReader, chosen
+from conformance.rules.model import Applies, Rule, Suite
+from conformance.rules.names import Names
+from conformance.rules.node import Node
+from conformance.rules.patterns import PatternError, probe
+from conformance.rules.verdicts import Level
+
+SUITE_KEYS: Final = frozenset({"suite", "title", "dialect", "events", "rules"})
+RULE_KEYS: Final = frozenset(
+    {
+        *("id", "level", "says", "source", "since", "applies", "slice", "scope", "hint", "fix"),
+        *("after", "until", *FORMS),
+    }
+)
+SOURCE_KEYS: Final = frozenset({"spec", "quote", "observed", "breaks", "advice"})
+SCOPES: Final = ("exchange", "scenario")
+_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
+_SUITE_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]*(/[a-z0-9][a-z0-9-]*)*")
+_VERSION: Final = re.compile(r"\d+\.\d+\.\d+")
+
+Vocabularies = Callable[[str], Vocabulary]
+
+
+def load_suite(path: Path, vocabularies: Vocabularies) -> Suite:
+    """The suite in a file. `vocabularies` gives a dialect's vocabulary by name.
+
+    Raises `SpecError` with the place of the first thing that is wrong.
+    """
+    return read_suite(document.load(path), vocabularies)
+
+
+def read_suite(root: Node, vocabularies: Vocabularies) -> Suite:
+    """The suite in a document."""
+    entries = root.mapping(SUITE_KEYS)
+    suite = _matching(root.required("suite"), _SUITE_ID, "words joined by '-' and '/'")
+    dialect = entries["dialect"].string() if "dialect" in entries else None
+    names = Names(vocabularies(dialect) if dialect else None)
+    events = entries.get("events")
+    if events is not None:
+        for name, node in events.mapping().items():
+            names.declare(name, node)
+    rules = tuple(_rule(node, suite, dialect, names) for node in root.required("rules").sequence())
+    _no_twins(root.required("rules"), rules)
+    title = entries["title"].string() if "title" in entries else suite
+    return Suite(suite, title, dialect, rules, root.source.file)
+
+
+def _no_twins(nodes: Node, rules: tuple[Rule, ...]) -> None:
+    seen: set[str] = set()
+    for node, rule in zip(nodes.sequence(), rules, strict=True):
+        if rule.id in seen:
+            raise node.required("id").error(f"rule {rule.id!r} is there twice")
+        seen.add(rule.id)
+
+
+def _rule(node: Node, suite: str, dialect: str | None, names: Names) -> Rule:
+    entries = node.mapping(RULE_KEYS)
+    for bound in ("after", "until"):
+        if bound in entries and "never" not in entries:
+            raise node.key(bound).error(f"{bound!r} belongs to the form never")
+    reader = FormReader(names)
+    form = reader.read(node)
+    return Rule(
+        id=f"{suite}/{_matching(node.required('id'), _ID, 'lower-case words joined by -')}",
+        level=chosen(node.required("level"), tuple(Level)),
+        says=node.required("says").string(),
+        source=_source(node.required("source")),
+        since=_matching(node.required("since"), _VERSION, "a version like 0.1.0"),
+        form=form,
+        aliases=reader.used,
+        place=node.place,
+        slice=_slice(entries.get("slice")),
+        scope="scenario"
+        if "scope" in entries and chosen(entries["scope"], SCOPES) == SCOPES[1]
+        else "exchange",
+        applies=_applies(entries.get("applies")),
+        dialect=dialect,
+        hint=_text(entries, "hint"),
+        fix=_text(entries, "fix"),
+    )
+
+
+def _text(entries: Mapping[str, Node], key: str) -> str:
+    return entries[key].string() if key in entries else ""
+
+
+def _matching(node: Node, pattern: re.Pattern[str], what: str) -> str:
+    text = node.string()
+    if not pattern.fullmatch(text):
+        raise node.error(f"expected {what}, got {text!r}")
+    return text
+
+
+def _slice(node: Node | None) -> tuple[str, ...]:
+    return tuple(each.string() for each in node.sequence()) if node else ()
+
+
+def _source(node: Node) -> tuple[Mapping[str, str], ...]:
+    nodes = node.sequence() if node.kind == "sequence" else (node,)
+    found: list[Mapping[str, str]] = []
+    for each in nodes:
+        entries = {key: value.string() for key, value in each.mapping(SOURCE_KEYS).items()}
+        if not entries:
+            raise each.error(f"expected one of {', '.join(sorted(SOURCE_KEYS))}, got nothing")
+        if "quote" in entries and "spec" not in entries:
+            raise each.key("quote").error("a quote names its specification: add spec")
+        found.append(entries)
+    if not found:
+        raise node.error("a rule has at least one source")
+    return tuple(found)
+
+
+def _applies(node: Node | None) -> Applies:
+    if node is None:
+        return Applies()
+    entries = node.mapping({"request", "response", "profile", "view"})
+    return Applies(
+        request=_conditions(entries.get("request")),
+        response=_conditions(entries.get("response")),
+        profile=_conditions(entries.get("profile")),
+        view=chosen(entries["view"], VIEWS) if "view" in entries else "wire",
+    )
+
+
+def _conditions(node: Node | None) -> tuple[tuple[str, Any], ...]:
+    if node is None:
+        return ()
+    return tuple((path, _pattern(value)) for path, value in node.mapping().items())
+
+
+def _pattern(node: Node) -> Any:
+    pattern = node.plain()
+    try:
+        probe(pattern)
+    except PatternError as err:
+        raise node.error(str(err)) from err
+    return pattern

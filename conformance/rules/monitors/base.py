@@ -1,0 +1,203 @@
+"""What every monitor shares: slices, violations, and the verdict they add up to.
+
+Rule 1: a slice that has been violated is silent from then on; there is one finding per rule and
+slice, however long the stream goes on.
+Rule 2: bounds are judged when a frame is complete (`settle`), because two events of one frame are
+neither before nor after each other.
+Rule 3: an obligation that is still open is a violation at a clean end of stream, and inconclusive
+where an error event came or we or the transport broke the stream.
+Rule 4: nothing grows without a cap; beyond it the monitor stops with an error of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+
+from conformance.events import Ending, Event, Layer
+from conformance.rules.model import Rule
+from conformance.rules.paths import MISSING, getter
+from conformance.rules.verdicts import Verdict
+
+MOST_SLICES: Final = 65_536
+LONGEST_KEY: Final = 256
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A rule broken: plain facts, to be dressed as a finding by whoever knows the bytes."""
+
+    number: int
+    slice: Mapping[str, Any]
+    expected: tuple[str, ...]
+    got: str
+    after: str
+    message: str
+
+
+class CapReachedError(Exception):
+    """A monitor met one of its caps; the rule ends with verdict ERROR."""
+
+
+class Context(Protocol):
+    """What a monitor may know of the exchange around it."""
+
+    broken: bool  # an error event came
+    layers: set[Layer]  # layers that had an event so far
+    last: int  # number of the last frame so far
+    ms: float | None  # time of the current frame since the response head
+
+    def asked(self, path: str) -> Any: ...
+
+    def found(self, rule: Rule, violation: Violation) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An event remembered for a message: its type and number."""
+
+    type: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.type} (event {self.number})"
+
+
+class State:
+    """What is kept of one slice; monitors extend it."""
+
+    __slots__ = ("fired", "silent")
+
+    def __init__(self) -> None:
+        self.fired = False
+        self.silent = False
+
+
+S = TypeVar("S", bound=State)
+
+
+class Monitor(Generic[S]):
+    """One rule watching one exchange (or one scenario)."""
+
+    wakes_on_type: ClassVar[bool] = False  # step also for events whose conditions do not hold
+    wakes_on_all: bool = False  # step for every event
+
+    def __init__(self, rule: Rule, context: Context) -> None:
+        self.rule = rule
+        self.context = context
+        self.violations: list[Violation] = []
+        self.inconclusive = ""
+        self.error = ""
+        self.slices: dict[Key, S] = {}
+        self._getters = tuple(getter(path) for path in rule.slice)
+
+    # What a form defines...
+
+    def state(self, key: Key) -> S:
+        """A fresh state for a new slice."""
+        raise NotImplementedError
+
+    def step(self, event: Event, names: frozenset[str]) -> None:
+        """Reads one event that answers to `names` of this rule."""
+        raise NotImplementedError
+
+    def settle(self) -> None:
+        """The frame is complete."""
+
+    def close(self, how: Ending) -> None:
+        """The exchange is over."""
+
+    # What forms use...
+
+    def reached(self, event: Event, *, opens: bool = True) -> Iterator[tuple[Key, S]]:
+        """The slices an event belongs to; with `opens` a full key may open a new one."""
+        if not self._getters:
+            state = self._slice((), opens=opens)
+            return iter([((), state)] if state and not state.silent else [])
+        key = tuple(_key(get(event.data)) for get in self._getters)
+        if None not in key:
+            state = self._slice(key, opens=opens)
+            return iter([(key, state)] if state and not state.silent else [])
+        return self._agreeing(key)
+
+    def _slice(self, key: Key, *, opens: bool) -> S | None:
+        state = self.slices.get(key)
+        if state is None and opens:
+            if len(self.slices) >= MOST_SLICES:
+                raise CapReachedError(f"more than {MOST_SLICES} slices")
+            state = self.slices[key] = self.state(key)
+        return state
+
+    def _agreeing(self, partial: Key) -> Iterator[tuple[Key, S]]:
+        for key, state in list(self.slices.items()):
+            pairs = zip(partial, key, strict=True)
+            if not state.silent and all(part is None or part == whole for part, whole in pairs):
+                yield key, state
+
+    def violate(
+        self,
+        key: Key,
+        number: int,
+        message: str,
+        *,
+        expected: tuple[str, ...] = (),
+        got: str = "",
+        after: Mark | None = None,
+    ) -> None:
+        """Records a violation and silences the slice."""
+        state = self.slices.get(key)
+        if state is not None:
+            state.silent = True
+        fields = dict(zip(self.rule.slice, key, strict=False))
+        violation = Violation(number, fields, expected, got, str(after or ""), message)
+        self.violations.append(violation)
+        self.context.found(self.rule, violation)
+
+    def owe(self, key: Key, number: int, message: str, how: Ending, **facts: Any) -> None:
+        """An open obligation at the end: violated, or inconclusive where the stream was broken."""
+        if how == "eof" and not self.context.broken:
+            self.violate(key, number, message, **facts)
+        else:
+            self.inconclusive = self.inconclusive or message
+
+    def describe(self, names: tuple[str, ...] | frozenset[str]) -> tuple[str, ...]:
+        """Names of this rule as wire types, sorted."""
+        return tuple(sorted({self.rule.aliases[name].describe() for name in names}))
+
+    @property
+    def fired(self) -> bool:
+        return any(state.fired for state in self.slices.values())
+
+    def verdict(self) -> Verdict:
+        """ERROR, FAIL, INCONCLUSIVE, PASS or VACUOUS."""
+        if self.error:
+            return Verdict.ERROR
+        if self.violations:
+            return Verdict.FAIL
+        if self.inconclusive:
+            return Verdict.INCONCLUSIVE
+        return Verdict.PASS if self.fired else Verdict.VACUOUS
+
+
+def _key(value: Any) -> Any:
+    """A slice field as part of a key; None where it is missing, null or no plain value."""
+    if value is MISSING or value is None:
+        return None
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST_KEY else _digest(value)
+    return value if isinstance(value, int | float | bool) else _digest(repr(value))
+
+
+def _digest(text: str) -> str:
+    return text[:24] + "…" + hashlib.blake2b(text.encode("utf-8", "replace")).hexdigest()[:24]
+
+
+def either(words: tuple[str, ...]) -> str:
+    """`a, b or c`."""
+    if len(words) < 2:
+        return "".join(words) or "nothing"
+    return f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,0 +1,45 @@
+"""Where two JSON values part, said in one path and two short views."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from conformance.rules.monitors.texts import difference
+from conformance.rules.paths import MISSING
+
+
+def first_difference(left: Any, right: Any, path: str = "") -> tuple[str, str, str]:
+    """Path of the first difference (`2.summary.0.text`) and what either side has there."""
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        for key in [*left, *(key for key in right if key not in left)]:
+            if left.get(key, MISSING) != right.get(key, MISSING):
+                below = f"{path}.{key}".lstrip(".")
+                return first_difference(left.get(key, MISSING), right.get(key, MISSING), below)
+    if isinstance(left, list) and isinstance(right, list):
+        for at, (one, other) in enumerate(zip(left, right, strict=False)):
+            if one != other:
+                return first_difference(one, other, f"{path}.{at}".lstrip("."))
+        if len(left) != len(right):
+            return path or "length", f"{len(left)} elements", f"{len(right)} elements"
+    if isinstance(left, str) and isinstance(right, str):
+        at, had, has = difference(left, right)
+        return f"{path or 'text'} (character {at})", had, has
+    return path or "value", _view(left), _view(right)
+
+
+def _view(value: Any) -> str:
+    if value is MISSING:
+        return "nothing"
+    text = json.dumps(value, ensure_ascii=False, default=repr)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def is_subsequence(wanted: list[Any], within: Any) -> Any:
+    """None where all of `wanted` stands in `within` in that order, else the first one missing."""
+    rest = iter(within if isinstance(within, list) else [])
+    for value in wanted:
+        if not any(value == candidate for candidate in rest):
+            return value
+    return None

@@ -1,0 +1,157 @@
+"""Form `compare`: what one exchange contributes, and the comparison once all are in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from conformance.events import Ending, Event
+from conformance.rules.model import Compare, Rule, Side
+from conformance.rules.monitors.base import CapReachedError, Context, Key, Monitor, State, Violation
+from conformance.rules.monitors.differences import first_difference, is_subsequence
+from conformance.rules.paths import Getter, getter
+from conformance.rules.patterns import same
+from conformance.rules.verdicts import Verdict
+
+MOST_BYTES: Final = 16 * 1024 * 1024
+MERGED_FIELDS: Final = ("choice", "channel", "kind", "text", "reason", "name", "arguments")
+
+
+class Gathered:
+    """One side's value, growing."""
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self.paths: dict[str, Getter] = {name: getter(path) for name, path in side.paths.items()}
+        self.parts: list[Any] = []
+        self.size = 0
+
+    def read(self, event: Event, names: frozenset[str]) -> None:
+        for name in sorted(names & self.paths.keys()):
+            self._take(event, name)
+
+    def _take(self, event: Event, name: str) -> None:
+        if self.side.how == "merged":
+            self._merge(event)
+            return
+        value = self.paths[name](event.data)
+        wanted = str if self.side.how == "concat" else int | float
+        if self.side.how == "count" or isinstance(value, wanted):
+            self._grow(value if isinstance(value, str) else "")
+            self.parts.append(value)
+
+    def _merge(self, event: Event) -> None:
+        fields = {key: event.data[key] for key in MERGED_FIELDS if key in event.data}
+        text = fields.pop("text", None)
+        shape = {"type": event.type, **fields}
+        self._grow(msgspec.json.encode(fields).decode() + (text or ""))
+        before = self.parts[-1] if self.parts else None
+        if text is not None and before is not None and before[0] == shape:
+            before[1].append(text)
+        else:
+            self.parts.append((shape, [text] if text is not None else None))
+
+    def _grow(self, text: str) -> None:
+        self.size += len(text)
+        if self.size > MOST_BYTES:
+            raise CapReachedError(f"a side of the comparison grew beyond {MOST_BYTES} bytes")
+
+    def value(self) -> Any:
+        if self.side.how == "concat":
+            return "".join(self.parts)
+        if self.side.how == "sum":
+            return sum(self.parts)
+        if self.side.how == "count":
+            return len(self.parts)
+        return [s if texts is None else {**s, "text": "".join(texts)} for s, texts in self.parts]
+
+
+class GatherMonitor(Monitor[State]):
+    """Collects both sides as far as this exchange is one of them; judges nothing itself."""
+
+    def __init__(self, rule: Rule, context: Context, form: Compare) -> None:
+        super().__init__(rule, context)
+        self.left = Gathered(form.left)
+        self.right = Gathered(form.right)
+
+    def state(self, key: Key) -> State:  # noqa: ARG002  # comparisons have no slices
+        return State()
+
+    def step(self, event: Event, names: frozenset[str]) -> None:
+        self.left.read(event, names)
+        self.right.read(event, names)
+
+    def close(self, how: Ending) -> None:
+        if how != "eof" or self.context.broken:
+            self.inconclusive = "one of the compared streams was broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one exchange, seen in one view, brings to a comparison."""
+
+    exchange: int
+    role: str
+    hop: str
+    view: str
+    last: int
+    monitor: GatherMonitor
+
+
+def _matches(side: Side, given: Contribution) -> bool:
+    wanted = (side.role or given.role, side.hop or given.hop, side.view)
+    return wanted == (given.role, given.hop, given.view)
+
+
+def compare(
+    form: Compare, given: Sequence[Contribution]
+) -> tuple[Verdict, str, tuple[Violation, ...]]:
+    """Verdict, reason and violations over all exchanges of a run."""
+    pairs = _pairs(form, given)
+    if not pairs:
+        return Verdict.NOT_APPLICABLE, "no exchange has the role, hop or view it names", ()
+    for left, right in pairs:
+        if error := left.monitor.error or right.monitor.error:
+            return Verdict.ERROR, error, ()
+        if reason := left.monitor.inconclusive or right.monitor.inconclusive:
+            return Verdict.INCONCLUSIVE, reason, ()
+    found = tuple(v for pair in pairs if (v := _judge(form, *pair)) is not None)
+    return (Verdict.FAIL if found else Verdict.PASS), "", found
+
+
+def _pairs(form: Compare, given: Sequence[Contribution]) -> list[tuple[Contribution, Contribution]]:
+    lefts = [each for each in given if _matches(form.left, each)]
+    rights = [each for each in given if _matches(form.right, each)]
+    if (form.left.role, form.left.hop) != (form.right.role, form.right.hop):
+        return list(zip(lefts[:1], rights[:1], strict=False))
+    by_exchange = {each.exchange: each for each in rights}
+    return [(left, by_exchange[left.exchange]) for left in lefts if left.exchange in by_exchange]
+
+
+def _judge(form: Compare, left: Contribution, right: Contribution) -> Violation | None:
+    one, other = left.monitor.left.value(), right.monitor.right.value()
+    if _holds(form, one, other):
+        return None
+    where, had, has = first_difference(one, other)
+    message = (
+        f"{_label(left)} and {_label(right)} are not {form.are} at {where}: {had} against {has}"
+    )
+    return Violation(left.last, {"exchange": left.exchange}, (has,), had, "", message)
+
+
+def _holds(form: Compare, one: Any, other: Any) -> bool:
+    if form.are == "greater":
+        return bool(one > other)
+    if form.are == "equal":
+        return same(one, other)
+    return other in one if isinstance(one, str) else is_subsequence(other, one) is None
+
+
+def _label(given: Contribution) -> str:
+    words = [f"exchange {given.exchange}", given.role, given.hop]
+    if given.view == "client":
+        words.append("as the client saw it")
+    return " ".join(word for word in words if word)

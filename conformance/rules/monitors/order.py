@@ -1,0 +1,248 @@
+"""Forms about which events come when: `grammar`, `never`, `response`."""
+
+from __future__ import annotations
+
+from conformance.events import Ending, Event
+from conformance.rules.grammar import Automaton, TooManyStatesError
+from conformance.rules.model import Answer, Never, Rule
+from conformance.rules.monitors.base import (
+    CapReachedError,
+    Context,
+    Key,
+    Mark,
+    Monitor,
+    State,
+    either,
+)
+
+
+class Place(State):
+    """Where a slice stands in its grammar."""
+
+    __slots__ = ("at", "last")
+
+    def __init__(self, start: int) -> None:
+        super().__init__()
+        self.at = start
+        self.last: Mark | None = None
+
+
+class GrammarMonitor(Monitor[Place]):
+    """The events that the rule names spell a word, slice by slice."""
+
+    def __init__(self, rule: Rule, context: Context, automaton: Automaton) -> None:
+        super().__init__(rule, context)
+        self.automaton = automaton
+
+    def state(self, key: Key) -> Place:  # noqa: ARG002  # the same for every key
+        return Place(self.automaton.start)
+
+    def step(self, event: Event, names: frozenset[str]) -> None:
+        for key, place in self.reached(event):
+            place.fired = True
+            following = self._follow(place.at, names)
+            if following < 0:
+                self._misplaced(key, place, event)
+            else:
+                place.at = following
+                place.last = Mark(event.type, event.number)
+
+    def _follow(self, at: int, names: frozenset[str]) -> int:
+        try:
+            return self.automaton.step(at, names)
+        except TooManyStatesError as err:
+            raise CapReachedError(str(err)) from err
+
+    def _misplaced(self, key: Key, place: Place, event: Event) -> None:
+        expected = self._expected(place)
+        message = f"expected {either(expected)}{_after(place.last)}, got {event.type}"
+        self.violate(
+            key, event.number, message, expected=expected, got=event.type, after=place.last
+        )
+
+    def _expected(self, place: Place) -> tuple[str, ...]:
+        expected = self.describe(self.automaton.expected(place.at))
+        return (*expected, "end of stream") if self.automaton.accepts(place.at) else expected
+
+    def close(self, how: Ending) -> None:
+        for key, place in self.slices.items():
+            if place.silent or self.automaton.accepts(place.at):
+                continue
+            expected = self._expected(place)
+            message = f"expected {either(expected)}{_after(place.last)}, got end of stream"
+            facts = {"expected": expected, "got": "end of stream", "after": place.last}
+            self.owe(key, self.context.last, message, how, **facts)
+
+
+def _after(mark: Mark | None) -> str:
+    return f" after {mark}" if mark else " first"
+
+
+class Window(State):
+    """A slice of `never`: when its bounds were seen, and what waits for the frame to end."""
+
+    __slots__ = ("after", "pending", "until")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.after: Mark | None = None
+        self.until: int | None = None
+        self.pending: Event | None = None
+
+
+class NeverMonitor(Monitor[Window]):
+    """An event does not occur; with `until`, it occurs only once the other has."""
+
+    wakes_on_type = True
+
+    def __init__(self, rule: Rule, context: Context, form: Never) -> None:
+        super().__init__(rule, context)
+        self.form = form
+        self._events = frozenset(form.events)
+        self._after = frozenset(form.after)
+        self._until = frozenset(form.until)
+        self._waiting: list[tuple[Key, Window]] = []
+
+    def state(self, key: Key) -> Window:  # noqa: ARG002  # the same for every key
+        return Window()
+
+    def step(self, event: Event, names: frozenset[str]) -> None:
+        if not names and (self._after or self._until):
+            return
+        for key, window in self.reached(event):
+            window.fired = window.fired or not (self._after or self._until)
+            if names & self._events:
+                self._occurs(key, window, event)
+            if names & self._until and window.until is None:
+                window.until = event.number
+            if names & self._after and window.after is None:
+                window.fired = window.fired or not self._until
+                window.after = Mark(event.type, event.number)
+
+    def _occurs(self, key: Key, window: Window, event: Event) -> None:
+        if self._after and (window.after is None or window.after.number >= event.number):
+            return
+        window.fired = True
+        if not self._until:
+            self._forbidden(key, window, event)
+        elif window.until is None and window.pending is None:
+            window.pending = event
+            self._waiting.append((key, window))
+
+    def settle(self) -> None:
+        for key, window in self._waiting:
+            event, window.pending = window.pending, None
+            if event is not None and (window.until is None or window.until > event.number):
+                self._forbidden(key, window, event)
+        self._waiting.clear()
+
+    def _forbidden(self, key: Key, window: Window, event: Event) -> None:
+        expected = self.describe(self.form.until)
+        if self._until:
+            message = f"{event.type} came without an earlier {either(expected)}"
+        elif window.after:
+            message = f"{event.type} came after {window.after}"
+        else:
+            message = f"{event.type} may not occur like this"
+        after = window.after
+        self.violate(key, event.number, message, expected=expected, got=event.type, after=after)
+
+    def close(self, how: Ending) -> None:  # noqa: ARG002  # absence has no debts
+        self.settle()
+
+    @property
+    def fired(self) -> bool:
+        # An unbounded absence of a whole type has been looked at once its layer spoke at all.
+        bare = (alias for name, alias in self.rule.aliases.items() if name in self._events)
+        unbounded = not (self._after or self._until)
+        spoke = any(not a.conditions and a.layer in self.context.layers for a in bare)
+        return super().fired or (unbounded and spoke)
+
+
+class Debt(State):
+    """A slice of `response`: the first unanswered event, and bounds met in this frame."""
+
+    __slots__ = ("answered", "bound", "owed")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.owed: Mark | None = None
+        self.answered = -1
+        self.bound: Mark | None = None
+
+
+class AnswerMonitor(Monitor[Debt]):
+    """Every `when` is answered by a `then`, at the latest before `before`."""
+
+    def __init__(self, rule: Rule, context: Context, form: Answer) -> None:
+        super().__init__(rule, context)
+        self.form = form
+        self._when = frozenset(form.when)
+        self._then = frozenset(form.then)
+        self._before = frozenset(form.before)
+        self._opens = frozenset(form.opens)
+        self._waiting: list[tuple[Key, Debt]] = []
+        self.wakes_on_all = not form.when and not form.opens and bool(rule.slice)
+        if not form.when and not form.opens and not rule.slice:
+            self._open((), Mark("start of stream", 0))
+
+    def state(self, key: Key) -> Debt:  # noqa: ARG002  # the same for every key
+        return Debt()
+
+    def _open(self, key: Key, mark: Mark) -> None:
+        debt = self._slice(key, opens=True)
+        assert debt is not None
+        debt.fired = True
+        debt.owed = mark
+
+    def step(self, event: Event, names: frozenset[str]) -> None:
+        opens = bool(names & (self._opens or self._when or self._then)) or self.wakes_on_all
+        for key, debt in self.reached(event, opens=opens):
+            if self._owes(debt, names) and debt.answered != event.number:
+                debt.owed = debt.owed or Mark(event.type, event.number)
+            debt.fired = debt.fired or debt.owed is not None
+            if names & self._then:
+                debt.fired = debt.fired or not self._when
+                debt.owed, debt.answered = None, event.number
+            if names & self._before and debt.owed and debt.owed.number < event.number:
+                debt.bound = debt.bound or Mark(event.type, event.number)
+                self._waiting.append((key, debt))
+
+    def _owes(self, debt: Debt, names: frozenset[str]) -> bool:
+        if self._when:
+            return bool(names & self._when)
+        return debt.answered < 0 and (not self._opens or bool(names & self._opens))
+
+    def settle(self) -> None:
+        for key, debt in self._waiting:
+            bound, debt.bound = debt.bound, None
+            if bound is None or debt.owed is None or debt.silent:
+                continue
+            expected = self.describe(self.form.then)
+            message = f"expected {either(expected)}{self._since(debt)} before {bound}"
+            if self.context.broken:
+                self.inconclusive = self.inconclusive or message
+                debt.owed = None
+            else:
+                self.violate(
+                    key,
+                    bound.number,
+                    message,
+                    expected=expected,
+                    got=bound.type,
+                    after=debt.owed,
+                )
+        self._waiting.clear()
+
+    def _since(self, debt: Debt) -> str:
+        return f" after {debt.owed}" if debt.owed and debt.owed.number else ""
+
+    def close(self, how: Ending) -> None:
+        self.settle()
+        expected = self.describe(self.form.then)
+        for key, debt in self.slices.items():
+            if debt.owed is not None and not debt.silent:
+                message = f"expected {either(expected)}{self._since(debt)}, got end of stream"
+                after = debt.owed if debt.owed.number else None
+                facts = {"expected": expected, "got": "end of stream", "after": after}
+                self.owe(key, self.context.last, message, how, **facts)

@@ -1,0 +1,89 @@
+"""Streaming search in text that arrives in pieces, in bounded memory.
+
+`Search` finds any of a few needles in the concatenation of all pieces, however they are cut, and
+says in which events the first one begins and ends. It keeps only as many characters as a needle
+may still need, and searches in batches so that the work stays linear in the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A needle found: text around it, and the events that hold its first and last character."""
+
+    needle: str
+    around: str
+    first: int
+    last: int
+
+
+class Search:
+    """Looks for `needles`; more may be added while the text streams."""
+
+    def __init__(self, needles: tuple[str, ...] = ()) -> None:
+        self.needles = tuple(needle for needle in needles if needle)
+        self._keep = max((len(needle) for needle in self.needles), default=1) - 1
+        self._pieces: list[tuple[str, int]] = []
+        self._new = 0
+
+    def add(self, needle: str) -> None:
+        self.needles = (*self.needles, needle)
+        self._keep = max(self._keep, len(needle) - 1)
+
+    def feed(self, text: str, number: int) -> Hit | None:
+        """Takes the next piece; searches once as much has come as must be looked at again."""
+        self._pieces.append((text, number))
+        self._new += len(text)
+        return self.flush() if self._new >= self._keep else None
+
+    def flush(self) -> Hit | None:
+        """Searches what has not been searched yet."""
+        if not self._new:
+            return None
+        whole = "".join(text for text, _ in self._pieces)
+        found = [(at, needle) for needle in self.needles if (at := whole.find(needle)) >= 0]
+        hit = self._hit(whole, *min(found)) if found else None
+        self._trim(len(whole))
+        return hit
+
+    def _hit(self, whole: str, at: int, needle: str) -> Hit:
+        around = whole[max(0, at - 20) : at + min(len(needle), 60) + 20]
+        return Hit(needle, around, self._event_at(at), self._event_at(at + len(needle) - 1))
+
+    def _event_at(self, position: int) -> int:
+        for text, number in self._pieces:
+            if position < len(text):
+                return number
+            position -= len(text)
+        raise IndexError(position)
+
+    def _trim(self, length: int) -> None:
+        surplus = length - self._keep
+        kept: list[tuple[str, int]] = []
+        for text, number in self._pieces:
+            if surplus < len(text):
+                kept.append((text[max(0, surplus) :], number))
+            surplus -= len(text)
+        self._pieces = kept
+        self._new = 0
+
+
+def difference(left: str, right: str) -> tuple[int, str, str]:
+    """Where two texts part: the index, and what either has there.
+
+    Where both look alike on paper (composed and decomposed letters, say) code points are shown.
+    """
+    at = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), -1)
+    at = at if at >= 0 else min(len(left), len(right))
+    begin = max(0, at - 12)
+    shown = left[begin : at + 12], right[begin : at + 12]
+    if left[at : at + 1] and right[at : at + 1] and _alike(left[at], right[at]):
+        return at, f"{shown[0]!r} (U+{ord(left[at]):04X})", f"{shown[1]!r} (U+{ord(right[at]):04X})"
+    return at, repr(shown[0]), repr(shown[1])
+
+
+def _alike(left: str, right: str) -> bool:
+    return not (left.isascii() and right.isascii() and left.isprintable() and right.isprintable())

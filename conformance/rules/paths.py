@@ -1,0 +1,82 @@
+"""Dotted paths into decoded JSON: `item.summary.*.text`, `choices.0.delta`.
+
+A segment of digits indexes a list, `*` maps over one (elements without the rest are left out).
+A value that is not there is MISSING, which is not null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+MISSING: Final = _Missing()
+
+Getter = Callable[[Any], Any]
+
+
+def getter(path: str) -> Getter:
+    """A function from a decoded value to what stands at `path` in it, or MISSING."""
+    segments = tuple(path.split("."))
+    if len(segments) == 1 and segments[0] != "*":
+        return _single(segments[0])
+    if "*" not in segments:
+        return lambda value: _descend(value, segments)
+    return lambda value: _spread(value, segments)
+
+
+def _single(name: str) -> Getter:
+    def get(value: Any) -> Any:
+        return value.get(name, MISSING) if isinstance(value, Mapping) else MISSING
+
+    return get
+
+
+def _descend(value: Any, segments: tuple[str, ...]) -> Any:
+    for segment in segments:
+        if isinstance(value, Mapping):
+            value = value.get(segment, MISSING)
+        elif isinstance(value, list) and segment.isdecimal() and int(segment) < len(value):
+            value = value[int(segment)]
+        else:
+            return MISSING
+        if value is MISSING:
+            return MISSING
+    return value
+
+
+def _spread(value: Any, segments: tuple[str, ...]) -> Any:
+    star = segments.index("*")
+    inner = _descend(value, segments[:star])
+    if not isinstance(inner, list):
+        return MISSING
+    rest = segments[star + 1 :]
+    if not rest:
+        return inner
+    follow = _spread if "*" in rest else _descend
+    found = [follow(element, rest) for element in inner]
+    return [each for each in found if each is not MISSING]
+
+
+def without(value: Any, masks: tuple[tuple[str, ...], ...]) -> Any:
+    """A copy of `value` that lacks everything at the given (split) paths."""
+    if not masks:
+        return value
+    if isinstance(value, list):
+        inner = tuple(mask[1:] for mask in masks if mask[0] == "*" and len(mask) > 1)
+        return [without(each, inner) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        key: without(each, tuple(mask[1:] for mask in masks if mask[0] == key and len(mask) > 1))
+        for key, each in value.items()
+        if (key,) not in masks
+    }

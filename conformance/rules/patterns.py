@@ -1,0 +1,209 @@
+"""Value patterns and event patterns, compiled to closures for one profile.
+
+A value pattern is a constant, a list (one of), a JSON Schema, `{field: path}` (equal to another
+field of the same event), `{above: ...}` (a greater number), `{not: ...}` or `{absent: true}`.
+`$knob` stands for a profile's value, `$request.path` for what was asked; `$$x` is the text `$x`.
+
+Rule 1: only `absent` and `not` hold for a value that is not there; null is there.
+Rule 2: `not` is plain negation. Where absence is another rule's business, write
+`{not: [value, {absent: true}]}`.
+Rule 3: regular expressions run in linear time (JSON Schema through jsonschema-rs with the
+regex crate); what that engine cannot express is refused when the file is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol
+
+import jsonschema_rs
+
+from conformance.rules.paths import MISSING, getter
+
+SPECIAL: Final = frozenset({"field", "above", "not", "absent"})
+
+
+class Asked(Protocol):
+    """Where `$request.path` is looked up."""
+
+    def asked(self, path: str) -> Any:
+        """The value at `path` of the request, or of the response's echo of it, or MISSING."""
+
+
+Test = Callable[[Any, Mapping[str, Any], Asked], bool]
+
+
+class PatternError(ValueError):
+    """A value pattern makes no sense; the message says why."""
+
+
+def same(left: Any, right: Any) -> bool:
+    """JSON equality: 1 equals 1.0, but true is no number."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(same(left[k], right[k]) for k in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return bool(left == right)
+
+
+def compile_value(pattern: Any, knobs: Mapping[str, Any]) -> Test:
+    """The test for one value pattern."""
+    if isinstance(pattern, str) and pattern.startswith("$"):
+        return _reference(pattern, knobs)
+    if isinstance(pattern, list | tuple):
+        tests = tuple(compile_value(each, knobs) for each in pattern)
+        return lambda value, data, asked: any(test(value, data, asked) for test in tests)
+    if isinstance(pattern, Mapping):
+        return _map(pattern, knobs)
+    return _constant(pattern)
+
+
+def _constant(wanted: Any) -> Test:
+    if isinstance(wanted, str):
+        return lambda value, _data, _asked: value == wanted
+    return lambda value, _data, _asked: value is not MISSING and same(value, wanted)
+
+
+def _reference(text: str, knobs: Mapping[str, Any]) -> Test:
+    if text.startswith("$$"):
+        return _constant(text[1:])
+    if text.startswith("$request."):
+        path = text.removeprefix("$request.")
+        return lambda value, _data, asked: value is not MISSING and same(value, asked.asked(path))
+    return compile_value(knob(text, knobs), {})
+
+
+def knob(text: str, knobs: Mapping[str, Any]) -> Any:
+    """The profile's value for `$name`."""
+    name = text.removeprefix("$")
+    if name not in knobs:
+        raise PatternError(f"no knob {name!r} in this dialect's profiles")
+    return knobs[name]
+
+
+def _map(pattern: Mapping[str, Any], knobs: Mapping[str, Any]) -> Test:
+    if len(pattern) == 1 and next(iter(pattern)) in SPECIAL:
+        ((key, inner),) = pattern.items()
+        return _SPECIALS[key](inner, knobs)
+    validator = schema_validator(pattern, knobs)
+    return lambda value, _data, _asked: value is not MISSING and bool(validator.is_valid(value))
+
+
+def _field(path: Any, _knobs: Mapping[str, Any]) -> Test:
+    if not isinstance(path, str):
+        raise PatternError("field takes a path")
+    get = getter(path)
+    return lambda value, data, _asked: value is not MISSING and same(value, get(data))
+
+
+def _above(bound: Any, knobs: Mapping[str, Any]) -> Test:
+    if isinstance(bound, str) and bound.startswith("$"):
+        bound = knob(bound, knobs)
+    if isinstance(bound, Mapping) and set(bound) == {"field"}:
+        get = getter(str(bound["field"]))
+        return lambda value, data, _asked: _greater(value, get(data))
+    if not _is_number(bound):
+        raise PatternError("above takes a number or {field: path}")
+    return lambda value, _data, _asked: _greater(value, bound)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _greater(value: Any, bound: Any) -> bool:
+    return _is_number(value) and _is_number(bound) and value > bound
+
+
+def _not(inner: Any, knobs: Mapping[str, Any]) -> Test:
+    test = compile_value(inner, knobs)
+    return lambda value, data, asked: not test(value, data, asked)
+
+
+def _absent(wanted: Any, _knobs: Mapping[str, Any]) -> Test:
+    if not isinstance(wanted, bool):
+        raise PatternError("absent takes true or false")
+    return lambda value, _data, _asked: (value is MISSING) is wanted
+
+
+_SPECIALS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Test]]] = {
+    "field": _field,
+    "above": _above,
+    "not": _not,
+    "absent": _absent,
+}
+
+
+def schema_validator(schema: Any, knobs: Mapping[str, Any]) -> Any:
+    """A JSON Schema (2020-12) with knobs filled in; remote references are refused."""
+    return _validator(_filled(schema, knobs))
+
+
+def regex(pattern: str) -> Callable[[str], bool]:
+    """A search in linear time for `pattern`; PatternError where the engine cannot express it."""
+    validator = _validator({"pattern": pattern})
+    return lambda text: bool(validator.is_valid(text))
+
+
+def _validator(schema: Any) -> Any:
+    try:
+        return jsonschema_rs.Draft202012Validator(
+            schema, pattern_options=jsonschema_rs.RegexOptions(), retriever=_refuse
+        )
+    except (ValueError, jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as err:
+        raise PatternError(f"no JSON Schema: {str(err).splitlines()[0]}") from err
+
+
+def _refuse(uri: str) -> Any:
+    raise ValueError(f"schemas are not fetched: {uri}")
+
+
+def _filled(schema: Any, knobs: Mapping[str, Any]) -> Any:
+    if isinstance(schema, Mapping):
+        for key in ("$ref", "$schema", "$id", "$dynamicRef"):
+            if not str(schema.get(key, "#")).startswith("#"):
+                raise PatternError(f"{key} may only point inside the schema")
+        return {key: _filled(each, knobs) for key, each in schema.items()}
+    if isinstance(schema, list | tuple):
+        return [_filled(each, knobs) for each in schema]
+    if isinstance(schema, str) and schema.startswith("$request."):
+        raise PatternError("$request cannot stand inside a JSON Schema")
+    if isinstance(schema, str) and schema.startswith("$$"):
+        return schema[1:]
+    if isinstance(schema, str) and schema.startswith("$"):
+        return knob(schema, knobs)
+    return schema
+
+
+def references(pattern: Any) -> frozenset[str]:
+    """Every `$name` in a pattern, without the dollar."""
+    if isinstance(pattern, str):
+        single = pattern.startswith("$") and not pattern.startswith("$$")
+        return frozenset({pattern[1:]}) if single else frozenset()
+    if isinstance(pattern, Mapping):
+        return frozenset().union(*(references(each) for each in pattern.values()))
+    if isinstance(pattern, list | tuple):
+        return frozenset().union(*(references(each) for each in pattern))
+    return frozenset()
+
+
+def probe(
+    pattern: Any, compiler: Callable[[Any, Mapping[str, Any]], object] = compile_value
+) -> None:
+    """Raise PatternError where a pattern compiles with no value of its knobs.
+
+    Knobs differ by profile and are not known when a file is loaded: a number, a text and a list
+    are tried in their place.
+    """
+    failures: list[PatternError] = []
+    names = references(pattern)
+    for stand_in in (0, "knob", ["knob"]):
+        try:
+            compiler(pattern, dict.fromkeys(names, stand_in))
+        except PatternError as err:
+            failures.append(err)
+        else:
+            return
+    raise failures[0]

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.check.result import Finding, Report, StreamResult
+from conformance.cli import check, main
+from conformance.errors import SpecError
+from conformance.rules.verdicts import Level, Verdict
+
+Judge = Callable[..., list[dict[str, Any]]]
+
+
+def stream(verdict: Verdict | None = None, level: Level | None = None) -> StreamResult:
+    finding = Finding(
+        rule="a/b/c",
+        level=level or Level.MUST,
+        verdict=Verdict.FAIL,
+        event=1,
+        line=2,
+        byte=0,
+        slice={},
+        expected=("x",),
+        got="y",
+        after="",
+        message="expected x, got y",
+        says="It is x.",
+        hint="",
+        context=(),
+        source=(),
+        id="77",
+    )
+    return StreamResult(
+        file="x.sse",
+        exchange=1,
+        dialect="openai.chat",
+        profile="strict",
+        named=True,
+        verdicts={"a/b/c": verdict} if verdict else {},
+        findings=(finding,) if level else (),
+    )
+
+
+@pytest.fixture
+def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
+    """Replace the engine: it finds what it is told, and says how it was called."""
+
+    def declare(*streams: StreamResult, errors: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+        calls: list[dict[str, Any]] = []
+
+        def judged(paths: list[Path], **options: Any) -> Report:
+            calls.append({"paths": paths, **options})
+            return Report(streams, errors)
+
+        monkeypatch.setattr(check, "check_paths", judged)
+        return calls
+
+    return declare
+
+
+CODES: list[tuple[list[StreamResult], list[str], tuple[str, ...], int]] = [
+    # streams, options, errors, exit code
+    ([stream(Verdict.PASS)], [], (), 0),
+    ([stream(Verdict.FAIL, Level.MUST)], [], (), 1),
+    ([stream(Verdict.FAIL, Level.SHOULD)], [], (), 0),
+    ([stream(Verdict.FAIL, Level.SHOULD)], ["--strict"], (), 1),
+    ([stream(Verdict.FAIL, Level.MAY)], ["--strict"], (), 0),
+    ([stream(Verdict.VACUOUS)], [], (), 0),
+    ([stream(Verdict.VACUOUS)], ["--require-exercised"], (), 1),
+    ([stream(Verdict.INCONCLUSIVE)], ["--require-exercised"], (), 1),
+    ([stream(Verdict.FAIL, Level.MUST)], [], ("y.sse: is empty",), 2),
+    ([], [], ("y.sse: is empty",), 2),
+    ([stream(Verdict.ERROR)], [], ("y.sse: is empty",), 4),
+    ([], [], (), 5),
+    ([stream()], [], (), 5),  # a stream that no rule looked at
+]
+
+
+@pytest.mark.parametrize(("streams", "options", "errors", "code"), CODES)
+def test_the_exit_code_is_the_first_that_applies(
+    streams: list[StreamResult],
+    options: list[str],
+    errors: tuple[str, ...],
+    code: int,
+    judge: Judge,
+) -> None:
+    judge(*streams, errors=errors)
+    assert main(["check", "x.sse", *options]) == code
+
+
+def test_options_reach_the_engine(judge: Judge) -> None:
+    calls = judge(stream(Verdict.PASS))
+    arguments = "check a b --dialect d --profile p --suite s --suite t --rule wire/* --rule x"
+    assert main(arguments.split()) == 0
+    assert calls == [
+        {
+            "paths": [Path("a"), Path("b")],
+            "dialect": "d",
+            "profile": "p",
+            "suites": ["s", "t"],
+            "rules": ["wire/*", "x"],
+        }
+    ]
+
+
+def test_the_report_goes_to_stdout(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
+    judge(stream(Verdict.FAIL, Level.MUST))
+    main(["check", "x.sse"])
+    out, err = capsys.readouterr()
+    assert "FAIL MUST a/b/c  x.sse:2 (event 1, byte 0)" in out
+    assert out.endswith("1 rule over 1 stream: 1 FAIL (1 MUST); 1 finding\n")
+    assert err == ""
+
+
+def test_stdout_holds_the_format_alone(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
+    judge(stream(Verdict.PASS), errors=("y.sse: is empty",))
+    main(["check", "x.sse", "--format", "json"])
+    out, err = capsys.readouterr()
+    assert json.loads(out)["summary"]["PASS"] == 1
+    assert err == "error: y.sse: is empty\n"
+
+
+def test_reports_are_written_beside_stdout(
+    judge: Judge, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judge(stream(Verdict.PASS))
+    json_file, junit_file = tmp_path / "r.json", tmp_path / "r.xml"
+    arguments = ["check", "x", "-o", f"json={json_file}", "-o", f"junit={junit_file}", "-v"]
+    assert main(arguments) == 0
+    assert json.loads(json_file.read_text())["report"] == "1.0"
+    assert junit_file.read_text().startswith("<?xml")
+    assert "PASS           a/b/c" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "options", [["-o", "nope"], ["-o", "pdf=x"], ["--format", "pdf"], ["-o", "json=-"]]
+)
+def test_a_wrong_output_is_told_before_the_work(options: list[str], judge: Judge) -> None:
+    calls = judge(stream(Verdict.PASS))
+    assert main(["check", "x.sse", *options]) == 2
+    assert calls == []
+
+
+def test_check_needs_a_path(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
+    judge()
+    assert main(["check"]) == 2
+    assert capsys.readouterr().err.startswith("error: Missing argument")
+
+
+def test_a_broken_suite_is_2_even_where_streams_fail(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: Any, **__: Any) -> Report:
+        raise SpecError("expected a map")
+
+    monkeypatch.setattr(check, "check_paths", broken)
+    assert main(["check", "x.sse"]) == 2
+    assert capsys.readouterr().err == "error: expected a map\n"

@@ -1,0 +1,55 @@
+"""Streams as data: frames in, wire and semantic events out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.dialects import Reading
+from conformance.events import Event
+
+FOLDER = Path(__file__).parent.parent / "vectors" / "dialects"
+VECTORS = [
+    pytest.param(f"openai.{name}", vector, id=f"{name}: {vector['name']}")
+    for name in ("chat", "responses")
+    for vector in json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+]
+
+
+def reading_of(vector: dict[str, Any]) -> Reading:
+    said = vector.get("reading", {})
+    return Reading(
+        markers=tuple((start, end) for start, end in said.get("markers", ())),
+        opened_by_prompt=said.get("opened_by_prompt", False),
+        last_close=said.get("last_close", False),
+        fields={name: tuple(paths) for name, paths in said.get("fields", {}).items()},
+    )
+
+
+@pytest.mark.parametrize(("dialect", "vector"), VECTORS)
+def test_stream_gives_these_events(
+    dialect: str, vector: dict[str, Any], read_stream: Callable[..., list[Event]]
+) -> None:
+    events = read_stream(dialect, vector["frames"], reading_of(vector), vector.get("end", "eof"))
+
+    wire = [f"{event.number} {event.type}" for event in events if event.layer == "wire"]
+    semantic = [
+        [event.number, event.type, {"choice": 0, **event.data}]
+        for event in events
+        if event.layer == "semantic"
+    ]
+    assert wire == vector["wire"]
+    assert semantic == [[n, kind, {"choice": 0, **data}] for n, kind, data in vector["semantic"]]
+
+
+@pytest.mark.parametrize(("dialect", "vector"), VECTORS)
+def test_every_semantic_event_carries_its_choice(
+    dialect: str, vector: dict[str, Any], read_stream: Callable[..., list[Event]]
+) -> None:
+    events = read_stream(dialect, vector["frames"], reading_of(vector))
+
+    assert all("choice" in event.data for event in events if event.layer == "semantic")

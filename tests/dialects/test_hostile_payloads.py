@@ -1,0 +1,243 @@
+"""No payload makes a reader raise, grow without bound, or say what the vocabulary lacks."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance import dialects
+from conformance.dialects import Reading
+from conformance.events import SEMANTIC_EVENTS, Event, Request
+
+ReadStream = Callable[..., list[Event]]
+DIALECTS = tuple(dialects.SUPPORTED)
+
+KEYS = st.sampled_from(
+    [
+        *("choices", "delta", "index", "content", "reasoning", "reasoning_details", "tool_calls"),
+        *("finish_reason", "usage", "error", "type", "item", "output_index", "summary_index"),
+        *("response", "output", "part", "text", "thinking", "object", "id", "message", "role"),
+    ]
+)
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.sampled_from([0, 1, -1, 10**30, 2**63, 1.5, "", "x", "stop", "reasoning", "message"]),
+    st.sampled_from(sorted(dialects.SUPPORTED["openai.responses"].vocabulary.wire)),
+)
+JSON = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5)
+)
+
+CHUNK = {
+    "id": "c",
+    "object": "chat.completion.chunk",
+    "choices": [
+        {
+            "index": 0,
+            "delta": {
+                "role": "assistant",
+                "content": [{"type": "thinking", "thinking": [{"type": "text", "text": "a"}]}],
+                "reasoning_content": "a",
+                "reasoning_details": [{"type": "reasoning.text", "text": "a", "signature": "s"}],
+                "thinking_blocks": [{"type": "thinking", "thinking": "a", "signature": "s"}],
+                "reasoning_opaque": "o",
+                "refusal": "no",
+                "tool_calls": [{"index": 0, "id": "t", "function": {"name": "f", "arguments": ""}}],
+            },
+            "finish_reason": "stop",
+        }
+    ],
+    "usage": {"prompt_tokens": 1, "completion_tokens_details": {"reasoning_tokens": 1}},
+    "error": {"code": 400, "message": "bad"},
+}
+ITEM = {
+    "type": "reasoning",
+    "id": "rs",
+    "summary": [{"type": "summary_text", "text": "s"}],
+    "content": [{"type": "reasoning_text", "text": "r"}],
+    "encrypted_content": "e",
+    "call_id": "c",
+    "name": "f",
+    "arguments": "{}",
+}
+EVENT = {
+    "type": "response.output_item.done",
+    "output_index": 0,
+    "summary_index": 0,
+    "content_index": 0,
+    "item_id": "rs",
+    "delta": "d",
+    "text": "t",
+    "arguments": "{}",
+    "part": {"type": "summary_text", "text": "p"},
+    "item": ITEM,
+    "response": {
+        "id": "r",
+        "status": "completed",
+        "output": [ITEM],
+        "usage": {"input_tokens": 1, "output_tokens_details": {"reasoning_tokens": 1}},
+        "incomplete_details": {"reason": "max_output_tokens"},
+        "error": {"code": "x", "message": "y"},
+    },
+}
+BODY = {"object": "response", "status": "completed", "output": [ITEM], "usage": {}}
+
+
+def paths(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value)
+    found = [at]
+    for key, child in inner:
+        found += paths(child, (*at, key)) if isinstance(child, dict | list) else [(*at, key)]
+    return found
+
+
+@st.composite
+def mutated(draw: st.DrawFn, original: dict[str, Any]) -> Any:
+    """The original with another value at one to three places."""
+    value: Any = copy.deepcopy(original)
+    for _ in range(draw(st.integers(1, 3))):
+        path = draw(st.sampled_from(paths(value) if isinstance(value, dict) else [()]))
+        new = draw(JSON)
+        if not path:
+            return new
+        holder = value
+        for key in path[:-1]:
+            holder = holder[key]
+        holder[path[-1]] = new
+    return value
+
+
+TYPED = st.sampled_from(sorted(dialects.SUPPORTED["openai.responses"].vocabulary.wire)).map(
+    lambda kind: {**EVENT, "type": kind}
+)
+FRAMES = st.one_of(
+    JSON.map(lambda value: {"data": "null"} if isinstance(value, str) else value),
+    mutated(CHUNK),
+    mutated(EVENT),
+    TYPED,
+    st.builds(lambda body: {"body": body}, st.one_of(mutated(BODY), mutated(CHUNK), JSON)),
+    st.sampled_from(["[DONE]", "not json", "null"]),
+    st.builds(lambda data: {"event": "error", "data": data}, mutated(CHUNK)),
+)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(
+    frames=st.lists(FRAMES, max_size=8),
+    end=st.sampled_from(["eof", "reset", "open"]),
+    marked=st.booleans(),
+)
+def test_no_payload_makes_a_reader_raise(
+    dialect: str, frames: list[Any], end: str, marked: bool, read_stream: ReadStream
+) -> None:
+    reading = Reading(
+        markers=(("<think>", "</think>"),) if marked else (),
+        fields={"thinking": ("a.b", "content"), "opaque": ("x",), "text": ("message.text",)},
+    )
+
+    events = read_stream(dialect, frames, reading, end)
+
+    for event in events:
+        assert event.layer == "wire" or set(event.data) <= SEMANTIC_EVENTS[event.type] | {"choice"}
+        assert isinstance(event.data, dict)
+        assert not event.type.endswith(".delta") or event.layer == "wire" or says_something(event)
+
+
+def says_something(event: Event) -> bool:
+    return bool(event.data.get("text") or event.data.get("arguments"))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(body=JSON)
+def test_no_request_makes_a_reader_raise(dialect: str, body: Any) -> None:
+    events = dialects.get(dialect).reader(Reading()).request(Request(json=body))
+
+    assert {event.type for event in events} <= {"request", "request.item"}
+    assert {event.number for event in events} <= {0}
+
+
+def tool_chunk(index: int) -> dict[str, Any]:
+    return {"choices": [{"delta": {"tool_calls": [{"index": index, "id": f"t{index}"}]}}]}
+
+
+def part_added(index: int) -> dict[str, Any]:
+    kind = "response.reasoning_summary_part.added"
+    return {"type": kind, "output_index": 0, "summary_index": index}
+
+
+REASONING = {"type": "response.output_item.added", "output_index": 0, "item": {"type": "reasoning"}}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "frames"),
+    [
+        pytest.param(
+            "openai.chat",
+            [{"choices": [{"index": n, "delta": {"content": "x"}} for n in range(10_000)]}],
+            id="choices in one chunk",
+        ),
+        pytest.param(
+            "openai.chat",
+            [{"choices": [{"index": n, "delta": {"content": "x"}}]} for n in range(10_000)],
+            id="choices one by one",
+        ),
+        pytest.param("openai.chat", [tool_chunk(n) for n in range(10_000)], id="tools"),
+        pytest.param(
+            "openai.responses",
+            [{**REASONING, "output_index": n} for n in range(10_000)],
+            id="items",
+        ),
+        pytest.param(
+            "openai.responses",
+            [REASONING, *(part_added(n) for n in range(10_000))],
+            id="parts",
+        ),
+        pytest.param(
+            "openai.responses",
+            [{"body": {"object": "response", "output": [{"type": "reasoning"}] * 10_000}}],
+            id="items of a body",
+        ),
+    ],
+)
+def test_beyond_the_cap_semantics_stop_with_one_overflow(
+    dialect: str, frames: list[Any], read_stream: ReadStream
+) -> None:
+    events = read_stream(dialect, [*frames, "[DONE]"])
+
+    overflows = [event for event in events if event.type == f"{dialect}.overflow"]
+    assert len(overflows) == 1
+    last = max(event.number for event in events if event.layer == "semantic")
+    assert last <= overflows[0].number
+    assert sum(event.layer == "wire" for event in events) > 10_000
+
+
+@pytest.mark.parametrize(
+    ("dialect", "opening", "repeated"),
+    [
+        (
+            "openai.chat",
+            [{"choices": [{"index": n, "delta": {"content": "x"}} for n in range(4096)]}],
+            "[DONE]",
+        ),
+        (
+            "openai.responses",
+            [{**REASONING, "output_index": n} for n in range(4096)],
+            {"type": "response.completed", "response": {}},
+        ),
+    ],
+)
+def test_many_ends_after_many_starts_take_linear_time(
+    dialect: str, opening: list[Any], repeated: Any, read_stream: ReadStream
+) -> None:
+    start = time.process_time()
+
+    read_stream(dialect, [*opening, *[repeated] * 10_000])
+
+    assert time.process_time() - start < 4

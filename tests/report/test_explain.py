@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from conformance.check.result import Finding
+from conformance.errors import Place
+from conformance.report.explain import Excerpts, explain
+from conformance.report.silences import Silence
+from conformance.rules.model import Alias, Applies, Never, Rule
+from conformance.rules.verdicts import Level
+
+
+@pytest.fixture
+def rule() -> Rule:
+    return Rule(
+        id="wire/chat/done",
+        level=Level.MUST,
+        says="The stream ends with a [DONE] line.",
+        source=({"spec": "https://example.org", "quote": "It ends."}, {"breaks": "a client"}),
+        since="0.1.0",
+        form=Never(events=("done",)),
+        aliases={"done": Alias("done", "[DONE]")},
+        place=Place("specs/wire/chat.yaml", 12),
+        applies=Applies(profile=(("done", ["required", "optional"]),)),
+        dialect="openai.chat",
+        hint="Send it last.",
+        fix="Write the line before closing.",
+    )
+
+
+GOLDEN = """\
+wire/chat/done  MUST
+  The stream ends with a [DONE] line.
+  openai.chat, since 0.1.0, specs/wire/chat.yaml:12
+
+authority
+  https://example.org
+  "It ends."
+  breaks: a client
+
+passes
+  data: [DONE]
+
+fails
+  data: {}
+  finding: expected text.delta or text.done after text.delta (event 7), got part.done
+
+fix
+  Write the line before closing.
+  Send it last.
+
+silenced
+  speaks where the profile has done: required or optional
+  x (openai.chat) sets done: forbidden
+    it never sends one
+    8 of 8 recordings
+"""
+
+
+def test_the_whole_page(rule: Rule, finding: Callable[..., Finding]) -> None:
+    silence = Silence(
+        "x", "openai.chat", "done: forbidden", "it never sends one", "8 of 8 recordings"
+    )
+    excerpts = Excerpts(("data: [DONE]",), ("data: {}",), finding())
+    assert explain(rule, [silence], excerpts) == GOLDEN
+
+
+def test_empty_sections_are_left_out() -> None:
+    bare = Rule(
+        id="a/b/c",
+        level=Level.MAY,
+        says="It is so.",
+        source=(),
+        since="0.1.0",
+        form=Never(events=("done",)),
+        aliases={},
+        place=Place("x.yaml", 1),
+        applies=Applies(view="client"),
+    )
+    assert explain(bare) == (
+        "a/b/c  MAY\n  It is so.\n  every dialect, client view, since 0.1.0, x.yaml:1\n"
+    )
+
+
+def test_excerpts_from_the_wire_are_made_safe(rule: Rule) -> None:
+    text = explain(rule, (), Excerpts(("\x1b[2J" + "x" * 9999,), ("\u202e",)))
+    assert all(character.isprintable() or character == "\n" for character in text)
+    assert max(map(len, text.splitlines())) < 250
+
+
+def test_colour_marks_titles(rule: Rule) -> None:
+    assert explain(rule, colour=True).startswith("\x1b[1mwire/chat/done\x1b[0m  MUST\n")

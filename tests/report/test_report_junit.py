@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.check.result import Finding, Report, StreamResult
+from conformance.report.junit import render
+from conformance.rules.verdicts import Level, Verdict
+
+MakeFinding = Callable[..., Finding]
+MakeStream = Callable[..., StreamResult]
+
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
+
+
+def cases(report: Report) -> dict[str, ET.Element]:
+    root = ET.fromstring(render(report))
+    return {case.get("name", ""): case for case in root.iter("testcase")}
+
+
+def test_a_rule_that_passed_is_a_plain_case(stream: MakeStream) -> None:
+    case = cases(Report((stream(verdicts={"a/b/c": Verdict.PASS}),)))["a/b/c"]
+    assert list(case) == []
+    assert case.get("classname") == "ogx.cassette.jsonl"
+
+
+def test_a_failure_tells_all_findings_of_its_rule(finding: MakeFinding, stream: MakeStream) -> None:
+    report = Report((stream(finding(), finding(event=20, id="77")),))
+    (failure,) = cases(report)["summary/lifecycle/part-lifecycle"]
+    assert failure.tag == "failure"
+    assert failure.get("type") == "MUST"
+    assert (failure.get("message") or "").startswith("expected text.delta or text.done")
+    body = failure.text or ""
+    assert "ogx.cassette.jsonl:26 (event 8, byte 2641)" in body
+    assert "(event 20, byte 2641)" in body
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [Verdict.VACUOUS, Verdict.UNTESTABLE, Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE],
+)
+def test_what_was_not_judged_is_skipped_with_its_reason(
+    verdict: Verdict, stream: MakeStream
+) -> None:
+    judged = stream(verdicts={"a/b/c": verdict}, reasons={"a/b/c": "no clock"})
+    (skipped,) = cases(Report((judged,)))["a/b/c"]
+    assert (skipped.tag, skipped.get("message")) == ("skipped", f"{verdict}: no clock")
+
+
+def test_our_own_error_is_an_error(finding: MakeFinding, stream: MakeStream) -> None:
+    broken = finding(verdict=Verdict.ERROR, level=Level.SHOULD, message="over the cap")
+    (error,) = cases(Report((stream(broken),)))[broken.rule]
+    assert error.tag == "error"
+    assert (error.get("message") or "").startswith("over the cap")
+
+
+def test_a_file_that_could_not_be_judged_is_an_error(stream: MakeStream) -> None:
+    report = Report((stream(),), errors=("x.sse: no such file",))
+    (error,) = cases(report)["x.sse: no such file"]
+    assert error.tag == "error"
+
+
+def test_counts_agree_with_the_cases(finding: MakeFinding, stream: MakeStream) -> None:
+    other = stream(verdicts={"a/b/c": Verdict.VACUOUS, "a/b/d": Verdict.PASS})
+    root = ET.fromstring(render(Report((stream(finding()), other), errors=("x: y",))))
+    counted = {name: root.get(name) for name in ("tests", "failures", "errors", "skipped")}
+    assert counted == {"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
+    assert [suite.get("tests") for suite in root.iter("testsuite")] == ["1", "2", "1"]
+
+
+def test_an_assumed_profile_is_told(stream: MakeStream) -> None:
+    root = ET.fromstring(render(Report((stream(named=False), stream(named=False)))))
+    (told,) = root.iter("system-err")
+    assert "was assumed for 2 streams" in (told.text or "")
+
+
+@given(rule=ANY_TEXT, text=ANY_TEXT, verdict=st.sampled_from(Verdict))
+def test_any_text_parses_back(
+    rule: str, text: str, verdict: Verdict, finding: MakeFinding, stream: MakeStream
+) -> None:
+    hostile = finding(rule=rule, message=text, got=text, slice={text: text}, hint=text)
+    judged = stream(
+        hostile,
+        file=text,
+        dialect=text,
+        profile=text,
+        named=False,
+        verdicts={rule: verdict},
+        reasons={rule: text},
+    )
+    root = ET.fromstring(render(Report((judged,), errors=(text,))))
+    assert root.get("tests") == "2"

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from conformance.check.result import ContextLine, Finding, Report, StreamResult
+from conformance.report.text import render
+from conformance.rules.verdicts import Level, Verdict
+
+MakeFinding = Callable[..., Finding]
+MakeStream = Callable[..., StreamResult]
+
+GOLDEN = """\
+ogx.cassette.jsonl, exchange 1, openai.responses, profile ogx
+FAIL MUST summary/lifecycle/part-lifecycle  ogx.cassette.jsonl:26 (event 8, byte 2641)
+  says      A part opens, streams text, states its text, closes.
+  found     expected text.delta or text.done after text.delta (event 7), got part.done
+  slice     output_index=0, summary_index=1
+         7  text.delta  {"delta":"w0"}
+  >      8  part.done   {"part":{}}
+            ^^^^^^^^^
+         9  item.done   {"item":{}}
+  source    https://example.org/spec
+            "A part closes once."
+            observed: 33 of 33 streams
+  hint      See knob summary_carrier.
+  id        3f2a90
+  also      FAIL SHOULD wire/order: too early [output_index=0]
+
+1 rule over 1 stream: 1 FAIL (1 MUST); 2 findings
+"""
+
+
+def test_findings_on_one_event_are_one_block(finding: MakeFinding, stream: MakeStream) -> None:
+    also = finding(
+        rule="wire/order",
+        level=Level.SHOULD,
+        message="too early",
+        slice={"output_index": 0},
+        expected=(),
+        got="",
+        after="",
+    )
+    # The graver one comes first, whatever the order in which they were found.
+    judged = stream(also, finding(), verdicts={"summary/lifecycle/part-lifecycle": Verdict.FAIL})
+    assert render(Report((judged,))) == GOLDEN.replace("(1 MUST)", "(1 MUST, 1 SHOULD)")
+
+
+def test_a_conforming_report_is_one_line(stream: MakeStream) -> None:
+    report = Report((stream(verdicts={"a/b/c": Verdict.PASS, "a/b/d": Verdict.VACUOUS}),))
+    assert render(report) == "2 rules over 1 stream: 1 PASS, 1 VACUOUS\n"
+
+
+def test_an_empty_report_says_so() -> None:
+    assert render(Report()) == "nothing was checked\n"
+
+
+def test_verbose_gives_a_verdict_per_rule_with_its_reason(stream: MakeStream) -> None:
+    verdicts = {"a/b/c": Verdict.VACUOUS, "a/b/long": Verdict.PASS}
+    judged = stream(verdicts=verdicts, reasons={"a/b/c": "no reasoning item came"})
+    text = render(Report((judged,)), verbose=True)
+    assert "  PASS           a/b/long\n" in text
+    assert "  VACUOUS        a/b/c     no reasoning item came\n" in text
+
+
+def test_a_rule_is_told_in_full_once(finding: MakeFinding, stream: MakeStream) -> None:
+    report = Report((stream(finding(), finding(event=20, id="77")),))
+    assert render(report).count("  says ") == 1
+    assert render(report).count("  hint ") == 1
+    assert render(report).count("  found ") == 2
+    assert render(report, verbose=True).count("  says ") == 2
+
+
+def test_a_flood_of_findings_is_cut_and_counted(finding: MakeFinding, stream: MakeStream) -> None:
+    report = Report((stream(*(finding(event=n) for n in range(1, 1001))),))
+    text = render(report)
+    assert text.count("  found ") == 12
+    assert "988 more events with findings (-v shows all)" in text
+    assert render(report, verbose=True).count("  found ") == 1000
+
+
+def test_many_findings_on_one_event_are_cut(finding: MakeFinding, stream: MakeStream) -> None:
+    text = render(Report((stream(*(finding(slice={"index": n}) for n in range(50))),)))
+    assert text.count("  also ") == 7
+    assert "43 more on this event (-v shows all)" in text
+
+
+def test_an_assumed_profile_is_a_warning(stream: MakeStream) -> None:
+    assumed = stream(named=False, profile="strict", verdicts={"a/b/c": Verdict.PASS})
+    text = render(Report((assumed, assumed, stream())))
+    wanted = (
+        "warning: profile strict (openai.responses) was assumed for 2 streams;"
+        " name one with --profile"
+    )
+    assert text.splitlines()[0] == wanted
+
+
+def test_files_that_could_not_be_judged_are_named(stream: MakeStream) -> None:
+    report = Report((stream(verdicts={"a/b/c": Verdict.PASS}),), errors=("x.sse: no such file",))
+    first, last = render(report).splitlines()
+    assert first == "error: x.sse: no such file"
+    assert last.endswith("1 PASS; 1 file could not be judged")
+
+
+def test_notes_are_told_without_findings(stream: MakeStream) -> None:
+    judged = stream(notes=("timing rules left out: no clock",), verdicts={"a/b/c": Verdict.PASS})
+    assert "note: timing rules left out: no clock\n" in render(Report((judged,)))
+
+
+def test_colour_only_wraps_words(finding: MakeFinding, stream: MakeStream) -> None:
+    report = Report((stream(finding(), named=False),), errors=("x: y",))
+    coloured = render(report, colour=True, verbose=True)
+    assert "\x1b[1;31mFAIL MUST\x1b[0m" in coloured
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == render(report, verbose=True)
+
+
+def test_wire_text_cannot_reach_the_terminal(finding: MakeFinding, stream: MakeStream) -> None:
+    evil = "\x1b]0;owned\x07\r\nFAIL\u202e\ud800"
+    hostile = finding(
+        rule=evil,
+        message=evil,
+        got=evil,
+        after=evil,
+        expected=(evil, evil),
+        slice={evil: evil},
+        says=evil,
+        hint=evil,
+        source=({"spec": evil, "quote": evil, evil: evil},),
+        context=(ContextLine(1, evil, evil, at=True),),
+        id=evil,
+    )
+    judged = stream(hostile, file=evil, dialect=evil, profile=evil, notes=(evil,), named=False)
+    judged_again = stream(
+        hostile,
+        hostile,
+        scenario=evil,
+        role=evil,
+        verdicts={evil: Verdict.ERROR},
+        reasons={evil: evil},
+    )
+    report = Report((judged, judged_again), errors=(evil,))
+    for verbose in (False, True):
+        text = render(report, verbose=verbose)
+        assert all(c.isprintable() or c == "\n" for c in text)
+        assert "\nFAIL\\u202e" not in text

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.errors import Place
+from conformance.profiles import KnobReason, Override, Profile
+from conformance.report.silences import Silence, silences
+from conformance.rules.model import Alias, Applies, Never, Rule
+from conformance.rules.verdicts import Level
+
+
+def rule(dialect: str | None = "openai.chat", **profile: Any) -> Rule:
+    return Rule(
+        id="wire/chat/done",
+        level=Level.MUST,
+        says="The stream ends with a [DONE] line.",
+        source=(),
+        since="0.1.0",
+        form=Never(events=("done",)),
+        aliases={"done": Alias("done", "[DONE]")},
+        place=Place("x.yaml", 1),
+        applies=Applies(profile=tuple(profile.items())),
+        dialect=dialect,
+    )
+
+
+def profile(*, promises: tuple[str, ...] = (), level: Level | None = None, **knobs: Any) -> Profile:
+    off = Override(level or "off", "it never sends one", "2 of 2", Place("p.yaml", 9))
+    return Profile(
+        name="acme",
+        dialect="openai.chat",
+        title="",
+        fields={},
+        promises=promises,
+        knobs={"done": "required", **knobs},
+        reasons={name: KnobReason(f"{name} differs", "8 of 8") for name in knobs},
+        overrides={"wire/chat/done": off} if level else {},
+        extends="strict",
+        file="p.yaml",
+        declared={},
+    )
+
+
+CASES: list[tuple[dict[str, Any], dict[str, Any], list[tuple[str, str, str]]]] = [
+    # what the rule's applies wants of the profile, the profile, what is told
+    ({}, {"done": "forbidden"}, []),
+    ({"done": "required"}, {}, []),
+    ({"done": "required"}, {"done": "never"}, [("done: never", "done differs", "8 of 8")]),
+    ({"done": ["required", "optional"]}, {"done": "optional"}, []),
+    ({"done": {"not": "never"}}, {"done": "never"}, [("done: never", "done differs", "8 of 8")]),
+    ({"overlap": False}, {"overlap": True}, [("overlap: true", "overlap differs", "8 of 8")]),
+    ({"last-usage": True}, {}, []),
+    ({"last-usage": True}, {"promises": ("last-usage",)}, []),
+    ({}, {"level": Level.SHOULD}, [("level: SHOULD", "it never sends one", "2 of 2")]),
+]
+
+
+@pytest.mark.parametrize(("wants", "knobs", "told"), CASES)
+def test_a_silence_is_told_with_its_reason(
+    wants: dict[str, Any], knobs: dict[str, Any], told: list[tuple[str, str, str]]
+) -> None:
+    expected = tuple(Silence("acme", "openai.chat", *each) for each in told)
+    assert silences(rule(**wants), [profile(**knobs)]) == expected
+
+
+def test_profiles_of_another_dialect_do_not_matter() -> None:
+    muted = profile(done="never")
+    assert silences(rule("openai.responses", done="required"), [muted]) == ()
+    assert len(silences(rule(None, done="required"), [muted])) == 1
