@@ -163,6 +163,8 @@ class Parser:
                 self._line_offset += 1
         if not self._started:
             data = self._start(data)
+            if not self._started:
+                return
         lines = _split(data)
         size = len(self._partial) + len(data)
         if lines and not self._skipping and self._fits(self._line_offset, size):

@@ -219,10 +219,10 @@ PIECES = st.sampled_from(
         *(b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b" ", b":", b"\0", b"\x0b", b"d", b"ata: "),
     ]
 )
-WIRES = st.lists(st.one_of(PIECES, PIECES, PIECES, st.binary(max_size=3)), max_size=24).map(
-    b"".join
-)
-LIMITS = st.one_of(st.just(UNBOUNDED), st.integers(0, 30))
+STARTS = st.sampled_from([b"", b"", BOM, BOM[:2], BOM[:1]])
+TAILS = st.lists(st.one_of(PIECES, PIECES, PIECES, st.binary(max_size=3)), max_size=24)
+WIRES = st.builds(lambda start, tail: start + b"".join(tail), STARTS, TAILS)
+LIMITS = st.one_of(st.just(UNBOUNDED), st.integers(0, 3), st.integers(0, 30))
 
 
 @settings(max_examples=700, deadline=None)
@@ -260,6 +260,12 @@ def test_large_chunk_yields_the_same_frames_as_small_ones(eol: bytes) -> None:
     )
     wire = block * (700_000 // len(block))
     assert parse([wire]) == parse(every(1000, wire))
+
+
+def test_more_names_than_are_kept_at_hand_are_read_alike() -> None:
+    names = [f"name-{i % 400}" if i % 3 else f"{i:0200}" for i in range(1000)]
+    wire = "".join(f"event: {name}\ndata: {{}}\n\n" for name in names).encode()
+    assert [frame.event for frame in parse([wire]).frames] == names
 
 
 # Promptness

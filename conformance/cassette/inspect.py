@@ -81,6 +81,8 @@ def _safe(text: str) -> str:
 def _pieces(exchange: Exchange, body: bytes) -> Iterator[_Piece]:
     """Chunks, cut where lines begin; an empty chunk has a piece of its own."""
     starts = [line.start() for line in _LINE.finditer(body)]
+    if not body or body.endswith((b"\r", b"\n")):
+        starts.append(len(body))
     at = 0  # the first of `starts` that is not behind us
     stop = 0
     for number, chunk in enumerate(exchange.chunks, 1):

@@ -8,8 +8,7 @@ where no known key occurs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 _OPAQUE: Final = (
@@ -41,6 +40,7 @@ _HINT: Final = re.compile(b"|".join((*_RULES, *map(re.escape, _DATA_TYPES))))
 # A string that the stream's end cut off is one, too: half a secret is a secret. Possessive, so that
 # an open quote is never looked at twice.
 _TOKEN: Final = re.compile(rb'"((?:[^"\\\r\n]|\\[^\r\n])*+)(?:"(\s*+:)?)?|[{}\[\],]|\n\r?\n')
+_MAX_DEPTH: Final = 500
 
 
 class Span(NamedTuple):
@@ -55,50 +55,75 @@ class Span(NamedTuple):
 class _Object:
     key: bytes = b""
     type: bytes = b""
-    data: list[tuple[int, int]] = field(default_factory=list)
+    data: list[tuple[int, int]] | None = None
 
 
 def secret_spans(body: bytes) -> list[Span]:
     """Every non-empty value that must not be shown, in the order of the bytes."""
-    return sorted(_spans(body)) if _HINT.search(body) else []
-
-
-def _spans(body: bytes) -> Iterator[Span]:
-    stack = [_Object()]
+    if not _HINT.search(body):
+        return []
+    walk = _Walk()
     for token in _TOKEN.finditer(body):
+        walk.take(token)
+    walk.finish()
+    return sorted(walk.found)
+
+
+class _Walk:
+    """Which object we are in, and what was found so far."""
+
+    __slots__ = ("_deeper", "_stack", "found")
+
+    def __init__(self) -> None:
+        self.found: list[Span] = []
+        self._stack = [_Object()]
+        self._deeper = 0  # objects below the deepest one that is told apart
+
+    def take(self, token: re.Match[bytes]) -> None:
         mark = token[0]
-        if token[2]:
-            stack[-1].key = token[1]
-        elif mark[:1] == b'"':
-            if token[1]:
-                yield from _value(stack[-1], token)
+        if mark[:1] == b'"':
+            self._string(token)
         elif mark in (b"{", b"["):
-            stack.append(_Object())
+            self._open()
         elif mark in (b"}", b"]"):
-            yield from _data(stack.pop())
-            stack = stack or [_Object()]
+            self._close()
         elif mark == b",":
-            stack[-1].key = b""
+            self._stack[-1].key = b""
         else:  # a blank line ends the event, whatever was left open
-            for owner in stack:
-                yield from _data(owner)
-            stack = [_Object()]
-    for owner in stack:
-        yield from _data(owner)
+            self.finish()
 
+    def finish(self) -> None:
+        """Leaves every object."""
+        self._deeper = 0
+        for _ in range(len(self._stack)):
+            self._close()
 
-def _value(owner: _Object, token: re.Match[bytes]) -> Iterator[Span]:
-    start, stop = token.span(1)
-    if owner.key in _RULES:
-        yield Span(start, stop, _RULES[owner.key])
-    elif owner.key == b"data":
-        owner.data.append((start, stop))
-    elif owner.key == b"type":
-        owner.type = token[1]
-    owner.key = b""
+    def _open(self) -> None:
+        if len(self._stack) < _MAX_DEPTH:
+            self._stack.append(_Object())
+        else:
+            self._deeper += 1
 
+    def _close(self) -> None:
+        if self._deeper:
+            self._deeper -= 1
+            return
+        owner = self._stack.pop()
+        self._stack = self._stack or [_Object()]
+        if owner.data and owner.type.startswith(_DATA_TYPES):
+            self.found += [Span(start, stop, "opaque.data") for start, stop in owner.data]
 
-def _data(owner: _Object) -> Iterator[Span]:
-    if owner.type.startswith(_DATA_TYPES):
-        for start, stop in owner.data:
-            yield Span(start, stop, "opaque.data")
+    def _string(self, token: re.Match[bytes]) -> None:
+        owner = self._stack[-1]
+        if token[2]:
+            owner.key = token[1]
+            return
+        start, stop = token.span(1)
+        if owner.key in _RULES and stop > start:
+            self.found.append(Span(start, stop, _RULES[owner.key]))
+        elif owner.key == b"data" and stop > start:
+            owner.data = owner.data or []
+            owner.data.append((start, stop))
+        elif owner.key == b"type":
+            owner.type = token[1]
+        owner.key = b""

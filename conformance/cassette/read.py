@@ -13,7 +13,7 @@ from typing import Final
 
 from conformance.cassette.assembly import Assembly, Draft
 from conformance.cassette.header import Cassette, Header, Redaction
-from conformance.cassette.records import parse_header, parse_record
+from conformance.cassette.records import is_whole, parse_header, parse_record
 from conformance.cassette.source import MAX_BYTES, RawLine, lines
 from conformance.errors import CassetteError, Place
 from conformance.events import Exchange
@@ -92,7 +92,7 @@ class Reader:
         try:
             record = parse_record(self._file, line)
         except CassetteError:
-            if line.ended:
+            if line.ended or is_whole(line.data):
                 raise
             self.torn = True  # the recorder stopped inside this line
             return

@@ -83,6 +83,17 @@ def parse_record(file: str, line: RawLine) -> Record:
     return record
 
 
+def is_whole(data: bytes) -> bool:
+    """Whether this is a whole JSON value (or too deep to tell), and so no cut line."""
+    try:
+        msgspec.json.decode(data)
+    except (msgspec.ValidationError, RecursionError):
+        return True
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
+
+
 def parse_header(file: str, line: RawLine) -> Header:
     """The header that the first line holds. Raises CassetteError, also for a newer format."""
     known: dict[str, Any] = _decoded(_OBJECT, file, line)

@@ -117,6 +117,8 @@ def _inflated(body: bytes, wbits: int) -> bytes:
     inflated = inflater.decompress(body, _MAX_BODY)
     if inflater.unconsumed_tail:
         raise ValueError(f"it inflates to more than {_MAX_BODY:,} bytes")
+    if not inflater.eof:
+        raise ValueError("it is cut short")
     return inflated
 
 

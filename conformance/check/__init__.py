@@ -14,10 +14,11 @@ from conformance.check.recordings import (
 )
 from conformance.check.result import Finding, Report, StreamResult
 from conformance.check.rulebook import Rulebook
-from conformance.check.stream import Setting, StreamCheck
 from conformance.check.suites import load_suites
+from conformance.check.view import Setting
+from conformance.check.wire import check_wire
 from conformance.dialects import get
-from conformance.events import Exchange, Request
+from conformance.events import Chunk, Exchange, Request
 
 __all__ = [
     "Choices",
@@ -52,10 +53,8 @@ def check_chunks(
     chosen, named = choose_profile(spoken, Choices(profile=profile), None)
     setting = Setting(spoken, chosen, rulebook.bound(chosen), named=named, keep=keep)
     asked = Request(json=dict(request)) if request is not None else None
-    stream = StreamCheck(setting, Exchange(request=asked), clock=False)
-    for data in chunks:
-        stream.feed(data, None)
-    return Report((stream.finish("eof").result,))
+    exchange = Exchange(request=asked)
+    return Report((check_wire(setting, exchange, map(Chunk, chunks), "eof").result,))
 
 
 def check_cassette(

@@ -11,7 +11,7 @@ from conformance.check.result import ContextLine, Finding
 from conformance.events import Event, Frame
 from conformance.rules.model import Answer, Grammar, Never, Rule
 from conformance.rules.monitors.base import Violation
-from conformance.rules.verdicts import Level, Verdict
+from conformance.rules.verdicts import Verdict
 
 # A marker or a leak is noticed at most 256 characters late, hence at most that many frames.
 REMEMBERED: Final = 512
@@ -43,11 +43,11 @@ class Memory:
         return tuple(ContextLine(n, kind, text, at=n == number) for n, _, kind, text in near)
 
 
-def dress(rule: Rule, level: Level, violation: Violation, memory: Memory, where: str) -> Finding:
+def dress(rule: Rule, violation: Violation, memory: Memory, where: str) -> Finding:
     """The finding for a violation; `where` names the exchange, `line` is filled in later."""
     return Finding(
         rule=rule.id,
-        level=level,
+        level=rule.level,
         verdict=Verdict.FAIL,
         event=violation.number,
         line=None,

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from conformance import dialects
 from conformance.cassette import Recording, discover, open_recording
+from conformance.check.client import check_client
 from conformance.check.dressing import Memory, dress
 from conformance.check.result import Finding, Report, StreamResult
 from conformance.check.rulebook import Rulebook
-from conformance.check.stream import ClientCheck, Judged, Setting, StreamCheck
-from conformance.check.trace import Framer, clocked, decode, is_body
+from conformance.check.trace import Framer, decode, is_body
+from conformance.check.view import Judged, Setting
+from conformance.check.wire import check_wire
 from conformance.dialects.base import NOT_JSON, Dialect
 from conformance.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
 from conformance.events import Exchange, Frame
@@ -93,13 +95,9 @@ def _check(
     recording: Recording, exchange: Exchange, rulebook: Rulebook, choices: Choices
 ) -> Iterator[Judged]:
     setting = _setting(recording, exchange, rulebook, choices)
-    clock = any(chunk.ms is not None for chunk in exchange.chunks)
-    stream = StreamCheck(setting, exchange, clock=clock)
-    for data, ms in clocked(iter(exchange.chunks)):
-        stream.feed(data, ms)
-    yield stream.finish(exchange.end)
+    yield check_wire(setting, exchange, exchange.chunks, exchange.end)
     if exchange.seen is not None:
-        yield ClientCheck(setting, exchange).finish(exchange.seen)
+        yield check_client(setting, exchange, exchange.seen)
 
 
 def _setting(
@@ -191,7 +189,7 @@ def _compared(rulebook: Rulebook, given: Iterable[tuple[str, Contribution]]) -> 
     for rule in rulebook.rules:
         if isinstance(rule.form, Compare) and rule.id in by_rule:
             verdict, reason, violations = compare(rule.form, by_rule[rule.id])
-            findings = tuple(dress(rule, rule.level, v, Memory(), "run") for v in violations)
+            findings = tuple(dress(rule, v, Memory(), "run") for v in violations)
             found.append(_Comparison(rule.id, verdict, reason, findings))
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -116,7 +116,7 @@ def _headers(headers: Sequence[tuple[str, str]]) -> dict[str, str]:
     return {name.lower(): value for name, value in headers}
 
 
-def clocked(chunks: Iterator[Chunk]) -> Iterator[tuple[bytes, float | None]]:
+def clocked(chunks: Iterable[Chunk]) -> Iterator[tuple[bytes, float | None]]:
     """Chunks with the milliseconds since the response head; None once a chunk has no clock."""
     elapsed: float | None = 0.0
     for chunk in chunks:

@@ -30,11 +30,12 @@ PartKey = tuple[TextKind, int | None, int | None]
 class _Said:
     """Text that was said so far, up to a limit; beyond it nothing counts as unsaid."""
 
-    __slots__ = ("_pieces", "_size")
+    __slots__ = ("_pieces", "_size", "parts")
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._size = 0
+        self.parts: set[int | None] = set()
 
     def add(self, text: str) -> None:
         self._size += len(text)
@@ -51,7 +52,7 @@ class Item:
     """One output item, or (`type` empty) everything that came without an announced item."""
 
     __slots__ = (
-        "_heard",
+        "_kept",
         "_said",
         "id",
         "index",
@@ -72,22 +73,26 @@ class Item:
         self.text: Block | None = None
         self.tool: ToolCall | None = None
         self.parts: set[int] = set()  # summary parts that began
-        self._heard: set[PartKey] = set()
+        self._kept = 0  # parts of all that was said
         self._said: defaultdict[tuple[TextKind, int | None], _Said] = defaultdict(_Said)
 
     @property
     def is_full(self) -> bool:
         """Whether it has more parts than are kept."""
-        return len(self._heard) > MOST_PARTS or len(self.parts) > MOST_PARTS
+        return self._kept > MOST_PARTS or len(self.parts) > MOST_PARTS
 
     def keep(self, key: PartKey, text: str) -> None:
         """Remember what was said."""
-        kind, _, place = key
-        self._heard.add(key)
-        self._said[kind, place].add(text)
+        kind, part, place = key
+        said = self._said[kind, place]
+        self._kept += part not in said.parts
+        said.parts.add(part)
+        said.add(text)
 
     def has_heard(self, key: PartKey) -> bool:
-        return key in self._heard
+        kind, part, place = key
+        said = self._said.get((kind, place))
+        return said is not None and part in said.parts
 
     def covers(self, kind: TextKind, place: int | None, text: str) -> bool:
         """Whether the text is all that was said of a kind at a place."""
@@ -96,8 +101,8 @@ class Item:
 
     def forget(self, kind: TextKind, place: int | None) -> None:
         """A finished item took over what was said."""
-        self._heard = {key for key in self._heard if (key[0], key[2]) != (kind, place)}
-        self._said.pop((kind, place), None)
+        if (said := self._said.pop((kind, place), None)) is not None:
+            self._kept -= len(said.parts)
 
 
 class Items:

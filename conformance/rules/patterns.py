@@ -189,6 +189,17 @@ def references(pattern: Any) -> frozenset[str]:
     return frozenset()
 
 
+def fields_named(pattern: Any) -> tuple[str, ...]:
+    """Paths of other fields that a pattern compares with."""
+    if isinstance(pattern, Mapping):
+        if set(pattern) == {"field"}:
+            return (str(pattern["field"]),)
+        return tuple(path for each in pattern.values() for path in fields_named(each))
+    if isinstance(pattern, list | tuple):
+        return tuple(path for each in pattern for path in fields_named(each))
+    return ()
+
+
 def probe(
     pattern: Any, compiler: Callable[[Any, Mapping[str, Any]], object] = compile_value
 ) -> None:

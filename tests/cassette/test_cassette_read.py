@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import sys
 import time
 import tracemalloc
@@ -108,14 +109,22 @@ def test_null_stands_for_what_was_not_recorded(tmp_path: Path) -> None:
     assert exchange.chunks == (Chunk(b""),)
 
 
+def is_json(text: bytes) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
 def test_a_file_cut_anywhere_is_readable_up_to_the_cut(tmp_path: Path) -> None:
     whole = b"".join(chunk.data for chunk in read(written(tmp_path, EXAMPLE)).exchanges[0].chunks)
     ended_at = EXAMPLE.index(b',"ms":0.19}') + len(b',"ms":0.19}')
     for cut in range(EXAMPLE.index(b"\n"), len(EXAMPLE)):
         cassette = read(written(tmp_path, EXAMPLE[:cut]))
-        tail = EXAMPLE[:cut].rsplit(b"\n", 1)[1]
+        tail = EXAMPLE[:cut].rsplit(b"\n", 1)[-1]
         ended = cut >= ended_at
-        inside_line = bool(tail) and not tail.endswith(b"}")
+        inside_line = bool(tail) and not is_json(tail)
         assert cassette.torn == (inside_line or (bool(cassette.exchanges) and not ended))
         for exchange in cassette.exchanges:
             assert exchange.end == ("eof" if ended else "open")
@@ -156,6 +165,8 @@ BAD = {
     "two ends": (OPENED + END + END, "5: a second `end` of exchange 1"),
     "two seen": (OPENED + END + b'{"seen":[]}\n' * 2, "6: a second `seen` of exchange 1"),
     "unknown end": (OPENED + b'{"end":"boredom"}\n', "4: invalid enum value 'boredom' at `end`"),
+    "unknown end, no LF": (OPENED + b'{"end":"boredom"}', "4: invalid enum value 'boredom'"),
+    "deep, no LF": (OPENED + b'{"x":' + b"[" * 100_000, "4: the JSON is nested too deeply"),
     "exchange 0": (HEADER + b'{"request":{},"exchange":0}\n', "2: expected `int` >= 1"),
     "bytes": (OPENED + b'{"end":"eof","bytes":1}\n', "4: the end states 1 bytes, exchange 1 has 0"),
     "chunks": (OPENED + b'{"end":"eof","chunks":1}\n', "4: the end states 1 chunks"),
@@ -277,11 +288,27 @@ def test_bytes_are_located_on_their_lines(tmp_path: Path) -> None:
     path = written(tmp_path, EXAMPLE)
     body = b"".join(chunk.data for chunk in read(path).exchanges[0].chunks)
     lines = EXAMPLE.split(b"\n")
-    found = locate(path, 1, [-1, 0, 34, 35, 47, 48, len(body) - 1, len(body) + 9])
+    found = locate(path, 1, [-1, 0, 33, 34, 46, 47, len(body) - 1, len(body) + 9])
     assert found == [3, 4, 4, 5, 5, 7, 8, 8]
-    assert b"respon" in lines[5 - 1]
+    assert lines[5 - 1] == b'{"text":"event: respon"}'
     with pytest.raises(UsageError, match="has no exchange 2"):
         locate(path, 2, [0])
+
+
+def test_a_large_file_gives_exchanges_up_early(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The package exports a function of the module's name.
+    monkeypatch.setattr(sys.modules["conformance.cassette.read"], "_HOLD", 2)
+    one = REQUEST + RESPONSE + b'{"text":"data"}\n' + END
+    late = written(tmp_path, HEADER + one * 2 + b'{"seen":[],"exchange":1}\n')
+    assert read(late).exchanges[0].seen == ()
+    found = exchanges(late)
+    assert next(found).seen is None
+    with pytest.raises(CassetteError, match=r":10: `seen` of exchange 1 comes too late"):
+        next(found)
+    early = written(tmp_path, HEADER + (one + b'{"seen":[]}\n') * 3)
+    assert [exchange.seen for exchange in exchanges(early)] == [(), (), ()]
 
 
 def test_many_small_exchanges_take_linear_time(tmp_path: Path) -> None:

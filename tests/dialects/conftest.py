@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from conformance import dialects
-from conformance.events import Ending, Event, Frame
+from conformance.events import SEMANTIC_EVENTS, Ending, Event, Frame
 
 ReadStream = Callable[..., list[Event]]
 
@@ -53,3 +53,31 @@ def read(
 def read_stream() -> ReadStream:
     """`read_stream(dialect, frames, reading=None, end="eof")` gives the events of a stream."""
     return read
+
+
+def check_sound(events: list[Event]) -> None:
+    """Known fields, no empty delta, balanced starts and ends, one of done and cut."""
+    said = [event for event in events if event.layer == "semantic"]
+    open_blocks: set[tuple[Any, ...]] = set()
+    for event in said:
+        assert set(event.data) <= SEMANTIC_EVENTS[event.type] | {"choice"}
+        kind, _, what = event.type.partition(".")
+        key = (kind, event.data["choice"], event.data.get("block", event.data.get("index")))
+        if what == "start" and kind != "message":
+            assert key not in open_blocks
+            open_blocks.add(key)
+        elif what == "delta" and kind != "refusal":
+            assert event.data.get("text") or event.data.get("arguments")
+            assert key in open_blocks
+        elif what == "end":
+            assert key in open_blocks
+            open_blocks.remove(key)
+    assert not open_blocks
+    assert said[-1].type in {"done", "cut"}
+    assert events == sorted(events, key=lambda event: event.number)
+
+
+@pytest.fixture(scope="session")
+def assert_sound() -> Callable[[list[Event]], None]:
+    """`assert_sound(events)`: known fields, no empty delta, balanced starts and ends."""
+    return check_sound

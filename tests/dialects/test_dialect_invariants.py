@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.dialects import Reading
-from conformance.events import SEMANTIC_EVENTS, SEMANTIC_ORDER, Event
+from conformance.events import SEMANTIC_ORDER, Event
 
 ReadStream = Callable[..., list[Event]]
 TEXT = st.text(alphabet="ab <>/think\n\u00e9\U0001f600", min_size=1, max_size=12)
@@ -26,28 +26,6 @@ def joined(events: Sequence[Event], kind: str, choice: int = 0) -> str:
         for event in semantic(events)
         if event.type == f"{kind}.delta" and event.data["choice"] == choice
     )
-
-
-def assert_sound(events: Sequence[Event]) -> None:
-    """Known fields, no empty delta, balanced starts and ends, one of done and cut."""
-    said = semantic(events)
-    open_blocks: set[tuple[Any, ...]] = set()
-    for event in said:
-        assert set(event.data) <= SEMANTIC_EVENTS[event.type] | {"choice"}
-        kind, _, what = event.type.partition(".")
-        key = (kind, event.data["choice"], event.data.get("block", event.data.get("index")))
-        if what == "start" and kind != "message":
-            assert key not in open_blocks
-            open_blocks.add(key)
-        elif what == "delta" and kind != "refusal":
-            assert event.data.get("text") or event.data.get("arguments")
-            assert key in open_blocks
-        elif what == "end":
-            assert key in open_blocks
-            open_blocks.remove(key)
-    assert not open_blocks
-    assert said[-1].type in {"done", "cut"}
-    assert events == sorted(events, key=lambda event: event.number)
 
 
 @st.composite
@@ -95,6 +73,7 @@ def test_chat_texts_come_back_whole_and_blocks_balance(
     stream: tuple[list[tuple[int, str, str]], list[dict[str, Any]]],
     ends: str,
     read_stream: ReadStream,
+    assert_sound: Callable[[list[Event]], None],
 ) -> None:
     runs, chunks = stream
 
@@ -144,7 +123,10 @@ def test_events_of_one_chat_frame_keep_the_semantic_order(
     data=st.data(),
 )
 def test_markers_in_content_survive_any_chunking(
-    parts: list[tuple[str, str]], data: st.DataObject, read_stream: ReadStream
+    parts: list[tuple[str, str]],
+    data: st.DataObject,
+    read_stream: ReadStream,
+    assert_sound: Callable[[list[Event]], None],
 ) -> None:
     whole = "".join(f"<think>{t}</think>" if kind == "thinking" else t for kind, t in parts)
     chunks = [{"choices": [{"delta": {"content": piece}}]} for piece in data.draw(cut(whole))]
@@ -198,6 +180,7 @@ def test_responses_texts_come_back_whole_once_and_blocks_balance(
     stream: tuple[list[tuple[str, str]], list[dict[str, Any]]],
     ends: bool,
     read_stream: ReadStream,
+    assert_sound: Callable[[list[Event]], None],
 ) -> None:
     items, frames = stream
     terminal = {"type": "response.completed", "response": {"status": "completed"}}

@@ -36,10 +36,18 @@ def _view(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def is_subsequence(wanted: list[Any], within: Any) -> Any:
-    """None where all of `wanted` stands in `within` in that order, else the first one missing."""
-    rest = iter(within if isinstance(within, list) else [])
+def first_missing(wanted: list[Any], within: Any) -> Any:
+    """MISSING where all of `wanted` stands in `within` in that order, else the first that does not.
+
+    What is wanted several times need stand there only once.
+    """
+    rest = list(within) if isinstance(within, list) else []
+    met: list[Any] = []
     for value in wanted:
-        if not any(value == candidate for candidate in rest):
+        if value in met:
+            continue
+        if value not in rest:
             return value
-    return None
+        del rest[: rest.index(value) + 1]
+        met.append(value)
+    return MISSING

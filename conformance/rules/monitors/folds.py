@@ -22,7 +22,7 @@ from conformance.rules.monitors.base import (
     Monitor,
     State,
 )
-from conformance.rules.monitors.differences import first_difference, is_subsequence
+from conformance.rules.monitors.differences import first_difference, first_missing
 from conformance.rules.monitors.texts import Hit, Search, difference
 from conformance.rules.paths import MISSING, getter, without
 from conformance.rules.patterns import regex, same
@@ -134,8 +134,8 @@ class CollectMonitor(Monitor[Collected]):
     def _contained(
         self, key: Key, state: Collected, event: Event, collected: Any, stated: Any
     ) -> None:
-        missing = is_subsequence(collected, stated)
-        if missing is None:
+        missing = first_missing(collected, stated)
+        if missing is MISSING:
             return
         assert self._stated is not None
         what = json.dumps(missing, ensure_ascii=False)[:200]

@@ -11,8 +11,8 @@ import msgspec
 from conformance.events import Ending, Event
 from conformance.rules.model import Compare, Rule, Side
 from conformance.rules.monitors.base import CapReachedError, Context, Key, Monitor, State, Violation
-from conformance.rules.monitors.differences import first_difference, is_subsequence
-from conformance.rules.paths import Getter, getter
+from conformance.rules.monitors.differences import first_difference, first_missing
+from conformance.rules.paths import MISSING, Getter, getter
 from conformance.rules.patterns import same
 from conformance.rules.verdicts import Verdict
 
@@ -147,7 +147,7 @@ def _holds(form: Compare, one: Any, other: Any) -> bool:
         return bool(one > other)
     if form.are == "equal":
         return same(one, other)
-    return other in one if isinstance(one, str) else is_subsequence(other, one) is None
+    return other in one if isinstance(one, str) else first_missing(other, one) is MISSING
 
 
 def _label(given: Contribution) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
+
 from conformance.events import Ending, Event
 from conformance.rules.grammar import Automaton, TooManyStatesError
-from conformance.rules.model import Answer, Never, Rule
+from conformance.rules.model import Alias, Answer, Never, Rule
 from conformance.rules.monitors.base import (
     CapReachedError,
     Context,
@@ -14,6 +17,8 @@ from conformance.rules.monitors.base import (
     State,
     either,
 )
+from conformance.rules.paths import MISSING, getter
+from conformance.rules.patterns import fields_named
 
 
 class Place(State):
@@ -78,6 +83,30 @@ def _after(mark: Mark | None) -> str:
     return f" after {mark}" if mark else " first"
 
 
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """An event that a rule forbids, and the name under which it does."""
+
+    event: Event
+    name: str
+
+
+def _seen(event: Event, alias: Alias) -> str:
+    """What the fields that the alias looks at hold: ` with reasoning 11, output 10`."""
+    paths: list[str] = []
+    for path, pattern in alias.conditions:
+        paths.extend([path, *fields_named(pattern)])
+    views = [f"{path} {_view(getter(path)(event.data))}" for path in dict.fromkeys(paths)]
+    return f" with {', '.join(views)}" if views else ""
+
+
+def _view(value: object) -> str:
+    if value is MISSING:
+        return "absent"
+    text = json.dumps(value, ensure_ascii=False, default=repr)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 class Window(State):
     """A slice of `never`: when its bounds were seen, and what waits for the frame to end."""
 
@@ -87,7 +116,7 @@ class Window(State):
         super().__init__()
         self.after: Mark | None = None
         self.until: int | None = None
-        self.pending: Event | None = None
+        self.pending: Occurrence | None = None
 
 
 class NeverMonitor(Monitor[Window]):
@@ -111,39 +140,44 @@ class NeverMonitor(Monitor[Window]):
             return
         for key, window in self.reached(event):
             window.fired = window.fired or not (self._after or self._until)
-            if names & self._events:
-                self._occurs(key, window, event)
+            if occurring := names & self._events:
+                self._occurs(key, window, Occurrence(event, min(occurring)))
             if names & self._until and window.until is None:
                 window.until = event.number
             if names & self._after and window.after is None:
                 window.fired = window.fired or not self._until
                 window.after = Mark(event.type, event.number)
 
-    def _occurs(self, key: Key, window: Window, event: Event) -> None:
-        if self._after and (window.after is None or window.after.number >= event.number):
+    def _occurs(self, key: Key, window: Window, occurrence: Occurrence) -> None:
+        number = occurrence.event.number
+        if self._after and (window.after is None or window.after.number >= number):
             return
         window.fired = True
         if not self._until:
-            self._forbidden(key, window, event)
+            self._forbidden(key, window, occurrence)
         elif window.until is None and window.pending is None:
-            window.pending = event
+            window.pending = occurrence
             self._waiting.append((key, window))
 
     def settle(self) -> None:
         for key, window in self._waiting:
-            event, window.pending = window.pending, None
-            if event is not None and (window.until is None or window.until > event.number):
-                self._forbidden(key, window, event)
+            occurrence, window.pending = window.pending, None
+            if occurrence is None:
+                continue
+            if window.until is None or window.until > occurrence.event.number:
+                self._forbidden(key, window, occurrence)
         self._waiting.clear()
 
-    def _forbidden(self, key: Key, window: Window, event: Event) -> None:
+    def _forbidden(self, key: Key, window: Window, occurrence: Occurrence) -> None:
+        event = occurrence.event
         expected = self.describe(self.form.until)
+        came = f"{event.type}{_seen(event, self.rule.aliases[occurrence.name])}"
         if self._until:
-            message = f"{event.type} came without an earlier {either(expected)}"
+            message = f"{came} came without an earlier {either(expected)}"
         elif window.after:
-            message = f"{event.type} came after {window.after}"
+            message = f"{came} came after {window.after}"
         else:
-            message = f"{event.type} may not occur like this"
+            message = f"{came} may not occur"
         after = window.after
         self.violate(key, event.number, message, expected=expected, got=event.type, after=after)
 

@@ -1,0 +1,50 @@
+"""The client view: what a client under test says it saw, event by event."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Literal
+
+from conformance.check.view import Judged, Setting, View
+from conformance.events import Event, Exchange, Frame
+from conformance.rules.applies import Evidence
+from conformance.rules.engine import Outcome
+from conformance.rules.verdicts import Verdict
+
+NOT_FIELDS = frozenset({"type", "ms"})
+
+
+def check_client(setting: Setting, exchange: Exchange, seen: Iterable[Mapping[str, Any]]) -> Judged:
+    """Judges a client's report: semantic events in the order in which it gave them."""
+    view = ClientView(setting, exchange)
+    for number, fields in enumerate(seen, 1):
+        view.report(number, fields)
+    return view.finish()
+
+
+class ClientView(View):
+    """One exchange as a client saw it; every reported event counts as a frame of its own."""
+
+    name: ClassVar[Literal["wire", "client"]] = "client"
+
+    def __init__(self, setting: Setting, exchange: Exchange) -> None:
+        evidence = Evidence(exchange.request, exchange.response, view="client")
+        super().__init__(setting, exchange, evidence)
+
+    def report(self, number: int, fields: Mapping[str, Any]) -> None:
+        """Takes one harness object; fields that the client left out stay absent."""
+        kind = str(fields.get("type", "unknown"))
+        data = {key: value for key, value in fields.items() if key not in NOT_FIELDS}
+        shown = json.dumps(data, ensure_ascii=False, default=repr)
+        self.memory.keep(number, Frame("event", kind, shown, "", 0), [])
+        self.take([Event(kind, {"choice": 0, **data}, number, "semantic")])
+
+    def finish(self) -> Judged:
+        """A report is always complete: what is still owed then is missing."""
+        self.judge.last += 1
+        self.memory.end(self.judge.last, 0, "end of the client's report")
+        return self.judged(self.judge.close("eof"))
+
+    def concerns(self, outcome: Outcome) -> bool:
+        return outcome.verdict is not Verdict.NOT_APPLICABLE

@@ -1,0 +1,70 @@
+"""The wire view: bytes to events, events to verdicts, chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+from conformance.check.trace import Framer, Trace, clocked, is_body
+from conformance.check.view import Judged, Setting, View
+from conformance.dialects.base import Reader
+from conformance.events import Chunk, Ending, Exchange, Frame
+from conformance.profiles import reading
+from conformance.rules.applies import Evidence
+
+
+def check_wire(
+    setting: Setting, exchange: Exchange, chunks: Iterable[Chunk], end: Ending
+) -> Judged:
+    """Judges the bytes of one exchange as they arrive, in bounded memory."""
+    view = WireView(setting, exchange)
+    for data, ms in clocked(chunks):
+        view.feed(data, ms)
+    return view.finish(end)
+
+
+class WireView(View):
+    """One exchange as the server sent it."""
+
+    name: ClassVar[Literal["wire", "client"]] = "wire"
+
+    def __init__(self, setting: Setting, exchange: Exchange) -> None:
+        reader = setting.dialect.reader(reading(setting.profile))
+        super().__init__(setting, exchange, _evidence(setting, exchange, reader))
+        self.trace = Trace(reader)
+        self.bytes = 0
+        self._framer: Framer | None = None
+        self.take(self.trace.head(exchange.request, exchange.response))
+
+    def feed(self, data: bytes, ms: float | None) -> None:
+        """Takes the next chunk; `ms` since the response head, None without a clock."""
+        self.bytes += len(data)
+        if self._framer is None:
+            self._framer = Framer(body=is_body(self.exchange.response, data))
+        self.judge.ms = ms
+        for frame in self._framer.feed(data):
+            self._frame(frame)
+
+    def _frame(self, frame: Frame) -> None:
+        events = self.trace.frame(frame)
+        self.memory.keep(self.trace.number, frame, events)
+        self.take(events)
+
+    def finish(self, how: Ending) -> Judged:
+        """Ends the stream and gives verdicts and findings."""
+        for frame in self._framer.close() if self._framer else ():
+            self._frame(frame)
+        events = self.trace.end(how)
+        self.memory.end(self.trace.number, self.bytes, how)
+        self.take(events)
+        return self.judged(self.judge.close(how))
+
+
+def _evidence(setting: Setting, exchange: Exchange, reader: Reader) -> Evidence:
+    return Evidence(
+        exchange.request,
+        exchange.response,
+        setting.fidelity,
+        clock=any(chunk.ms is not None for chunk in exchange.chunks),
+        echo=reader.echo,
+    )

@@ -1,0 +1,151 @@
+"""Dialects by name, and payloads by dialect, supported or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance import dialects
+from conformance.dialects import Reading
+from conformance.errors import UsageError
+from conformance.events import Frame, Request
+
+FRAME = Frame("event", "message", "", "", 0)
+
+
+@pytest.mark.parametrize("name", dialects.SUPPORTED)
+def test_a_dialect_is_found_by_its_name(name: str) -> None:
+    assert dialects.get(name).name == name
+    assert dialects.get(name).vocabulary.dialect == name
+
+
+def test_an_unknown_name_brings_the_nearest_one() -> None:
+    with pytest.raises(UsageError, match=r"'openai.chats' \(did you mean openai.chat\?\)"):
+        dialects.get("openai.chats")
+
+
+def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
+    with pytest.raises(UsageError, match=r"anthropic\.messages is not supported yet"):
+        dialects.get("anthropic.messages")
+
+
+@pytest.mark.parametrize(
+    ("payload", "name"),
+    [
+        ({"object": "chat.completion.chunk", "choices": []}, "openai.chat"),
+        ({"choices": [{"delta": {}}]}, "openai.chat"),
+        ({"object": "chat.completion"}, "openai.chat"),
+        ({"type": "response.created"}, "openai.responses"),
+        ({"object": "response", "output": []}, "openai.responses"),
+        ({"type": "message_start", "message": {}}, "anthropic.messages"),
+        ({"type": "ping"}, "anthropic.messages"),
+        ({"type": "message", "content": [], "stop_reason": None}, "anthropic.messages"),
+        ({"candidates": []}, "gemini.generateContent"),
+        ({"event_type": "step.start", "index": 0}, "gemini.interactions"),
+        ({"message": {"thinking": "a"}, "done": False}, "ollama.native"),
+        ({"type": "content-delta"}, "cohere.v2"),
+        ({"message": {"content": []}, "finish_reason": "COMPLETE"}, "cohere.v2"),
+        ({"contentBlockDelta": {}}, "bedrock.converse"),
+        ({"output": {"message": {}}, "stopReason": "end_turn"}, "bedrock.converse"),
+        ({"error": {"message": "x"}}, None),
+        ({"type": "error", "error": {}}, None),
+        ({}, None),
+        ([], None),
+        (dialects.NOT_JSON, None),
+        (7, None),
+    ],
+)
+def test_a_payload_names_its_dialect(payload: Any, name: str | None) -> None:
+    assert dialects.recognise(FRAME, payload) == name
+    assert name is None or name in dialects.NAMES
+
+
+@pytest.mark.parametrize(
+    ("dialect", "history"), [("openai.chat", "messages"), ("openai.responses", "input")]
+)
+def test_a_request_is_unrolled_with_positions(dialect: str, history: str) -> None:
+    body = {"model": "m", history: [{"role": "user"}, "odd"]}
+
+    events = dialects.get(dialect).reader(Reading()).request(Request(json=body))
+
+    assert [(event.type, event.number, event.layer) for event in events] == [
+        ("request", 0, "wire"),
+        ("request.item", 0, "wire"),
+        ("request.item", 0, "wire"),
+    ]
+    assert [event.data for event in events] == [
+        body,
+        {"role": "user", "position": 0},
+        {"value": "odd", "position": 1},
+    ]
+
+
+def test_a_bare_input_is_one_entry_of_the_user() -> None:
+    request = Request(json={"input": "hi"})
+
+    events = dialects.get("openai.responses").reader(Reading()).request(request)
+
+    assert events[1].data == {"role": "user", "content": "hi", "position": 0}
+
+
+@pytest.mark.parametrize("dialect", dialects.SUPPORTED)
+def test_an_unrecorded_request_gives_no_events(dialect: str) -> None:
+    assert dialects.get(dialect).reader(Reading()).request(Request()) == []
+
+
+def test_the_response_object_is_the_echo_of_the_request() -> None:
+    reader = dialects.get("openai.responses").reader(Reading())
+    response = {"id": "r", "reasoning": {"effort": "high"}}
+
+    assert reader.echo() is None
+    reader.read(FRAME, {"type": "response.created", "response": response}, 1)
+    assert reader.echo() == response
+
+
+def test_chat_completions_echo_nothing() -> None:
+    reader = dialects.get("openai.chat").reader(Reading())
+    reader.read(FRAME, {"choices": []}, 1)
+
+    assert reader.echo() is None
+
+
+def test_wire_elements_carry_the_choice_as_it_stands() -> None:
+    delta = {"tool_calls": [{"id": "t"}], "reasoning_details": [{"type": "x"}]}
+    element = {"index": "odd", "delta": delta}
+    reader = dialects.get("openai.chat").reader(Reading())
+
+    events = reader.read(FRAME, {"choices": [element]}, 3)
+
+    wire = [(event.type, event.data) for event in events if event.layer == "wire"]
+    assert wire == [
+        ("chat.chunk", {"choices": [element]}),
+        ("chat.choice", {**element, "choice": "odd"}),
+        ("chat.tool", {"id": "t", "choice": "odd"}),
+        ("chat.detail", {"type": "x", "choice": "odd"}),
+    ]
+    assert {event.data["choice"] for event in events if event.layer == "semantic"} == {0}
+    assert {event.number for event in events} == {3}
+
+
+def test_a_message_of_a_body_stands_for_itself_with_its_outcome() -> None:
+    body = Frame("body", "", "", "", 0)
+    message = {"role": "assistant", "content": "x"}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    reader = dialects.get("openai.chat").reader(Reading())
+
+    events = reader.read(body, {"choices": [choice]}, 1)
+
+    assert events[1].type == "chat.message"
+    assert events[1].data == {**message, "choice": 0, "finish_reason": "stop"}
+
+
+def test_an_item_of_a_body_carries_its_output_index() -> None:
+    body = Frame("body", "", "", "", 0)
+    output = [{"type": "message"}, "odd"]
+    reader = dialects.get("openai.responses").reader(Reading())
+
+    events = reader.read(body, {"object": "response", "output": output}, 1)
+
+    items = [event.data for event in events if event.type == "response.item"]
+    assert items == [{"type": "message", "output_index": 0}, {"value": "odd", "output_index": 1}]
