@@ -26,6 +26,7 @@ from conformance.rules.patterns import Asked, Test, compile_value
 from conformance.rules.verdicts import Verdict
 
 MOST_TYPES: Final = 1024
+OVERFLOW: Final = ".overflow"  # a dialect's wire event: it gives no semantic events from here on
 
 Conditions = tuple[tuple[Getter, Test], ...]
 
@@ -122,6 +123,7 @@ class Judge:
         self.rules = rules
         self.evidence = evidence
         self.broken = False
+        self.overflow = False
         self.layers: set[Layer] = set()
         self.last = 0
         self.ms: float | None = None
@@ -154,6 +156,8 @@ class Judge:
         self.layers.add(event.layer)
         if event.type == "error" and event.layer == "semantic":
             self.broken = True
+        elif event.type.endswith(OVERFLOW) and event.layer == "wire":
+            self.overflow = True
         for monitor in self._all:
             self._step(monitor, event, frozenset())
         for wake in self.rules.wakes(event, self):
@@ -216,6 +220,8 @@ class Judge:
             return Outcome(rule, *refused)
         if monitor is None or isinstance(rule.form, Compare):
             return Outcome(rule, Verdict.NOT_APPLICABLE, "it is judged over several exchanges")
+        if self.overflow and any(n.alias.layer == "semantic" for n in plan.names):
+            return Outcome(rule, Verdict.ERROR, "the stream opens more than its dialect follows")
         verdict = monitor.verdict()
         violations = tuple(monitor.violations) if verdict is Verdict.FAIL else ()
         return Outcome(rule, verdict, _reason(monitor, verdict), violations)

@@ -1,0 +1,122 @@
+"""What a grammar means as a whole: has it words, does it refuse any, is every name of use.
+
+The automaton is walked over the letters that can occur: an event always answers to every name of
+its type that has no conditions. More names never make a word illegal, so the smallest letters
+decide whether a grammar refuses anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from conformance.rules.grammar import Automaton, Node, TooManyStatesError, names
+from conformance.rules.model import Alias, Grammar
+
+LARGEST: Final = 400  # parts of a grammar that is still walked; shipped ones have below 20
+MOST_STATES: Final = 512
+_WORD: Final = re.compile(r"\[?[A-Za-z_][\w.\-]*\]?")
+
+Letter = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """Facts about a grammar. `is_known` is False where it is too large to be walked."""
+
+    is_known: bool
+    is_empty: bool = False  # not one word is legal, or only the one without events
+    accepts_all: bool = False  # nothing it names can come at a wrong place
+    useless: tuple[str, ...] = ()  # names that no legal word contains
+
+
+def language(form: Grammar, aliases: Mapping[str, Alias]) -> Language:
+    """Walks the grammar over the events that its names can be."""
+    if size(form.root, LARGEST) > LARGEST:
+        return Language(is_known=False)
+    named = names(form.root)
+    letters = _smallest([aliases[name] for name in sorted(named)])
+    try:
+        steps = _walk(Automaton(form.root), letters)
+    except TooManyStatesError:
+        return Language(is_known=False)
+    live = _live(steps)
+    lively = {name for state in live for name, to in steps[state].by_name.items() if to in live}
+    return Language(
+        is_known=True,
+        is_empty=not lively,
+        accepts_all=all(step.accepts and step.refuses_none for step in steps.values()),
+        useless=tuple(sorted(_written(form.text) - lively)),
+    )
+
+
+def size(node: Node, limit: int) -> int:
+    """How many parts an expression has; counting stops soon after `limit`."""
+    total, open_ = 0, [node]
+    while open_ and total <= limit:
+        total += 1
+        open_.extend(open_.pop().parts)
+    return total
+
+
+def counted(node: Node) -> Iterator[str]:
+    """Names inside a counted repetition that needs states of its own, `a{3}` but not `a{0,1}`."""
+    if node.kind == "count" and node.high > 1:
+        yield from sorted(names(node))
+        return
+    for part in node.parts:
+        yield from counted(part)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One state: whether a word may end here, and where each name leads (-1: nowhere)."""
+
+    accepts: bool
+    refuses_none: bool
+    by_name: Mapping[str, int]
+
+
+def _walk(automaton: Automaton, letters: Iterable[Letter]) -> dict[int, _Step]:
+    found: dict[int, _Step] = {}
+    open_ = [automaton.start]
+    while open_:
+        state = open_.pop()
+        if state in found:
+            continue
+        if len(found) >= MOST_STATES:
+            raise TooManyStatesError(f"grammar met more than {MOST_STATES} states")
+        by_name = {n: automaton.step(state, frozenset({n})) for n in sorted(automaton.alphabet)}
+        following = [automaton.step(state, letter) for letter in letters]
+        found[state] = _Step(automaton.accepts(state), -1 not in following, by_name)
+        open_.extend(to for to in (*by_name.values(), *following) if to >= 0)
+    return found
+
+
+def _live(steps: Mapping[int, _Step]) -> set[int]:
+    """States from which a word can still end well."""
+    live = {state for state, step in steps.items() if step.accepts}
+    grown = True
+    while grown:
+        more = {s for s, step in steps.items() if not live.isdisjoint(step.by_name.values())}
+        grown = not more <= live
+        live |= more
+    return live
+
+
+def _smallest(aliases: list[Alias]) -> list[Letter]:
+    """For every type: the names that all its events answer to; else each name by itself."""
+    letters: set[Letter] = set()
+    for kind in sorted({kind for alias in aliases for kind in alias.types}):
+        named = [alias for alias in aliases if kind in alias.types]
+        always = frozenset(alias.name for alias in named if not alias.conditions)
+        letters |= {always} if always else {frozenset({alias.name}) for alias in named}
+    # Only a pattern tells the types of these.
+    letters |= {frozenset({alias.name}) for alias in aliases if not alias.types}
+    return sorted(letters, key=sorted)
+
+
+def _written(text: str) -> set[str]:
+    return set(_WORD.findall(text))

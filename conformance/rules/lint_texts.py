@@ -1,0 +1,79 @@
+"""What a rule says and on whose authority: text style, evidence for its level, version."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from conformance.errors import SpecError
+from conformance.rules.model import Rule
+from conformance.rules.node import Node
+from conformance.rules.verdicts import Level
+
+Fault = tuple[Literal["error", "warning"], SpecError]
+
+MOST_SAID: Final = 70  # characters; a finding's first line stays one line
+ENOUGH: Final = 30  # recordings that alone carry a MUST
+_FORBIDDEN: Final = (
+    (re.compile(r"\bshould\b", re.IGNORECASE), "says what is, not what should be"),
+    (re.compile(r"\btests? that\b", re.IGNORECASE), "says what is, without 'test that'"),
+)
+_PLACEHOLDER: Final = re.compile(r"\b(TBD|TODO|FIXME|XXX)\b")
+_TALLY: Final = re.compile(r"\b([0-9][0-9,]{0,9}) of ([0-9][0-9,]{0,9})\b")
+_TWO_CLAIMS: Final = re.compile(r";|\.\s+[A-Z]")
+
+
+def text_faults(rule: Rule, node: Node, version: str) -> Iterator[Fault]:
+    """Style of `says`, placeholders in any text, and a version that is not out yet."""
+    says = node.required("says")
+    if len(rule.says) > MOST_SAID:
+        yield "error", says.error(f"says has {len(rule.says)} characters, at most {MOST_SAID}")
+    if not rule.says.endswith("."):
+        yield "error", says.error("says ends with a full stop")
+    for pattern, message in _FORBIDDEN:
+        if pattern.search(rule.says):
+            yield "error", says.error(message)
+    if _TWO_CLAIMS.search(rule.says.rstrip(".")):
+        yield "warning", says.error("says makes two claims", hint="one rule, one reason to fail")
+    yield from _placeholders(node)
+    if _numbers(rule.since) > _numbers(version):
+        message = f"since {rule.since} is newer than this version, {version}"
+        yield "error", node.required("since").error(message)
+
+
+def _placeholders(node: Node) -> Iterator[Fault]:
+    texts = [node.get(key) for key in ("says", "hint", "fix")]
+    sources = node.required("source")
+    entries = sources.sequence() if sources.kind == "sequence" else (sources,)
+    for text in (*texts, *(value for each in entries for value in each.mapping().values())):
+        if text is not None and _PLACEHOLDER.search(text.string()):
+            yield "error", text.error("a placeholder is still to be filled in")
+
+
+def authority_faults(rule: Rule, node: Node) -> Iterator[Fault]:
+    """A MUST without a quoted sentence, enough recordings, or a client that breaks."""
+    pending = any(_PLACEHOLDER.search(text) for each in rule.source for text in each.values())
+    if rule.level is not Level.MUST or pending or any(map(_carries_must, rule.source)):
+        return
+    hint = f"quote a specification, name what breaks, or observe {ENOUGH} recordings"
+    yield "error", node.required("level").error("a MUST has not this authority", hint=hint)
+
+
+def _carries_must(source: object) -> bool:
+    assert isinstance(source, dict)
+    return "breaks" in source or "quote" in source or _observed(source.get("observed", ""))
+
+
+def _observed(text: str) -> bool:
+    """`412 of 412 recordings`: enough of them, none against."""
+    tallies = [(_count(m[1]), _count(m[2])) for m in _TALLY.finditer(text)]
+    return any(held == seen >= ENOUGH for held, seen in tallies)
+
+
+def _count(digits: str) -> int:
+    return int(digits.replace(",", ""))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
