@@ -140,8 +140,6 @@ class Parser:
     def close(self) -> list[Frame]:
         """End the stream: at most one frame. A second call yields none."""
         frames: list[Frame] = []
-        if self._closed:
-            return frames
         self._closed, self._plain = True, False
         self._bound(frames)
         if not self._skipping and (self._block or self._partial):
@@ -171,7 +169,7 @@ class Parser:
             self._usual(lines, 2 if _CR in data else 1, frames)
         else:
             self._lines(data, frames)
-        self._plain = self._started and not (self._skipping or self._after_cr)
+        self._plain = not (self._skipping or self._after_cr)
 
     def _start(self, data: bytes) -> bytes:
         """Strip the BOM; hold the bytes back while they may be the beginning of one."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tracemalloc
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -357,20 +357,35 @@ def test_work_grows_with_the_size_and_not_with_its_square(shape: str) -> None:
     assert large < 6 * small  # linear: 4; quadratic: 16
 
 
+def peak(parser: Parser, chunks: Iterable[bytes]) -> int:
+    """Bytes in use at the height of feeding all chunks; the frames are dropped."""
+    tracemalloc.start()
+    try:
+        for chunk in chunks:
+            parser.feed(chunk)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize(
     "hostile", [b"x" * 512, b"data: x\n" * 64, b"a\n" * 256, b"event: e\r" * 64, b"id: 1\r\n" * 64]
 )
 def test_endless_block_takes_bounded_memory(hostile: bytes) -> None:
     limit = 64 * 1024
-    parser = Parser(max_event_bytes=limit)
-    tracemalloc.start()
-    try:
-        for _ in range(1500):
-            parser.feed(hostile)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 6 * limit
+    assert peak(Parser(max_event_bytes=limit), repeat(hostile, 1500)) < 6 * limit
+
+
+@pytest.mark.parametrize("digits", [12, 2000])
+def test_invented_event_names_take_bounded_memory(digits: int) -> None:
+    chunks = (f"event: {n:0{digits}}\ndata: x\n\n".encode() for n in range(5000))
+    assert peak(Parser(), chunks) < 128 * 1024
+
+
+def test_one_huge_chunk_is_not_split_all_at_once() -> None:
+    parser = Parser()
+    parser.feed(b"\n")
+    assert peak(parser, [b"\n" * (4 << 20)]) < 1 << 20
 
 
 # Recordings

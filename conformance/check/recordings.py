@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from conformance import dialects
 from conformance.cassette import Recording, discover, open_recording
@@ -139,11 +140,18 @@ def recognised(exchange: Exchange) -> str | None:
     frames = chain((f for chunk in exchange.chunks for f in framer.feed(chunk.data)), _late(framer))
     for frame in islice(frames, FRAMES_TO_RECOGNISE):
         if frame.kind in ("event", "body"):
-            payload = decode(frame.data)
+            payload = _first_value(frame)
             name = None if payload is NOT_JSON else dialects.recognise(frame, payload)
             if name is not None:
                 return name
     return None
+
+
+def _first_value(frame: Frame) -> Any:
+    payload = decode(frame.data)
+    if payload is NOT_JSON and frame.kind == "body":
+        return decode(frame.data.partition("\n")[0])  # JSON lines
+    return payload
 
 
 def _late(framer: Framer) -> Iterator[Frame]:

@@ -1,4 +1,4 @@
-"""`conformance lint`: mistakes in rule, profile and scenario files."""
+"""`conformance lint`: mistakes in rule and profile files."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from conformance.check.linting import lint_paths
 from conformance.cli.failures import CONFORMS, FINDINGS, USAGE
 from conformance.cli.terminal import progress, put
 from conformance.report.printable import visible
 from conformance.report.wording import count
-from conformance.rules.lint import lint_paths
 from conformance.shipped import specs
 
 
@@ -21,7 +21,7 @@ def command(
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings exit 1.")] = False,
 ) -> None:
-    """Check rule, profile and scenario files for mistakes."""
+    """Check rule and profile files for mistakes."""
     with progress("linting ..."):
         problems = lint_paths(paths or [specs()])
     for problem in problems:

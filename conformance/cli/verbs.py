@@ -25,7 +25,7 @@ VERBS: Final[Mapping[str, str]] = {
     "list": "List rules, suites, profiles and dialects.",
     "inspect": "Show a recorded stream with times, chunk marks and event numbers.",
     "convert": "Turn a recording into another format.",
-    "lint": "Check rule, profile and scenario files for mistakes.",
+    "lint": "Check rule and profile files for mistakes.",
     "schema": "Print a JSON Schema of what this tool reads or writes.",
 }
 

@@ -137,6 +137,8 @@ class Applicability:
             return "the framing was rebuilt, not recorded"
         if "http.response" in types and self.evidence.answered() is None:
             return "the response head was not recorded"
+        if types == {"http.end"} and self.evidence.response is None:
+            return "how the stream ended was not recorded"
         request = self.evidence.request
         if "http.request" in types and request is None:
             return "the request was not recorded"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from conformance.errors import Place, SpecError
 from conformance.events import Vocabulary
@@ -50,7 +50,9 @@ def lint_suite(suite: Suite, root: Node, known: Known) -> list[Problem]:
     """Problems of one suite. `root` is the document that it was read from."""
     found = [*_alias_faults(suite, root, known)]
     for rule, node in zip(suite.rules, root.required("rules").sequence(), strict=True):
-        found += (Problem(e.place or node.place, _text(e), s) for s, e in _faults(rule, node, known))
+        found += (
+            Problem(e.place or node.place, _text(e), s) for s, e in _faults(rule, node, known)
+        )
     return found
 
 
@@ -98,5 +100,3 @@ def _alias_faults(suite: Suite, root: Node, known: Known) -> Iterator[Problem]:
 
 def _text(error: SpecError) -> str:
     return f"{error.message} ({error.hint})" if error.hint else error.message
-
-

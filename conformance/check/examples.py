@@ -1,0 +1,196 @@
+"""A rule's example: the shipped stream that breaks it, and the same place in one that keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from conformance import shipped
+from conformance.cassette import Recording, discover, open_recording
+from conformance.check.recordings import Choices, check_recording
+from conformance.check.result import Finding, StreamResult
+from conformance.check.rulebook import Rulebook
+from conformance.check.suites import load_suites
+from conformance.errors import ConformanceError, HarnessError
+from conformance.events import Exchange, Request, Response
+from conformance.rules.verdicts import Verdict
+
+_SUFFIX: Final = ".cassette.jsonl"
+_BEFORE: Final = 5  # lines shown before the one that breaks the rule
+_WIDTH: Final = 140  # characters of a line
+_LEAD: Final = 40  # characters kept before the first difference of a long line
+_MOST_TRIED: Final = 12  # streams judged in search of one that passes
+_MOST_BYTES: Final = 256 * 1024  # of a recording worth reading for an example
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Lines of a stream that passes and of one that fails, clipped; the last one decides."""
+
+    passing: tuple[str, ...]
+    failing: tuple[str, ...]
+    finding: Finding | None
+
+
+def example(rule_id: str) -> Example | None:
+    """The shipped example of a rule; None where none was shipped or nothing was found in it."""
+    try:
+        root = shipped.cassettes()
+    except HarnessError:
+        return None
+    path = root / "mutants" / f"{rule_id}{_SUFFIX}"
+    if not path.is_file():
+        return None
+    rulebook = Rulebook.load((), [rule_id])
+    broken = _Judged.of(path, rulebook)
+    finding = broken.finding(rule_id) if broken else None
+    if broken is None or finding is None:
+        return None
+    kept = _kept(root, broken, rulebook, rule_id)
+    failing, at = broken.lines_at(finding)
+    passing = kept.lines_like(broken, finding) if kept else []
+    end = _aligned(passing, failing, at)
+    return Example(
+        passing=_excerpt(passing, end, failing[at] if failing else ""),
+        failing=_excerpt(failing, at, passing[end] if passing else ""),
+        finding=finding,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A recording and what came of one rule in it."""
+
+    recording: Recording
+    results: tuple[StreamResult, ...]
+
+    @classmethod
+    def of(cls, path: Path, rulebook: Rulebook) -> _Judged | None:
+        """None for a recording that cannot be judged: an example is worth no failure."""
+        try:
+            recording = open_recording(path)
+            return cls(recording, tuple(check_recording(recording, rulebook, Choices())))
+        except ConformanceError:
+            return None
+
+    def finding(self, rule_id: str) -> Finding | None:
+        found = (f for result in self.results for f in result.findings if f.rule == rule_id)
+        return next(found, None)
+
+    def passes(self, rule_id: str) -> bool:
+        verdicts = {result.verdicts.get(rule_id) for result in self.results}
+        return Verdict.PASS in verdicts and Verdict.FAIL not in verdicts
+
+    def lines_at(self, finding: Finding) -> tuple[list[str], int]:
+        """The text that the finding is about, by lines, and which of them it stands in."""
+        result = next(r for r in self.results if finding in r.findings)
+        exchange = self._exchange(result.exchange)
+        lines = _lines(exchange, finding, result.view)
+        if result.view == "client":
+            return lines, min(max(finding.event - 1, 0), len(lines) - 1)
+        if finding.byte is None:
+            return lines, len(lines) - 1
+        before = _body(exchange)[: finding.byte + 1]
+        # A finding at the end of the stream stands behind its last byte.
+        return lines, min(max(len(_split(before)) - 1, 0), len(lines) - 1)
+
+    def lines_like(self, other: _Judged, finding: Finding) -> list[str]:
+        """The lines of the same kind in the exchange of the same number, or in the first."""
+        theirs = next(r for r in other.results if finding in r.findings)
+        return _lines(self._exchange(theirs.exchange), finding, theirs.view)
+
+    def _exchange(self, number: int) -> Exchange:
+        exchanges = self.recording.exchanges
+        return next((e for e in exchanges if e.number == number), exchanges[0])
+
+
+def _kept(root: Path, broken: _Judged, rulebook: Rulebook, rule_id: str) -> _Judged | None:
+    for path in _candidates(root, broken.recording):
+        judged = _Judged.of(path, rulebook)
+        if judged is not None and judged.passes(rule_id):
+            return judged
+    return None
+
+
+def _candidates(root: Path, broken: Recording) -> Iterator[Path]:
+    """The recording that the broken one was made from, then others of its dialect."""
+    base = broken.header.extra.get("base")
+    named = root / str(base).removesuffix(_SUFFIX) if base else None
+    if named is not None and named.resolve().is_relative_to(root.resolve()):
+        path = named.with_name(f"{named.name}{_SUFFIX}")
+        yield from (path,) if path.is_file() else ()
+    folder = root / (broken.header.dialect or "none")
+    others = discover(folder) if folder.is_dir() else ()
+    small = (path for path in others if path.stat().st_size <= _MOST_BYTES)
+    yield from (path for path, _ in zip(small, range(_MOST_TRIED), strict=False))
+
+
+def _lines(exchange: Exchange, finding: Finding, view: str) -> list[str]:
+    if view == "client":
+        return [_json(event) for event in exchange.seen or ()]
+    if finding.byte is None:
+        return _head(exchange.request, exchange.response)
+    return [line for line in _split(_body(exchange)) if line] or [""]
+
+
+def _head(request: Request | None, response: Response | None) -> list[str]:
+    lines: list[str] = []
+    if request is not None:
+        lines += [f"{request.method} {request.path}", *_headers(request.headers)]
+        lines += [_json(request.json)] if request.json is not None else []
+    if response is not None and response.status is not None:
+        lines += [f"HTTP/{response.http} {response.status}", *_headers(response.headers)]
+    return lines
+
+
+def _headers(headers: Sequence[tuple[str, str]]) -> Iterator[str]:
+    yield from (f"{name}: {value}" for name, value in headers)
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _body(exchange: Exchange) -> bytes:
+    return b"".join(chunk.data for chunk in exchange.chunks)
+
+
+def _split(body: bytes) -> list[str]:
+    """Lines that are not blank, by every line end of the standard."""
+    text = body.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    return [line for line in text.split("\n") if line]
+
+
+def _aligned(passing: list[str], failing: list[str], at: int) -> int:
+    """The line of the passing stream that stands where line `at` of the failing one does."""
+    if not passing:
+        return 0
+    shorter = min(len(passing), len(failing))
+    same = next((i for i in range(shorter) if passing[i] != failing[i]), shorter)
+    if at < same:
+        return at
+    tail = next((i for i in range(shorter - same) if passing[-1 - i] != failing[-1 - i]), None)
+    after = len(failing) - 1 - at
+    # Behind the change lines are counted from the end, inside it from its beginning.
+    where = len(passing) - 1 - after if tail is None or after < tail else at
+    return min(max(where, same), len(passing) - 1)
+
+
+def _excerpt(lines: list[str], at: int, beside: str) -> tuple[str, ...]:
+    shown = lines[max(0, at - _BEFORE) : at + 1]
+    return (*(_clipped(line, "") for line in shown[:-1]), *(_clipped(e, beside) for e in shown[-1:]))
+
+
+def _clipped(line: str, beside: str) -> str:
+    """The line, or the part of it in which it first differs from the one beside it."""
+    if len(line) <= _WIDTH:
+        return line
+    pairs = enumerate(zip(line, beside, strict=False))
+    differs = next((i for i, (mine, theirs) in pairs if mine != theirs), 0)
+    start = 0 if differs < _WIDTH - _LEAD else differs - _LEAD
+    end = start + _WIDTH
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"

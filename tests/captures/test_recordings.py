@@ -1,0 +1,100 @@
+"""Real recordings raise no finding under their own profile but known faults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from conformance.check import check_paths
+from conformance.check.result import Finding
+from conformance.rules.verdicts import Verdict
+
+TABLE: list[dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parent / "table.yaml").read_text(encoding="utf-8")
+)
+SUMMARY_RULES = (
+    "in-reasoning-item",
+    "indices-known",
+    "item-agrees",
+    "part-agrees",
+    "part-closed",
+    "part-index",
+    "part-lifecycle",
+    "summary-streamed",
+    "text-agrees",
+)
+
+pytestmark = pytest.mark.captures
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: str(row["file"]))
+def test_findings_are_the_known_ones(row: dict[str, Any], captures: Path) -> None:
+    report = check_paths([captures / row["file"]], profile=row["profile"])
+    assert report.errors == ()
+    assert Verdict.ERROR not in report.verdicts.values()
+    assert {finding.rule for finding in report.findings} == set(row.get("findings", {}))
+
+
+def test_every_rule_of_the_summary_lifecycle_fires_and_holds(captures: Path) -> None:
+    report = check_paths([captures / "hosted/openai_o3mini_summary_4parts.sse"], profile="openai")
+    verdicts = report.verdicts
+    found = {rule: verdicts[f"summary/lifecycle/{rule}"] for rule in SUMMARY_RULES}
+    assert found == dict.fromkeys(SUMMARY_RULES, Verdict.PASS)
+
+
+# What OGX 1.5.0 is known to do wrong: file, rule, and the event at which it shows.
+OGX = [
+    # 1: parts and deltas come before the item is announced, content_index 1 before 0.
+    ("text.sse", "wire/responses/item-announced", 3),
+    ("text.sse", "wire/responses-parts/content-index", 3),
+    ("tool.sse", "wire/responses/item-announced", 3),
+    ("ronly.sse", "wire/responses/item-announced", 3),
+    # 2: two items are announced at output_index 0; a call is added at 0 and done at 1.
+    ("text.sse", "wire/responses/item-index-unused", 14),
+    ("tool.sse", "wire/responses/item-announced", 13),
+    # 3: the reasoning item is announced after the message; the final output turns them round.
+    ("text.sse", "wire/responses/reasoning-before-message", 14),
+    ("text.sse", "wire/responses/output-agrees", 16),
+    # 4: no output_text.done; the summary stands in output_item.done only.
+    ("text.sse", "wire/responses-parts/text-part-lifecycle", 10),
+    ("text_summary.sse", "summary/lifecycle/summary-streamed", 15),
+    # 5: a failed response has lost what the client already saw.
+    ("sumfail.sse", "wire/responses/interrupted-output-kept", 13),
+    ("midtextcut.sse", "wire/responses/interrupted-items-kept", 8),
+    ("cut.sse", "wire/responses/interrupted-items-kept", 5),
+    # 6: no event lines.
+    ("text.sse", "wire/responses/event-lines", 1),
+]
+
+
+@pytest.mark.parametrize(("file", "rule", "event"), OGX)
+def test_ogx_faults_are_found_where_they_are(
+    file: str, rule: str, event: int, captures: Path
+) -> None:
+    report = check_paths([captures / "ogx-1.5.0" / file], profile="openai")
+    found = [finding for finding in report.findings if finding.rule == rule]
+    assert event in [finding.event for finding in found], [_told(f) for f in report.findings]
+
+
+def _told(finding: Finding) -> str:
+    return f"{finding.rule} at event {finding.event}: {finding.message}"
+
+
+UNSUPPORTED = [
+    "hosted/anthropic_thinking_text.sse",
+    "hosted/gemini25_thoughts_text.sse",
+    "hosted/ollama_qwen3_thinking_tool.ndjson",
+    "hosted/cohere_reasoning_tool.sse",
+    "hosted/gemini_interactions_tool.jsonl",
+]
+
+
+@pytest.mark.parametrize("file", UNSUPPORTED)
+def test_a_dialect_that_is_not_there_yet_is_an_error(file: str, captures: Path) -> None:
+    report = check_paths([captures / file])
+    assert report.streams == ()
+    assert "not supported yet" in report.errors[0]
+    assert report.exit_code() == 2
