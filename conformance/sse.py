@@ -30,20 +30,22 @@ the reason `no-data` (a blank line came, a `data` field did not), `unfinished` (
 first) or `too-long`.
 Rule 2: a line may yield frames of its own, at the moment it ends: `bad-utf8` first, then one of
 `comment`, `unknown-field`, `bad-id` (it holds NUL), `bad-retry` (it is not ASCII digits only, or
-more than 18 of them, 30 million years). So a block's observations come before the block's frame.
+more than 18 of them after leading zeros: 30 million years). So what is observed inside a block
+comes before the block's own frame.
 Rule 3: frames depend on the bytes alone, never on how they were cut into chunks. A CR ends its
 line at once; an LF that follows, in whatever chunk, is part of the same line end.
 Rule 4: where a line or a block passes `max_event_bytes`, counted from the block's first byte (of
 a line outside a block: the line's), comments inside the block and earlier line ends included, one
 `too-long` frame without data stands for it, its id is not committed, and everything up to and
-including the next blank line is skipped unseen. This is the only departure from the standard.
+including the next blank line is skipped unseen. This bound and that of `retry` are the only
+departures from the standard.
 Rule 5: time is linear in the bytes; memory is a small multiple of the largest block or chunk, at
 most of `max_event_bytes`. A buffer is appended to, never searched or copied again and again.
 
-Speed comes from four facts: few streams hold a CR, so LF alone splits a chunk; nearly every block
-is `data: ...`, or a known `event: ...` with `data: ...`, which two looks at neighbouring lines
-tell; what is valid UTF-8 is decoded once; a call costs more than a test. Whatever is not usual
-takes the slower road, line by line, with the same outcome.
+Speed comes from three facts: few streams hold a CR, so splitting at LF finds the lines; nearly
+every block is one `data: ...` line, or an `event: ...` line seen before and a `data: ...` line,
+and the blank line after it tells which; what lies between two line ends need not be searched
+again. Whatever is not usual takes the slower road, line by line, with the same outcome.
 """
 
 from __future__ import annotations
@@ -56,7 +58,6 @@ from conformance.events import Frame
 
 _BOM: Final = b"\xef\xbb\xbf"
 _DATA: Final = b"data: "
-_EVENT: Final = b"event: "
 _COLON: Final = 0x3A
 _CR: Final = 0x0D
 _LF: Final = 0x0A

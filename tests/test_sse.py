@@ -242,17 +242,6 @@ def test_every_two_way_split_yields_the_same_frames(wire: bytes, limit: int) -> 
         assert parse([wire[:place], wire[place:]], limit) == expected, place
 
 
-@settings(max_examples=150, deadline=None)
-@given(wire=WIRES)
-def test_every_byte_of_the_wire_is_accounted_for(wire: bytes) -> None:
-    """Offsets rise within each kind of frame, and each points at the text it names."""
-    frames = parse([wire]).frames
-    blocks = [f.offset for f in frames if f.kind == "event" or f.event in {"no-data", "unfinished"}]
-    assert blocks == sorted(set(blocks))
-    starts = {line.offset for line in naive_lines(wire)}
-    assert starts.issuperset(frame.offset for frame in frames)
-
-
 @pytest.mark.parametrize("eol", [b"\n", b"\r\n", b"\r"])
 def test_large_chunk_yields_the_same_frames_as_small_ones(eol: bytes) -> None:
     block = eol.join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +15,12 @@ from conformance.cassette import Recording, discover, open_recording
 from conformance.check.recordings import Choices, check_recording
 from conformance.check.result import Finding, StreamResult
 from conformance.check.rulebook import Rulebook
-from conformance.check.suites import load_suites
 from conformance.errors import ConformanceError, HarnessError
 from conformance.events import Exchange, Request, Response
 from conformance.rules.verdicts import Verdict
 
 _SUFFIX: Final = ".cassette.jsonl"
+_BLANK_LINE: Final = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 _BEFORE: Final = 5  # lines shown before the one that breaks the rule
 _WIDTH: Final = 140  # characters of a line
 _LEAD: Final = 40  # characters kept before the first difference of a long line
@@ -94,9 +95,10 @@ class _Judged:
             return lines, min(max(finding.event - 1, 0), len(lines) - 1)
         if finding.byte is None:
             return lines, len(lines) - 1
-        before = _body(exchange)[: finding.byte + 1]
-        # A finding at the end of the stream stands behind its last byte.
-        return lines, min(max(len(_split(before)) - 1, 0), len(lines) - 1)
+        body = _body(exchange)
+        ends = _BLANK_LINE.search(body, finding.byte)
+        before = _split(body[: ends.start() if ends else len(body)])
+        return lines, min(max(len(before) - 1, 0), len(lines) - 1)
 
     def lines_like(self, other: _Judged, finding: Finding) -> list[str]:
         """The lines of the same kind in the exchange of the same number, or in the first."""
@@ -134,7 +136,7 @@ def _lines(exchange: Exchange, finding: Finding, view: str) -> list[str]:
         return [_json(event) for event in exchange.seen or ()]
     if finding.byte is None:
         return _head(exchange.request, exchange.response)
-    return [line for line in _split(_body(exchange)) if line] or [""]
+    return _split(_body(exchange)) or [""]
 
 
 def _head(request: Request | None, response: Response | None) -> list[str]:
@@ -167,22 +169,27 @@ def _split(body: bytes) -> list[str]:
 
 def _aligned(passing: list[str], failing: list[str], at: int) -> int:
     """The line of the passing stream that stands where line `at` of the failing one does."""
-    if not passing:
-        return 0
     shorter = min(len(passing), len(failing))
     same = next((i for i in range(shorter) if passing[i] != failing[i]), shorter)
-    if at < same:
-        return at
-    tail = next((i for i in range(shorter - same) if passing[-1 - i] != failing[-1 - i]), None)
+    rest = shorter - same
+    tail = next((i for i in range(rest) if passing[-1 - i] != failing[-1 - i]), rest)
     after = len(failing) - 1 - at
-    # Behind the change lines are counted from the end, inside it from its beginning.
-    where = len(passing) - 1 - after if tail is None or after < tail else at
-    return min(max(where, same), len(passing) - 1)
+    last = len(passing) - 1
+    if at < same and after:
+        where = at
+    elif same < len(passing) - tail <= same + _BEFORE:
+        where = len(passing) - tail - 1  # a small change: it is shown to its end
+    else:
+        where = last - after if after < tail else at
+    return max(min(where, last), 0)
 
 
 def _excerpt(lines: list[str], at: int, beside: str) -> tuple[str, ...]:
     shown = lines[max(0, at - _BEFORE) : at + 1]
-    return (*(_clipped(line, "") for line in shown[:-1]), *(_clipped(e, beside) for e in shown[-1:]))
+    return (
+        *(_clipped(line, "") for line in shown[:-1]),
+        *(_clipped(e, beside) for e in shown[-1:]),
+    )
 
 
 def _clipped(line: str, beside: str) -> str:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from conformance.check.result import Finding
 from conformance.report.colour import Paint
 from conformance.report.printable import visible
-from conformance.report.silences import Silence
+from conformance.report.silences import Silence, spell
 from conformance.report.wording import authority, sentence
+from conformance.rules.lint_knobs import knobs_read
 from conformance.rules.model import Rule
+from conformance.rules.verdicts import Level
 
-_EXCERPT = 160  # characters of one line of a stream
+_EXCERPT: Final = 160  # characters of one line of a stream
+_VALUE: Final = 120  # characters of a knob's value
+_MEANS: Final[Mapping[Level, str]] = {
+    Level.MUST: "a violation exits 1",
+    Level.SHOULD: "a violation exits 1 with --strict",
+    Level.MAY: "a note, never a failure",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +44,7 @@ def explain(
     paint = Paint(colour)
     parts = (
         _head(rule, paint),
-        _section(paint, "authority", authority(rule.source)),
+        _section(paint, "why", authority(rule.source)),
         _excerpts(paint, excerpts or Excerpts()),
         _section(paint, "fix", (visible(t) for t in (rule.fix, rule.hint) if t)),
         _section(paint, "silenced", _silenced(rule, silences)),
@@ -46,7 +55,7 @@ def explain(
 def _head(rule: Rule, paint: Paint) -> Iterator[str]:
     scope = rule.dialect or "every dialect"
     view = "" if rule.view == "wire" else f", {rule.view} view"
-    yield f"{paint('title', visible(rule.id))}  {rule.level}"
+    yield f"{paint('title', visible(rule.id))}  {rule.level} ({_MEANS[rule.level]})"
     yield f"  {visible(rule.says)}"
     yield f"  {visible(scope)}{view}, since {visible(rule.since)}, {visible(str(rule.place))}"
 
@@ -68,13 +77,24 @@ def _excerpts(paint: Paint, excerpts: Excerpts) -> Iterator[str]:
 
 def _silenced(rule: Rule, silences: Sequence[Silence]) -> Iterator[str]:
     for path, pattern in rule.applies.profile:
-        yield f"speaks where the profile has {visible(path)}: {visible(_pattern(pattern))}"
+        yield f"speaks where the profile has {visible(path)}: {_pattern(pattern)}"
+    for knob in sorted(knobs_read(rule)):
+        yield f"judges by the knob {visible(knob)} of the profile"
+    if not (rule.applies.profile or knobs_read(rule) or silences):
+        yield "by no knob; a profile of your own may lower its level and say why"
     for one in silences:
-        yield f"{visible(one.profile)} ({visible(one.dialect)}) sets {visible(one.sets)}"
-        yield from (f"  {visible(text)}" for text in (one.because, one.seen) if text)
+        yield f"{visible(one.profile)} ({visible(one.dialect)}) sets {visible(one.sets, _VALUE)}"
+        yield from (f"  {visible(text)}" for text in _reason(one))
+
+
+def _reason(one: Silence) -> Iterator[str]:
+    if one.because:
+        yield one.because
+    if one.seen:
+        yield f"seen: {one.seen}"
 
 
 def _pattern(pattern: object) -> str:
     if isinstance(pattern, list | tuple):
-        return " or ".join(str(each) for each in pattern)
-    return str(pattern)
+        return visible(" or ".join(map(spell, pattern)), _VALUE)
+    return visible(spell(pattern), _VALUE)

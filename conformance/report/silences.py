@@ -1,4 +1,4 @@
-"""Which profiles silence a rule: a knob that its `applies` reads, or an override.
+"""Which profiles change a rule: a knob that its `applies` or its form reads, or an override.
 
 A rule speaks unless a profile says why it cannot hold there; the reason and the evidence stand in
 the profile, and are told beside the rule.
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from conformance.profiles import Profile
+from conformance.rules.lint_knobs import knobs_read
 from conformance.rules.model import Rule
 from conformance.rules.paths import MISSING
 from conformance.rules.patterns import compile_value
@@ -18,7 +19,7 @@ from conformance.rules.patterns import compile_value
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """One profile under which the rule does not speak, or speaks at another level."""
+    """One profile under which the rule is silent, milder, or judges by another value."""
 
     profile: str
     dialect: str
@@ -39,7 +40,7 @@ _UNASKED: Final = _Unasked()
 
 
 def silences(rule: Rule, profiles: Iterable[Profile]) -> tuple[Silence, ...]:
-    """Every profile of the rule's dialect that changes whether, or how loudly, it speaks."""
+    """Every profile of the rule's dialect that changes whether, how loudly or by what it speaks."""
     return tuple(
         silence
         for profile in profiles
@@ -49,21 +50,32 @@ def silences(rule: Rule, profiles: Iterable[Profile]) -> tuple[Silence, ...]:
 
 
 def _of(rule: Rule, profile: Profile) -> Iterator[Silence]:
-    facts: Mapping[str, Any] = {**profile.knobs, **dict.fromkeys(profile.promises, True)}
+    promised = {f"promises.{promise}": True for promise in profile.promises}
+    facts: Mapping[str, Any] = {**profile.knobs, **promised}
     for path, pattern in rule.applies.profile:
         value = facts.get(path, MISSING)
         # A promise that nobody made is told once, by `applies`, and not for every profile.
         if value is MISSING or compile_value(pattern, {})(value, facts, _UNASKED):
             continue
-        reason = profile.reasons.get(path)
-        sets = f"{path}: {_spell(value)}"
-        because, seen = (reason.because, reason.seen) if reason else ("", "")
-        yield Silence(profile.name, profile.dialect, sets, because, seen)
+        yield _set(profile, path, value)
+    for knob in sorted(knobs_read(rule) & profile.reasons.keys()):
+        yield _set(profile, knob, facts[knob])
     override = profile.overrides.get(rule.id)
     if override is not None:
         sets = f"level: {override.level}"
         yield Silence(profile.name, profile.dialect, sets, override.because, override.seen)
 
 
-def _spell(value: Any) -> str:
+def _set(profile: Profile, knob: str, value: Any) -> Silence:
+    reason = profile.reasons.get(knob)
+    because, seen = (reason.because, reason.seen) if reason else ("", "")
+    return Silence(profile.name, profile.dialect, f"{knob}: {spell(value)}", because, seen)
+
+
+def spell(value: Any) -> str:
+    """A knob's value, or a pattern of values, as people write it."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(spell, value)) or "nothing"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key} {spell(each)}" for key, each in value.items())
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
