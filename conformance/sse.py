@@ -224,7 +224,11 @@ class Parser:
                 if not second:
                     value = first.removeprefix(_DATA)
                     if value == first:
-                        break
+                        if first:
+                            break
+                        offset += width  # one blank line more
+                        at += 1
+                        continue
                     frames.append(Frame("event", "message", value.decode(), last_event_id, offset))
                     offset += len(first) + 2 * width
                     at += 2

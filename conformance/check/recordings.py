@@ -14,6 +14,7 @@ from conformance.check.client import check_client
 from conformance.check.dressing import Memory, dress
 from conformance.check.result import Finding, Report, StreamResult
 from conformance.check.rulebook import Rulebook
+from conformance.check.scenario import Scenario
 from conformance.check.trace import Framer, decode, is_body
 from conformance.check.view import Judged, Setting
 from conformance.check.wire import check_wire
@@ -21,11 +22,13 @@ from conformance.dialects.base import NOT_JSON, Dialect
 from conformance.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
 from conformance.events import Exchange, Frame
 from conformance.profiles import Profile, find
+from conformance.rules.applies import Evidence, load_profile
 from conformance.rules.model import Compare
 from conformance.rules.monitors.gather import Contribution, compare
 from conformance.rules.verdicts import Verdict
 
 FRAMES_TO_RECOGNISE = 64
+_YAML = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +87,32 @@ def check_recording(
     """Results of every exchange of one recording; comparisons stand with the last exchange."""
     if not recording.exchanges:
         raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
-    judged: list[Judged] = []
-    for exchange in recording.exchanges:
-        judged.extend(_check(recording, exchange, rulebook, choices))
+    judged = list(_judged(recording, rulebook, choices))
     results = [_located(recording, each.result) for each in judged]
+    results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
     compared = _compared(rulebook, [c for each in judged for c in each.contributions])
     return [*results[:-1], _with_comparisons(results[-1], compared)]
 
 
-def _check(
-    recording: Recording, exchange: Exchange, rulebook: Rulebook, choices: Choices
-) -> Iterator[Judged]:
-    setting = _setting(recording, exchange, rulebook, choices)
-    yield check_wire(setting, exchange, exchange.chunks, exchange.end)
-    if exchange.seen is not None:
-        yield check_client(setting, exchange, exchange.seen)
+def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Iterator[Judged]:
+    scenario: Scenario | None = None
+    last = recording.exchanges[-1]
+    for exchange in recording.exchanges:
+        setting = _setting(recording, exchange, rulebook, choices)
+        if scenario is None:
+            scenario = Scenario(setting.bound, Evidence(exchange.request, exchange.response))
+        else:
+            scenario.next()
+        yield check_wire(
+            setting,
+            exchange,
+            exchange.chunks,
+            exchange.end,
+            scenario=scenario,
+            is_last=exchange is last,
+        )
+        if exchange.seen is not None:
+            yield check_client(setting, exchange, exchange.seen)
 
 
 def _setting(
@@ -162,11 +176,24 @@ def _late(framer: Framer) -> Iterator[Frame]:
 def choose_profile(
     dialect: Dialect, choices: Choices, recorded: str | None
 ) -> tuple[Profile, bool]:
-    """The profile to judge by, and whether somebody named it."""
+    """The profile to judge by, and whether somebody named it.
+
+    A user may name a file; a recording may not, it could lead anywhere.
+    """
+    if choices.profile is not None and choices.profile.endswith(_YAML):
+        return _from_file(choices.profile, dialect, choices.folders), True
     name = choices.profile or recorded
     if name is None:
         return find("strict", dialect.name, choices.folders), False
     return find(name, dialect.name, choices.folders), True
+
+
+def _from_file(path: str, dialect: Dialect, folders: tuple[Path, ...]) -> Profile:
+    profile = load_profile(path, folders)
+    if profile.dialect != dialect.name:
+        said = f"profile {profile.name!r} is for {profile.dialect}"
+        raise UsageError(f"{said}, but the stream speaks {dialect.name}")
+    return profile
 
 
 def _located(recording: Recording, result: StreamResult) -> StreamResult:

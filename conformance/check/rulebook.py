@@ -19,9 +19,12 @@ from conformance.rules.verdicts import Level
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A rule set for one profile, and the rules that the profile switches off, with the reason."""
+    """Rules for one profile: those of one exchange, those of a whole scenario, and those that the
+    profile switches off, with the reason.
+    """
 
     rules: RuleSet
+    scenario: RuleSet
     off: Mapping[str, str]
 
 
@@ -70,7 +73,10 @@ def _bind(rules: Sequence[Rule], profile: Profile) -> Bound:
             chosen.append(replace(rule, level=Level(override.level)))
         else:
             chosen.append(rule)
-    return Bound(_compiled(chosen, _knobs(profile)), off)
+    knobs = _knobs(profile)
+    single = [rule for rule in chosen if rule.scope == "exchange"]
+    several = [rule for rule in chosen if rule.scope == "scenario"]
+    return Bound(_compiled(single, knobs), _compiled(several, knobs), off)
 
 
 def _knobs(profile: Profile) -> dict[str, Any]:
@@ -78,11 +84,16 @@ def _knobs(profile: Profile) -> dict[str, Any]:
 
 
 def _compiled(rules: Sequence[Rule], knobs: Mapping[str, Any]) -> RuleSet:
-    compiled: list[Rule] = []
-    for rule in rules:
-        try:
-            RuleSet([rule], knobs)
-        except PatternError as err:
-            raise SpecError(f"rule {rule.id}: {err}", place=rule.place) from err
-        compiled.append(rule)
-    return RuleSet(compiled, knobs)
+    try:
+        return RuleSet(rules, knobs)
+    except PatternError:
+        for rule in rules:
+            _blame(rule, knobs)
+        raise
+
+
+def _blame(rule: Rule, knobs: Mapping[str, Any]) -> None:
+    try:
+        RuleSet([rule], knobs)
+    except PatternError as err:
+        raise SpecError(f"rule {rule.id}: {err}", place=rule.place) from err

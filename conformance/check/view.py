@@ -5,18 +5,21 @@ The *wire view* judges what a server sent, the *client view* what a client says 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from conformance.check.dressing import Memory, dress
 from conformance.check.result import Finding, StreamResult
 from conformance.check.rulebook import Bound
+from conformance.check.scenario import Scenario
 from conformance.dialects.base import Dialect
-from conformance.events import Event, Exchange
+from conformance.events import Ending, Event, Exchange
 from conformance.profiles import Profile
 from conformance.rules.applies import Evidence, Fidelity
 from conformance.rules.engine import Judge, Outcome
+from conformance.rules.model import Rule
+from conformance.rules.monitors.base import Violation
 from conformance.rules.monitors.gather import Contribution
 from conformance.rules.verdicts import Verdict
 
@@ -48,37 +51,59 @@ class View:
 
     name: ClassVar[Literal["wire", "client"]]
 
-    def __init__(self, setting: Setting, exchange: Exchange, evidence: Evidence) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        exchange: Exchange,
+        evidence: Evidence,
+        scenario: Scenario | None = None,
+    ) -> None:
         self.setting = setting
         self.exchange = exchange
         self.judge = Judge(setting.bound.rules, evidence)
+        self.scenario = scenario
         self.memory = Memory()
         self.events: list[Event] = []
         self._findings: list[Finding] = []
         self._label = f"{exchange.scenario}/{exchange.role}/{exchange.number}/{self.name}"
 
-    def take(self, events: Iterable[Event]) -> None:
+    def take(self, events: Sequence[Event]) -> None:
         """Hands over everything that one frame gave rise to."""
         for event in events:
             self.judge.read(event)
-            if self.setting.keep:
-                self.events.append(event)
         self.judge.settle()
-        self._dress()
+        if self.setting.keep:
+            self.events.extend(events)
+        if self.scenario is not None:
+            self._dress(self.scenario.take(events))
+        self._dress_fresh()
 
-    def _dress(self) -> None:
-        for rule, violation in self.judge.fresh:
-            self._findings.append(dress(rule, violation, self.memory, self._label))
+    def _dress_fresh(self) -> None:
+        self._dress(self.judge.fresh)
         self.judge.fresh.clear()
+
+    def _dress(self, broken: Iterable[tuple[Rule, Violation]]) -> None:
+        for rule, violation in broken:
+            self._findings.append(dress(rule, violation, self.memory, self._label))
+
+    def conclude(self, scenario: Scenario, how: Ending) -> tuple[Outcome, ...]:
+        """Outcomes of the rules that went on over all exchanges, now that the last is over."""
+        outcomes, broken = scenario.close(how)
+        self._dress(broken)
+        return outcomes
 
     def judged(self, outcomes: tuple[Outcome, ...]) -> Judged:
         """Verdicts and findings, once the judge has closed."""
-        self._dress()
+        self._dress_fresh()
         shown = [outcome for outcome in outcomes if self.concerns(outcome)]
         verdicts = {outcome.rule.id: outcome.verdict for outcome in shown}
         off = self.setting.bound.off if self.name == "wire" else {}
         # A rule may turn out not to apply only at the end, when an echo of the request is known.
-        findings = [f for f in self._findings if verdicts.get(f.rule) is Verdict.FAIL]
+        # What a scenario's rule broke stands, whatever comes of the exchange.
+        several = {plan.rule.id for plan in self.setting.bound.scenario.plans}
+        findings = [
+            f for f in self._findings if verdicts.get(f.rule) is Verdict.FAIL or f.rule in several
+        ]
         result = StreamResult(
             file=self.setting.file,
             exchange=self.exchange.number,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar, Literal
 
+from conformance.check.scenario import Scenario
 from conformance.check.trace import Framer, Trace, clocked, is_body
 from conformance.check.view import Judged, Setting, View
 from conformance.dialects.base import Reader
@@ -14,13 +15,22 @@ from conformance.rules.applies import Evidence
 
 
 def check_wire(
-    setting: Setting, exchange: Exchange, chunks: Iterable[Chunk], end: Ending
+    setting: Setting,
+    exchange: Exchange,
+    chunks: Iterable[Chunk],
+    end: Ending,
+    *,
+    scenario: Scenario | None = None,
+    is_last: bool = True,
 ) -> Judged:
-    """Judges the bytes of one exchange as they arrive, in bounded memory."""
-    view = WireView(setting, exchange)
+    """Judges the bytes of one exchange as they arrive, in bounded memory.
+
+    `scenario` goes on over several exchanges; the last one's result holds its verdicts.
+    """
+    view = WireView(setting, exchange, scenario)
     for data, ms in clocked(chunks):
         view.feed(data, ms)
-    return view.finish(end)
+    return view.finish(end, is_last=is_last)
 
 
 class WireView(View):
@@ -28,9 +38,11 @@ class WireView(View):
 
     name: ClassVar[Literal["wire", "client"]] = "wire"
 
-    def __init__(self, setting: Setting, exchange: Exchange) -> None:
+    def __init__(
+        self, setting: Setting, exchange: Exchange, scenario: Scenario | None = None
+    ) -> None:
         reader = setting.dialect.reader(reading(setting.profile))
-        super().__init__(setting, exchange, _evidence(setting, exchange, reader))
+        super().__init__(setting, exchange, _evidence(setting, exchange, reader), scenario)
         self.trace = Trace(reader)
         self.bytes = 0
         self._framer: Framer | None = None
@@ -50,14 +62,17 @@ class WireView(View):
         self.memory.keep(self.trace.number, frame, events)
         self.take(events)
 
-    def finish(self, how: Ending) -> Judged:
+    def finish(self, how: Ending, *, is_last: bool = True) -> Judged:
         """Ends the stream and gives verdicts and findings."""
         for frame in self._framer.close() if self._framer else ():
             self._frame(frame)
         events = self.trace.end(how)
         self.memory.end(self.trace.number, self.bytes, how)
         self.take(events)
-        return self.judged(self.judge.close(how))
+        outcomes = self.judge.close(how)
+        if self.scenario is not None and is_last:
+            outcomes = (*outcomes, *self.conclude(self.scenario, how))
+        return self.judged(outcomes)
 
 
 def _evidence(setting: Setting, exchange: Exchange, reader: Reader) -> Evidence:

@@ -123,10 +123,8 @@ def peers() -> dict[str, Candidate]:
         return {}
 
     def read(chunks: Chunks) -> int:
-        stream = httpx.ByteStream(b"")
-        stream.__class__ = type(
-            "Chunked", (httpx.ByteStream,), {"__iter__": lambda _: iter(chunks)}
-        )
+        body = {"__iter__": lambda _: iter(chunks)}
+        stream = type("Chunked", (httpx.SyncByteStream,), body)()
         headers = {"content-type": "text/event-stream"}
         response = httpx.Response(200, headers=headers, stream=stream)
         return sum(1 for _ in httpx_sse.EventSource(response).iter_sse())
