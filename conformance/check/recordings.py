@@ -21,8 +21,8 @@ from conformance.check.wire import check_wire
 from conformance.dialects.base import NOT_JSON, Dialect
 from conformance.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
 from conformance.events import Exchange, Frame
-from conformance.profiles import Profile, find
-from conformance.rules.applies import Evidence, load_profile
+from conformance.profiles import Profile, find, load_profile
+from conformance.rules.applies import Evidence
 from conformance.rules.model import Compare
 from conformance.rules.monitors.gather import Contribution, compare
 from conformance.rules.verdicts import Verdict

@@ -19,13 +19,11 @@ from conformance.rules.verdicts import Level
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Rules for one profile: those of one exchange, those of a whole scenario, and those that the
-    profile switches off, with the reason.
-    """
+    """Rules for one profile: of one exchange, of a whole scenario, and those switched off."""
 
     rules: RuleSet
     scenario: RuleSet
-    off: Mapping[str, str]
+    off: Mapping[str, str]  # rule -> the profile's reason
 
 
 class Rulebook:
