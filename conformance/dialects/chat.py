@@ -1,8 +1,9 @@
 """Dialect `openai.chat`: Chat Completions, streamed or whole.
 
 Rule 1: a chunk is `chat.chunk`, then per choice `chat.choice`, `chat.tool`, `chat.detail`; a body
-        is `chat.completion`, then per choice `chat.message`, `chat.tool`, `chat.detail`. `choice`
-        is the element's own `index`, whatever it holds; semantic events fall back to its position.
+        is `chat.completion`, then per choice `chat.message`, `chat.tool`, `chat.detail`; a list of
+        models is `models`, then `models.entry` per model. `choice` is the element's own `index`,
+        whatever it holds; semantic events fall back to its position.
 Rule 2: choices of one chunk come one after the other, then usage, error and done.
 Rule 3: every finish, usage object and `[DONE]` is reported, however often it comes.
 Rule 4: a stream that ends by itself with every choice finished but without `[DONE]` is done, not
@@ -41,6 +42,8 @@ VOCABULARY: Final = Vocabulary(
             "chat.completion",
             "chat.message",
             "chat.error",
+            "models",
+            "models.entry",
             "chat.unknown",
             "[DONE]",
             OVERFLOW,
@@ -114,7 +117,7 @@ class ChatReader:
         if "choices" in fields:
             self._sink.wire("chat.completion" if is_body else "chat.chunk", fields)
         elif not has_error:
-            self._sink.wire("chat.unknown", event_data(payload))
+            self._other(payload, fields)
             return
         choices = elements(fields.get("choices"))
         for element in choices:
@@ -125,6 +128,14 @@ class ChatReader:
             self._mean(fields, choices, "message" if is_body else "delta")
         if has_error and not self._is_over:
             self._sink.say("error", outcome.error(fields.get("error") or payload))
+
+    def _other(self, payload: Any, fields: dict[str, Any]) -> None:
+        if not _lists_models(fields):
+            self._sink.wire("chat.unknown", event_data(payload))
+            return
+        self._sink.wire("models", fields)
+        for element in elements(fields.get("data")):
+            self._sink.wire("models.entry", event_data(element))
 
     def _unroll(self, element: Any, field: str) -> None:
         """Wire events of one choice; a message stands for itself, with its choice's outcome."""
@@ -171,12 +182,17 @@ class ChatReader:
 
 
 def recognises(frame: Frame, payload: Any) -> bool:
-    """A chunk or a completion; an error or `[DONE]` alone names no dialect."""
+    """A chunk, a completion or a list of models; an error or `[DONE]` alone names no dialect."""
     del frame
     fields = mapping(payload)
-    return isinstance(fields.get("choices"), list) or string(fields.get("object")).startswith(
-        "chat.completion"
-    )
+    named = string(fields.get("object")).startswith("chat.completion")
+    return named or isinstance(fields.get("choices"), list) or _lists_models(fields)
+
+
+def _lists_models(fields: dict[str, Any]) -> bool:
+    entries = elements(fields.get("data"))
+    is_model = bool(entries) and string(mapping(entries[0]).get("object")) == "model"
+    return fields.get("object") == "list" and is_model
 
 
 DIALECT: Final = Dialect(NAME, VOCABULARY, ChatReader, recognises)

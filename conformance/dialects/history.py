@@ -1,10 +1,14 @@
-"""The request as wire events: `request`, then `request.item` per history entry."""
+"""The request as wire events: `request`, then `request.item` per history entry.
+
+An entry comes with `position` (from 0) and `kind`: its own `type`, which an event pattern cannot
+name because `type` there is the event's, else `message` where it has a role, else `unknown`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from conformance.dialects.json_edge import event_data
+from conformance.dialects.json_edge import event_data, mapping, string
 from conformance.events import Event, Request
 
 
@@ -17,7 +21,10 @@ def request_events(request: Request, entries: str) -> list[Event]:
         return []
     events = [Event("request", event_data(request.json), 0, "wire")]
     for position, entry in enumerate(_history(request.json, entries)):
-        events.append(Event("request.item", event_data(entry, position=position), 0, "wire"))
+        fields = mapping(entry)
+        kind = string(fields.get("type")) or ("message" if "role" in fields else "unknown")
+        data = event_data(entry, position=position, kind=kind)
+        events.append(Event("request.item", data, 0, "wire"))
     return events
 
 

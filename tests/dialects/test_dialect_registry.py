@@ -76,8 +76,8 @@ def test_a_request_is_unrolled_with_positions(dialect: str, history: str) -> Non
     ]
     assert [event.data for event in events] == [
         body,
-        {"role": "user", "position": 0},
-        {"value": "odd", "position": 1},
+        {"role": "user", "position": 0, "kind": "message"},
+        {"value": "odd", "position": 1, "kind": "unknown"},
     ]
 
 
@@ -86,7 +86,7 @@ def test_a_bare_input_is_one_entry_of_the_user() -> None:
 
     events = dialects.get("openai.responses").reader(Reading()).request(request)
 
-    assert events[1].data == {"role": "user", "content": "hi", "position": 0}
+    assert events[1].data == {"role": "user", "content": "hi", "position": 0, "kind": "message"}
 
 
 @pytest.mark.parametrize("dialect", dialects.SUPPORTED)
@@ -149,3 +149,18 @@ def test_an_item_of_a_body_carries_its_output_index() -> None:
 
     items = [event.data for event in events if event.type == "response.item"]
     assert items == [{"type": "message", "output_index": 0}, {"value": "odd", "output_index": 1}]
+
+
+def test_a_list_of_models_is_unrolled() -> None:
+    models = [{"id": "m", "object": "model"}, {"id": "n", "object": "model"}]
+    payload = {"object": "list", "data": models}
+    reader = dialects.get("openai.chat").reader(Reading())
+
+    events = reader.read(Frame("body", "message", "", "", 0), payload, 1)
+
+    assert dialects.recognise(FRAME, payload) == "openai.chat"
+    assert [(event.type, event.data) for event in events] == [
+        ("models", payload),
+        ("models.entry", models[0]),
+        ("models.entry", models[1]),
+    ]
