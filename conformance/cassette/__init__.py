@@ -6,7 +6,7 @@ secrets out; `inspect` shows a stream; `locate` finds the line of a byte.
 
 from __future__ import annotations
 
-from conformance.cassette.convert import convert
+from conformance.cassette.convert import convert, converted
 from conformance.cassette.header import Cassette, Clock, Fidelity, Header, Origin, Redaction
 from conformance.cassette.imports import Kind, export_sse, import_file
 from conformance.cassette.inspect import inspect
@@ -34,6 +34,7 @@ __all__ = [
     "Redactor",
     "Writer",
     "convert",
+    "converted",
     "discover",
     "exchanges",
     "export_sse",

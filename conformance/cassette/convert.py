@@ -1,7 +1,8 @@
-"""Any recording to a cassette, redacted unless told otherwise."""
+"""Any recording as a cassette, redacted unless told otherwise."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from conformance.cassette.header import Cassette
@@ -15,17 +16,46 @@ def convert(
     target: Path | str,
     *,
     dialect: str | None = None,
+    profile: str | None = None,
     redactor: Redactor | None = None,
     clean: bool = True,
     seal: bool | None = None,
 ) -> Cassette:
     """Writes `source` as a cassette and returns what was written. Raises CassetteError.
 
-    With `clean`, secrets and opaque reasoning data are replaced first. `seal` states chunks, bytes
-    and hash at every end (None: as the source does). Source and target may be one file.
+    The content is that of `converted`. `seal` states chunks, bytes and hash at every end (None:
+    as the source does). Source and target may be one file.
     """
-    cassette = open_recording(source, dialect=dialect).cassette
-    if clean:
-        cassette = redact(cassette, redactor)
+    cassette = converted(source, dialect=dialect, profile=profile, redactor=redactor, clean=clean)
     write(target, cassette, seal=seal)
     return cassette
+
+
+def converted(
+    source: Path | str,
+    *,
+    dialect: str | None = None,
+    profile: str | None = None,
+    redactor: Redactor | None = None,
+    clean: bool = True,
+) -> Cassette:
+    """The recording as a cassette that states this dialect and profile. Raises CassetteError.
+
+    With `clean`, secrets and opaque reasoning data of a foreign recording are replaced. A cassette
+    was redacted when it was written: it is only by a `redactor` of one's own, since its stand-ins
+    would change once more.
+    """
+    recording = open_recording(source, dialect=dialect)
+    cassette = _stating(recording.cassette, dialect, profile)
+    if clean and (redactor is not None or recording.kind != "cassette"):
+        return redact(cassette, redactor)
+    return cassette
+
+
+def _stating(cassette: Cassette, dialect: str | None, profile: str | None) -> Cassette:
+    header = cassette.header
+    header = replace(header, dialect=dialect or header.dialect, profile=profile or header.profile)
+    exchanges = cassette.exchanges
+    if dialect is not None:
+        exchanges = tuple(replace(each, dialect=dialect) for each in exchanges)
+    return replace(cassette, header=header, exchanges=exchanges)

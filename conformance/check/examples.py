@@ -17,13 +17,15 @@ from conformance.check.result import Finding, StreamResult
 from conformance.check.rulebook import Rulebook
 from conformance.errors import ConformanceError, HarnessError
 from conformance.events import Exchange, Request, Response
+from conformance.rules.model import Compare
 from conformance.rules.verdicts import Verdict
 
 _SUFFIX: Final = ".cassette.jsonl"
 _BLANK_LINE: Final = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 _BEFORE: Final = 5  # lines shown before the one that breaks the rule
 _WIDTH: Final = 140  # characters of a line
-_LEAD: Final = 40  # characters kept before the first difference of a long line
+_HEAD: Final = 44  # characters of a long line's beginning; the rest is its end
+_NUMBER: Final = re.compile(r"\d+")
 _MOST_TRIED: Final = 12  # streams judged in search of one that passes
 _MOST_BYTES: Final = 256 * 1024  # of a recording worth reading for an example
 
@@ -54,6 +56,8 @@ def example(rule_id: str) -> Example | None:
     kept = _kept(root, broken, rulebook, rule_id)
     failing, at = broken.lines_at(finding)
     passing = kept.lines_like(broken, finding) if kept else []
+    if isinstance(rulebook.rules[0].form, Compare):
+        at = min(_same(passing, failing), len(failing) - 1)  # it stands nowhere in particular
     end = _aligned(passing, failing, at)
     return Example(
         passing=_excerpt(passing, end, failing[at] if failing else ""),
@@ -74,7 +78,9 @@ class _Judged:
         """None for a recording that cannot be judged: an example is worth no failure."""
         try:
             recording = open_recording(path)
-            return cls(recording, tuple(check_recording(recording, rulebook, Choices())))
+            own = shipped.cassettes() / "profiles"  # profiles that only cassettes need
+            choices = Choices(folders=(own,) if own.is_dir() else ())
+            return cls(recording, tuple(check_recording(recording, rulebook, choices)))
         except ConformanceError:
             return None
 
@@ -96,9 +102,10 @@ class _Judged:
         if finding.byte is None:
             return lines, len(lines) - 1
         body = _body(exchange)
+        if finding.byte >= len(body):
+            return lines, len(lines) - 1
         ends = _BLANK_LINE.search(body, finding.byte)
-        before = _split(body[: ends.start() if ends else len(body)])
-        return lines, min(max(len(before) - 1, 0), len(lines) - 1)
+        return lines, max(len(_split(body[: ends.start() if ends else None])) - 1, 0)
 
     def lines_like(self, other: _Judged, finding: Finding) -> list[str]:
         """The lines of the same kind in the exchange of the same number, or in the first."""
@@ -136,7 +143,7 @@ def _lines(exchange: Exchange, finding: Finding, view: str) -> list[str]:
         return [_json(event) for event in exchange.seen or ()]
     if finding.byte is None:
         return _head(exchange.request, exchange.response)
-    return _split(_body(exchange)) or [""]
+    return [*_split(_body(exchange)), f"(end of stream: {exchange.end})"]
 
 
 def _head(request: Request | None, response: Response | None) -> list[str]:
@@ -167,37 +174,43 @@ def _split(body: bytes) -> list[str]:
     return [line for line in text.split("\n") if line]
 
 
+def _same(passing: list[str], failing: list[str]) -> int:
+    """How many lines both begin with, whatever their numbers: one edit renumbers what follows."""
+    pairs = zip(passing, failing, strict=False)
+    alike = (_NUMBER.sub("0", mine) == _NUMBER.sub("0", theirs) for mine, theirs in pairs)
+    return next((i for i, equal in enumerate(alike) if not equal), min(len(passing), len(failing)))
+
+
 def _aligned(passing: list[str], failing: list[str], at: int) -> int:
     """The line of the passing stream that stands where line `at` of the failing one does."""
-    shorter = min(len(passing), len(failing))
-    same = next((i for i in range(shorter) if passing[i] != failing[i]), shorter)
-    rest = shorter - same
-    tail = next((i for i in range(rest) if passing[-1 - i] != failing[-1 - i]), rest)
+    same = _same(passing, failing)
+    rest = min(len(passing), len(failing)) - same
+    tail = min(_same(passing[::-1], failing[::-1]), rest)
     after = len(failing) - 1 - at
-    last = len(passing) - 1
-    if at < same and after:
-        where = at
-    elif same < len(passing) - tail <= same + _BEFORE:
-        where = len(passing) - tail - 1  # a small change: it is shown to its end
-    else:
-        where = last - after if after < tail else at
-    return max(min(where, last), 0)
+    changed = len(passing) - tail  # the line behind the change
+    if at < same:
+        return at
+    if after < tail and len(passing) - 1 - after - _BEFORE <= same:
+        return len(passing) - 1 - after
+    if same < changed <= same + _BEFORE:
+        return changed - 1  # the lines that the failing stream lacks are shown
+    return max(len(passing) - 1 - after if after < tail else min(at, len(passing) - 1), 0)
 
 
 def _excerpt(lines: list[str], at: int, beside: str) -> tuple[str, ...]:
     shown = lines[max(0, at - _BEFORE) : at + 1]
-    return (
-        *(_clipped(line, "") for line in shown[:-1]),
-        *(_clipped(e, beside) for e in shown[-1:]),
-    )
+    return (*(_clipped(line) for line in shown[:-1]), *(_clipped(e, beside) for e in shown[-1:]))
 
 
-def _clipped(line: str, beside: str) -> str:
-    """The line, or the part of it in which it first differs from the one beside it."""
+def _clipped(line: str, beside: str = "") -> str:
+    """A long line's beginning and end, or the part in which it first differs from `beside`."""
     if len(line) <= _WIDTH:
         return line
+    room = _WIDTH - _HEAD
     pairs = enumerate(zip(line, beside, strict=False))
-    differs = next((i for i, (mine, theirs) in pairs if mine != theirs), 0)
-    start = 0 if differs < _WIDTH - _LEAD else differs - _LEAD
-    end = start + _WIDTH
-    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
+    differs = next((i for i, (mine, theirs) in pairs if mine != theirs), len(line))
+    last = len(line) - room
+    start = last if differs < _HEAD else max(_HEAD, min(differs - room // 2, last))
+    end = start + room
+    gap = "…" if start > _HEAD else ""
+    return f"{line[:_HEAD]}{gap}{line[start:end]}{'…' if end < len(line) else ''}"

@@ -49,17 +49,19 @@ def check_paths(
     suites: Sequence[str] = (),
     rules: Sequence[str] = (),
     folders: Sequence[Path] = (),
+    as_of: str | None = None,
 ) -> Report:
     """Judges files, and every recording below folders.
 
     A file that cannot be judged stands in the report's `errors`; the others are judged all the
-    same. Raises UsageError for a path that is not there and SpecError for a broken rule file.
+    same. With `as_of`, a version, newer rules are left out, and a note counts them. Raises
+    UsageError for a path that is not there and SpecError for a broken rule file.
     """
-    rulebook = Rulebook.load(suites, rules)
+    rulebook = Rulebook.load(suites, rules, as_of)
     choices = Choices(dialect, profile, tuple(folders))
     streams: list[StreamResult] = []
     errors: list[str] = []
-    for path in _files(paths):
+    for path in files(paths):
         try:
             streams.extend(
                 check_recording(open_recording(path, dialect=dialect), rulebook, choices)
@@ -68,10 +70,11 @@ def check_paths(
             raise
         except ConformanceError as err:
             errors.append(str(err) if err.place else f"{path}: {err}")
-    return Report(tuple(streams), tuple(errors))
+    return Report(tuple(streams), tuple(errors), rulebook.notes)
 
 
-def _files(paths: Sequence[Path | str]) -> Iterator[Path]:
+def files(paths: Sequence[Path | str]) -> Iterator[Path]:
+    """Files as they are, and every recording below folders. Raises UsageError for a wrong path."""
     for path in map(Path, paths):
         if path.is_dir():
             yield from discover(path)
@@ -88,10 +91,17 @@ def check_recording(
     if not recording.exchanges:
         raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
     judged = list(_judged(recording, rulebook, choices))
-    results = [_located(recording, each.result) for each in judged]
+    target = target_of(recording)
+    results = [replace(_located(recording, each.result), target=target) for each in judged]
     results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
     compared = _compared(rulebook, [c for each in judged for c in each.contributions])
     return [*results[:-1], _with_comparisons(results[-1], compared)]
+
+
+def target_of(recording: Recording) -> str:
+    """Name and version of what was recorded, as the header says; empty if it does not."""
+    target = recording.header.target
+    return "-".join(str(target[key]) for key in ("name", "version") if target.get(key))
 
 
 def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Iterator[Judged]:

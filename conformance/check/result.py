@@ -65,21 +65,62 @@ class StreamResult:
     scenario: str = ""
     role: str = ""
     view: str = "wire"
+    target: str = ""  # name-version, as the recording says it
     reasons: Mapping[str, str] = field(default_factory=dict)  # rule -> why not PASS or FAIL
     notes: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()  # only with keep=True
 
 
 @dataclass(frozen=True, slots=True)
+class Excuse:
+    """Why a finding was expected. `entry` is the place of the baseline's entry."""
+
+    reason: str
+    entry: str
+
+
+# File, exchange, view, rule and id of a finding.
+Key = tuple[str, int, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What a baseline of expected failures said of a run.
+
+    `stale` are entries that no longer describe it, one line each, with the entry's place.
+    """
+
+    file: str
+    excuses: Mapping[Key, Excuse] = field(default_factory=dict)
+    stale: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """Everything one run found. `errors` are files that could not be judged, one line each."""
+    """Everything one run found. `errors` are files that could not be judged, one line each.
+
+    `notes` are sentences about the whole run; `baseline` is None where none was asked for.
+    """
 
     streams: tuple[StreamResult, ...] = ()
     errors: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    baseline: Applied | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         return tuple(f for stream in self.streams for f in stream.findings)
+
+    def excuse(self, stream: StreamResult, finding: Finding) -> Excuse | None:
+        """Why this finding was expected; None if it was not."""
+        return self.baseline.excuses.get(key(stream, finding)) if self.baseline else None
+
+    @property
+    def unexpected(self) -> tuple[Finding, ...]:
+        """Findings that no entry of a baseline excuses."""
+        return tuple(
+            f for stream in self.streams for f in stream.findings if not self.excuse(stream, f)
+        )
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
@@ -102,7 +143,11 @@ class Report:
         return counts
 
     def exit_code(self, *, strict: bool = False, require_exercised: bool = False) -> int:
-        """0 conforms · 1 findings · 2 a file could not be read · 4 internal error · 5 nothing."""
+        """0 conforms · 1 findings · 2 a file could not be read · 4 internal error · 5 nothing.
+
+        Under a baseline every level counts: it says exactly what fails, so what it does not list
+        is news; and an entry that no longer describes the run is a finding, too.
+        """
         verdicts = self.verdicts
         if Verdict.ERROR in verdicts.values():
             return 4
@@ -116,8 +161,15 @@ class Report:
         return 0 if self.streams else 5
 
     def _violated(self, *, strict: bool) -> bool:
+        if self.baseline is not None:
+            return bool(self.baseline.stale or self.unexpected)
         binding = {Level.MUST, Level.SHOULD} if strict else {Level.MUST}
         return any(finding.level in binding for finding in self.findings)
+
+
+def key(stream: StreamResult, finding: Finding) -> Key:
+    """What tells a finding from every other of the run."""
+    return stream.file, stream.exchange, stream.view, finding.rule, finding.id
 
 
 def merge(reports: Iterable[Report]) -> Report:
@@ -126,4 +178,5 @@ def merge(reports: Iterable[Report]) -> Report:
     return Report(
         streams=tuple(s for part in parts for s in part.streams),
         errors=tuple(e for part in parts for e in part.errors),
+        notes=tuple(dict.fromkeys(n for part in parts for n in part.notes)),
     )

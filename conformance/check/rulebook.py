@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Final
 
 from conformance.check.suites import load_suites
 from conformance.errors import SpecError, UsageError
@@ -15,6 +16,9 @@ from conformance.rules.model import Rule, Suite
 from conformance.rules.node import nearest
 from conformance.rules.patterns import PatternError
 from conformance.rules.verdicts import Level
+
+# Nine digits: more would be no version, and integers of any length are slow to read.
+_VERSION: Final = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +31,25 @@ class Bound:
 
 
 class Rulebook:
-    """The rules of one run. `globs` narrow them by id."""
+    """The rules of one run. `globs` narrow them by id, `as_of` to those of a version or older.
 
-    def __init__(self, suites: Sequence[Suite], globs: Sequence[str] = ()) -> None:
+    `notes` are sentences about what was left out.
+    """
+
+    def __init__(
+        self, suites: Sequence[Suite], globs: Sequence[str] = (), as_of: str | None = None
+    ) -> None:
         self.suites = tuple(suites)
-        self.rules = _selected(self.suites, globs)
+        selected = _selected(self.suites, globs)
+        self.rules = selected if as_of is None else _until(selected, as_of)
+        self.notes = _left_out(len(selected) - len(self.rules), as_of)
         self._bound: dict[tuple[str, str, str], Bound] = {}
 
     @classmethod
-    def load(cls, suites: Sequence[str] = (), globs: Sequence[str] = ()) -> Rulebook:
-        return cls(load_suites(suites), globs)
+    def load(
+        cls, suites: Sequence[str] = (), globs: Sequence[str] = (), as_of: str | None = None
+    ) -> Rulebook:
+        return cls(load_suites(suites), globs, as_of)
 
     def bound(self, profile: Profile) -> Bound:
         """The rules for a profile's dialect, with its knobs and overrides."""
@@ -56,6 +69,24 @@ def _selected(suites: tuple[Suite, ...], globs: Sequence[str]) -> tuple[Rule, ..
     if not globs:
         return every
     return tuple(rule for rule in every if any(fnmatchcase(rule.id, glob) for glob in globs))
+
+
+def _until(rules: tuple[Rule, ...], as_of: str) -> tuple[Rule, ...]:
+    last = _version(as_of)
+    return tuple(rule for rule in rules if _version(rule.since) <= last)
+
+
+def _version(text: str) -> tuple[int, ...]:
+    if not _VERSION.fullmatch(text):
+        raise UsageError(f"expected a version like 0.1.0, got {text!r}")
+    return tuple(map(int, text.split(".")))
+
+
+def _left_out(number: int, as_of: str | None) -> tuple[str, ...]:
+    if not number:
+        return ()
+    rules = "1 rule is" if number == 1 else f"{number} rules are"
+    return (f"{rules} newer than {as_of} and left out",)
 
 
 def _bind(rules: Sequence[Rule], profile: Profile) -> Bound:

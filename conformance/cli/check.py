@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from conformance.check import check_paths
+from conformance.check import Report, check_paths
 from conformance.cli.failures import CONFORMS, NOTHING
 from conformance.cli.options import DialectOption, ProfileOption, SuiteOption
 from conformance.cli.terminal import has_colour, progress, put, warn
+from conformance.report import text
 from conformance.report.files import output, write
 from conformance.report.formats import render, renderer
 from conformance.report.printable import visible
@@ -44,17 +45,32 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
 ) -> None:
     """Judge recorded streams by the rules, offline."""
     renderer(format_)
-    for text in outputs or ():
-        output(text)  # a mistake here is told before the work, not after
+    for asked in outputs or ():
+        output(asked)  # a mistake here is told before the work, not after
     with progress(f"checking {', '.join(visible(str(path), 60) for path in paths[:3])} ..."):
         report = check_paths(
             paths, dialect=dialect, profile=profile, suites=suite or (), rules=rule or ()
         )
-    put(render(report, format_, verbose=verbose, colour=has_colour()))
+    put(_page(report, format_, verbose=verbose))
     write(report, *(outputs or ()), verbose=verbose)
-    if format_ != "text":
-        for error in report.errors:
-            warn(f"error: {visible(error)}")
+    for error in report.errors:
+        warn(f"error: {visible(error)}")
     code = report.exit_code(strict=strict, require_exercised=require_exercised)
-    # Streams that no rule looked at would look green.
-    raise typer.Exit(NOTHING if code == CONFORMS and not report.verdicts else code)
+    if code in (CONFORMS, NOTHING) and not report.verdicts:
+        # Streams that no rule looked at would look green.
+        warn(f"error: {_nothing(report, paths)}")
+        code = NOTHING
+    raise typer.Exit(code)
+
+
+def _page(report: Report, name: str, *, verbose: bool) -> str:
+    if name == "text":
+        return text.render(report, verbose=verbose, colour=has_colour(), has_errors=False)
+    return render(report, name, verbose=verbose)
+
+
+def _nothing(report: Report, paths: list[Path]) -> str:
+    if report.streams:
+        return f"no rule judges {', '.join(sorted({s.dialect for s in report.streams}))}"
+    folders = ", ".join(visible(str(path), 60) for path in paths[:3])
+    return f"no .cassette.jsonl or .sse file below {folders}"

@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
+from conformance.cassette.convert import converted
 from conformance.cassette.header import Cassette
 from conformance.cassette.imports import export_sse
-from conformance.cassette.recording import Recording, open_recording
-from conformance.cassette.redact import redact
 from conformance.cassette.source import plain_name
 from conformance.cassette.write import write
 from conformance.cli.options import DialectOption, ProfileOption
@@ -51,37 +50,17 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
         raise UsageError("expected a name in .cassette.jsonl or .sse", place=Place(str(target)))
     if target.exists() and not force:
         raise UsageError("is there already", place=Place(str(target)), hint="--force replaces it")
-    cassette = _taken(source, dialect, profile, is_kept=no_redact)
+    if dialect is not None and dialect not in NAMES:
+        raise UsageError(f"there is no dialect {dialect!r}", hint=nearest(dialect, NAMES))
+    cassette = converted(source, dialect=dialect, profile=profile, clean=not no_redact)
+    for note in cassette.notes:
+        warn(f"note: {visible(note)}")
     if name.endswith(".sse"):
         cassette = _one(cassette, exchange, source)
         write_whole(target, export_sse(cassette.exchanges[0]))
     else:
         write(target, cassette, seal=seal or None)
     put(_account(target, cassette))
-
-
-def _taken(source: Path, dialect: str | None, profile: str | None, *, is_kept: bool) -> Cassette:
-    if dialect is not None and dialect not in NAMES:
-        raise UsageError(f"there is no dialect {dialect!r}", hint=nearest(dialect, NAMES))
-    recording = open_recording(source, dialect=dialect)
-    for note in recording.notes:
-        warn(f"note: {visible(note)}")
-    cassette = _named(recording.cassette, dialect, profile)
-    return cassette if is_kept or not _is_foreign(recording) else redact(cassette)
-
-
-def _is_foreign(recording: Recording) -> bool:
-    # A cassette was redacted when it was written; its stand-ins would only change again.
-    return recording.kind != "cassette"
-
-
-def _named(cassette: Cassette, dialect: str | None, profile: str | None) -> Cassette:
-    header = cassette.header
-    header = replace(header, dialect=dialect or header.dialect, profile=profile or header.profile)
-    exchanges = cassette.exchanges
-    if dialect is not None:
-        exchanges = tuple(replace(each, dialect=dialect) for each in exchanges)
-    return replace(cassette, header=header, exchanges=exchanges)
 
 
 def _one(cassette: Cassette, number: int | None, source: Path) -> Cassette:

@@ -28,7 +28,14 @@ def page(typed: str, extra: list[str] | tuple[str, ...] = ()) -> str:
     """Write about the rule that was meant; UsageError if there is none such."""
     rules = {rule.id: rule for suite in load_suites(extra) for rule in suite.rules}
     rule = rules[full_id(typed, rules)]
-    profiles = (load_profile(path) for _, _, path in available(()))
+    profiles = [load_profile(path) for _, _, path in available(())]
+    knobs = {
+        name: knob.says
+        for profile in profiles
+        if rule.dialect in (None, profile.dialect)
+        for name, knob in profile.declared.items()
+    }
     shown = example(rule.id)
     excerpts = Excerpts(shown.passing, shown.failing, shown.finding) if shown else None
-    return explain(rule, silences(rule, profiles), excerpts, colour=has_colour())
+    silent = silences(rule, profiles)
+    return explain(rule, silent, excerpts, knobs=knobs, colour=has_colour())

@@ -15,5 +15,5 @@ DialectOption = Annotated[
 ]
 ProfileOption = Annotated[
     str | None,
-    typer.Option(help="How the system speaks it; default: the recording's own, or strict."),
+    typer.Option(help="Name or YAML file of a profile; default: the recording's own, or strict."),
 ]

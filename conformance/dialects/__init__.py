@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
-from conformance.dialects import chat, responses, unsupported
+from conformance.dialects import chat, messages, responses, unsupported
 from conformance.dialects.base import NOT_JSON, Dialect, Reader, Reading
 from conformance.errors import UsageError
 from conformance.events import Frame
 
 SUPPORTED: Final[Mapping[str, Dialect]] = {
-    dialect.name: dialect for dialect in (chat.DIALECT, responses.DIALECT)
+    dialect.name: dialect for dialect in (chat.DIALECT, responses.DIALECT, messages.DIALECT)
 }
 NAMES: Final = (*SUPPORTED, *unsupported.UNSUPPORTED)
 """Every dialect that `recognise` can name; those not in `SUPPORTED` have no reader yet."""

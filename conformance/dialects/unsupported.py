@@ -11,17 +11,6 @@ from typing import Any, Final
 
 from conformance.dialects.json_edge import mapping, string
 
-_ANTHROPIC: Final = frozenset(
-    {
-        "message_start",
-        "content_block_start",
-        "content_block_delta",
-        "content_block_stop",
-        "message_delta",
-        "message_stop",
-        "ping",
-    }
-)
 _COHERE: Final = frozenset(
     {
         "message-start",
@@ -46,12 +35,6 @@ _BEDROCK: Final = frozenset(
         "messageStop",
     }
 )
-
-
-def _is_anthropic(fields: dict[str, Any]) -> bool:
-    kind = fields.get("type")
-    is_message = kind == "message" and isinstance(fields.get("content"), list)
-    return string(kind) in _ANTHROPIC or (is_message and "stop_reason" in fields)
 
 
 def _is_gemini(fields: dict[str, Any]) -> bool:
@@ -81,7 +64,6 @@ def _is_bedrock(fields: dict[str, Any]) -> bool:
 
 
 UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
-    "anthropic.messages": _is_anthropic,
     "gemini.generateContent": _is_gemini,
     "gemini.interactions": _is_gemini_interaction,
     "ollama.native": _is_ollama,

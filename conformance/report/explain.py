@@ -16,6 +16,7 @@ from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level
 
 _EXCERPT: Final = 160  # characters of one line of a stream
+_NO_KNOBS: Final[Mapping[str, str]] = {}
 _VALUE: Final = 120  # characters of a knob's value
 _MEANS: Final[Mapping[Level, str]] = {
     Level.MUST: "a violation exits 1",
@@ -38,16 +39,17 @@ def explain(
     silences: Sequence[Silence] = (),
     excerpts: Excerpts | None = None,
     *,
+    knobs: Mapping[str, str] = _NO_KNOBS,
     colour: bool = False,
 ) -> str:
-    """Write the whole page; ends with a line feed."""
+    """Write the whole page; ends with a line feed. `knobs` says of each knob what it is."""
     paint = Paint(colour)
     parts = (
         _head(rule, paint),
         _section(paint, "why", authority(rule.source)),
         _excerpts(paint, excerpts or Excerpts()),
         _section(paint, "fix", (visible(t) for t in (rule.fix, rule.hint) if t)),
-        _section(paint, "silenced", _silenced(rule, silences)),
+        _section(paint, "silenced", _silenced(rule, silences, knobs)),
     )
     return "\n".join(line for part in parts for line in part) + "\n"
 
@@ -75,16 +77,23 @@ def _excerpts(paint: Paint, excerpts: Excerpts) -> Iterator[str]:
         yield f"  {paint('FAIL', 'finding:')} {sentence(excerpts.finding)}"
 
 
-def _silenced(rule: Rule, silences: Sequence[Silence]) -> Iterator[str]:
+def _silenced(rule: Rule, silences: Sequence[Silence], knobs: Mapping[str, str]) -> Iterator[str]:
     for path, pattern in rule.applies.profile:
         yield f"speaks where the profile has {visible(path)}: {_pattern(pattern)}"
+        yield from _about(path, knobs)
     for knob in sorted(knobs_read(rule)):
-        yield f"judges by the knob {visible(knob)} of the profile"
+        yield f"judges by the profile's knob {visible(knob)}"
+        yield from _about(knob, knobs)
     if not (rule.applies.profile or knobs_read(rule) or silences):
         yield "by no knob; a profile of your own may lower its level and say why"
     for one in silences:
         yield f"{visible(one.profile)} ({visible(one.dialect)}) sets {visible(one.sets, _VALUE)}"
         yield from (f"  {visible(text)}" for text in _reason(one))
+
+
+def _about(knob: str, knobs: Mapping[str, str]) -> Iterator[str]:
+    if knob in knobs:
+        yield f"  {visible(knobs[knob])}"
 
 
 def _reason(one: Silence) -> Iterator[str]:

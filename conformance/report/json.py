@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from conformance.check.result import Finding, Report, StreamResult
-from conformance.report.wording import warnings
+from conformance.report.wording import stale, warnings
 
 VERSION: Final = "1.0"
 
@@ -23,14 +23,25 @@ def render(report: Report, *, verbose: bool = False, colour: bool = False) -> st
 
 
 def document(report: Report) -> dict[str, Any]:
-    """Build the object itself: `report`, `streams`, `errors`, `warnings`, `summary`."""
+    """Build the object itself: `report`, `streams`, `errors`, `warnings`, `summary` and more."""
     return {
         "report": VERSION,
         "streams": [_stream(stream) for stream in report.streams],
         "errors": list(report.errors),
         "warnings": list(warnings(report)),
+        "notes": list(report.notes),
+        "expected": _expected(report),
+        "stale": list(stale(report)),
         "summary": {str(verdict): number for verdict, number in report.summary().items()},
     }
+
+
+def _expected(report: Report) -> list[dict[str, Any]]:
+    if report.baseline is None:
+        return []
+    names = ("file", "exchange", "view", "rule", "finding")
+    found = report.baseline.excuses.items()
+    return [dict(zip(names, key, strict=True)) | asdict(excuse) for key, excuse in found]
 
 
 def _stream(stream: StreamResult) -> dict[str, Any]:
@@ -40,6 +51,7 @@ def _stream(stream: StreamResult) -> dict[str, Any]:
         "scenario": stream.scenario,
         "role": stream.role,
         "view": stream.view,
+        "target": stream.target,
         "dialect": stream.dialect,
         "profile": stream.profile,
         "named": stream.named,

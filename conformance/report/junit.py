@@ -2,6 +2,7 @@
 
 PASS is a plain case, FAIL a `failure` whose `type` is the rule's level, ERROR an `error`, and
 every other verdict `skipped` with its reason: a rule that was not exercised never looks green.
+A FAIL that a baseline expects is `skipped`, too; a stale entry is a `failure`.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from collections.abc import Iterable
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from conformance.check.result import Finding, Report, StreamResult
+from conformance.check.result import Excuse, Finding, Report, StreamResult
 from conformance.report.colour import Paint
 from conformance.report.printable import visible
 from conformance.report.text import Page, block
-from conformance.report.wording import sentence, title, warnings
+from conformance.report.wording import sentence, stale, title, warnings
 from conformance.rules.verdicts import Verdict
 
 _TAGS: Final = {Verdict.FAIL: "failure", Verdict.ERROR: "error"}
@@ -26,9 +27,11 @@ def render(report: Report, *, verbose: bool = False, colour: bool = False) -> st
     del verbose, colour
     root = Element("testsuites", name="conformance")
     for stream in report.streams:
-        _suite(root, stream)
+        _suite(root, report, stream)
     if report.errors:
         _files(root, report.errors)
+    if stale(report):
+        _baseline(root, stale(report))
     _count(root)
     for warning in warnings(report):
         # Only a suite may carry output; the warning concerns them all.
@@ -39,7 +42,7 @@ def render(report: Report, *, verbose: bool = False, colour: bool = False) -> st
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _suite(root: Element, stream: StreamResult) -> None:
+def _suite(root: Element, report: Report, stream: StreamResult) -> None:
     suite = SubElement(root, "testsuite", name=title(stream))
     properties = SubElement(suite, "properties")
     for name in ("dialect", "profile", "view"):
@@ -47,6 +50,11 @@ def _suite(root: Element, stream: StreamResult) -> None:
     for rule, verdict in stream.verdicts.items():
         case = SubElement(suite, "testcase", classname=visible(stream.file), name=visible(rule))
         found = [finding for finding in stream.findings if finding.rule == rule]
+        excuses = [report.excuse(stream, finding) for finding in found]
+        if verdict is Verdict.FAIL and excuses and all(excuses):
+            _expected(case, excuses[0])
+            continue
+        found = [each for each, excuse in zip(found, excuses, strict=True) if excuse is None]
         _outcome(case, verdict, found, visible(stream.reasons.get(rule, "")), stream.file)
     _count(suite)
 
@@ -66,6 +74,19 @@ def _outcome(case: Element, verdict: Verdict, found: list[Finding], reason: str,
 def _body(file: str, found: list[Finding]) -> Iterable[str]:
     page = Page(Paint())
     return (line for finding in found for line in block(page, file, finding))
+
+
+def _expected(case: Element, excuse: Excuse | None) -> None:
+    reason = visible(excuse.reason) if excuse else ""
+    SubElement(case, "skipped", message=f"expected failure: {reason}")
+
+
+def _baseline(root: Element, lines: tuple[str, ...]) -> None:
+    suite = SubElement(root, "testsuite", name="baseline")
+    for line in lines:
+        case = SubElement(suite, "testcase", classname="baseline", name=visible(line))
+        SubElement(case, "failure", type="stale", message=visible(line))
+    _count(suite)
 
 
 def _files(root: Element, errors: tuple[str, ...]) -> None:

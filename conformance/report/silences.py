@@ -54,8 +54,8 @@ def _of(rule: Rule, profile: Profile) -> Iterator[Silence]:
     facts: Mapping[str, Any] = {**profile.knobs, **promised}
     for path, pattern in rule.applies.profile:
         value = facts.get(path, MISSING)
-        # A promise that nobody made is told once, by `applies`, and not for every profile.
-        if value is MISSING or compile_value(pattern, {})(value, facts, _UNASKED):
+        # What a profile merely inherits from strict is told once, by `applies`.
+        if path not in profile.reasons or compile_value(pattern, {})(value, facts, _UNASKED):
             continue
         yield _set(profile, path, value)
     for knob in sorted(knobs_read(rule) & profile.reasons.keys()):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
-from conformance.check.result import ContextLine, Finding, Report, StreamResult
+from conformance.check.result import ContextLine, Excuse, Finding, Report, StreamResult
 from conformance.report.colour import Paint
 from conformance.report.printable import visible
 from conformance.report.wording import (
@@ -21,6 +21,7 @@ from conformance.report.wording import (
     place,
     sentence,
     slice_of,
+    stale,
     summary,
     title,
     warnings,
@@ -43,21 +44,28 @@ class Page:
     told: set[str] = field(default_factory=set)
 
 
-def render(report: Report, *, verbose: bool = False, colour: bool = False) -> str:
-    """Write the whole page; ends with a line feed."""
+def render(
+    report: Report, *, verbose: bool = False, colour: bool = False, has_errors: bool = True
+) -> str:
+    """Write the whole page; ends with a line feed. Errors are left out where stderr has them."""
     page = Page(Paint(colour), verbose)
-    lines = [line for stream in report.streams for line in _stream(page, stream)]
-    lines += (f"{page.paint('ERROR', 'error:')} {visible(error)}" for error in report.errors)
+    lines = [line for stream in report.streams for line in _stream(page, report, stream)]
+    told = report.errors if has_errors else ()
+    lines += (f"{page.paint('ERROR', 'error:')} {visible(error)}" for error in told)
+    lines += (f"{page.paint('FAIL', 'stale:')} {visible(line)}" for line in stale(report))
+    lines += (f"note: {visible(note)}" for note in report.notes)
     lines += (f"{page.paint('warning', 'warning:')} {warning}" for warning in warnings(report))
     lines.append(page.paint("title", summary(report)))
     return "\n".join(lines) + "\n"
 
 
-def block(page: Page, file: str, finding: Finding) -> Iterator[str]:
+def block(page: Page, file: str, finding: Finding, excuse: Excuse | None = None) -> Iterator[str]:
     """One finding in full: what, where, the events around it, and on whose authority."""
     first = page.verbose or finding.rule not in page.told
     page.told.add(finding.rule)
     yield f"{_name(page, finding)}  {place(file, finding)}"
+    if excuse:
+        yield _LABEL.format("expected", visible(f"{excuse.reason} ({excuse.entry})"))
     if first:
         yield _LABEL.format("says", visible(finding.says))
     yield _LABEL.format("found", sentence(finding))
@@ -70,16 +78,17 @@ def block(page: Page, file: str, finding: Finding) -> Iterator[str]:
     yield _LABEL.format("id", page.paint("quiet", visible(finding.id)))
 
 
-def _stream(page: Page, stream: StreamResult) -> Iterator[str]:
-    if not (stream.findings or stream.notes or page.verbose):
+def _stream(page: Page, report: Report, stream: StreamResult) -> Iterator[str]:
+    told = [f for f in stream.findings if page.verbose or report.excuse(stream, f) is None]
+    if not (told or stream.notes or page.verbose):
         return
     yield page.paint("title", title(stream))
     yield from (f"note: {visible(note)}" for note in stream.notes)
-    ordered = sorted(stream.findings, key=_rank)
+    ordered = sorted(told, key=_rank)
     groups = [list(group) for _, group in groupby(ordered, key=lambda f: f.event)]
     shown = len(groups) if page.verbose else _EVENTS
     for group in groups[:shown]:
-        yield from _group(page, stream.file, group)
+        yield from _group(page, report, stream, group)
     if groups[shown:]:
         yield f"{count(len(groups) - shown, 'more event')} with findings (-v shows all)"
     if page.verbose:
@@ -91,12 +100,12 @@ def _rank(finding: Finding) -> tuple[int, bool, int]:
     return finding.event, finding.verdict is not Verdict.ERROR, _LEVELS[finding.level]
 
 
-def _group(page: Page, file: str, group: list[Finding]) -> Iterator[str]:
+def _group(page: Page, report: Report, stream: StreamResult, group: list[Finding]) -> Iterator[str]:
     if page.verbose:
         for finding in group:
-            yield from block(page, file, finding)
+            yield from block(page, stream.file, finding, report.excuse(stream, finding))
         return
-    yield from block(page, file, group[0])
+    yield from block(page, stream.file, group[0])
     for finding in group[1 : _ALSO + 1]:
         within = f" [{slice_of(finding)}]" if finding.slice else ""
         yield _LABEL.format("also", f"{_name(page, finding)}: {sentence(finding)}{within}")

@@ -99,8 +99,23 @@ def summary(report: Report) -> str:
         return "; ".join(["nothing was checked", *errors])
     verdicts = report.verdicts
     head = f"{count(len(verdicts), 'rule')} over {count(len(report.streams), 'stream')}"
-    found = [count(len(report.findings), "finding")] if report.findings else []
-    return "; ".join([f"{head}: {_counts(report)}" if verdicts else head, *found, *errors])
+    found = [_found(report)] if report.findings else []
+    old = stale(report)
+    entries = [f"{len(old)} stale {'entry' if len(old) == 1 else 'entries'}"] if old else []
+    counts = f"{head}: {_counts(report)}" if verdicts else head
+    return "; ".join([counts, *found, *entries, *errors])
+
+
+def stale(report: Report) -> tuple[str, ...]:
+    """Entries of the baseline that no longer describe the run, one line each."""
+    return report.baseline.stale if report.baseline else ()
+
+
+def _found(report: Report) -> str:
+    found = count(len(report.findings), "finding")
+    if report.baseline is None:
+        return found
+    return f"{found}, {len(report.findings) - len(report.unexpected)} of them expected"
 
 
 def _counts(report: Report) -> str:

@@ -110,10 +110,7 @@ class Applicability:
     def _refused_by_request(self, rule: Rule) -> tuple[Verdict, str] | None:
         for path, pattern in rule.applies.request:
             value = self.asked(path)
-            recorded = self.evidence.request is not None and (
-                path.startswith("http.") or self.evidence.request.json is not None
-            )
-            if value is MISSING and not recorded:
+            if value is MISSING and not self._recorded(path):
                 return Verdict.UNTESTABLE, f"the request was not recorded ({path})"
             if not compile_value(pattern, self.knobs)(value, {}, self):
                 return Verdict.NOT_APPLICABLE, f"the request's {path} rules it out"
@@ -150,8 +147,15 @@ class Applicability:
 
     def _unasked(self, rule: Rule) -> str:
         """A pattern compares with the request, and neither it nor (by now) an echo is there."""
-        if self.evidence.body() is not None or self.evidence.request is not None:
-            return ""
         patterns = [v for alias in rule.aliases.values() for _, v in alias.conditions]
-        wanted = {name for p in patterns for name in references(p) if name.startswith("request.")}
-        return f"the request was not recorded ({min(wanted)})" if wanted else ""
+        wanted = sorted({name for p in patterns for name in references(p)})
+        for name in wanted:
+            path = name.removeprefix("request.")
+            if path != name and self.asked(path) is MISSING and not self._recorded(path):
+                return f"the request was not recorded ({name})"
+        return ""
+
+    def _recorded(self, path: str) -> bool:
+        """Whether the part of the request was recorded in which the path would stand."""
+        request = self.evidence.request
+        return request is not None and (path.startswith("http.") or request.json is not None)

@@ -104,6 +104,8 @@ class RuleSet:
 
 
 def _plan(rule: Rule, knobs: Mapping[str, Any]) -> Plan:
+    for _, pattern in (*rule.applies.request, *rule.applies.response):
+        compile_value(pattern, knobs)  # an unknown knob is an error now, not in mid-stream
     names = tuple(_named(name, alias, knobs) for name, alias in rule.aliases.items())
     return Plan(rule, names, maker(rule, knobs), profile_excludes(rule, knobs))
 
@@ -164,13 +166,14 @@ class Judge:
             woken = self._monitors[wake.plan]
             if woken is None:
                 continue
-            names = self._names(wake, event)
+            names = wake.always
+            if wake.conditional:
+                with _Guard(woken):  # a hostile value may nest deeper than a comparison goes
+                    names = self._names(wake, event)
             if names or woken.wakes_on_type:
                 self._step(woken, event, names)
 
     def _names(self, wake: Wake, event: Event) -> frozenset[str]:
-        if not wake.conditional:
-            return wake.always
         held = tuple(self._holds(named, event) for named in wake.conditional)
         names = wake.combined.get(held)
         if names is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, Literal, TypeVar
 
@@ -67,6 +68,8 @@ class FormReader:
         if node is None:
             return ()
         nodes = node.sequence() if node.kind == "sequence" else (node,)
+        if not nodes:
+            raise node.error("expected an event or a list of events, got an empty list")
         return tuple(self._use(each) for each in nodes)
 
     def _use(self, node: Node) -> str:
@@ -78,6 +81,8 @@ class FormReader:
         """`over: {event: path}`, or `over: events` with `take: path`."""
         if over.kind == "mapping":
             entries = over.mapping()
+            if not entries:
+                raise over.error("expected a map from event to path, got an empty one")
             return {self._use(over.key(name)): path.string() for name, path in entries.items()}
         path = take.string() if take else ""
         return dict.fromkeys(self.named(over), path)
@@ -115,8 +120,9 @@ class FormReader:
         path = entries.get("path")
         if path is None and of.kind != "mapping":
             raise node.error("key 'path' is missing")
-        start = entries["start"].plain() if "start" in entries else None
-        return Values(self.taken(of, path), chosen(node.required("are"), ARE), start)
+        are = chosen(node.required("are"), ARE)
+        start = _start(node, entries.get("start"), are)
+        return Values(self.taken(of, path), are, start)
 
     def each(self, rule: Node, node: Node) -> Each:  # noqa: ARG002  # as above
         node.mapping({"of", "schema"})
@@ -129,13 +135,14 @@ class FormReader:
         entries = node.mapping({"over", "take", "with", "order", "minus", "at", *_COMPARISONS})
         how = chosen(node.required("with"), WITH) if "with" in entries else "concat"
         self._one_comparison(node, entries, how)
+        _one_use(node, entries, how)
         if how != "count" and node.required("over").kind != "mapping" and "take" not in entries:
             raise node.error("key 'take' is missing")
         return Fold(
             self.taken(node.required("over"), entries.get("take")),
             how,
             order=entries["order"].string() if "order" in entries else None,
-            minus=entries["minus"].plain() if "minus" in entries else (),
+            minus=_texts(entries["minus"]) if "minus" in entries else (),
             equals=self._stated(entries.get("equals")),
             contains=self._stated(entries.get("contains")),
             lacks=self._lacks(entries.get("lacks")),
@@ -148,6 +155,9 @@ class FormReader:
     @staticmethod
     def _one_comparison(node: Node, entries: Mapping[str, Node], how: With) -> None:
         given = [name for name in _COMPARISONS if name in entries]
+        if how == "json" and given:
+            message = f"with json asks whether the text is JSON: {given[0]!r} does not go with it"
+            raise node.key(given[0]).error(message)
         if len(given) + (how == "json" and not given) != 1:
             wanted = ", ".join(_COMPARISONS)
             raise node.error(f"a fold compares in exactly one way ({wanted}), got {len(given)}")
@@ -162,7 +172,7 @@ class FormReader:
 
     def _lacks(self, node: Node | None) -> Any:
         if node is None or node.kind != "mapping":
-            return node.plain() if node else None
+            return _texts(node) if node else None
         entries = node.mapping({"over", "take", "at_least"})
         paths = self.taken(node.required("over"), entries.get("take"))
         return Overlap(paths, node.required("at_least").integer())
@@ -181,11 +191,14 @@ class FormReader:
 
     def compare(self, rule: Node, node: Node) -> Compare:  # noqa: ARG002  # as above
         node.mapping({"left", "right", "are"})
-        return Compare(
-            self._side(node.required("left")),
-            self._side(node.required("right")),
-            chosen(node.required("are"), RELATIONS),
-        )
+        left, right = self._side(node.required("left")), self._side(node.required("right"))
+        are = chosen(node.required("are"), RELATIONS)
+        if left.how != right.how:
+            raise node.error(f"sides that compare collect alike, got {left.how} and {right.how}")
+        if left.how not in _COMPARABLE[are]:
+            wanted = " or ".join(_COMPARABLE[are])
+            raise node.required("are").error(f"{are} compares {wanted}, got {left.how}")
+        return Compare(left, right, are)
 
     def _side(self, node: Node) -> Side:
         entries = node.mapping({"role", "hop", "view", "over", "take", "with"})
@@ -199,6 +212,11 @@ class FormReader:
         )
 
 
+_COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
+    "equal": GATHER,
+    "contains": ("concat", "merged"),
+    "greater": ("sum", "count"),
+}
 _COMPARISONS: Final = ("equals", "contains", "lacks", "matches", "at_least", "grows")
 
 FORMS: Final[Mapping[str, Callable[[FormReader, Node, Node], Form]]] = {
@@ -211,6 +229,43 @@ FORMS: Final[Mapping[str, Callable[[FormReader, Node, Node], Form]]] = {
     "timing": FormReader.timing,
     "compare": FormReader.compare,
 }
+
+
+def _start(values: Node, node: Node | None, are: Are) -> Any:
+    """Where a contiguous series begins: a number or a `$knob`."""
+    if node is None:
+        return None
+    if are != "contiguous":
+        raise values.key("start").error("only contiguous values have a start")
+    return node.string() if str(node.value).startswith("$") else node.number()
+
+
+def _texts(node: Node) -> Any:
+    """A text, a list of texts, or a `$knob` where either may stand."""
+    nodes = node.sequence() if node.kind == "sequence" else (node,)
+    for each in nodes:
+        each.string()
+    return node.plain()
+
+
+# Option of a fold -> what it goes with; elsewhere it would be ignored in silence.
+_FITTING: Final[Mapping[str, tuple[str, ...]]] = {
+    "at": ("json", "matches", "at_least"),
+    "order": ("list",),
+    "minus": ("list",),
+}
+
+
+def _one_use(fold: Node, entries: Mapping[str, Node], how: With) -> None:
+    """Refuses options that the fold's comparison does not look at."""
+    given = {how, *(name for name in _COMPARISONS if name in entries)}
+    for option, fitting in _FITTING.items():
+        if option in entries and given.isdisjoint(fitting):
+            raise fold.key(option).error(f"{option!r} goes with {', '.join(fitting)} only")
+    if "contains" in given and how not in ("concat", "list"):
+        raise fold.key("contains").error(f"contains compares texts and lists, got {how}")
+    if not {"lacks", "grows"}.isdisjoint(given) and how != "concat":
+        raise fold.required("with").error(f"expected concat, got {how}")
 
 
 def _matches(node: Node | None) -> str | None:
@@ -234,6 +289,6 @@ def _inside(node: Node, err: grammar.GrammarError) -> SpecError:
 
 def _renamed(node: Node, name: str) -> Node:
     """A node for one name inside a grammar's text, at its own column."""
-    text = str(node.value)
-    at = text.find(name)
-    return Node("scalar", name, node.line, node.column + node.quoted + max(at, 0), node.source)
+    found = re.search(rf"(?<![\w.\-\[]){re.escape(name)}(?![\w.\-\]])", str(node.value))
+    at = found.start() if found else 0
+    return Node("scalar", name, node.line, node.column + node.quoted + at, node.source)

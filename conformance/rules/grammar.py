@@ -209,7 +209,8 @@ class _Parser:
             return
         token = _TOKEN.match(self.text, self.at)
         if token is None:
-            raise GrammarError(f"unexpected {self.text[self.at :].strip()[0]!r}", self.at)
+            rest = self.text[self.at :].lstrip()
+            raise GrammarError(f"unexpected {rest[0]!r}", len(self.text) - len(rest))
         self.token = token
         self.at = token.end()
 
@@ -234,7 +235,8 @@ class _Parser:
         while self.token is not None and self._mark() not in ("|", ")"):
             parts.append(self._repeated(depth))
         if not parts:
-            raise GrammarError("expected an event name or a group", min(self.at, len(self.text)))
+            at = self._start() if self.token else len(self.text)
+            raise GrammarError("expected an event name or a group", at)
         return seq(*parts)
 
     def _repeated(self, depth: int) -> Node:

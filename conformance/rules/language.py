@@ -47,7 +47,7 @@ def language(form: Grammar, aliases: Mapping[str, Alias]) -> Language:
     return Language(
         is_known=True,
         is_empty=not lively,
-        accepts_all=all(step.accepts and step.refuses_none for step in steps.values()),
+        accepts_all=_accepts_all(steps),
         useless=tuple(sorted(_written(form.text) - lively)),
     )
 
@@ -72,10 +72,10 @@ def counted(node: Node) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One state: whether a word may end here, and where each name leads (-1: nowhere)."""
+    """One state: whether a word may end here, where letters and names lead (-1: nowhere)."""
 
     accepts: bool
-    refuses_none: bool
+    by_letter: tuple[int, ...]
     by_name: Mapping[str, int]
 
 
@@ -89,10 +89,23 @@ def _walk(automaton: Automaton, letters: Iterable[Letter]) -> dict[int, _Step]:
         if len(found) >= MOST_STATES:
             raise TooManyStatesError(f"grammar met more than {MOST_STATES} states")
         by_name = {n: automaton.step(state, frozenset({n})) for n in sorted(automaton.alphabet)}
-        following = [automaton.step(state, letter) for letter in letters]
-        found[state] = _Step(automaton.accepts(state), -1 not in following, by_name)
+        following = tuple(automaton.step(state, letter) for letter in letters)
+        found[state] = _Step(automaton.accepts(state), following, by_name)
         open_.extend(to for to in (*by_name.values(), *following) if to >= 0)
     return found
+
+
+def _accepts_all(steps: Mapping[int, _Step]) -> bool:
+    """Whether every word of letters is legal; a name alone may lead where no letter does."""
+    seen, open_ = {0}, [0]
+    while open_:
+        step = steps[open_.pop()]
+        if not step.accepts or -1 in step.by_letter:
+            return False
+        fresh = set(step.by_letter) - seen
+        seen |= fresh
+        open_ += fresh
+    return True
 
 
 def _live(steps: Mapping[int, _Step]) -> set[int]:

@@ -64,7 +64,9 @@ def authority_faults(rule: Rule, node: Node) -> Iterator[Fault]:
 
 def _carries_must(source: object) -> bool:
     assert isinstance(source, dict)
-    return "breaks" in source or "quote" in source or _observed(source.get("observed", "")[:_SENTENCE])
+    return (
+        "breaks" in source or "quote" in source or _observed(source.get("observed", "")[:_SENTENCE])
+    )
 
 
 def _observed(text: str) -> bool:

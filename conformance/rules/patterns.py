@@ -48,6 +48,20 @@ def same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
+def token(value: Any) -> str:
+    """A text that two values share exactly if they are the `same`."""
+    if value is None or isinstance(value, bool):
+        return repr(value)
+    if isinstance(value, Mapping):
+        pairs = (f"{key!r}:{token(value[key])}" for key in sorted(value))
+        return f"{{{','.join(pairs)}}}"
+    if isinstance(value, list):
+        return f"[{','.join(map(token, value))}]"
+    if isinstance(value, float) and value.is_integer():
+        return repr(int(value))
+    return repr(value)
+
+
 def compile_value(pattern: Any, knobs: Mapping[str, Any]) -> Test:
     """The test for one value pattern."""
     if isinstance(pattern, str) and pattern.startswith("$"):
@@ -87,6 +101,8 @@ def _map(pattern: Mapping[str, Any], knobs: Mapping[str, Any]) -> Test:
     if len(pattern) == 1 and next(iter(pattern)) in SPECIAL:
         ((key, inner),) = pattern.items()
         return _SPECIALS[key](inner, knobs)
+    if mixed := sorted((SPECIAL - {"not"}) & pattern.keys()):
+        raise PatternError(f"{mixed[0]} stands alone in its map")
     validator = schema_validator(pattern, knobs)
     return lambda value, _data, _asked: value is not MISSING and bool(validator.is_valid(value))
 
@@ -99,22 +115,26 @@ def _field(path: Any, _knobs: Mapping[str, Any]) -> Test:
 
 
 def _above(bound: Any, knobs: Mapping[str, Any]) -> Test:
+    if isinstance(bound, str) and bound.startswith("$request."):
+        path = bound.removeprefix("$request.")
+        return lambda value, _data, asked: _greater(value, asked.asked(path))
     if isinstance(bound, str) and bound.startswith("$"):
         bound = knob(bound, knobs)
     if isinstance(bound, Mapping) and set(bound) == {"field"}:
         get = getter(str(bound["field"]))
         return lambda value, data, _asked: _greater(value, get(data))
-    if not _is_number(bound):
+    if not is_number(bound):
         raise PatternError("above takes a number or {field: path}")
     return lambda value, _data, _asked: _greater(value, bound)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """A JSON number: true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _greater(value: Any, bound: Any) -> bool:
-    return _is_number(value) and _is_number(bound) and value > bound
+    return is_number(value) and is_number(bound) and bool(value > bound)
 
 
 def _not(inner: Any, knobs: Mapping[str, Any]) -> Test:
@@ -143,7 +163,11 @@ def schema_validator(schema: Any, knobs: Mapping[str, Any]) -> Any:
 
 def regex(pattern: str) -> Callable[[str], bool]:
     """A search in linear time for `pattern`; PatternError where the engine cannot express it."""
-    validator = _validator({"pattern": pattern})
+    try:
+        validator = _validator({"pattern": pattern})
+    except PatternError as err:
+        message = f"{pattern[:60]!r} is no regular expression that runs in linear time"
+        raise PatternError(f"{message}: no look-around, no back-references") from err
     return lambda text: bool(validator.is_valid(text))
 
 

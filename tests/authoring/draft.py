@@ -69,7 +69,6 @@ class Draft:
             chunks=tuple(self._chunks()),
             end=self.end,
             dialect=self.dialect,
-            role="plain",
             seen=self.seen,
         )
 

@@ -11,12 +11,10 @@ from tests.authoring.pieces import (
     Fields,
     Message,
     Piece,
-    characters,
     comment,
     compact,
     cut,
     deltas,
-    opaque,
 )
 from tests.authoring.responses import (
     Answer,
@@ -43,7 +41,10 @@ PICNIC: Final = (
     "**Putting it together**\n\nI will name a place, an hour and a spare plan.",
 )
 PICNIC_TEXT: Final = "Meet at the pavilion at noon; if it pours, we eat in the library café."
-DUSK: Final = "Street lamps are lit at dusk, so the hour that is asked for is in the evening."
+DUSK: Final = (
+    "Street lamps are lit at dusk.",
+    "So the hour that is asked for is in the evening, whatever the season.",
+)
 DUSK_TEXT: Final = "They are lit in the evening."
 TEA: Final = "The water has to be cooler than boiling for green tea, about eighty degrees."
 
@@ -88,7 +89,7 @@ def _summaries() -> Iterator[Draft]:
     yield _draft("openai/summary-four-parts", asked, stream(events), profile="openai")
 
     asked = _asked("When are street lamps lit?")
-    items = [*summarised(THINKING, [DUSK[:30], DUSK[30:]]), *message(TEXT, DUSK_TEXT)]
+    items = [*summarised(THINKING, DUSK), *message(TEXT, DUSK_TEXT)]
     yield _draft("demo/summary", asked, stream(_answer(asked).completed(items, (12, 27, 19))))
 
     asked = _asked("Is it raining in Oslo?", tools=[_tool("get_weather", "city")])
@@ -124,10 +125,10 @@ def _raw() -> Iterator[Draft]:
         *call(Item(2, "fc_03"), "get_weather", '{"city":"Oslo"}'),
     ]
     yield _draft(
-        "lm-studio/raw-thinking-then-call",
+        "lmstudio/raw-thinking-then-call",
         asked,
         _opened(asked, items, (52, 33, 16)),
-        profile="lenient",
+        profile="lmstudio",
     )
 
 
@@ -142,9 +143,7 @@ def _ends() -> Iterator[Draft]:
         usage=usage,
         incomplete_details={"reason": "max_output_tokens"},
     )
-    yield _draft(
-        "openai/incomplete-in-reasoning", asked, stream([*answer.opening(), *items, end])
-    )
+    yield _draft("openai/incomplete-in-reasoning", asked, stream([*answer.opening(), *items, end]))
 
     yield _incomplete_in_text()
 
@@ -164,7 +163,7 @@ def _incomplete_in_text() -> Draft:
     """The limit is met inside the message, which is closed as incomplete."""
     asked = _asked("List every bridge of Venice.", max_output_tokens=40)
     answer = _answer(asked)
-    text = {"type": "output_text", "text": "Rialto, Scalzi, Accademia,", "annotations": []}
+    text: Fields = {"type": "output_text", "text": "Rialto, Scalzi, Accademia,", "annotations": []}
     known = {"type": "message", "role": "assistant"}
     items = [
         *summarised(THINKING, ["**Counting**\n\nVenice has over four hundred bridges."]),
@@ -200,7 +199,7 @@ def _gateways() -> Iterator[Draft]:
     )
 
     asked = _asked("When are street lamps lit?", store=False)
-    items = [*summarised(THINKING, [DUSK], encrypted=True), *message(TEXT, DUSK_TEXT)]
+    items = [*summarised(THINKING, DUSK[1:], encrypted=True), *message(TEXT, DUSK_TEXT)]
     events = _answer(asked).completed(items, (12, 27, 19))
     yield _draft(
         "copilot/rotating-ids",
@@ -218,7 +217,7 @@ def _gateways() -> Iterator[Draft]:
     yield _draft("xai/parallel-searches", asked, _opened(asked, items, (30, 60, 41)), profile="xai")
 
     asked = _asked("When are street lamps lit?")
-    items = [*summarised(THINKING, [DUSK]), *message(TEXT, DUSK_TEXT)]
+    items = [*summarised(THINKING, DUSK[1:]), *message(TEXT, DUSK_TEXT)]
     yield _draft(
         "azure/summary-not-counted", asked, _opened(asked, items, (12, 27, 0)), profile="azure"
     )
@@ -250,7 +249,7 @@ def _rotated(event: Fields, number: int) -> Fields:
 
 def _edges() -> Iterator[Draft]:
     asked = {**_asked("When are street lamps lit?"), "stream": False}
-    items = [*summarised(THINKING, [DUSK], encrypted=True), *message(TEXT, DUSK_TEXT)]
+    items = [*summarised(THINKING, DUSK[1:], encrypted=True), *message(TEXT, DUSK_TEXT)]
     whole = _answer(asked).object("completed", closed(items), usage=counted((12, 27, 19)))
     body = compact(whole).encode()
     yield _draft("openai/body", asked, [body], content_type=JSON_BODY, sizes=(100, 7))
@@ -264,7 +263,7 @@ def _edges() -> Iterator[Draft]:
 
     # Taken up again after event 3: the numbering goes on.
     asked = _asked("When are street lamps lit?", background=True)
-    items = [*summarised(THINKING, [DUSK]), *message(TEXT, DUSK_TEXT)]
+    items = [*summarised(THINKING, DUSK[1:]), *message(TEXT, DUSK_TEXT)]
     events = _answer(asked).completed(items, (12, 27, 19))
     resumed = stream([{**events[0], "type": "response.queued"}, *events[1:]], start=4)
     yield _draft("openai/resumed", asked, resumed, profile="resumed")
@@ -283,5 +282,3 @@ def _tool(name: str, parameter: str) -> Fields:
         "name": name,
         "parameters": {"type": "object", "properties": properties, "required": [parameter]},
     }
-
-

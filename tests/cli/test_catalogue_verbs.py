@@ -114,7 +114,7 @@ def test_a_wrong_list_is_2(arguments: list[str]) -> None:
 def test_explain_takes_a_part_of_the_id(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "late"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("wire/chat/late  MUST\n  It is late.\n")
+    assert out.startswith("wire/chat/late  MUST (a violation exits 1)\n  It is late.\n")
     assert "  finding: expected [DONE], got chat.chunk\n" in out
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,7 @@ from conformance.check.result import Finding
 from conformance.errors import Place
 from conformance.report.explain import Excerpts, explain
 from conformance.report.silences import Silence
-from conformance.rules.model import Alias, Applies, Never, Rule
+from conformance.rules.model import Alias, Applies, Fold, Never, Rule
 from conformance.rules.verdicts import Level
 
 
@@ -31,11 +32,11 @@ def rule() -> Rule:
 
 
 GOLDEN = """\
-wire/chat/done  MUST
+wire/chat/done  MUST (a violation exits 1)
   The stream ends with a [DONE] line.
   openai.chat, since 0.1.0, specs/wire/chat.yaml:12
 
-authority
+why
   https://example.org
   "It ends."
   breaks: a client
@@ -53,9 +54,10 @@ fix
 
 silenced
   speaks where the profile has done: required or optional
+    Whether a last line is sent.
   x (openai.chat) sets done: forbidden
     it never sends one
-    8 of 8 recordings
+    seen: 8 of 8 recordings
 """
 
 
@@ -63,8 +65,9 @@ def test_the_whole_page(rule: Rule, finding: Callable[..., Finding]) -> None:
     silence = Silence(
         "x", "openai.chat", "done: forbidden", "it never sends one", "8 of 8 recordings"
     )
+    knobs = {"done": "Whether a last line is sent.", "other": "Not of this rule."}
     excerpts = Excerpts(("data: [DONE]",), ("data: {}",), finding())
-    assert explain(rule, [silence], excerpts) == GOLDEN
+    assert explain(rule, [silence], excerpts, knobs=knobs) == GOLDEN
 
 
 def test_empty_sections_are_left_out() -> None:
@@ -80,7 +83,9 @@ def test_empty_sections_are_left_out() -> None:
         applies=Applies(view="client"),
     )
     assert explain(bare) == (
-        "a/b/c  MAY\n  It is so.\n  every dialect, client view, since 0.1.0, x.yaml:1\n"
+        "a/b/c  MAY (a note, never a failure)\n  It is so.\n"
+        "  every dialect, client view, since 0.1.0, x.yaml:1\n\n"
+        "silenced\n  by no knob; a profile of your own may lower its level and say why\n"
     )
 
 
@@ -90,5 +95,12 @@ def test_excerpts_from_the_wire_are_made_safe(rule: Rule) -> None:
     assert max(map(len, text.splitlines())) < 250
 
 
+def test_a_knob_in_the_form_is_told(rule: Rule) -> None:
+    masked = replace(rule, form=Fold({"done": "item"}, "list", minus="$mask"), applies=Applies())
+    page = explain(masked, knobs={"mask": "Fields that may differ."})
+    assert "\n  judges by the profile's knob mask\n    Fields that may differ.\n" in page
+    assert "by no knob" not in page
+
+
 def test_colour_marks_titles(rule: Rule) -> None:
-    assert explain(rule, colour=True).startswith("\x1b[1mwire/chat/done\x1b[0m  MUST\n")
+    assert explain(rule, colour=True).startswith("\x1b[1mwire/chat/done\x1b[0m  MUST (")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from conformance.errors import Place
 from conformance.profiles import KnobReason, Override, Profile
 from conformance.report.silences import Silence, silences
-from conformance.rules.model import Alias, Applies, Never, Rule
+from conformance.rules.model import Alias, Applies, Fold, Never, Rule
 from conformance.rules.verdicts import Level
 
 
@@ -51,8 +52,8 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], list[tuple[str, str, str]]]] =
     ({"done": ["required", "optional"]}, {"done": "optional"}, []),
     ({"done": {"not": "never"}}, {"done": "never"}, [("done: never", "done differs", "8 of 8")]),
     ({"overlap": False}, {"overlap": True}, [("overlap: true", "overlap differs", "8 of 8")]),
-    ({"last-usage": True}, {}, []),
-    ({"last-usage": True}, {"promises": ("last-usage",)}, []),
+    ({"promises.last-usage": True}, {}, []),
+    ({"promises.last-usage": True}, {"promises": ("last-usage",)}, []),
     ({}, {"level": Level.SHOULD}, [("level: SHOULD", "it never sends one", "2 of 2")]),
 ]
 
@@ -63,6 +64,16 @@ def test_a_silence_is_told_with_its_reason(
 ) -> None:
     expected = tuple(Silence("acme", "openai.chat", *each) for each in told)
     assert silences(rule(**wants), [profile(**knobs)]) == expected
+
+
+def test_a_knob_in_the_form_is_told_where_a_profile_sets_it() -> None:
+    masked = replace(rule(), form=Fold({"done": "item"}, "list", minus="$mask"))
+    found = silences(masked, [profile(), profile(mask=["id", "status"])])
+    assert found == (Silence("acme", "openai.chat", "mask: id, status", "mask differs", "8 of 8"),)
+
+
+def test_what_is_inherited_is_not_told_for_every_profile() -> None:
+    assert silences(rule(done="never"), [profile()]) == ()
 
 
 def test_profiles_of_another_dialect_do_not_matter() -> None:

@@ -19,10 +19,12 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 from conformance.events import Ending, Event, Layer
 from conformance.rules.model import Rule
 from conformance.rules.paths import MISSING, getter
+from conformance.rules.patterns import is_number
 from conformance.rules.verdicts import Verdict
 
 MOST_SLICES: Final = 65_536
 LONGEST_KEY: Final = 256
+MOST_VISITS: Final = 1_000_000
 
 Key = tuple[Any, ...]
 
@@ -94,6 +96,7 @@ class Monitor(Generic[S]):
         self.error = ""
         self.slices: dict[Key, S] = {}
         self._getters = tuple(getter(path) for path in rule.slice)
+        self._visits = 0
 
     # What a form defines...
 
@@ -133,6 +136,10 @@ class Monitor(Generic[S]):
         return state
 
     def _agreeing(self, partial: Key) -> Iterator[tuple[Key, S]]:
+        # Many slices times many events that lack a field would not be linear.
+        self._visits += len(self.slices)
+        if self._visits > MOST_VISITS:
+            raise CapReachedError("too many events lack a slice field while many slices are open")
         for key, state in list(self.slices.items()):
             pairs = zip(partial, key, strict=True)
             if not state.silent and all(part is None or part == whole for part, whole in pairs):
@@ -189,7 +196,7 @@ def _key(value: Any) -> Any:
         return None
     if isinstance(value, str):
         return value if len(value) <= LONGEST_KEY else _digest(value)
-    return value if isinstance(value, int | float | bool) else _digest(repr(value))
+    return value if is_number(value) else _digest(repr(value))
 
 
 def _digest(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.rules.monitors.texts import difference
 from conformance.rules.paths import MISSING
+from conformance.rules.patterns import token
 
 
 def first_difference(left: Any, right: Any, path: str = "") -> tuple[str, str, str]:
@@ -26,10 +27,11 @@ def first_difference(left: Any, right: Any, path: str = "") -> tuple[str, str, s
     if isinstance(left, str) and isinstance(right, str):
         at, had, has = difference(left, right)
         return f"{path or 'text'} (character {at})", had, has
-    return path or "value", _view(left), _view(right)
+    return path or "value", view(left), view(right)
 
 
-def _view(value: Any) -> str:
+def view(value: Any) -> str:
+    """A value as JSON, clipped."""
     if value is MISSING:
         return "nothing"
     text = json.dumps(value, ensure_ascii=False, default=repr)
@@ -41,13 +43,11 @@ def first_missing(wanted: list[Any], within: Any) -> Any:
 
     What is wanted several times need stand there only once.
     """
-    rest = list(within) if isinstance(within, list) else []
-    met: list[Any] = []
+    rest = iter([token(each) for each in within] if isinstance(within, list) else [])
+    met: set[str] = set()
     for value in wanted:
-        if value in met:
-            continue
-        if value not in rest:
+        name = token(value)
+        if name not in met and name not in rest:  # what `in` passes over is used up
             return value
-        del rest[: rest.index(value) + 1]
-        met.append(value)
+        met.add(name)
     return MISSING

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -15,8 +16,9 @@ from conformance.rules.monitors.base import (
     Monitor,
     State,
 )
+from conformance.rules.monitors.differences import view
 from conformance.rules.paths import MISSING, getter
-from conformance.rules.patterns import same
+from conformance.rules.patterns import same, token
 
 MOST_VALUES: Final = 65_536
 
@@ -31,7 +33,7 @@ class Series(State):
         self.last: Any = MISSING
         self.mark: Mark | None = None
         self.count = 0
-        self.seen: dict[Any, Mark] = {}
+        self.seen: dict[bytes, Mark] = {}
 
 
 class ValuesMonitor(Monitor[Series]):
@@ -54,7 +56,7 @@ class ValuesMonitor(Monitor[Series]):
         for key, series in self.reached(event):
             wanted = self._judge(series, value, event)
             if wanted is not None:
-                self._differs(key, series, event, f"{self.form.paths[name]}={value!r}", wanted)
+                self._differs(key, series, event, f"{self.form.paths[name]}={view(value)}", wanted)
             series.last, series.mark = value, Mark(event.type, event.number)
             series.count += 1
             # One value alone cannot differ from another: only a stated start tests it.
@@ -69,7 +71,7 @@ class ValuesMonitor(Monitor[Series]):
             return self._repeats(series, value, event)
         if self.form.are == "constant":
             steady = series.last is MISSING or same(series.last, value)
-            return None if steady else repr(series.last)
+            return None if steady else view(series.last)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return "a number"
         if self.form.are == "rising":
@@ -81,12 +83,12 @@ class ValuesMonitor(Monitor[Series]):
         return None if wanted is None or value == wanted else str(wanted)
 
     def _repeats(self, series: Series, value: Any, event: Event) -> str | None:
-        token = repr(value)[:512]
-        if token in series.seen:
-            return f"a value not used by {series.seen[token]}"
+        known = hashlib.blake2b(token(value).encode("utf-8", "replace")).digest()
+        if known in series.seen:
+            return f"a value not used by {series.seen[known]}"
         if len(series.seen) >= MOST_VALUES:
             raise CapReachedError(f"more than {MOST_VALUES} distinct values")
-        series.seen[token] = Mark(event.type, event.number)
+        series.seen[known] = Mark(event.type, event.number)
         return None
 
     def _differs(self, key: Key, series: Series, event: Event, came: str, wanted: str) -> None:
@@ -142,7 +144,7 @@ class TimingMonitor(Monitor[Clock]):
         self.form = form
         self._events = frozenset(form.events)
         self._start = frozenset(form.start)
-        if form.within is not None and not form.start:
+        if form.within is not None and not form.start and not rule.slice:
             self._slice((), opens=True)
 
     def state(self, key: Key) -> Clock:  # noqa: ARG002  # the same for every key
@@ -178,6 +180,7 @@ class TimingMonitor(Monitor[Clock]):
             return
         for key, clock in self.slices.items():
             if clock.ms is not None and not clock.silent:
-                message = f"none of {', '.join(self.describe(self._events))} came in time"
-                facts: Mapping[str, Any] = {"got": "end of stream", "after": clock.mark}
-                self.owe(key, self.context.last, message, how, **facts)
+                expected = self.describe(self._events)
+                message = f"none of {', '.join(expected)} came in time"
+                facts: Mapping[str, Any] = {"expected": expected, "got": "end of stream"}
+                self.owe(key, self.context.last, message, how, after=clock.mark, **facts)

@@ -25,9 +25,10 @@ from conformance.rules.monitors.base import (
 from conformance.rules.monitors.differences import first_difference, first_missing
 from conformance.rules.monitors.texts import Hit, Search, difference
 from conformance.rules.paths import MISSING, getter, without
-from conformance.rules.patterns import regex, same
+from conformance.rules.patterns import is_number, regex, same
 
 MOST_BYTES: Final = 16 * 1024 * 1024
+MOST_WORK: Final = 64 * MOST_BYTES
 LONGEST_NEEDLE: Final = 256
 MOST_NEEDLES: Final = 64
 GROWING_DELTAS: Final = 4
@@ -54,7 +55,9 @@ class CollectMonitor(Monitor[Collected]):
         super().__init__(rule, context)
         self.form = form
         self.masks = tuple(tuple(path.split(".")) for path in masks)
-        self._paths = {name: getter(path) for name, path in form.paths.items()}
+        whole = lambda data: data  # noqa: E731  # `with: count` needs no field
+        self._paths = {n: getter(path) if path else whole for n, path in form.paths.items()}
+        self._work = 0
         self._order = getter(form.order) if form.order else None
         self._stated: Stated | None = form.equals or form.contains
         self._compares = frozenset(self._stated.events if self._stated else form.at)
@@ -82,6 +85,8 @@ class CollectMonitor(Monitor[Collected]):
             state.size += len(value)
         elif value is MISSING:
             return
+        elif self.form.how == "count":
+            value = None  # how many there were is all that is asked
         elif self.form.how == "list":
             state.size += len(msgspec.json.encode(value))
         if state.size > MOST_BYTES or len(state.parts) >= MOST_BYTES // 16:
@@ -92,12 +97,16 @@ class CollectMonitor(Monitor[Collected]):
 
     def value(self, state: Collected) -> Any:
         """What the fold amounts to."""
+        # Many comparisons of a large fold would not be linear.
+        self._work += state.size + len(state.parts)
+        if self._work > MOST_WORK:
+            raise CapReachedError("a large fold is compared too often")
         if self.form.how in ("concat", "json"):
             return "".join(state.parts)
         if self.form.how == "count":
             return len(state.parts)
         if self.form.how == "sum":
-            return sum(part for part in state.parts if isinstance(part, int | float))
+            return sum(part for part in state.parts if is_number(part))
         return [without(part, self.masks) for part in self._ordered(state)]
 
     def _ordered(self, state: Collected) -> list[Any]:
@@ -134,7 +143,11 @@ class CollectMonitor(Monitor[Collected]):
     def _contained(
         self, key: Key, state: Collected, event: Event, collected: Any, stated: Any
     ) -> None:
-        missing = first_missing(collected, stated)
+        if isinstance(collected, str):
+            holds = isinstance(stated, str) and collected in stated
+            missing = MISSING if holds else collected
+        else:
+            missing = first_missing(collected, stated)
         if missing is MISSING:
             return
         assert self._stated is not None

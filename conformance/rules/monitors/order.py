@@ -110,11 +110,12 @@ def _view(value: object) -> str:
 class Window(State):
     """A slice of `never`: when its bounds were seen, and what waits for the frame to end."""
 
-    __slots__ = ("after", "pending", "until")
+    __slots__ = ("after", "latest", "pending", "until")
 
     def __init__(self) -> None:
         super().__init__()
         self.after: Mark | None = None
+        self.latest: Mark | None = None
         self.until: int | None = None
         self.pending: Occurrence | None = None
 
@@ -142,11 +143,25 @@ class NeverMonitor(Monitor[Window]):
             window.fired = window.fired or not (self._after or self._until)
             if occurring := names & self._events:
                 self._occurs(key, window, Occurrence(event, min(occurring)))
-            if names & self._until and window.until is None:
-                window.until = event.number
-            if names & self._after and window.after is None:
-                window.fired = window.fired or not self._until
-                window.after = Mark(event.type, event.number)
+            if names & self._until:
+                self._close(window, event.number)
+            if names & self._after:
+                window.latest = Mark(event.type, event.number)
+                self._open(window, window.latest)
+
+    @staticmethod
+    def _open(window: Window, mark: Mark) -> None:
+        window.fired = True
+        if window.after is None or window.until is not None:
+            window.after, window.until = mark, None
+
+    def _close(self, window: Window, number: int) -> None:
+        if self._after and (window.after is None or window.after.number >= number):
+            return
+        window.until = number if window.until is None else window.until
+        window.pending = None  # it came in this frame, hence not before this bound
+        if window.latest is not None and window.latest.number == number:
+            self._open(window, window.latest)
 
     def _occurs(self, key: Key, window: Window, occurrence: Occurrence) -> None:
         number = occurrence.event.number
@@ -162,9 +177,7 @@ class NeverMonitor(Monitor[Window]):
     def settle(self) -> None:
         for key, window in self._waiting:
             occurrence, window.pending = window.pending, None
-            if occurrence is None:
-                continue
-            if window.until is None or window.until > occurrence.event.number:
+            if occurrence is not None:
                 self._forbidden(key, window, occurrence)
         self._waiting.clear()
 
@@ -230,22 +243,22 @@ class AnswerMonitor(Monitor[Debt]):
         debt.owed = mark
 
     def step(self, event: Event, names: frozenset[str]) -> None:
-        opens = bool(names & (self._opens or self._when or self._then)) or self.wakes_on_all
+        # An answer opens too: it may stand in the same frame, ahead of what it answers.
+        opens = bool(names & (self._opens | self._when | self._then)) or self.wakes_on_all
         for key, debt in self.reached(event, opens=opens):
-            if self._owes(debt, names) and debt.answered != event.number:
-                debt.owed = debt.owed or Mark(event.type, event.number)
-            debt.fired = debt.fired or debt.owed is not None
+            if self._asks(names):
+                debt.fired = True
+                if debt.answered != event.number if self._when else debt.answered < 0:
+                    debt.owed = debt.owed or Mark(event.type, event.number)
             if names & self._then:
-                debt.fired = debt.fired or not self._when
                 debt.owed, debt.answered = None, event.number
             if names & self._before and debt.owed and debt.owed.number < event.number:
                 debt.bound = debt.bound or Mark(event.type, event.number)
                 self._waiting.append((key, debt))
 
-    def _owes(self, debt: Debt, names: frozenset[str]) -> bool:
-        if self._when:
-            return bool(names & self._when)
-        return debt.answered < 0 and (not self._opens or bool(names & self._opens))
+    def _asks(self, names: frozenset[str]) -> bool:
+        asking = self._when or self._opens
+        return not asking or bool(names & asking)
 
     def settle(self) -> None:
         for key, debt in self._waiting:
@@ -264,7 +277,7 @@ class AnswerMonitor(Monitor[Debt]):
                     message,
                     expected=expected,
                     got=bound.type,
-                    after=debt.owed,
+                    after=debt.owed if debt.owed.number else None,
                 )
         self._waiting.clear()
 

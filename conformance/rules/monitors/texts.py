@@ -25,12 +25,16 @@ class Search:
 
     def __init__(self, needles: tuple[str, ...] = ()) -> None:
         self.needles = tuple(needle for needle in needles if needle)
+        self._since = dict.fromkeys(self.needles, 0)
+        self._base = 0  # how much of the text is no longer kept
         self._keep = max((len(needle) for needle in self.needles), default=1) - 1
         self._pieces: list[tuple[str, int]] = []
         self._new = 0
 
     def add(self, needle: str) -> None:
+        """Looks for one more needle in the text that comes from here on."""
         self.needles = (*self.needles, needle)
+        self._since.setdefault(needle, self._base + sum(len(text) for text, _ in self._pieces))
         self._keep = max(self._keep, len(needle) - 1)
 
     def feed(self, text: str, number: int) -> Hit | None:
@@ -44,10 +48,14 @@ class Search:
         if not self._new:
             return None
         whole = "".join(text for text, _ in self._pieces)
-        found = [(at, needle) for needle in self.needles if (at := whole.find(needle)) >= 0]
-        hit = self._hit(whole, *min(found)) if found else None
+        # The hit that ends first: it is the same however the text is cut.
+        found = [(at + len(n), at, n) for n in self.needles if (at := self._find(whole, n)) >= 0]
+        hit = self._hit(whole, *min(found)[1:]) if found else None
         self._trim(len(whole))
         return hit
+
+    def _find(self, whole: str, needle: str) -> int:
+        return whole.find(needle, max(0, self._since[needle] - self._base))
 
     def _hit(self, whole: str, at: int, needle: str) -> Hit:
         around = whole[max(0, at - 20) : at + min(len(needle), 60) + 20]
@@ -68,6 +76,7 @@ class Search:
                 kept.append((text[max(0, surplus) :], number))
             surplus -= len(text)
         self._pieces = kept
+        self._base += max(0, length - self._keep)
         self._new = 0
 
 

@@ -1,0 +1,17 @@
+"""Baselines: which violations are expected of which target, and why.
+
+Rule 1: an entry describes a FAIL. While that holds the violation is expected; once it does not (it
+passes, it cannot be judged, another finding came, the date is past, nothing has that name) the
+entry is stale and fails the run.
+Rule 2: a violation that no entry lists fails the run, whatever its level.
+Rule 3: an ERROR and a file that cannot be read are never excused.
+"""
+
+from __future__ import annotations
+
+from conformance.baseline.applying import apply
+from conformance.baseline.drafting import Change, draft
+from conformance.baseline.entries import Baseline, Entry, load
+from conformance.baseline.spelling import heading_of, spell
+
+__all__ = ["Baseline", "Change", "Entry", "apply", "draft", "heading_of", "load", "spell"]

@@ -1,0 +1,97 @@
+"""How an entry addresses an exchange: by its target, and by a name of the exchange there.
+
+The target is what the recording's header says (`name-version`), else the one that the baseline
+names for recordings that name none, else the file's name without its suffix.
+In its target an exchange is called by scenario and role (`think/plain`), by its number (`2`), and
+by the file's name without its suffix (`text`; `text/2` where the file holds several).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from conformance.check.result import Report, StreamResult
+from conformance.errors import Place, UsageError
+from conformance.rules.verdicts import Verdict, combine
+
+_SUFFIX: Final = re.compile(
+    r"(?:\.cassette\.jsonl|\.chunks\.txt|\.[a-z]{1,8})(?:\.gz|\.zst)?$", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One exchange of one file, with all its views. `names` are those it is called by."""
+
+    file: str
+    exchange: int
+    target: str
+    names: tuple[str, ...]
+    views: tuple[StreamResult, ...]
+
+    def verdict(self, rule: str) -> Verdict | None:
+        """The rule's verdict over the views; None if it judged none."""
+        found = [view.verdicts[rule] for view in self.views if rule in view.verdicts]
+        return combine(found) if found else None
+
+    @property
+    def failing(self) -> list[str]:
+        """Rules that FAIL here, sorted."""
+        rules = {rule for view in self.views for rule in view.verdicts}
+        return sorted(rule for rule in rules if self.verdict(rule) is Verdict.FAIL)
+
+
+def subjects(report: Report, target: str) -> tuple[Subject, ...]:
+    """Every exchange of the run; `target` is for recordings that name none."""
+    views: dict[tuple[str, int], list[StreamResult]] = {}
+    held: dict[str, set[int]] = {}
+    for stream in report.streams:
+        views.setdefault((stream.file, stream.exchange), []).append(stream)
+        held.setdefault(stream.file, set()).add(stream.exchange)
+    found: list[Subject] = []
+    for (file, exchange), same in views.items():
+        whose = same[0].target or target or stem(file)
+        names = _names(same[0], whose, alone=len(held[file]) == 1)
+        found.append(Subject(file, exchange, whose, names, tuple(same)))
+    return tuple(found)
+
+
+def _names(stream: StreamResult, target: str, *, alone: bool) -> tuple[str, ...]:
+    """What it is called by; what tells a reader most comes first."""
+    step = "/".join(filter(None, (stream.scenario, stream.role)))
+    number, file = str(stream.exchange), stem(stream.file)
+    of_file = file if alone else f"{file}/{number}"
+    names = (step, number, of_file) if target == file else (step, of_file, number)
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def stem(file: str) -> str:
+    """The file's name without the suffixes that say what it is."""
+    name = Path(file).name
+    return _SUFFIX.sub("", name) or name
+
+
+def addresses(found: Sequence[Subject]) -> Mapping[tuple[str, int], str]:
+    """One name for every failing subject that no other subject of its target has.
+
+    Raises UsageError where two files are called the same in every way.
+    """
+    taken: dict[tuple[str, str], int] = {}
+    for subject in found:
+        for name in subject.names:
+            taken[subject.target, name] = taken.get((subject.target, name), 0) + 1
+    return {(each.file, each.exchange): _own(each, taken) for each in found if each.failing}
+
+
+def _own(subject: Subject, taken: Mapping[tuple[str, str], int]) -> str:
+    own = next((name for name in subject.names if taken[subject.target, name] == 1), None)
+    if own is None:
+        message = f"another recording of {subject.target!r} is called {subject.names[0]!r}, too"
+        raise UsageError(
+            message, place=Place(subject.file), hint="give one of them another file name"
+        )
+    return own

@@ -1,0 +1,118 @@
+"""What a baseline says of a run: which violations were expected, which entries are stale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from typing import Final
+
+from conformance.baseline.addresses import Subject, subjects
+from conformance.baseline.entries import Baseline, Entry
+from conformance.check.result import Applied, Excuse, Finding, Key, Report, key
+from conformance.check.suites import shipped_suites
+from conformance.rules.node import nearest
+from conformance.rules.verdicts import Verdict
+
+# What a violation that comes and goes may leave instead; the others are no matter of chance.
+_CHANCE: Final = frozenset({Verdict.PASS, Verdict.VACUOUS, Verdict.INCONCLUSIVE})
+_Index = Mapping[tuple[str, str], Sequence[Subject]]
+
+
+def apply(report: Report, baseline: Baseline, *, today: date | None = None) -> Report:
+    """The report with what the baseline says of it. `today` is in UTC unless it is given."""
+    run = Run.of(report, baseline.target)
+    day = today or datetime.now(UTC).date()
+    excuses: dict[Key, Excuse] = {}
+    stale: list[str] = []
+    for entry in baseline.entries:
+        wrong = [*_expired(entry, day), *run.wrong(entry)]
+        stale += (f"{entry.place}: {entry.rule} in {_where(entry)} {why}" for why in wrong)
+        if not wrong:
+            excuses.update(run.excused(entry))
+    return replace(report, baseline=Applied(baseline.file, excuses, tuple(stale)))
+
+
+def _where(entry: Entry) -> str:
+    return f"{entry.target} {entry.exchange}"
+
+
+def _expired(entry: Entry, day: date) -> Iterator[str]:
+    if entry.until is not None and entry.until < day:
+        yield f"was expected until {entry.until} only"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The exchanges of a run by target and name, and the rules that judged them."""
+
+    index: _Index
+    rules: frozenset[str]
+
+    @classmethod
+    def of(cls, report: Report, target: str) -> Run:
+        index: dict[tuple[str, str], list[Subject]] = {}
+        for subject in subjects(report, target):
+            for name in subject.names:
+                index.setdefault((subject.target, name), []).append(subject)
+        rules = (rule for stream in report.streams for rule in stream.verdicts)
+        return cls(index, frozenset(rules))
+
+    def wrong(self, entry: Entry) -> Iterator[str]:
+        """Why the entry does not describe the run; nothing where it does. Dates do not count."""
+        named = self.index.get((entry.target, entry.exchange), ())
+        if not named or entry.rule not in self.rules:
+            yield self._dead(entry)
+        for subject in named if entry.rule in self.rules else ():
+            why = _fault(entry, subject)
+            if why:
+                yield f"{why} ({subject.file})" if len(named) > 1 else why
+
+    def _dead(self, entry: Entry) -> str:
+        targets = {target for target, _ in self.index}
+        if entry.rule not in self.rules:
+            return _no_rule(entry.rule, self.rules)
+        if entry.target not in targets:
+            return _none("names a target that was not checked", entry.target, targets)
+        names = {name for target, name in self.index if target == entry.target}
+        return _none("names an exchange that was not checked", entry.exchange, names)
+
+    def excused(self, entry: Entry) -> Iterator[tuple[Key, Excuse]]:
+        """Findings that the entry expects."""
+        excuse = Excuse(entry.reason, str(entry.place))
+        for subject in self.index[entry.target, entry.exchange]:
+            for view in subject.views:
+                for finding in view.findings:
+                    if _meant(entry, finding):
+                        yield key(view, finding), excuse
+
+
+def _fault(entry: Entry, subject: Subject) -> str:
+    verdict = subject.verdict(entry.rule)
+    if verdict is None:
+        return "is no rule for that dialect"
+    if entry.flaky and verdict in _CHANCE:
+        return ""
+    if verdict is not Verdict.FAIL:
+        return "passes now: take the entry out" if verdict is Verdict.PASS else f"is {verdict} now"
+    found = [f for view in subject.views for f in view.findings if f.rule == entry.rule]
+    if entry.finding and not any(_meant(entry, each) for each in found):
+        ids = ", ".join(sorted({each.id for each in found})[:3])
+        return f"has another finding now: {entry.finding} was expected, {ids} came"
+    return ""
+
+
+def _meant(entry: Entry, finding: Finding) -> bool:
+    return finding.rule == entry.rule and entry.finding in ("", finding.id)
+
+
+def _no_rule(rule: str, judged: frozenset[str]) -> str:
+    shipped = {each.id for suite in shipped_suites() for each in suite.rules}
+    if rule in shipped:
+        return "names a rule that was not selected, or that judges no dialect of this run"
+    return _none("names a rule that is not there", rule, shipped | judged)
+
+
+def _none(what: str, name: str, known: frozenset[str] | set[str]) -> str:
+    near = nearest(name, known)
+    return f"{what} ({near})" if near else what

@@ -1,0 +1,79 @@
+"""A baseline from a run: one entry for every violation, reasons of surviving entries kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from conformance.baseline.addresses import Subject, addresses, subjects
+from conformance.baseline.applying import Run
+from conformance.baseline.entries import Baseline, Entry, is_reason
+from conformance.check.result import Report
+from conformance.errors import Place, UsageError
+
+_NEW: Final = Place("new entry")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How a drafted baseline differs from the one before."""
+
+    baseline: Baseline
+    added: tuple[Entry, ...] = ()
+    dropped: tuple[Entry, ...] = ()
+
+
+def draft(
+    report: Report,
+    before: Baseline,
+    *,
+    reason: str = "",
+    pin: bool = False,
+) -> Change:
+    """The baseline under which this run has only expected violations.
+
+    Entries of `before` that still describe the run stay as they are; `reason` is that of all new
+    ones. With `pin`, new entries hold the ids of the findings. Raises UsageError where a new entry
+    needs a reason, and where two recordings cannot be told apart.
+    """
+    run = Run.of(report, before.target)
+    kept = {entry: None for entry in before.entries if not list(run.wrong(entry))}
+    held: dict[tuple[str, str, str], set[str]] = {}
+    for entry in kept:
+        held.setdefault(entry.key, set()).add(entry.finding)
+    found = subjects(report, before.target)
+    names = addresses(found)
+    added = [
+        Entry(rule, each.target, names[each.file, each.exchange], reason, _NEW, finding=finding)
+        for each in found
+        for rule in each.failing
+        for finding in _missing(each, rule, held, pin=pin)
+    ]
+    if added and not is_reason(reason):
+        what = "1 new entry needs" if len(added) == 1 else f"{len(added)} new entries need"
+        first = f"{added[0].rule} in {added[0].target} {added[0].exchange}"
+        raise UsageError(f"{what} a reason; the first is {first}", hint="give it with --reason")
+    dropped = tuple(entry for entry in before.entries if entry not in kept)
+    whole = sorted((*kept, *added), key=_order)
+    return Change(Baseline(before.file, tuple(whole), before.target), tuple(added), dropped)
+
+
+def _missing(
+    subject: Subject, rule: str, held: Mapping[tuple[str, str, str], set[str]], *, pin: bool
+) -> Iterator[str]:
+    """Finding ids for which an entry is missing; an empty one where it need not be pinned."""
+    keys = ((rule, subject.target, name) for name in subject.names)
+    pinned = set().union(*(held.get(key, ()) for key in keys))
+    if "" in pinned:
+        return
+    if not (pinned or pin):
+        yield ""
+        return
+    # Beside a pinned entry only another pinned one may stand.
+    ids = {f.id for view in subject.views for f in view.findings if f.rule == rule}
+    yield from sorted(ids - pinned)
+
+
+def _order(entry: Entry) -> tuple[str, str, str, str]:
+    return entry.target, entry.rule, entry.exchange, entry.finding

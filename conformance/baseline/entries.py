@@ -1,0 +1,147 @@
+"""The file of a baseline: entries with rule, target, exchange and the reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+from conformance.errors import Place
+from conformance.rules import document
+from conformance.rules.node import Node, shown
+
+_KEYS: Final = frozenset({"entries", "target"})
+_ENTRY_KEYS: Final = frozenset(
+    {"rule", "target", "exchange", "finding", "reason", "until", "flaky"}
+)
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_FLAKY: Final = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
+# What people write to satisfy a required field.
+_NO_REASON: Final = frozenset({"", "todo", "tbd", "fixme", "reason"})
+_NO_WORD: Final = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One expected violation, of one rule in one exchange.
+
+    `finding` pins a finding's id. `until` is the last day on which the entry holds. `flaky` (`1/3`:
+    failed once in three runs) lets the rule pass, too.
+    """
+
+    rule: str
+    target: str
+    exchange: str
+    reason: str
+    place: Place
+    finding: str = ""
+    until: date | None = None
+    flaky: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.rule, self.target, self.exchange
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """All entries of a file. `target` is what recordings that name none are recordings of."""
+
+    file: str
+    entries: tuple[Entry, ...] = ()
+    target: str = ""
+
+
+def load(path: Path | str) -> Baseline:
+    """The baseline in a file. Raises SpecError at the first thing that is wrong."""
+    root = document.load(path)
+    keys = root.mapping(_KEYS)
+    target = keys["target"].string() if "target" in keys else ""
+    nodes = root.required("entries").sequence()
+    entries = tuple(entry for node in nodes for entry in _entries(node, target))
+    _refuse_twins(entries, root)
+    return Baseline(str(path), entries, target)
+
+
+def _entries(node: Node, target: str) -> Iterator[Entry]:
+    """One entry for each exchange that is listed."""
+    keys = node.mapping(_ENTRY_KEYS)
+    own = keys["target"].string() if "target" in keys else target
+    if not own:
+        raise node.error("key 'target' is missing", hint="here, or once beside 'entries'")
+    rule, reason = node.required("rule").string(), _reason(node.required("reason"))
+    for exchange in _exchanges(node.required("exchange")):
+        yield Entry(
+            rule=rule,
+            target=own,
+            exchange=_name(exchange),
+            reason=reason,
+            place=exchange.place,
+            finding=_name(keys["finding"]) if "finding" in keys else "",
+            until=_until(keys["until"]) if "until" in keys else None,
+            flaky=_flaky(keys["flaky"]) if "flaky" in keys else "",
+        )
+
+
+def _exchanges(node: Node) -> tuple[Node, ...]:
+    if node.kind != "sequence":
+        return (node,)
+    if not node.sequence():
+        raise node.error("expected at least one exchange")
+    return node.sequence()
+
+
+def _name(node: Node) -> str:
+    """A number that needs no quotes is a name all the same."""
+    if isinstance(node.value, float):
+        raise node.error("expected a string, got a number", hint="put it in quotes")
+    return str(node.value) if type(node.value) is int else node.string()
+
+
+def is_reason(text: str) -> bool:
+    """Whether a text says anything; `TODO` and blanks do not."""
+    return _NO_WORD.sub("", text).lower() not in _NO_REASON
+
+
+def _reason(node: Node) -> str:
+    text = node.string()
+    if not is_reason(text):
+        raise node.error(f"expected a reason, got {shown(text)}")
+    return text
+
+
+def _until(node: Node) -> date:
+    text = node.string()
+    try:
+        if _DATE.fullmatch(text):
+            return date.fromisoformat(text)
+    except ValueError:
+        pass  # a day that no calendar has: told like any other text
+    raise node.error(f"expected a date like 2027-03-01, got {shown(text)}")
+
+
+def _flaky(node: Node) -> str:
+    text = node.string()
+    match = _FLAKY.fullmatch(text)
+    if match is None or not 0 < int(match[1]) < int(match[2]):
+        hint = "the failing runs of all that were seen"
+        raise node.error(f"expected a share like 1/3, got {shown(text)}", hint=hint)
+    return text
+
+
+def _refuse_twins(entries: tuple[Entry, ...], root: Node) -> None:
+    """An unpinned entry covers every finding, so it stands alone."""
+    seen: dict[tuple[str, str, str], dict[str, Entry]] = {}
+    for entry in entries:
+        others = seen.setdefault(entry.key, {})
+        twin = others.get(entry.finding) or others.get("")
+        if twin is None and not entry.finding:
+            twin = next(iter(others.values()), None)
+        if twin is not None:
+            at, first = entry.place, twin.place.line
+            message = f"{entry.rule!r} in {entry.exchange!r} is already there, in line {first}"
+            raise root.source.error(at.line or 0, at.column or 0, message)
+        others[entry.finding] = entry

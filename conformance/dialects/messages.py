@@ -1,0 +1,211 @@
+"""Dialect `anthropic.messages`: the Messages API, streamed or whole.
+
+Rule 1: an event is a wire event of its payload's `type`, with the payload as it stands; a body is
+        `message`, then `message.block` per content element, shaped like `content_block_start`:
+        `index` and `content_block`. Unknown types of events, blocks and deltas are no error: the
+        API says that it may add some.
+Rule 2: every `message_start` is a message; blocks count on. Blocks that were open before it end.
+Rule 3: `done` is explicit at `message_stop`; a stream without it was cut, whatever else it said.
+Rule 4: counts of tokens are cumulative: usage repeats what was stated before and not since.
+Rule 5: beyond `MOST_BLOCKS` blocks of a message a wire event `anthropic.messages.overflow` is the
+        last thing that is said of semantics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from conformance.dialects import outcome
+from conformance.dialects.base import NOT_JSON, Dialect, Reading
+from conformance.dialects.history import request_events
+from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
+from conformance.dialects.messages_content import Content
+from conformance.dialects.sink import Sink
+from conformance.events import Ending, Event, Frame, Request, Vocabulary
+
+NAME: Final = "anthropic.messages"
+OVERFLOW: Final = "anthropic.messages.overflow"
+
+_STREAMED: Final = frozenset(
+    {
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+        "ping",
+    }
+)
+
+VOCABULARY: Final = Vocabulary(
+    NAME,
+    _STREAMED
+    | {
+        "request",
+        "request.item",
+        "message",
+        "message.block",
+        "message.unknown",
+        "error",
+        "[DONE]",
+        OVERFLOW,
+    },
+)
+
+_REASONS: Final = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "tool_use": "tool_calls",
+    "refusal": "content_filter",
+}
+
+
+class MessagesReader:
+    """Reader of one exchange."""
+
+    def __init__(self, reading: Reading) -> None:
+        del reading  # blocks type their text: neither markers nor private fields apply
+        self._has_begun = False
+        self._is_done = False
+        self._is_whole = False
+        self._is_over = False  # rule 5
+        self._usage: dict[str, int] = {}
+        self._sink = Sink()
+        self._content = Content(self._sink)
+
+    def request(self, request: Request) -> list[Event]:
+        return request_events(request, "messages")
+
+    def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
+        sink = self._sink
+        sink.begin(number)
+        if frame.kind == "event" and frame.data == "[DONE]":
+            sink.wire("[DONE]", {})
+        elif payload is NOT_JSON:
+            sink.wire("message.unknown", {"text": frame.data})
+        elif frame.kind == "body":
+            self._body(payload)
+        else:
+            self._event(frame, payload)
+        return sink.events
+
+    def end(self, how: Ending, number: int) -> list[Event]:
+        self._sink.begin(number)
+        if self._is_over:
+            return []
+        self._content.close()
+        if how == "eof" and self._is_whole and not self._is_done:
+            self._sink.say("done", {"choice": 0, "explicit": False})
+        elif not self._is_done:
+            self._sink.say("cut", {"choice": 0, "how": how})
+        return self._sink.events
+
+    def echo(self) -> Mapping[str, Any] | None:
+        return None
+
+    def _event(self, frame: Frame, payload: Any) -> None:
+        fields = mapping(payload)
+        kind = string(fields.get("type"))
+        is_error = kind == "error" or (not kind and (frame.event == "error" or "error" in fields))
+        self._sink.wire("error" if is_error else kind or "message.unknown", event_data(payload))
+        if self._is_over:
+            return
+        first = len(self._sink.events)
+        if is_error:
+            self._sink.say("error", outcome.error(fields.get("error") or payload))
+        elif kind.startswith("content_block_"):
+            self._block(kind, fields)
+        elif kind.startswith("message_"):
+            self._message(kind, fields)
+        self._check_overflow(first)
+
+    def _block(self, kind: str, fields: dict[str, Any]) -> None:
+        if kind == "content_block_stop":
+            self._content.stop(fields)
+            return
+        if not self._has_begun:
+            self._begin({})
+        if kind == "content_block_start":
+            self._content.start(fields)
+        elif kind == "content_block_delta":
+            self._content.delta(fields)
+
+    def _message(self, kind: str, fields: dict[str, Any]) -> None:
+        if kind == "message_start":
+            message = mapping(fields.get("message"))
+            self._content.renew()
+            self._begin(message)
+            self._content.whole(elements(message.get("content")))
+            self._count(message.get("usage"))
+        elif kind == "message_delta":
+            self._finish(mapping(fields.get("delta")).get("stop_reason"))
+            self._count(fields.get("usage"))
+        elif kind == "message_stop":
+            self._content.close()
+            self._is_done = True
+            self._sink.say("done", {"choice": 0, "explicit": True})
+
+    def _body(self, payload: Any) -> None:
+        fields = mapping(payload)
+        self._is_whole = True
+        if not isinstance(fields.get("content"), list):
+            is_error = fields.get("type") == "error" or bool(fields.get("error"))
+            self._sink.wire("error" if is_error else "message.unknown", event_data(payload))
+            if is_error:
+                self._sink.say("error", outcome.error(fields.get("error") or payload))
+            return
+        content = elements(fields.get("content"))
+        self._sink.wire("message", fields)
+        for index, block in enumerate(content):
+            self._sink.wire("message.block", {"index": index, "content_block": block})
+        first = len(self._sink.events)
+        self._begin(fields)
+        self._content.whole(content)
+        self._finish(fields.get("stop_reason"))
+        self._count(fields.get("usage"))
+        self._check_overflow(first)
+
+    def _begin(self, message: dict[str, Any]) -> None:
+        self._has_begun = True
+        self._is_done = False
+        self._usage = {}
+        data = {"choice": 0, "role": string(message.get("role")) or "assistant"}
+        message_id = string(message.get("id"))
+        self._sink.say("message.start", {**data, "id": message_id} if message_id else data)
+
+    def _finish(self, stop_reason: Any) -> None:
+        if reason := string(stop_reason):
+            self._sink.say("finish", {"choice": 0, "reason": _REASONS.get(reason, reason)})
+
+    def _count(self, usage: Any) -> None:
+        """Rule 4; counts that are missing or not whole numbers are left out."""
+        if not isinstance(usage, dict):
+            return
+        details = mapping(usage.get("output_tokens_details"))
+        counts = {
+            "input": whole(usage.get("input_tokens")),
+            "output": whole(usage.get("output_tokens")),
+            "reasoning": whole(details.get("thinking_tokens")),
+        }
+        self._usage |= {name: count for name, count in counts.items() if count is not None}
+        self._sink.say("usage", {"choice": 0, **self._usage})
+
+    def _check_overflow(self, first: int) -> None:
+        if self._content.is_over and not self._is_over:
+            self._is_over = True
+            self._sink.wire_before(first, OVERFLOW, {})
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """An event of a message or a message; an `error` alone names no dialect."""
+    del frame
+    fields = mapping(payload)
+    kind = string(fields.get("type"))
+    is_message = kind == "message" and isinstance(fields.get("content"), list)
+    return kind in _STREAMED or (is_message and "stop_reason" in fields)
+
+
+DIALECT: Final = Dialect(NAME, VOCABULARY, MessagesReader, recognises)

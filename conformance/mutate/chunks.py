@@ -1,0 +1,65 @@
+"""Chat Completions chunks as edits need them: who finishes, who has the role, who counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.mutate.fields import at, cut, items_at
+from conformance.mutate.stream import Piece, Stream
+
+CHOICE = ("choices", 0)
+DELTA = (*CHOICE, "delta")
+
+
+def chunks(stream: Stream) -> list[int]:
+    """Places of chunks."""
+    return [n for n, piece in stream.events() if isinstance(at(piece.payload, "choices"), list)]
+
+
+def with_choice(stream: Stream) -> list[int]:
+    """Places of chunks that have a choice with a delta."""
+    return [n for n in chunks(stream) if isinstance(at(stream.pieces[n].payload, *DELTA), dict)]
+
+
+def finishes(stream: Stream) -> list[int]:
+    """Places of chunks with a finish reason."""
+    return [n for n in chunks(stream) if at(stream.pieces[n].payload, *CHOICE, "finish_reason")]
+
+
+def usages(stream: Stream) -> list[int]:
+    """Places of chunks that count tokens."""
+    return [n for n in chunks(stream) if isinstance(at(stream.pieces[n].payload, "usage"), dict)]
+
+
+def tools(stream: Stream) -> list[int]:
+    """Places of chunks with a fragment of a tool call."""
+    return [n for n in chunks(stream) if items_at(stream.pieces[n].payload, *DELTA, "tool_calls")]
+
+
+def plain(stream: Stream) -> list[int]:
+    """Places of chunks that say something and neither finish nor count."""
+    ends = {*finishes(stream), *usages(stream)}
+    return [n for n in with_choice(stream) if n not in ends]
+
+
+def repeats_role(stream: Stream) -> bool:
+    """Whether more than one chunk of the first choice carries the role."""
+    roles = [n for n in with_choice(stream) if at(stream.pieces[n].payload, *DELTA, "role")]
+    return len(roles) > 1
+
+
+def said(stream: Stream, place: int, delta: dict[str, Any], **more: Any) -> Piece:
+    """A chunk as the one at `place` is written, with another delta and nothing else."""
+    sample = stream.pieces[place]
+    role = at(sample.payload, *DELTA, "role")
+    held = {"role": role} if role and repeats_role(stream) else {}
+    choice = {**at(sample.payload, *CHOICE), "delta": {**held, **delta}}
+    if "finish_reason" in choice:
+        choice["finish_reason"] = None
+    return sample.saying({**cut(sample.payload, ("usage",)), "choices": [{**choice, **more}]})
+
+
+def without_choices(stream: Stream, place: int, **more: Any) -> Piece:
+    """A chunk as the one at `place` is written, with no choice."""
+    sample = stream.pieces[place]
+    return sample.saying({**cut(sample.payload, ("usage",)), "choices": [], **more})

@@ -1,0 +1,104 @@
+"""What a mutation operator is, and how its mutants of one recording are made.
+
+Rule 1: an operator names the places where it can act and makes one edit per place.
+Rule 2: of many places at most `most` are taken, evenly over the stream; the same seed always
+        takes the same ones.
+Rule 3: an edit that leaves the exchange as it was is no mutant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from conformance.events import Exchange
+from conformance.mutate.stream import Stream
+from conformance.mutate.texts import CHAT, RESPONSES
+
+Must = Literal["kill", "pass", "either"]
+"""`kill`: a MUST or SHOULD finding has to come. `pass`: nothing new may be found. `either`:
+nothing on the wire tells the mutant from a good stream; the reason stands with the operator."""
+
+Sites = Callable[[Stream], Sequence[int]]
+Edit = Callable[[Stream, int], Stream | None]
+
+BOTH: Final = (CHAT, RESPONSES)
+FAMILIES: Final = {
+    "F": "framing bytes",
+    "B": "boundaries and markers",
+    "X": "lifecycle",
+    "I": "ids, indices, sequence",
+    "S": "signatures and opaque data",
+    "U": "usage, finish, terminator",
+    "N": "naming and harmless variation",
+    "T": "tool calls",
+    "E": "errors and cut streams",
+    "P": "switches not honoured",
+    "H": "history sent back",
+    "C": "clients",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One kind of edit. `reason` says why the outcome is open where `must` is `either`."""
+
+    name: str
+    says: str
+    sites: Sites
+    edit: Edit
+    dialects: tuple[str, ...] = BOTH
+    must: Must = "kill"
+    reason: str = ""
+    renumbers: bool = True
+    most: int = 3
+
+    @property
+    def family(self) -> str:
+        return self.name[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One edited exchange; `site` is the place that the operator chose."""
+
+    operator: str
+    must: Must
+    site: int
+    exchange: Exchange
+
+    @property
+    def name(self) -> str:
+        return f"{self.operator}.{self.site}"
+
+
+def once(_stream: Stream) -> Sequence[int]:
+    """One place: the stream as a whole."""
+    return (0,)
+
+
+def chosen(sites: Sequence[int], most: int, seed: int = 0) -> list[int]:
+    """At most that many of the places, evenly; a seed shifts the choice."""
+    if len(sites) <= most:
+        return list(sites)
+    step = len(sites) / most
+    # The golden ratio spreads consecutive seeds as evenly as can be.
+    shift = (seed * 0.618) % 1.0
+    return [sites[int((n + shift) * step)] for n in range(most)]
+
+
+def mutants(
+    operator: Operator, stream: Stream, *, seed: int = 0, most: int | None = None
+) -> Iterator[Mutant]:
+    """The operator's mutants of one stream; none where it does not apply."""
+    if stream.dialect not in operator.dialects:
+        return
+    for site in chosen(operator.sites(stream), most or operator.most, seed):
+        edited = operator.edit(stream, site)
+        if edited is None:
+            continue
+        edited = edited.renumbered() if operator.renumbers else edited
+        exchange = edited.result()
+        if exchange != stream.exchange:
+            yield Mutant(operator.name, operator.must, site, exchange)

@@ -1,0 +1,38 @@
+"""Everything that ships: good streams, and mutants of them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from tests.authoring import (
+    chat_streams,
+    clients,
+    mutants_chat,
+    mutants_parts,
+    mutants_responses,
+    mutants_thinking,
+    mutants_wire,
+    responses_streams,
+)
+from tests.authoring.draft import Draft
+
+
+@cache
+def good() -> tuple[Draft, ...]:
+    """Streams that keep every rule of their profile."""
+    streams = (*responses_streams.drafts(), *chat_streams.drafts())
+    return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
+
+
+@cache
+def mutants() -> tuple[Draft, ...]:
+    """One mutant per rule, and the one of the demonstration."""
+    drafts = {draft.name: draft for draft in good()}
+    made = (
+        *mutants_wire.MUTANTS,
+        *mutants_responses.MUTANTS,
+        *mutants_parts.MUTANTS,
+        *mutants_chat.MUTANTS,
+        *mutants_thinking.MUTANTS,
+    )
+    return tuple(mutant.draft(drafts) for mutant in made)

@@ -1,0 +1,86 @@
+"""Chunks of Chat Completions, delta by delta."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tests.authoring.pieces import DONE, Fields, Message, deltas
+
+CREATED_AT: Final = 1_795_176_000
+NOTHING: Final[Mapping[str, Any]] = {}
+
+Usage = tuple[int, int, int]
+"""Prompt, completion and (among these) reasoning tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """How a server writes its chunks. `extra` stands in every chunk.
+
+    `repeats_role`: every delta has the role. `bare`: choices that do not finish have no
+    finish_reason.
+    """
+
+    model: str = "think-1"
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    repeats_role: bool = False
+    bare: bool = False
+
+    def chunk(self, choices: Sequence[Any], **more: Any) -> Message:
+        head = {"id": "chatcmpl-00", "object": "chat.completion.chunk", "created": CREATED_AT}
+        return Message({**head, "model": self.model, **self.extra, "choices": choices, **more})
+
+    def said(self, *, index: int = 0, finish: str | None = None, **delta: Any) -> Message:
+        """A chunk of one choice."""
+        role = {"role": "assistant"} if self.repeats_role else {}
+        choice: Fields = {"index": index, "delta": {**role, **delta}}
+        if finish is not None or not self.bare:
+            choice["finish_reason"] = finish
+        return self.chunk([choice])
+
+    def opening(self, *, content: str | None = "", **delta: Any) -> Message:
+        return self.said(role="assistant", content=content, **delta)
+
+    def each(self, name: str, texts: Iterable[str], **beside: Any) -> list[Message]:
+        """A chunk per delta of one field; `beside` stands in every delta."""
+        deltas: list[Fields] = [{name: text, **beside} for text in texts]
+        return [self.said(**delta) for delta in deltas]
+
+    def usage(self, usage: Usage, *, details: bool = True) -> Message:
+        """The extra chunk with usage and without choices."""
+        return self.chunk([], usage=counted(usage, details=details))
+
+    def tool(self, index: int, name: str, fragments: Sequence[str]) -> list[Message]:
+        """A call: id, name and no arguments first, then the arguments in fragments."""
+        function = {"name": name, "arguments": ""}
+        first = {"index": index, "id": f"call_{index}", "type": "function", "function": function}
+        rest = [{"index": index, "function": {"arguments": text}} for text in fragments]
+        return [self.said(tool_calls=[each]) for each in (first, *rest)]
+
+
+def counted(usage: Usage, *, details: bool = True) -> Fields:
+    given, written, thought = usage
+    counts = {
+        "prompt_tokens": given,
+        "completion_tokens": written,
+        "total_tokens": given + written,
+    }
+    known = {"completion_tokens_details": {"reasoning_tokens": thought}}
+    return {**counts, **(known if details else {})}
+
+
+def answer(
+    server: Server, name: str, thought: str, text: str, *, usage: Usage | None = None
+) -> list[Message]:
+    """Thinking in the field `name`, then text, the finish, usage and `[DONE]`."""
+    counts = [] if usage is None else [server.usage(usage)]
+    return [
+        server.opening(),
+        *server.each(name, deltas(thought)),
+        *server.each("content", deltas(text)),
+        server.said(finish="stop"),
+        *counts,
+        DONE,
+    ]

@@ -1,0 +1,37 @@
+"""Cassettes with what a client reported of a stream: one that reports everything as it was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from conformance.check import check_chunks
+from tests.authoring.draft import Draft
+
+
+def drafts(streams: Mapping[str, Draft]) -> Iterator[Draft]:
+    """A client's report of streams that are drafts already, by name."""
+    yield _watched(streams["openai.chat/deepseek/thinking-then-text"], "thinking-then-text")
+    yield _watched(streams["openai.chat/deepseek/parallel-tools"], "parallel-tools")
+    yield _watched(streams["openai.responses/openai/summary-then-call"], "summary-then-call")
+    yield _watched(streams["openai.responses/deepseek/raw-thinking"], "raw-thinking")
+
+
+def _watched(stream: Draft, topic: str) -> Draft:
+    return replace(
+        stream,
+        name=f"{stream.dialect}/client/{topic}",
+        target={"name": "client"},
+        seen=tuple(reported(stream)),
+    )
+
+
+def reported(stream: Draft) -> Iterator[dict[str, Any]]:
+    """The semantic events of the stream, as a client's adapter would send them."""
+    report = check_chunks(
+        [stream.body()], dialect=stream.dialect, profile=stream.profile, keep=True
+    )
+    for event in report.events:
+        if event.layer == "semantic":
+            yield {"type": event.type, **event.data}

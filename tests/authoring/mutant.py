@@ -1,0 +1,48 @@
+"""A mutant: a good cassette with one defect, and the rules that it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from tests.authoring.draft import Draft
+from tests.authoring.edits import Step
+
+Reported = list[dict[str, Any]]
+DEMO: Final = "demo/summary"
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """`steps` edit the pieces of `base`, `retold` what its client reported, `facts` the rest.
+
+    `rule` is the one that it is made for, `also` are others that cannot but fail with it.
+    """
+
+    rule: str
+    base: str
+    steps: tuple[Step, ...] = ()
+    also: tuple[str, ...] = ()
+    retold: Callable[[Reported], Reported] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+
+    def draft(self, drafts: Mapping[str, Draft]) -> Draft:
+        """The cassette, with its verdicts declared."""
+        base = drafts[self.base]
+        pieces: Sequence[Any] = base.pieces
+        for step in self.steps:
+            pieces = step(pieces)
+        seen = base.seen
+        if self.retold is not None:
+            seen = tuple(self.retold([dict(event) for event in base.seen or ()]))
+        return replace(
+            base,
+            name=f"mutants/{self.name or self.rule}",
+            pieces=tuple(pieces),
+            seen=seen,
+            expect=dict.fromkeys((self.rule, *self.also), "FAIL"),
+            base=self.base,
+            **self.facts,
+        )

@@ -1,0 +1,86 @@
+"""Mutants of `wire/chat`: chunks, choices and the end."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.authoring import edits
+from tests.authoring.chat import Server, counted
+from tests.authoring.edits import delta, done, having
+from tests.authoring.mutant import Mutant
+from tests.authoring.mutants_wire import CONTENT, FINGERPRINT, SIGNED, TEXT
+
+NO_USAGE: Final = "openai.chat/llamacpp/no-usage"
+TOOLS: Final = "openai.chat/deepseek/parallel-tools"
+FIRST: Final = having("choices.0.delta.role")
+FINISH: Final = having("choices.0.finish_reason")
+USAGE: Final = having("usage")
+THOUGHT: Final = delta("reasoning_content")
+SAID: Final = delta("content")
+CALLED: Final = delta("tool_calls")
+DETAIL: Final = delta("reasoning_details")
+ANSWERED: Final = "usage.completion_tokens_details.reasoning_tokens"
+TOOL: Final = "choices.0.delta.tool_calls.0"
+
+
+def _signature(path: str) -> edits.Where:
+    return having(f"choices.0.delta.reasoning_details.0.{path}")
+
+
+MUTANTS: Final = (
+    Mutant("wire/chat/chunk-fields", TEXT, (edits.remove(SAID, "model"),)),
+    Mutant("wire/chat/chunk-object", TEXT, (edits.change(SAID, "object", "chat.completion"),)),
+    Mutant("wire/chat/choice-fields", TEXT, (edits.remove(SAID, "choices.0.index"),)),
+    Mutant("wire/chat/finish-key", TEXT, (edits.remove(SAID, "choices.0.finish_reason"),)),
+    Mutant(
+        "wire/chat/delta-types",
+        TEXT,
+        (edits.change(THOUGHT, "choices.0.delta.reasoning_content", [{"text": "Street lamps"}]),),
+    ),
+    Mutant("wire/chat/same-id", TEXT, (edits.change(SAID, "id", "chatcmpl-99"),)),
+    Mutant("wire/chat/same-created", TEXT, (edits.change(SAID, "created", 1_795_176_001),)),
+    Mutant("wire/chat/role-first", TEXT, (edits.remove(FIRST, "choices.0.delta.role"),)),
+    Mutant("wire/chat/role-once", TEXT, (edits.change(SAID, "choices.0.delta.role", "assistant"),)),
+    Mutant(
+        "wire/chat/finish-present",
+        NO_USAGE,
+        (edits.change(FINISH, "choices.0.finish_reason", None),),
+    ),
+    Mutant("wire/chat/finish-once", TEXT, (edits.duplicate(FINISH),)),
+    Mutant("wire/chat/done-present", TEXT, (edits.drop(done),)),
+    Mutant("wire/chat/done-once", TEXT, (edits.duplicate(done),)),
+    Mutant("wire/chat/done-last", TEXT, (edits.move(USAGE, by=1),)),
+    Mutant(
+        "wire/chat/empty-choices-last",
+        TEXT,
+        (edits.insert(Server(extra=FINGERPRINT).chunk([]), FIRST),),
+    ),
+    Mutant("wire/chat/usage-last", TEXT, (edits.change(SAID, "usage", counted((9, 20, 19))),)),
+    Mutant("wire/chat/usage-when-asked", "openai.chat/openai/usage-asked", (edits.drop(USAGE),)),
+    Mutant("wire/chat/thinking-counted", TEXT, (edits.change(USAGE, ANSWERED, 0),)),
+    Mutant("wire/chat/thinking-within-output", TEXT, (edits.change(USAGE, ANSWERED, 32),)),
+    Mutant(
+        "wire/chat/one-thinking-field",
+        TEXT,
+        (edits.change(THOUGHT, "choices.0.delta.reasoning", "Street lamps"),),
+    ),
+    # The last thinking and the first text share a chunk.
+    Mutant(
+        "wire/chat/thinking-apart-from-text",
+        TEXT,
+        (edits.change(THOUGHT, CONTENT, "They are", -1), edits.drop(SAID, 1)),
+    ),
+    Mutant("wire/chat/opaque-before-text", SIGNED, (edits.move(_signature("signature"), by=2),)),
+    Mutant(
+        "wire/chat/detail-index",
+        SIGNED,
+        (edits.remove(DETAIL, "choices.0.delta.reasoning_details.0.index"),),
+    ),
+    Mutant(
+        "wire/chat/tool-index",
+        "openai.chat/groq/reasoning-then-tool",
+        (edits.change(CALLED, f"{TOOL}.index", 1),),
+    ),
+    Mutant("wire/chat/tool-named-once", TOOLS, (edits.change(CALLED, f"{TOOL}.id", "call_0", 1),)),
+    Mutant("wire/chat/tool-arguments-json", TOOLS, (edits.drop(CALLED, -1),)),
+)

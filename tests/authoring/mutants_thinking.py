@@ -1,0 +1,84 @@
+"""Mutants of `thinking`: what a correct client would see, and what a faulty one reports."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any, Final
+
+from tests.authoring import edits
+from tests.authoring.edits import Pieces
+from tests.authoring.mutant import Mutant, Reported
+from tests.authoring.mutants_chat import FINISH, SAID, THOUGHT
+from tests.authoring.mutants_wire import TEXT
+from tests.authoring.pieces import Piece, at
+
+CHAT_CLIENT: Final = "openai.chat/client/thinking-then-text"
+SUMMARY_CLIENT: Final = "openai.responses/client/summary-then-call"
+
+
+def _accumulated(where: edits.Where, field: str) -> edits.Step:
+    """Every delta of a field says everything so far, once more."""
+    path = f"choices.0.delta.{field}"
+
+    def step(pieces: Pieces) -> list[Piece]:
+        edited = list(pieces)
+        texts = [at(p.payload, path) for p in pieces if not isinstance(p, bytes) and where(p)]
+        for nth, text in enumerate(accumulate(texts)):
+            edited = edits.change(where, path, text, nth)(edited)
+        return edited
+
+    return step
+
+
+def _first(events: Reported, kind: str) -> int:
+    return next(n for n, event in enumerate(events) if event["type"] == kind)
+
+
+def _without(kind: str) -> Any:
+    """The report lacks the first event of a kind."""
+
+    def retold(events: Reported) -> Reported:
+        spot = _first(events, kind)
+        return [*events[:spot], *events[spot + 1 :]]
+
+    return retold
+
+
+def _twice(kind: str) -> Any:
+    """The first event of a kind is reported twice."""
+
+    def retold(events: Reported) -> Reported:
+        spot = _first(events, kind)
+        return [*events[: spot + 1], *events[spot:]]
+
+    return retold
+
+
+def _empty_delta(events: Reported) -> Reported:
+    spot = _first(events, "thinking.delta")
+    return [*events[:spot], {**events[spot], "text": ""}, *events[spot:]]
+
+
+def _block_per_delta(events: Reported) -> Reported:
+    """The first delta of the block gets a block of its own."""
+    start, spot = _first(events, "thinking.start"), _first(events, "thinking.delta")
+    end = {"type": "thinking.end", "choice": 0, "block": 0, "explicit": False}
+    rest = [{**e, "block": e["block"] + 1} if "block" in e else e for e in events[spot + 1 :]]
+    return [*events[: spot + 1], end, {**events[start], "block": 1}, *rest]
+
+
+MUTANTS: Final = (
+    # The first words of the answer overtake the last of the thinking.
+    Mutant("thinking/stream/before-text", TEXT, (edits.move(SAID, by=-1),)),
+    Mutant("thinking/stream/increments", TEXT, (_accumulated(THOUGHT, "reasoning_content"),)),
+    Mutant("thinking/stream/text-increments", TEXT, (_accumulated(SAID, "content"),)),
+    Mutant("thinking/stream/before-finish", TEXT, (edits.move(FINISH, by=-1),)),
+    Mutant("thinking/start/before-delta", CHAT_CLIENT, retold=_without("thinking.start")),
+    Mutant("thinking/start/once", SUMMARY_CLIENT, retold=_twice("thinking.start")),
+    Mutant("thinking/start/one-per-run", CHAT_CLIENT, retold=_block_per_delta),
+    Mutant("thinking/start/delta-not-empty", CHAT_CLIENT, retold=_empty_delta),
+    Mutant("thinking/start/ended", CHAT_CLIENT, retold=_without("thinking.end")),
+    Mutant("thinking/start/silent-after-end", CHAT_CLIENT, retold=_twice("thinking.end")),
+    Mutant("thinking/start/message-once", CHAT_CLIENT, retold=_twice("message.start")),
+    Mutant("thinking/client/agrees-with-wire", CHAT_CLIENT, retold=_without("text.delta")),
+)

@@ -1,0 +1,86 @@
+"""Runs one small suite over a list of events, for vectors and properties alike."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from conformance.events import SEMANTIC_EVENTS, Event, Request, Response, Vocabulary
+from conformance.rules.applies import Evidence
+from conformance.rules.document import parse
+from conformance.rules.engine import Judge, Outcome, RuleSet
+from conformance.rules.load import read_suite
+from conformance.rules.model import Suite
+
+WIRE = frozenset(
+    "a b c d e nobody.knows item.added item.done [DONE] error usage finish request request.item".split()
+)
+VOCABULARY = Vocabulary("vectors", WIRE)
+
+Runner = Callable[..., list[Outcome]]
+
+
+def suite_of(rules: Mapping[str, Mapping[str, Any]], events: Mapping[str, Any]) -> Suite:
+    """A suite with what every rule must say filled in."""
+    common = {"level": "MUST", "says": "So it is.", "since": "0.1.0", "source": {"advice": "here"}}
+    document = {
+        "suite": "vectors",
+        "dialect": "vectors",
+        "events": dict(events),
+        "rules": [{"id": name, **common, **rule} for name, rule in rules.items()],
+    }
+    return read_suite(parse(json.dumps(document), "vector.yaml"), lambda _: VOCABULARY)
+
+
+def evidence_of(said: Mapping[str, Any]) -> Evidence:
+    """What a vector says was recorded besides the events."""
+    request, response, echo = said.get("request"), said.get("response"), said.get("echo")
+    return Evidence(
+        request=None if request is None else Request(headers=_pairs(request), json=request.get("json")),
+        response=None if response is None else Response(response["status"], "1.1", _pairs(response)),
+        fidelity=said.get("fidelity", "bytes"),
+        clock=said.get("clock", False),
+        view=said.get("view", "wire"),
+        echo=lambda: echo,
+    )
+
+
+def _pairs(said: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value) for name, value in said.get("headers", ()))
+
+
+def judged(
+    suite: Suite, rows: Sequence[Sequence[Any]], said: Mapping[str, Any] | None = None
+) -> list[Outcome]:
+    """Outcomes over rows of `[number, layer, type, data, ms]`; data and ms may be left out."""
+    said = said or {}
+    judge = Judge(RuleSet(suite.rules, said.get("knobs", {})), evidence_of(said))
+    frame = 0
+    for number, layer, kind, *rest in rows:
+        if number != frame:
+            judge.settle()
+        frame = number
+        data = dict(rest[0]) if rest else {}
+        if layer == "semantic" and kind in SEMANTIC_EVENTS:
+            data.setdefault("choice", 0)
+        judge.ms = rest[1] if len(rest) > 1 else None
+        judge.read(Event(kind, data, number, layer))
+    return list(judge.close(said.get("end", "eof")))
+
+
+@pytest.fixture(scope="session")
+def run_rules() -> Runner:
+    """`run_rules(rules, rows, said=None, events=None)`: outcomes, in the order of the rules."""
+
+    def run(
+        rules: Mapping[str, Mapping[str, Any]],
+        rows: Sequence[Sequence[Any]],
+        said: Mapping[str, Any] | None = None,
+        events: Mapping[str, Any] | None = None,
+    ) -> list[Outcome]:
+        return judged(suite_of(rules, events or {}), rows, said)
+
+    return run

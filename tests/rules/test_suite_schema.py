@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from conformance import shipped
+from conformance.check.suites import suite_files
+from conformance.rules import document
+from conformance.rules.forms import FORMS
+from conformance.rules.load import RULE_KEYS, SUITE_KEYS
+
+SCHEMA = Path(shipped.__file__).parent / "schemas" / "suite.schema.json"
+SHIPPED = suite_files(shipped.specs())
+
+RULE: dict[str, Any] = {
+    "id": "a",
+    "level": "MUST",
+    "says": "It is so.",
+    "source": {"breaks": "a client"},
+    "since": "0.1.0",
+    "never": "done",
+}
+
+
+@cache
+def schema() -> Any:
+    loaded = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    jsonschema_rs.meta.validate(loaded)
+    return jsonschema_rs.validator_for(loaded)
+
+
+def suite(**changes: Any) -> dict[str, Any]:
+    """One suite with one rule; a key that is set to None is left out of the rule."""
+    rule = {key: value for key, value in {**RULE, **changes}.items() if value is not None}
+    return {"suite": "own/x", "rules": [rule]}
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_shipped_suites_are_valid(path: Path) -> None:
+    errors = schema().iter_errors(document.load(path).plain())
+    assert [f"{error.instance_path}: {error.message}" for error in errors] == []
+
+
+def test_the_schema_knows_the_keys_that_the_loader_knows() -> None:
+    loaded = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    assert set(loaded["properties"]) == SUITE_KEYS
+    assert set(loaded["$defs"]["rule"]["properties"]) == RULE_KEYS
+    assert {each["required"][0] for each in loaded["$defs"]["rule"]["oneOf"]} == set(FORMS)
+
+
+VALID: list[dict[str, Any]] = [
+    {},
+    {"after": "thinking.start", "until": ["done", "cut"]},
+    {"never": None, "grammar": "a (b | c)*"},
+    {"never": None, "values": {"of": {"a": "x"}, "are": "constant"}},
+    {"never": None, "values": {"of": "a", "path": "x", "are": "contiguous", "start": "$first"}},
+    {"never": None, "fold": {"over": "a", "take": "x", "with": "json"}},
+    {"never": None, "fold": {"over": "a", "take": "x", "lacks": "$markers"}},
+    {"never": None, "timing": {"of": "a", "largest_gap": 5}},
+]
+BROKEN: list[dict[str, Any]] = [
+    {"id": "A b"},
+    {"level": "must"},
+    {"says": "It is so"},
+    {"says": "x" * 70 + "."},
+    {"since": 0.1},
+    {"source": {"quote": "It is."}},
+    {"source": []},
+    {"source": {}},
+    {"never": None},
+    {"grammar": "a b"},
+    {"never": []},
+    {"sometimes": "done"},
+    {"applies": {"views": "client"}},
+    {"never": None, "after": "done", "grammar": "a"},
+    {"never": None, "values": {"of": "a", "are": "constant"}},
+    {"never": None, "fold": {"over": "a", "take": "x"}},
+    {"never": None, "fold": {"over": "a", "matches": "b", "grows": False}},
+    {"never": None, "response": {"then": "a", "when": "b", "opens": "c"}},
+    {"never": None, "timing": {"of": "a", "within": 1, "largest_gap": 2}},
+    {"never": None, "compare": {"left": {"over": "a"}, "are": "equal"}},
+]
+
+
+@pytest.mark.parametrize("changes", VALID, ids=str)
+def test_a_sound_rule_is_valid(changes: dict[str, Any]) -> None:
+    assert schema().is_valid(suite(**changes))
+
+
+@pytest.mark.parametrize("changes", BROKEN, ids=str)
+def test_a_broken_rule_is_not_valid(changes: dict[str, Any]) -> None:
+    assert not schema().is_valid(suite(**changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"suite": "Own X"}, {"rules": {}}, {"events": {"a": {"x": 1}}}, {"extra": 1}],
+    ids=str,
+)
+def test_a_broken_head_is_not_valid(changes: dict[str, Any]) -> None:
+    assert not schema().is_valid({**suite(), **changes})

@@ -1,0 +1,130 @@
+"""The shipped cassettes: every rule is kept by one and broken by another, and they say so."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from conformance.cassette import Recording, open_recording
+from conformance.check import Choices, Report, Rulebook, check_recording, load_suites
+from conformance.events import Chunk, Exchange
+from conformance.rules.verdicts import Verdict
+from conformance.shipped import cassettes
+from tests.authoring.catalogue import good, mutants
+from tests.authoring.draft import SUFFIX, Draft, write
+
+PROFILES = tuple(folder for folder in (cassettes() / "profiles",) if folder.is_dir())
+"""Profiles that only these cassettes need."""
+GOOD = {draft.name: draft for draft in good()}
+MUTANTS = {draft.name: draft for draft in mutants()}
+RULES = tuple(rule.id for suite in load_suites() for rule in suite.rules)
+SEEDS = range(5)
+
+
+@cache
+def rulebook() -> Rulebook:
+    return Rulebook.load(())
+
+
+@cache
+def recording(name: str) -> Recording:
+    return open_recording(cassettes() / f"{name}{SUFFIX}")
+
+
+def judged(held: Recording) -> Report:
+    choices = Choices(folders=PROFILES)
+    return Report(tuple(check_recording(held, rulebook(), choices)))
+
+
+@cache
+def report(name: str) -> Report:
+    return judged(recording(name))
+
+
+def failing(found: Report) -> set[str]:
+    return {rule for rule, verdict in found.verdicts.items() if verdict is Verdict.FAIL}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_good_cassette_keeps_every_rule(name: str) -> None:
+    found = report(name)
+    assert [finding.message for finding in found.findings] == []
+    assert Verdict.ERROR not in found.verdicts.values()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rule_is_kept_by_a_good_cassette(rule: str) -> None:
+    assert any(report(name).verdicts.get(rule) is Verdict.PASS for name in GOOD)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rule_is_broken_by_its_mutant(rule: str) -> None:
+    name = f"mutants/{rule}"
+    assert next(iter(recording(name).header.expect)) == rule
+    assert rule in failing(report(name))
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutant_fails_as_it_says(name: str) -> None:
+    found = report(name)
+    assert failing(found) == set(recording(name).header.expect)
+    assert Verdict.ERROR not in found.verdicts.values()
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_base_of_mutant_keeps_what_the_mutant_breaks(name: str) -> None:
+    header = recording(name).header
+    verdicts = report(str(header.extra["base"])).verdicts
+    assert {rule: verdicts[rule] for rule in header.expect if verdicts[rule] is Verdict.FAIL} == {}
+    assert verdicts[next(iter(header.expect))] is Verdict.PASS
+
+
+def test_every_shipped_cassette_is_written_by_the_authoring() -> None:
+    shipped = {
+        path.relative_to(cassettes()).as_posix().removesuffix(SUFFIX)
+        for path in cassettes().rglob(f"*{SUFFIX}")
+    }
+    assert shipped == {*GOOD, *MUTANTS}
+
+
+@pytest.mark.parametrize("draft", [*GOOD.values(), *MUTANTS.values()], ids=lambda d: d.name)
+def test_authoring_writes_the_same_bytes_again(draft: Draft, tmp_path: Path) -> None:
+    shipped = cassettes() / f"{draft.name}{SUFFIX}"
+    assert write(draft, tmp_path).read_bytes() == shipped.read_bytes()
+
+
+def chunkings(exchange: Exchange) -> Iterator[Exchange]:
+    """The same bytes whole, one by one, and cut at random."""
+    body = b"".join(chunk.data for chunk in exchange.chunks)
+    yield replace(exchange, chunks=(Chunk(body),))
+    yield replace(exchange, chunks=tuple(Chunk(body[n : n + 1]) for n in range(len(body))))
+    for seed in SEEDS:
+        yield replace(exchange, chunks=tuple(_cut(body, random.Random(seed))))
+
+
+def _cut(body: bytes, dice: random.Random) -> Iterator[Chunk]:
+    start = 0
+    while start < len(body):
+        stop = start + dice.choice((1, 2, 3, 17, 200, 4000))
+        yield Chunk(body[start:stop])
+        start = stop
+
+
+@pytest.mark.parametrize("name", [*GOOD, *MUTANTS])
+def test_verdicts_do_not_depend_on_chunking(name: str) -> None:
+    held, wanted = recording(name), report(name)
+    (exchange,) = held.exchanges
+    for cut in chunkings(exchange):
+        found = judged(replace(held, cassette=replace(held.cassette, exchanges=(cut,))))
+        assert found.verdicts == wanted.verdicts
+        assert [f.id for f in found.findings] == [f.id for f in wanted.findings]
+
+
+def test_there_are_chunks_that_end_inside_a_character() -> None:
+    chunks = recording("openai.chat/llamacpp/split-characters").exchanges[0].chunks
+    assert any(chunk.data[-1] >= 0xC0 for chunk in chunks)
