@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from conformance.dialects.base import Reading
 from conformance.errors import Place, SpecError, UsageError
+from conformance.fingerprints import Fingerprint, read, read_file
 from conformance.knobs import Knob, declare
 from conformance.rules import document
 from conformance.rules.node import nearest
@@ -31,6 +32,7 @@ MAX_OVERRIDES: Final = 3
 _MAX_CHAIN: Final = 16
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEAD: Final = frozenset({"profile", "dialect", "title", "fields", "promises", "knobs"})
+_OWN: Final = frozenset({"extends", "overrides", "fingerprints"})
 _LEVELS: Final = ("off", *Level)
 _SEMANTIC_FIELDS: Final = ("thinking", "opaque", "text")
 
@@ -59,6 +61,7 @@ class Profile:
 
     `knobs` holds a plain JSON value for every knob that the dialect declares; `reasons` only those
     that differ from strict. `extends` is empty for the profile that declares the knobs.
+    `fingerprints` are the one thing that is not inherited.
     """
 
     name: str
@@ -72,6 +75,7 @@ class Profile:
     extends: str
     file: str
     declared: Mapping[str, Knob]
+    fingerprints: tuple[Fingerprint, ...] = ()
 
 
 def load_profile(path: Path | str, folders: Iterable[Path] = ()) -> Profile:
@@ -99,6 +103,12 @@ def available(folders: Iterable[Path] = ()) -> tuple[tuple[str, str, Path], ...]
             if root.kind == "mapping" and root.get("profile"):
                 found.setdefault((_word(root, "dialect"), _word(root, "profile")), path)
     return tuple((name, dialect, found[dialect, name]) for dialect, name in sorted(found))
+
+
+def fingerprints(dialect: str, folders: Iterable[Path] = ()) -> tuple[Fingerprint, ...]:
+    """Collect the fingerprints of every profile of a dialect; a user's file hides a shipped one."""
+    listed = [(name, path) for name, spoken, path in available(folders) if spoken == dialect]
+    return tuple(each for name, path in listed for each in read_file(path, name, dialect))
 
 
 def limits(path: Path | str, folders: Iterable[Path] = ()) -> tuple[SpecError, ...]:
@@ -133,7 +143,7 @@ def _load(path: Path, folders: tuple[Path, ...], chain: tuple[Path, ...]) -> _Fi
     if name == "strict" and root.get("extends") is None:
         root.mapping(known=_HEAD)
         return _File(root, _strict(root, dialect), None)
-    root.mapping(known=_HEAD | {"extends", "overrides"})
+    root.mapping(known=_HEAD | _OWN)
     home = path.parent.parent if path.parent.name == dialect else path.parent
     parent = _parent(root, dialect, (home, *folders), (*chain, path.resolve()))
     return _File(root, _derived(root, name, parent), parent)
@@ -197,6 +207,7 @@ def _derived(root: Node, name: str, parent: Profile) -> Profile:
         extends=parent.name,
         file=root.source.file,
         declared=parent.declared,
+        fingerprints=read(root, name, parent.dialect),
     )
 
 

@@ -16,7 +16,7 @@ FLOORS = (
     ("errors", "events"),
     ("sse", "rules", "cassette"),
     ("dialects",),
-    ("shipped", "knobs", "profiles"),
+    ("shipped", "knobs", "fingerprints", "profiles", "identify"),
     ("check",),
     ("report",),
     ("cli",),

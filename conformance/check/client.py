@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
 from conformance.check.view import Judged, Setting, View
-from conformance.events import Event, Exchange, Frame
+from conformance.events import Event, Exchange
 from conformance.rules.applies import Evidence
 from conformance.rules.engine import Outcome
 from conformance.rules.verdicts import Verdict
@@ -37,13 +37,13 @@ class ClientView(View):
         kind = str(fields.get("type", "unknown"))
         data = {key: value for key, value in fields.items() if key not in NOT_FIELDS}
         shown = json.dumps(data, ensure_ascii=False, default=repr)
-        self.memory.keep(number, Frame("event", kind, shown, "", 0), [])
+        self.memory.tell(number, kind, shown)
         self.take([Event(kind, {"choice": 0, **data}, number, "semantic")])
 
     def finish(self) -> Judged:
         """A report is always complete: what is still owed then is missing."""
         self.judge.last += 1
-        self.memory.end(self.judge.last, 0, "end of the client's report")
+        self.memory.tell(self.judge.last, "end of the report", "")
         return self.judged(self.judge.close("eof"))
 
     def concerns(self, outcome: Outcome) -> bool:

@@ -23,15 +23,17 @@ class Memory:
     """The last frames as a reader will want to see them; bounded however long they are."""
 
     def __init__(self) -> None:
-        self._frames: deque[tuple[int, int, str, str]] = deque(maxlen=REMEMBERED)
+        self._frames: deque[tuple[int, int | None, str, str]] = deque(maxlen=REMEMBERED)
 
     def keep(self, number: int, frame: Frame, events: list[Event]) -> None:
+        """Remembers a frame of the wire."""
         wire = next((event.type for event in events if event.layer == "wire"), None)
         kind = wire or {"comment": "comment", "ignored": frame.event}.get(frame.kind, frame.event)
         self._frames.append((number, frame.offset, kind, frame.data[:CLIP]))
 
-    def end(self, number: int, offset: int, how: str) -> None:
-        self._frames.append((number, offset, "end of stream", how))
+    def tell(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
+        """Remembers what is no frame: an event that a client reported, or the end."""
+        self._frames.append((number, offset, kind, text[:CLIP]))
 
     def offset(self, number: int) -> int | None:
         """Byte offset of a frame, None for the request and the response head."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Final
@@ -64,12 +65,12 @@ def rechunk(
         return _outcome(_recut(recording, cuts), rulebook, choices)
 
     whole = judged([])
-    number = 0
-    for number, cutting in enumerate(_cuttings(recording, rounds, seed), 1):
+    cuttings = _cuttings(recording, rounds, seed)
+    for cutting in cuttings:
         if judged(cutting.cuts) != whole:
             cuts = _reduced(cutting.cuts, lambda cuts: judged(cuts) != whole)
             raise _fault(recording, cutting.name, cuts, _told(whole, judged(cuts)))
-    return number
+    return len(cuttings)
 
 
 _Outcome = tuple[StreamResult, ...] | str
@@ -84,13 +85,14 @@ def _outcome(recording: Recording, rulebook: Rulebook, choices: Choices) -> _Out
         return str(err)  # that it cannot be judged must not depend on the cuts, either
 
 
-def _cuttings(recording: Recording, rounds: int, seed: int) -> Iterator[_Cutting]:
-    yield _each(recording, "as recorded", _recorded)
-    yield _each(recording, "byte by byte", _bytewise)
-    yield _each(recording, "at event ends", _event_ends)
-    for number in range(seed, seed + rounds):
-        rng = random.Random(number)  # noqa: S311  # repeatable, not secret
-        yield _each(recording, f"seed {number}", lambda exchange, rng=rng: _random(exchange, rng))
+def _cuttings(recording: Recording, rounds: int, seed: int) -> list[_Cutting]:
+    seeds = range(seed, seed + rounds)
+    return [
+        _each(recording, "as recorded", _recorded),
+        _each(recording, "byte by byte", _bytewise),
+        _each(recording, "at event ends", _event_ends),
+        *(_each(recording, f"seed {number}", partial(_random, number)) for number in seeds),
+    ]
 
 
 def _each(recording: Recording, name: str, cut: Callable[[Exchange], Iterator[int]]) -> _Cutting:
@@ -108,11 +110,13 @@ def _bytewise(exchange: Exchange) -> Iterator[int]:
 
 def _event_ends(exchange: Exchange) -> Iterator[int]:
     parser = Parser()
-    for chunk in exchange.chunks:
-        yield from (frame.offset for frame in parser.feed(chunk.data))
+    frames = (frame for chunk in exchange.chunks for frame in parser.feed(chunk.data))
+    # A comment inside an event comes out before the event does.
+    yield from sorted({frame.offset for frame in frames})
 
 
-def _random(exchange: Exchange, rng: random.Random) -> Iterator[int]:
+def _random(seed: int, exchange: Exchange) -> Iterator[int]:
+    rng = random.Random(f"{seed}/{exchange.number}")  # noqa: S311  # repeatable, not secret
     at, end = rng.choice(_SIZES), _length(exchange)
     while at < end:
         yield at

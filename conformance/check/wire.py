@@ -67,7 +67,7 @@ class WireView(View):
         for frame in self._framer.close() if self._framer else ():
             self._frame(frame)
         events = self.trace.end(how)
-        self.memory.end(self.trace.number, self.bytes, how)
+        self.memory.tell(self.trace.number, "end of stream", how, self.bytes)
         self.take(events)
         outcomes = self.judge.close(how)
         if self.scenario is not None and is_last:

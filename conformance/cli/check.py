@@ -56,17 +56,21 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
     for error in report.errors:
         warn(f"error: {visible(error)}")
     code = report.exit_code(strict=strict, require_exercised=require_exercised)
-    if code in (CONFORMS, NOTHING) and not report.verdicts:
-        # Streams that no rule looked at would look green.
-        warn(f"error: {_nothing(report, paths)}")
-        code = NOTHING
-    raise typer.Exit(code)
+    raise typer.Exit(_selected(code, report, paths))
 
 
 def _page(report: Report, name: str, *, verbose: bool) -> str:
     if name == "text":
         return text.render(report, verbose=verbose, colour=has_colour(), has_errors=False)
     return render(report, name, verbose=verbose)
+
+
+def _selected(code: int, report: Report, paths: list[Path]) -> int:
+    """NOTHING for streams that no rule looked at: they would look green."""
+    if code not in (CONFORMS, NOTHING) or report.verdicts:
+        return code
+    warn(f"error: {_nothing(report, paths)}")
+    return NOTHING
 
 
 def _nothing(report: Report, paths: list[Path]) -> str:

@@ -1,7 +1,9 @@
-"""`conformance explain`: one rule for people."""
+"""`conformance explain`: one rule for people, or all of them as pages."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,31 +13,73 @@ from conformance.check.suites import load_suites
 from conformance.cli.options import SuiteOption
 from conformance.cli.rule_names import full_id
 from conformance.cli.terminal import has_colour, put
-from conformance.profiles import available, load_profile
+from conformance.errors import UsageError
+from conformance.profiles import Profile, available, load_profile
+from conformance.report import pages
 from conformance.report.explain import Excerpts, explain
+from conformance.report.files import write_whole
 from conformance.report.silences import silences
+from conformance.rules.model import Rule
 
 
 def command(
-    rule: Annotated[str, typer.Argument(help="Rule id; any unambiguous part of it will do.")],
+    rule: Annotated[
+        str | None, typer.Argument(help="Rule id; any unambiguous part of it will do.")
+    ] = None,
     suite: SuiteOption = None,
+    to: Annotated[
+        Path | None, typer.Option("--pages", help="Write a Markdown page per rule to this folder.")
+    ] = None,
 ) -> None:
     """Tell what a rule says, on whose authority, and what silences it."""
-    put(page(rule, suite or ()))
+    if to is not None:
+        put(f"{write_pages(to, suite or ())} pages in {to}")
+    elif rule is None:
+        raise UsageError("name a rule, or give a folder for all of them with --pages")
+    else:
+        put(page(rule, suite or ()))
 
 
-def page(typed: str, extra: list[str] | tuple[str, ...] = ()) -> str:
+def page(typed: str, extra: Sequence[str] = ()) -> str:
     """Write about the rule that was meant; UsageError if there is none such."""
     rules = {rule.id: rule for suite in load_suites(extra) for rule in suite.rules}
     rule = rules[full_id(typed, rules)]
-    profiles = [load_profile(path) for _, _, path in available(())]
-    knobs = {
+    profiles = shipped_profiles()
+    silent = silences(rule, profiles)
+    knobs = knobs_of(rule, profiles)
+    return explain(rule, silent, excerpts_of(rule), knobs=knobs, colour=has_colour())
+
+
+def write_pages(folder: Path, extra: Sequence[str] = ()) -> int:
+    """Write a page per rule and the index; gives the number of files."""
+    suites = load_suites(extra)
+    profiles = shipped_profiles()
+    texts = {"README.md": pages.index(suites)}
+    for suite in suites:
+        for rule in suite.rules:
+            silent = silences(rule, profiles)
+            knobs = knobs_of(rule, profiles)
+            texts[f"{rule.id}.md"] = pages.page(rule, silent, excerpts_of(rule), knobs)
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / name, text.encode())
+    return len(texts)
+
+
+def shipped_profiles() -> list[Profile]:
+    return [load_profile(path) for _, _, path in available(())]
+
+
+def knobs_of(rule: Rule, profiles: Sequence[Profile]) -> Mapping[str, str]:
+    """What each knob is that the rule may look at."""
+    return {
         name: knob.says
         for profile in profiles
         if rule.dialect in (None, profile.dialect)
         for name, knob in profile.declared.items()
     }
+
+
+def excerpts_of(rule: Rule) -> Excerpts | None:
     shown = example(rule.id)
-    excerpts = Excerpts(shown.passing, shown.failing, shown.finding) if shown else None
-    silent = silences(rule, profiles)
-    return explain(rule, silent, excerpts, knobs=knobs, colour=has_colour())
+    return Excerpts(shown.passing, shown.failing, shown.finding) if shown else None

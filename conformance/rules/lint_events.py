@@ -31,7 +31,10 @@ _STARTS_AND_ENDS: Final = frozenset(
     }
 )
 _OWN_FIELDS: Final = frozenset({"choice", "block", "explicit"})
-_TEXT_PATH: Final = re.compile(r"delta|text|arguments|delta\.(content|reasoning\w*)")
+_DELTAS: Final = (".delta", "_delta", ".choice")
+_TEXT_PATH: Final = re.compile(
+    r"delta|text|arguments|delta\.(content|reasoning\w*|text|thinking|partial_json)"
+)
 
 
 def event_faults(rule: Rule, node: Node) -> Iterator[Fault]:
@@ -45,7 +48,7 @@ def event_faults(rule: Rule, node: Node) -> Iterator[Fault]:
 
 def is_delta(alias: Alias) -> bool:
     """Whether one of its types comes once per delta."""
-    return any(kind.endswith(".delta") or kind == "chat.choice" for kind in alias.types)
+    return any(kind.endswith(_DELTAS) for kind in alias.types)
 
 
 def _twins(rule: Rule, node: Node) -> Iterator[Fault]:

@@ -7,7 +7,10 @@ from functools import cache
 from tests.authoring import (
     chat_streams,
     clients,
+    messages_streams,
+    mutants_blocks,
     mutants_chat,
+    mutants_messages,
     mutants_parts,
     mutants_responses,
     mutants_thinking,
@@ -20,7 +23,11 @@ from tests.authoring.draft import Draft
 @cache
 def good() -> tuple[Draft, ...]:
     """Streams that keep every rule of their profile."""
-    streams = (*responses_streams.drafts(), *chat_streams.drafts())
+    streams = (
+        *responses_streams.drafts(),
+        *chat_streams.drafts(),
+        *messages_streams.drafts(),
+    )
     return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
 
 
@@ -33,6 +40,8 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_responses.MUTANTS,
         *mutants_parts.MUTANTS,
         *mutants_chat.MUTANTS,
+        *mutants_messages.MUTANTS,
+        *mutants_blocks.MUTANTS,
         *mutants_thinking.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)

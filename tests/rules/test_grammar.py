@@ -6,7 +6,7 @@ from itertools import product
 from typing import Final
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conformance.rules import grammar
@@ -122,13 +122,22 @@ letters = st.frozensets(st.sampled_from(NAMES), min_size=1, max_size=2)
 words = st.lists(letters, max_size=LONGEST).map(tuple)
 
 
+A: Final[Tree] = ("name", "a")
+
+
 @given(trees, words)
+@example(("repeat", ("repeat", A, 0, 1), 2, 2), ())
+@example(("repeat", ("repeat", A, 0, 1), 2, 3), (frozenset("a"),) * 3)
+@example(("repeat", ("repeat", A, 2, 2), 0, None), (frozenset("a"),) * 3)
+@example(("seq", ("repeat", A, 0, None), ("alt", A, ("name", "b"))), (frozenset("ab"),))
+@settings(deadline=None)
 def test_automaton_accepts_what_the_oracle_spells(tree: Tree, word: tuple[Letter, ...]) -> None:
     automaton = automaton_of(tree)
     state = run(automaton, word)
     assert (state >= 0 and automaton.accepts(state)) == spells(tree, word)
 
 
+@settings(deadline=None)
 @given(trees)
 def test_every_short_word_of_single_names_agrees(tree: Tree) -> None:
     automaton = automaton_of(tree)
@@ -166,6 +175,7 @@ def longest_need(tree: Tree) -> int:
     return longest_need(inner) * max(1, high if isinstance(high, int) else low)
 
 
+@settings(deadline=None)
 @given(small_trees, st.lists(letters, max_size=3).map(tuple))
 def test_a_letter_is_refused_when_and_only_when_no_word_goes_on(
     tree: Tree, word: tuple[Letter, ...]
@@ -174,6 +184,7 @@ def test_a_letter_is_refused_when_and_only_when_no_word_goes_on(
     assert (state >= 0) == begins_a_word(tree, word, LONGEST)
 
 
+@settings(deadline=None)
 @given(small_trees, st.lists(letters, max_size=2).map(tuple))
 def test_expected_names_are_those_that_can_follow(tree: Tree, word: tuple[Letter, ...]) -> None:
     automaton = automaton_of(tree)

@@ -13,8 +13,8 @@ from conformance.rules.model import Compare, Rule, Side
 from conformance.rules.monitors.base import CapReachedError, Context, Key, Monitor, State, Violation
 from conformance.rules.monitors.differences import first_difference, first_missing
 from conformance.rules.paths import MISSING, Getter, getter
-from conformance.rules.patterns import same
-from conformance.rules.verdicts import Verdict
+from conformance.rules.patterns import is_number, same
+from conformance.rules.verdicts import Verdict, combine
 
 MOST_BYTES: Final = 16 * 1024 * 1024
 MERGED_FIELDS: Final = ("choice", "channel", "kind", "text", "reason", "name", "arguments")
@@ -38,8 +38,8 @@ class Gathered:
             self._merge(event)
             return
         value = self.paths[name](event.data)
-        wanted = str if self.side.how == "concat" else int | float
-        if self.side.how == "count" or isinstance(value, wanted):
+        fits = isinstance(value, str) if self.side.how == "concat" else is_number(value)
+        if self.side.how == "count" or fits:
             self._grow(value if isinstance(value, str) else "")
             self.parts.append(value)
 
@@ -113,13 +113,24 @@ def compare(
     pairs = _pairs(form, given)
     if not pairs:
         return Verdict.NOT_APPLICABLE, "no exchange has the role, hop or view it names", ()
-    for left, right in pairs:
-        if error := left.monitor.error or right.monitor.error:
-            return Verdict.ERROR, error, ()
-        if reason := left.monitor.inconclusive or right.monitor.inconclusive:
-            return Verdict.INCONCLUSIVE, reason, ()
-    found = tuple(v for pair in pairs if (v := _judge(form, *pair)) is not None)
-    return (Verdict.FAIL if found else Verdict.PASS), "", found
+    results = [_result(form, *pair) for pair in pairs]
+    verdict = combine(each for each, _, _ in results)
+    reason = next(why for each, why, _ in results if each is verdict)
+    found = tuple(v for each, _, v in results if each is verdict and v is not None)
+    return verdict, reason, found
+
+
+def _result(
+    form: Compare, left: Contribution, right: Contribution
+) -> tuple[Verdict, str, Violation | None]:
+    if error := left.monitor.error or right.monitor.error:
+        return Verdict.ERROR, error, None
+    if reason := left.monitor.inconclusive or right.monitor.inconclusive:
+        return Verdict.INCONCLUSIVE, reason, None
+    if not left.monitor.left.parts and not right.monitor.right.parts:
+        return Verdict.VACUOUS, "never fired: neither side has anything to compare", None
+    violation = _judge(form, left, right)
+    return (Verdict.FAIL if violation else Verdict.PASS), "", violation
 
 
 def _pairs(form: Compare, given: Sequence[Contribution]) -> list[tuple[Contribution, Contribution]]:

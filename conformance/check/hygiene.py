@@ -1,0 +1,86 @@
+"""Recordings, linted: each by itself, and together against the rules they should exercise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+from conformance.cassette import Recording, discover, is_recording, open_recording
+from conformance.cassette.recording import MUTANTS
+from conformance.check.flaws import flaws
+from conformance.check.recordings import Choices, check_recording
+from conformance.check.result import StreamResult
+from conformance.check.rulebook import Rulebook
+from conformance.check.suites import shipped_suites
+from conformance.errors import ConformanceError, Place, UsageError
+from conformance.rules.lint import Problem
+from conformance.rules.model import Suite
+from conformance.rules.verdicts import Verdict
+
+
+def lint_recordings(paths: Sequence[Path], suites: Sequence[Suite] = ()) -> list[Problem]:
+    """Problems of recordings in files and below folders, also of those that fail on purpose.
+
+    `suites` are linted along: a rule of theirs that no recording exercises is a warning. Raises
+    UsageError for a path that is not there.
+    """
+    rules = {rule.id for suite in (*shipped_suites(), *suites) for rule in suite.rules}
+    problems: list[Problem] = []
+    good: list[Recording] = []
+    folders = tuple(each for path in paths for each in (path / "profiles",) if each.is_dir())
+    for path in recordings(paths):
+        try:
+            recording = open_recording(path)
+            problems += flaws(recording, rules, folders)
+        except ConformanceError as err:
+            problems.append(Problem(err.place or Place(str(path)), _said(err), "error"))
+        else:
+            good += [] if recording.header.expect else [recording]
+    return [*problems, *_unexercised(good, suites, folders)]
+
+
+def recordings(paths: Sequence[Path]) -> list[Path]:
+    """Recordings among the files, and all below the folders, those that fail on purpose too."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            mutants = [each for each in path.rglob(MUTANTS) if each.is_dir()]
+            found.update(dict.fromkeys(chain(discover(path), *map(discover, sorted(mutants)))))
+        elif not path.exists():
+            raise UsageError("no such file or folder", place=Place(str(path)))
+        elif is_recording(path):
+            found[path] = None
+    return list(found)
+
+
+def _said(err: ConformanceError) -> str:
+    return f"{err.message} ({err.hint})" if err.hint else err.message
+
+
+def _unexercised(
+    good: Sequence[Recording], suites: Sequence[Suite], folders: tuple[Path, ...]
+) -> Iterator[Problem]:
+    """Rules that no recording makes fire; only where both were given."""
+    if not (good and suites):
+        return
+    rulebook = Rulebook(suites)
+    fired = {
+        rule
+        for recording in good
+        for result in _results(recording, rulebook, folders)
+        for rule, verdict in result.verdicts.items()
+        if verdict in (Verdict.PASS, Verdict.FAIL)
+    }
+    for rule in rulebook.rules:
+        if rule.id not in fired:
+            yield Problem(rule.place, f"no recording exercises rule {rule.id!r}", "warning")
+
+
+def _results(
+    recording: Recording, rulebook: Rulebook, folders: tuple[Path, ...]
+) -> Sequence[StreamResult]:
+    try:
+        return check_recording(recording, rulebook, Choices(folders=folders, keep=True))
+    except ConformanceError:
+        return ()  # told by its own lint

@@ -1,0 +1,104 @@
+"""Sees the events of one exchange once, and says who sent them and how.
+
+Rule 1: a profile is certain if a fingerprint that names it was met, and none that names another.
+Rule 2: a profile is a guess if only weak fingerprints were met, or if several were named; the one
+with the most decides, and where two have as many there is none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol
+
+from conformance.events import Event
+from conformance.fingerprints import Fingerprint, Watch
+from conformance.identify.chat import ChatKnobs
+from conformance.identify.private import PrivateFields
+from conformance.identify.responses import ResponsesKnobs
+
+Certainty = Literal["certain", "guess", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What one exchange showed.
+
+    `profile` is None where nothing was met that tells. `signs` are its fingerprints, `rivals`
+    those of other profiles by name. `knobs` holds the observed value of every knob that the
+    exchange showed, and `private` the paths below a delta that carry text nobody knows.
+    """
+
+    dialect: str
+    profile: str | None
+    certainty: Certainty
+    signs: tuple[str, ...]
+    rivals: Mapping[str, tuple[str, ...]]
+    knobs: Mapping[str, Any]
+    private: tuple[str, ...]
+
+
+class Knobs(Protocol):
+    """Watches what the knobs of one dialect are about."""
+
+    def see(self, event: Event) -> None:
+        """Takes the next event of the exchange, of any layer."""
+
+    def values(self, *, framed: bool) -> dict[str, Any]:
+        """Observed values; `framed` is False where line framing was rebuilt and tells nothing."""
+
+
+_KNOBS: Final[Mapping[str, type[Knobs]]] = {
+    "openai.chat": ChatKnobs,
+    "openai.responses": ResponsesKnobs,
+}
+
+
+class Witness:
+    """One exchange; `see` every event in order, then ask for the `identity`."""
+
+    def __init__(
+        self, dialect: str, fingerprints: Iterable[Fingerprint], *, framed: bool = True
+    ) -> None:
+        self._dialect = dialect
+        self._framed = framed
+        self._watch = Watch(fingerprints)
+        kind = _KNOBS.get(dialect)
+        self._knobs = kind() if kind else None
+        self._private = PrivateFields()
+
+    def see(self, event: Event) -> None:
+        self._watch.see(event)
+        self._private.see(event)
+        if self._knobs is not None:
+            self._knobs.see(event)
+
+    def identity(self) -> Identity:
+        profile, certainty = named(self._watch.met)
+        signs = {name: self._signs(name) for name in sorted({f.profile for f in self._watch.met})}
+        own = signs.pop(profile, ()) if profile else ()
+        knobs = self._knobs.values(framed=self._framed) if self._knobs else {}
+        return Identity(
+            self._dialect, profile, certainty, own, signs, knobs, self._private.thinking()
+        )
+
+    def _signs(self, profile: str) -> tuple[str, ...]:
+        met = self._watch.met_by
+        return (*met(profile, weak=False), *met(profile, weak=True))
+
+
+def named(met: Sequence[Fingerprint]) -> tuple[str | None, Certainty]:
+    """The profile that fingerprints speak for, and how sure that is."""
+    strong = Counter(f.profile for f in met if not f.is_weak)
+    if len(strong) == 1:
+        return next(iter(strong)), "certain"
+    guess = _most(strong or Counter(f.profile for f in met))
+    return guess, "guess" if guess else "none"
+
+
+def _most(counts: Counter[str]) -> str | None:
+    ranked = counts.most_common(2)
+    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
+        return None
+    return ranked[0][0]

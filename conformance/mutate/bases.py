@@ -1,0 +1,119 @@
+"""Recordings that mutants are made of, and how they are judged in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from conformance import shipped
+from conformance.cassette import Cassette, Recording, discover, open_recording
+from conformance.check import Choices, Rulebook, StreamResult, check_recording
+from conformance.check.recordings import choose_dialect, choose_profile
+from conformance.errors import UsageError
+from conformance.events import Exchange
+from conformance.mutate.stream import Stream, taken_apart
+from conformance.profiles import Profile
+from conformance.rules.verdicts import Level, Verdict
+
+SUFFIX: Final = ".cassette.jsonl"
+_KILLS: Final = (Level.MUST, Level.SHOULD)
+
+
+class InMemory(Recording):
+    """A recording that stands in no file: its findings have no line."""
+
+    def locate(self, exchange: int, offsets: Sequence[int]) -> list[int]:
+        del exchange
+        return [1] * len(offsets)
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A recording under a name, with the profile it is judged by."""
+
+    name: str
+    recording: Recording
+    choices: Choices
+
+    @property
+    def cassette(self) -> Cassette:
+        return self.recording.cassette
+
+    @property
+    def has_client(self) -> bool:
+        """Whether a client reported what it saw; such a recording has mutants of its own."""
+        return any(exchange.seen is not None for exchange in self.cassette.exchanges)
+
+    def streams(self) -> Iterator[Stream]:
+        """Every exchange, taken apart. Raises UsageError where its dialect is not known."""
+        for exchange in self.cassette.exchanges:
+            stated = self.choices.dialect or exchange.dialect or self.cassette.header.dialect
+            yield taken_apart(exchange, choose_dialect(exchange, stated).name)
+
+    def profile(self, stream: Stream) -> Profile:
+        dialect = choose_dialect(stream.exchange, stream.dialect)
+        return choose_profile(dialect, self.choices, self.cassette.header.profile)[0]
+
+    def with_exchange(self, edited: Exchange) -> Cassette:
+        """The cassette with one exchange replaced."""
+        every = self.cassette.exchanges
+        exchanges = tuple(edited if each.number == edited.number else each for each in every)
+        return replace(self.cassette, exchanges=exchanges)
+
+    def judged(self, rulebook: Rulebook, edited: Exchange | None = None) -> Judgement:
+        """What is found, with one exchange replaced if there is another one."""
+        cassette = self.with_exchange(edited) if edited is not None else self.cassette
+        in_memory = InMemory(self.recording.path, "cassette", cassette)
+        return Judgement.of(check_recording(in_memory, rulebook, self.choices))
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The rules of one judged recording by outcome."""
+
+    killed_by: frozenset[str]  # MUST and SHOULD rules that fail
+    failing: frozenset[str]  # rules that FAIL or end in ERROR
+    passing: frozenset[str]
+
+    @classmethod
+    def of(cls, results: Iterable[StreamResult]) -> Judgement:
+        streams = list(results)
+        found = [f for stream in streams for f in stream.findings]
+        verdicts = [pair for stream in streams for pair in stream.verdicts.items()]
+        bad = (Verdict.FAIL, Verdict.ERROR)
+        return cls(
+            frozenset(finding.rule for finding in found if finding.level in _KILLS),
+            frozenset(rule for rule, verdict in verdicts if verdict in bad),
+            frozenset(rule for rule, verdict in verdicts if verdict is Verdict.PASS),
+        )
+
+
+def shipped_bases(root: Path | None = None) -> list[Base]:
+    """The shipped cassettes that fail no rule."""
+    folder = root or shipped.cassettes()
+    return [base(path, folder) for path in discover(folder)]
+
+
+def shipped_mutants(root: Path | None = None) -> list[Base]:
+    """The shipped cassettes that fail on purpose."""
+    folder = root or shipped.cassettes()
+    held = folder / "mutants"
+    return [base(path, folder) for path in discover(held)] if held.is_dir() else []
+
+
+def base(
+    path: Path,
+    root: Path | None = None,
+    *,
+    dialect: str | None = None,
+    profile: str | None = None,
+) -> Base:
+    """One recording; below `root` it is named by its place there, and finds profiles there."""
+    recording = open_recording(path, dialect=dialect)
+    if not recording.exchanges:
+        raise UsageError(f"{path} holds no exchange")
+    name = path.relative_to(root).as_posix() if root else path.name
+    folders = (root / "profiles",) if root and (root / "profiles").is_dir() else ()
+    return Base(name.removesuffix(SUFFIX), recording, Choices(dialect, profile, folders))

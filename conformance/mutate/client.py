@@ -1,0 +1,3 @@
+"""Client defects."""
+from __future__ import annotations
+def client_mutants(exchange): return ()

@@ -1,0 +1,62 @@
+"""Mutants that are allowed to live, as data: by operator, base, profile or knobs, with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.profiles import Profile
+from conformance.rules import document
+from conformance.rules.node import Node
+
+FILE: Final = Path(__file__).with_name("legal.yaml")
+_KEYS: Final = frozenset({"operator", "base", "profile", "knobs", "reason", "missing"})
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Where mutants of an operator may live. `operator`, `base` and `profile` are globs.
+
+    `knobs` maps a knob to the values under which they may. `missing` names the rule that would
+    kill them and is not written yet: such an allowance is a known gap, not a legal stream.
+    """
+
+    operator: str
+    reason: str
+    base: str = "*"
+    profile: str = "*"
+    knobs: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    missing: str = ""
+
+    def covers(self, operator: str, base: str, profile: Profile) -> bool:
+        """Whether a mutant of this operator, base and profile may live."""
+        return (
+            fnmatchcase(operator, self.operator)
+            and fnmatchcase(base, self.base)
+            and fnmatchcase(profile.name, self.profile)
+            and all(profile.knobs.get(name) in values for name, values in self.knobs.items())
+        )
+
+
+def load(path: Path = FILE) -> tuple[Allowance, ...]:
+    """The allowances of a file. Raises SpecError with the place of a mistake."""
+    root = document.load(path)
+    root.mapping(known={"allowances"})
+    return tuple(_allowance(node) for node in root.required("allowances").sequence())
+
+
+def _allowance(node: Node) -> Allowance:
+    node.mapping(known=_KEYS)
+    knobs = node.get("knobs")
+    values = {k: _listed(v.plain()) for k, v in knobs.mapping().items()} if knobs else {}
+    texts = {k: found.string() for k in _KEYS - {"knobs"} if (found := node.get(k))}
+    for key in ("operator", "reason"):
+        node.required(key)
+    return Allowance(**texts, knobs=values)
+
+
+def _listed(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)

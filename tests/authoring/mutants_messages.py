@@ -1,0 +1,107 @@
+"""Mutants of `wire/messages`: the life of a message."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Final
+
+from tests.authoring import edits
+from tests.authoring.edits import Pieces, Step, Where, typed
+from tests.authoring.messages import PING, opening
+from tests.authoring.mutant import Mutant
+from tests.authoring.pieces import DONE, Fields, Message, Piece, at, compact, cut
+
+TEXT: Final = "anthropic.messages/anthropic/thinking-then-text"
+UNCOUNTED: Final = "anthropic.messages/anthropic/text-before-thinking"
+TOOLS: Final = "anthropic.messages/anthropic/thinking-then-tools"
+FAILED: Final = "anthropic.messages/anthropic/error-in-text"
+BODY: Final = "anthropic.messages/anthropic/body"
+SUITE: Final = "wire/messages"
+
+STARTED: Final = typed("message_start")
+ENDING: Final = typed("message_delta")
+STOPPED: Final = typed("message_stop")
+ERROR: Final = typed("error")
+CLOSED: Final = typed("content_block_stop")
+REASON: Final = "delta.stop_reason"
+THOUGHT: Final = "usage.output_tokens_details.thinking_tokens"
+
+
+def said(kind: str) -> Where:
+    """Deltas of a type."""
+    return lambda message: at(message.payload, "delta.type") == f"{kind}_delta"
+
+
+def begun(kind: str) -> Where:
+    """Starts of blocks of a type."""
+    return lambda message: at(message.payload, "content_block.type") == kind
+
+
+def _in_body(edited: Callable[[Fields], Fields]) -> Step:
+    """The same edit for a message in one piece."""
+
+    def step(pieces: Pieces) -> list[Piece]:
+        (body,) = pieces
+        assert isinstance(body, bytes)
+        return [compact(edited(json.loads(body))).encode()]
+
+    return step
+
+
+MUTANTS: Final = (
+    Mutant(f"{SUITE}/event-name-agrees", TEXT, (edits.rename(said("text"), "message"),)),
+    Mutant(f"{SUITE}/event-lines", TEXT, (edits.rename(said("text"), ""),)),
+    Mutant(f"{SUITE}/start-first", TEXT, (edits.move(STARTED, by=1),)),
+    # A gateway tried again and did not hold back what had come before.
+    Mutant(
+        f"{SUITE}/start-once",
+        TEXT,
+        (edits.insert(Message(opening(15), "message_start"), STARTED, after=True),),
+    ),
+    Mutant(f"{SUITE}/start-fields", TEXT, (edits.change(STARTED, "message.type", "chat"),)),
+    Mutant(
+        f"{SUITE}/start-empty",
+        TEXT,
+        (edits.change(STARTED, "message.content", [{"type": "text", "text": ""}]),),
+    ),
+    Mutant(
+        f"{SUITE}/start-unfinished",
+        TEXT,
+        (edits.change(STARTED, "message.stop_reason", "end_turn"),),
+    ),
+    Mutant(f"{SUITE}/blocks-before-delta", TEXT, (edits.move(ENDING, by=-1),)),
+    Mutant(f"{SUITE}/delta-present", TEXT, (edits.drop(ENDING),)),
+    Mutant(f"{SUITE}/stop-reason", TEXT, (edits.change(ENDING, REASON, None),)),
+    Mutant(
+        f"{SUITE}/usage-counted",
+        UNCOUNTED,
+        (edits.remove(ENDING, "usage.output_tokens"),),
+    ),
+    Mutant(f"{SUITE}/thinking-counted", TEXT, (edits.change(ENDING, THOUGHT, 0),)),
+    Mutant(f"{SUITE}/thinking-within-output", TEXT, (edits.change(ENDING, THOUGHT, 144),)),
+    Mutant(f"{SUITE}/tools-end-the-turn", TOOLS, (edits.change(ENDING, REASON, "end_turn"),)),
+    Mutant(f"{SUITE}/tool-stop-has-tool", TEXT, (edits.change(ENDING, REASON, "tool_use"),)),
+    Mutant(f"{SUITE}/stop-present", TEXT, (edits.drop(STOPPED),)),
+    Mutant(f"{SUITE}/stop-once", TEXT, (edits.duplicate(STOPPED),)),
+    Mutant(
+        f"{SUITE}/stop-last",
+        TEXT,
+        (edits.insert(Message(PING, "ping"), STOPPED, after=True),),
+    ),
+    Mutant(f"{SUITE}/no-sentinel", TEXT, (edits.insert(DONE, STOPPED, after=True),)),
+    Mutant(f"{SUITE}/ping-bare", TEXT, (edits.change(typed("ping"), "index", 0),)),
+    Mutant(f"{SUITE}/error-fields", FAILED, (edits.remove(ERROR, "error.type"),)),
+    # The stream goes on as if nothing had happened.
+    Mutant(
+        f"{SUITE}/error-last",
+        FAILED,
+        (edits.move(ERROR, by=-1),),
+    ),
+    Mutant(f"{SUITE}/body-fields", BODY, (_in_body(lambda body: cut(body, "stop_reason")),)),
+    Mutant(
+        f"{SUITE}/body-thinking-signed",
+        BODY,
+        (_in_body(lambda body: cut(body, "content.0.signature")),),
+    ),
+)
