@@ -30,6 +30,7 @@ from conformance.rules.verdicts import Verdict
 
 _NO_RULES: Final = Rulebook(())
 _BAD_REQUEST: Final = 400
+_NO_ANSWER: Final = frozenset({"refusal.delta", "error"})
 
 
 def flaws(recording: Recording, rules: set[str], folders: tuple[Path, ...] = ()) -> list[Problem]:
@@ -212,7 +213,6 @@ def _thinks(result: StreamResult) -> bool:
 
 
 def _answered(exchange: Exchange, result: StreamResult) -> bool:
-    """Whether there was an answer to look for thinking in: no error, and an end."""
-    return exchange.end == "eof" and any(
-        event.layer == "semantic" and event.type == "finish" for event in result.events
-    )
+    """Whether there was an answer to look for thinking in: an end, no refusal, no error."""
+    types = {event.type for event in result.events if event.layer == "semantic"}
+    return exchange.end == "eof" and "finish" in types and types.isdisjoint(_NO_ANSWER)

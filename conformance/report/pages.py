@@ -26,16 +26,21 @@ def page(
     """The page of one rule; ends with a line feed."""
     shown = excerpts or Excerpts()
     parts = (
-        [f"# {rule.id}", "", f"**{rule.level}.** {rule.says}", ""],
+        [f"# {rule.id}", "", f"**{rule.level}.** {_plain(rule.says)}", ""],
         [f"{_scope(rule)}, since {rule.since}."],
         _part("Why", _why(rule)),
         _part("Who breaks", _breaks(rule)),
         _part("Passes", _code(shown.passing)),
         _part("Fails", _failing(shown)),
-        _part("Fix", [text for text in (rule.fix, rule.hint) if text]),
+        _part("Fix", [_plain(text) for text in (rule.fix, rule.hint) if text]),
         _part("Where it is legal", _legal(rule, silences, knobs or {})),
     )
     return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def _plain(text: str) -> str:
+    """Text on one line that Markdown shows as it is, tags and all."""
+    return " ".join(text.split()).replace("<", "&lt;")
 
 
 def _scope(rule: Rule) -> str:
@@ -51,10 +56,10 @@ def _why(rule: Rule) -> list[str]:
     told: list[str] = []
     for source in rule.source:
         if "spec" in source:
-            quote = f": “{' '.join(source['quote'].split())}”" if "quote" in source else ""
+            quote = f": “{_plain(source['quote'])}”" if "quote" in source else ""
             told.append(f"- <{source['spec']}>{quote}")
         told.extend(
-            f"- {kind}: {source[key]}"
+            f"- {kind}: {_plain(source[key])}"
             for key, kind in (("observed", "Observed"), ("advice", "Advice"))
             if key in source
         )
@@ -62,7 +67,7 @@ def _why(rule: Rule) -> list[str]:
 
 
 def _breaks(rule: Rule) -> list[str]:
-    return [f"- {source['breaks']}" for source in rule.source if "breaks" in source]
+    return [f"- {_plain(source['breaks'])}" for source in rule.source if "breaks" in source]
 
 
 def _code(lines: Sequence[str]) -> list[str]:
@@ -93,7 +98,7 @@ def _conditions(rule: Rule, knobs: Mapping[str, str]) -> Iterator[str]:
 
 
 def _line(one: Silence) -> str:
-    reason = f": {one.because}" if one.because else ""
+    reason = f": {_plain(one.because)}" if one.because else ""
     seen = f" (seen: {one.seen})" if one.seen else ""
     return f"- `{one.profile}` ({one.dialect}) sets `{visible(one.sets, 80)}`{reason}{seen}"
 

@@ -84,7 +84,6 @@ def _told(finding: Finding) -> str:
 
 
 UNSUPPORTED = [
-    "hosted/anthropic_thinking_text.sse",
     "hosted/gemini25_thoughts_text.sse",
     "hosted/ollama_qwen3_thinking_tool.ndjson",
     "hosted/cohere_reasoning_tool.sse",

@@ -26,8 +26,8 @@ def test_an_unknown_name_brings_the_nearest_one() -> None:
 
 
 def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
-    with pytest.raises(UsageError, match=r"anthropic\.messages is not supported yet"):
-        dialects.get("anthropic.messages")
+    with pytest.raises(UsageError, match=r"cohere\.v2 is not supported yet"):
+        dialects.get("cohere.v2")
 
 
 @pytest.mark.parametrize(
