@@ -9,7 +9,7 @@ Rule 3: a profile's fingerprints are its own; what extends it does not inherit t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -24,6 +24,8 @@ from conformance.rules.patterns import compile_value
 if TYPE_CHECKING:
     from conformance.events import Event
     from conformance.rules.node import Node
+
+MOST_SHAPES: Final = 1024
 
 _KEYS: Final = frozenset({"says", "weak", "event"})
 
@@ -67,10 +69,15 @@ def _fingerprint(node: Node, profile: str, names: Names) -> Fingerprint:
 
 
 class Watch:
-    """Looks for fingerprints among the events of one exchange; one that was met is let go."""
+    """Looks for fingerprints among the events of one exchange; one that was met is let go.
+
+    A wire event of the same shape (keys and types, two levels deep) as one before it is not looked
+    at again: a stream is thousands of deltas alike.
+    """
 
     def __init__(self, fingerprints: Iterable[Fingerprint]) -> None:
         self.met: list[Fingerprint] = []
+        self._shapes: set[tuple[Any, ...]] = set()
         self._awaited: dict[str, list[_Matcher]] = {}
         for fingerprint in fingerprints:
             matcher = _Matcher(fingerprint)
@@ -79,11 +86,19 @@ class Watch:
 
     def see(self, event: Event) -> None:
         awaited = self._awaited.get(event.type)
-        if awaited is None:
+        if not awaited or (event.layer == "wire" and self._is_known(event)):
             return
         met = [matcher for matcher in awaited if matcher.fits(event)]
         for matcher in met:
             self._let_go(matcher)
+
+    def _is_known(self, event: Event) -> bool:
+        shape = (event.type, *_shape(event.data))
+        if shape in self._shapes:
+            return True
+        if len(self._shapes) < MOST_SHAPES:
+            self._shapes.add(shape)
+        return False
 
     def _let_go(self, matcher: _Matcher) -> None:
         self.met.append(matcher.fingerprint)
@@ -93,6 +108,15 @@ class Watch:
     def met_by(self, profile: str, *, weak: bool) -> Iterator[str]:
         """What the met fingerprints of a profile say."""
         return (f.says for f in self.met if f.profile == profile and f.is_weak is weak)
+
+
+def _shape(data: Mapping[str, Any]) -> Iterator[Any]:
+    for name, value in data.items():
+        yield name
+        yield type(value)
+        if isinstance(value, dict):
+            yield tuple(value)
+            yield tuple(map(type, value.values()))
 
 
 class _Unasked:

@@ -105,6 +105,11 @@ def available(folders: Iterable[Path] = ()) -> tuple[tuple[str, str, Path], ...]
     return tuple((name, dialect, found[dialect, name]) for dialect, name in sorted(found))
 
 
+def named_well(name: str) -> bool:
+    """Whether a profile may bear this name."""
+    return bool(_NAME.fullmatch(name))
+
+
 def fingerprints(dialect: str, folders: Iterable[Path] = ()) -> tuple[Fingerprint, ...]:
     """Collect the fingerprints of every profile of a dialect; a user's file hides a shipped one."""
     listed = [(name, path) for name, spoken, path in available(folders) if spoken == dialect]

@@ -15,9 +15,9 @@ from conformance.profiles import available, find, limits, load_profile, reading
 from conformance.rules import document
 
 SCHEMA = Path(shipped.__file__).parent / "schemas" / "profile.schema.json"
-NAMES = ("azure", "copilot", "deepseek", "lenient", "openai", "openrouter", "strict", "xai")
 DIALECTS = ("openai.chat", "openai.responses")
-SHIPPED = [(name, dialect) for dialect in DIALECTS for name in NAMES]
+FILES = sorted((shipped.specs() / "profiles").glob("*/*.yaml"))
+SHIPPED = sorted(((path.stem, path.parent.name) for path in FILES), key=lambda each: each[::-1])
 
 # How a stream is read, or which of several names it uses: no value permits the others.
 UNORDERED = {"think_opened_by", "marker_close", "markers", "raw_event"}

@@ -12,6 +12,17 @@ from __future__ import annotations
 from conformance.baseline.applying import apply
 from conformance.baseline.drafting import Change, draft
 from conformance.baseline.entries import Baseline, Entry, load
+from conformance.baseline.linting import lint_baselines
 from conformance.baseline.spelling import heading_of, spell
 
-__all__ = ["Baseline", "Change", "Entry", "apply", "draft", "heading_of", "load", "spell"]
+__all__ = [
+    "Baseline",
+    "Change",
+    "Entry",
+    "apply",
+    "draft",
+    "heading_of",
+    "lint_baselines",
+    "load",
+    "spell",
+]

@@ -12,7 +12,7 @@ _WORDS: Final = frozenset({"think", "thinks", "thinking", "thought", "thoughts",
 _NEGATIONS: Final = frozenset(
     {
         *("no", "not", "never", "none", "off", "without", "disabled", "declined", "declines"),
-        *("hidden", "stripped", "omitted", "silent"),
+        *("excluded", "hidden", "stripped", "omitted", "silent"),
     }
 )
 _WORD: Final = re.compile(r"[a-z0-9]+")
@@ -38,10 +38,16 @@ _REFUSING: Final = ("reasoning.effort", "reasoning_effort", "thinking.type")
 
 def named(name: str) -> str:
     """The word of a name that promises thinking; empty if none does, or another takes it back."""
-    words = _WORD.findall(name.lower())
-    if not _NEGATIONS.isdisjoint(words):
-        return ""
-    return next((word for word in words if word in _WORDS), "")
+    return "" if denied(name) else _spoken(name)
+
+
+def denied(name: str) -> bool:
+    """Whether a name says that there is no thinking, whatever was asked for."""
+    return bool(_spoken(name)) and not _NEGATIONS.isdisjoint(_WORD.findall(name.lower()))
+
+
+def _spoken(name: str) -> str:
+    return next((word for word in _WORD.findall(name.lower()) if word in _WORDS), "")
 
 
 def asked(request: Request) -> str:

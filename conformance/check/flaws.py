@@ -14,7 +14,7 @@ from typing import Final
 
 from conformance.cassette import Recording
 from conformance.cassette.recording import MUTANTS
-from conformance.check.claims import asked, named
+from conformance.check.claims import asked, denied, named
 from conformance.check.identifiers import Leftover, Scanner
 from conformance.check.recordings import Choices, check_recording
 from conformance.check.result import StreamResult
@@ -170,11 +170,12 @@ class _Lint:
 
     def _claims(self, wire: Mapping[int, StreamResult]) -> Iterator[Problem]:
         shown = {number for number, result in wire.items() if _thinks(result)}
-        word = named(self.recording.path.name.partition(".")[0])
+        name = self.recording.path.name.partition(".")[0]
+        word = named(name)
         if word and not shown:
             yield self._problem(f"the file's name says {word!r}, but no thinking is in it", "error")
             return
-        for exchange in self.recording.exchanges:
+        for exchange in () if denied(name) else self.recording.exchanges:
             if exchange.number in shown or not _answered(exchange, wire[exchange.number]):
                 continue
             field = asked(exchange.request) if exchange.request else ""

@@ -12,7 +12,7 @@ from conformance.check.flaws import flaws
 from conformance.check.recordings import Choices, check_recording
 from conformance.check.result import StreamResult
 from conformance.check.rulebook import Rulebook
-from conformance.check.suites import shipped_suites
+from conformance.check.suites import load_suites, shipped_suites
 from conformance.errors import ConformanceError, Place, UsageError
 from conformance.rules.lint import Problem
 from conformance.rules.model import Suite
@@ -52,6 +52,26 @@ def recordings(paths: Sequence[Path]) -> list[Path]:
         elif is_recording(path):
             found[path] = None
     return list(found)
+
+
+def sorted_out(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Which paths hold YAML files of ours, and which hold recordings; a folder may hold both."""
+    recorded = [path for path in paths if (recordings([path]) if path.exists() else ())]
+    written = [path for path in paths if (_holds_yaml(path) if path in recorded else True)]
+    return written, recorded
+
+
+def _holds_yaml(folder: Path) -> bool:
+    return folder.is_dir() and any(next(folder.rglob(glob), None) for glob in ("*.yaml", "*.yml"))
+
+
+def suites_in(paths: Sequence[Path]) -> tuple[Suite, ...]:
+    """Suites below folders; none where one of them is broken."""
+    folders = [str(path) for path in paths if path.is_dir()]
+    try:
+        return load_suites(folders) if folders else ()
+    except ConformanceError:
+        return ()  # the lint of that file tells it
 
 
 def _said(err: ConformanceError) -> str:

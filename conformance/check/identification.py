@@ -24,7 +24,11 @@ from conformance.rules.paths import MISSING
 from conformance.rules.patterns import compile_value, same
 from conformance.rules.verdicts import Level, Verdict
 
+Sender = tuple[str, tuple[str, ...]]
+"""Name of a profile, and the signs that name it."""
+
 _UNREAD: Final = Reading()
+_HOW_TO_READ: Final = frozenset({"markers", "think_opened_by"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +55,8 @@ class Identification:
 
 def signed(
     exchanges: Iterable[Exchange], dialect: Dialect, folders: tuple[Path, ...]
-) -> tuple[str, tuple[str, ...]] | None:
-    """Name of the one profile that the exchanges show beyond doubt, with its signs; else None."""
+) -> Sender | None:
+    """The one profile that the exchanges show beyond doubt; None if there is none."""
     watch = Watch(_fingerprints(dialect.name, folders))
     for exchange in exchanges:
         for event in _events(exchange, dialect, _UNREAD):
@@ -91,9 +95,6 @@ def _identity(recording: Recording, exchange: Exchange, dialect: Dialect) -> Ide
         knobs,
         again.private,
     )
-
-
-_HOW_TO_READ: Final = frozenset({"markers", "think_opened_by"})
 
 
 def _reading(identity: Identity) -> Reading:
@@ -164,19 +165,18 @@ class _Unasked:
 
 
 def _allowing(rule: Rule, seen: Mapping[str, Any], strict: Profile) -> Iterator[tuple[str, Any]]:
-    """Knobs with a value under which the rule is silent; the value that was seen comes first."""
-    for knob, pattern in rule.applies.profile:
-        if knob not in strict.declared:
-            continue
-        speaks = compile_value(pattern, {})
-        candidates = [seen[knob]] if knob in seen else []
-        for value in (*candidates, *strict.declared[knob].values):
-            if not speaks(value, strict.knobs, _Unasked()):
-                yield knob, value
-                break
+    """Knobs with a value under which the rule is silent; what was seen comes before what may be."""
+    conditions = [(k, compile_value(p, {})) for k, p in rule.applies.profile if k in strict.knobs]
+    asked = _Unasked()
+    for knob, speaks in conditions:
+        if knob in seen and not speaks(seen[knob], strict.knobs, asked):
+            yield knob, seen[knob]
     read = knobs_read(rule)
     if "text_markers" in read and "markers" in seen:
         yield "markers", seen["markers"]
     for knob in sorted(read & seen.keys()):
         if not same(seen[knob], strict.knobs[knob]):
             yield knob, seen[knob]
+    for knob, speaks in conditions:
+        values = strict.declared[knob].values
+        yield from ((knob, v) for v in values if not speaks(v, strict.knobs, asked))

@@ -19,7 +19,8 @@ from conformance.rules.node import Node, nearest
 
 __all__ = ["Problem", "lint_paths"]
 
-_KINDS: Final = ("suite", "profile")
+# A baseline (`entries`) is linted where baselines are read, a floor above.
+_KINDS: Final = ("suite", "profile", "entries")
 _SUFFIXES: Final = (".yaml", ".yml")
 
 
@@ -74,9 +75,10 @@ def _sort(path: Path, found: _Found) -> None:
             found.suites.append((read_suite(root, vocabulary), root))
         elif kind == "profile":
             found.profiles.append(path)
-        else:
+        elif kind is None:
             raise root.error(
-                "neither a suite nor a profile", hint="it has neither as its key"
+                "neither a suite, a profile nor a baseline",
+                hint="it has none of the keys 'suite', 'profile' and 'entries'",
             )  # told like any other mistake
     except ConformanceError as err:
         found.problems.append(_problem(err, Place(str(path))))

@@ -12,6 +12,7 @@ from conformance import dialects
 from conformance.cassette import Recording, discover, open_recording
 from conformance.check.client import check_client
 from conformance.check.dressing import Memory, dress
+from conformance.check.identification import Sender, signed
 from conformance.check.result import Finding, Report, StreamResult
 from conformance.check.rulebook import Rulebook
 from conformance.check.scenario import Scenario
@@ -29,6 +30,9 @@ from conformance.rules.verdicts import Verdict
 
 FRAMES_TO_RECOGNISE = 64
 _YAML = (".yaml", ".yml")
+
+Senders = dict[str, Sender | None]
+"""Who sent a recording's exchanges, by dialect; None where nothing tells beyond doubt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +110,10 @@ def target_of(recording: Recording) -> str:
 
 def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Iterator[Judged]:
     scenario: Scenario | None = None
+    senders: Senders = {}
     last = recording.exchanges[-1]
     for exchange in recording.exchanges:
-        setting = _setting(recording, exchange, rulebook, choices)
+        setting = _setting(recording, exchange, rulebook, choices, senders)
         if scenario is None:
             scenario = Scenario(setting.bound, Evidence(exchange.request, exchange.response))
         else:
@@ -126,11 +131,20 @@ def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Itera
 
 
 def _setting(
-    recording: Recording, exchange: Exchange, rulebook: Rulebook, choices: Choices
+    recording: Recording,
+    exchange: Exchange,
+    rulebook: Rulebook,
+    choices: Choices,
+    senders: Senders,
 ) -> Setting:
     stated = choices.dialect or exchange.dialect or recording.header.dialect
     dialect = choose_dialect(exchange, stated)
     profile, named = choose_profile(dialect, choices, recording.header.profile)
+    notes: tuple[str, ...] = ()
+    if not named and (sender := _sender(recording, dialect, choices.folders, senders)):
+        name, signs = sender
+        profile = find(name, dialect.name, choices.folders)
+        notes = (f"profile {name} identified by: {'; '.join(signs)}",)
     return Setting(
         dialect,
         profile,
@@ -139,7 +153,18 @@ def _setting(
         fidelity=recording.header.fidelity,
         named=named,
         keep=choices.keep,
+        notes=notes,
     )
+
+
+def _sender(
+    recording: Recording, dialect: Dialect, folders: tuple[Path, ...], senders: Senders
+) -> Sender | None:
+    """Who sent the exchanges of one dialect; looked for once per recording."""
+    if dialect.name not in senders:
+        spoken = (each for each in recording.exchanges if recognised(each) == dialect.name)
+        senders[dialect.name] = signed(spoken, dialect, folders)
+    return senders[dialect.name]
 
 
 def choose_dialect(exchange: Exchange, stated: str | None) -> Dialect:

@@ -13,7 +13,7 @@ from conformance.rules.load import load_suite
 from conformance.rules.model import Suite
 from conformance.rules.node import nearest
 
-NOT_SUITES = frozenset({"profiles", "scenarios", "systems"})
+NOT_SUITES = frozenset({"baselines", "profiles", "scenarios", "systems"})
 
 
 def vocabulary(dialect: str) -> Vocabulary:

@@ -7,9 +7,22 @@ from typing import Annotated
 
 import typer
 
-from conformance.check import Report, check_paths
+from conformance.baseline import apply, load
+from conformance.check import Choices, Report, Rulebook, check_paths
+from conformance.check.rechunk import rechunk_paths
 from conformance.cli.failures import CONFORMS, NOTHING
-from conformance.cli.options import DialectOption, ProfileOption, SuiteOption
+from conformance.cli.options import (
+    AsOfOption,
+    DialectOption,
+    ExercisedOption,
+    ExpectedOption,
+    OutputsOption,
+    ProfileOption,
+    RechunkOption,
+    RuleOption,
+    StrictOption,
+    SuiteOption,
+)
 from conformance.cli.terminal import has_colour, progress, put, warn
 from conformance.report import text
 from conformance.report.files import output, write
@@ -22,20 +35,13 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
     dialect: DialectOption = None,
     profile: ProfileOption = None,
     suite: SuiteOption = None,
-    rule: Annotated[
-        list[str] | None, typer.Option(help="Only rules whose id fits this glob; repeatable.")
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="A violated SHOULD exits 1 too.")
-    ] = False,
-    require_exercised: Annotated[
-        bool,
-        typer.Option("--require-exercised", help="A rule that nothing exercised exits 1 too."),
-    ] = False,
-    outputs: Annotated[
-        list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT=FILE", help="Also write this; repeatable."),
-    ] = None,
+    rule: RuleOption = None,
+    rules_as_of: AsOfOption = None,
+    expected_failures: ExpectedOption = None,
+    rechunk: RechunkOption = 0,
+    strict: StrictOption = False,
+    require_exercised: ExercisedOption = False,
+    outputs: OutputsOption = None,
     format_: Annotated[
         str, typer.Option("--format", help="What goes to stdout: text, json or junit.")
     ] = "text",
@@ -47,10 +53,16 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
     renderer(format_)
     for asked in outputs or ():
         output(asked)  # a mistake here is told before the work, not after
+    baseline = load(expected_failures) if expected_failures else None
+    suites, rules = suite or (), rule or ()
     with progress(f"checking {', '.join(visible(str(path), 60) for path in paths[:3])} ..."):
         report = check_paths(
-            paths, dialect=dialect, profile=profile, suites=suite or (), rules=rule or ()
+            paths, dialect=dialect, profile=profile, suites=suites, rules=rules, as_of=rules_as_of
         )
+        if rechunk:
+            rulebook = Rulebook.load(suites, rules, rules_as_of)
+            rechunk_paths(paths, rulebook, Choices(dialect, profile), rounds=rechunk)
+    report = apply(report, baseline) if baseline else report
     put(_page(report, format_, verbose=verbose))
     write(report, *(outputs or ()), verbose=verbose)
     for error in report.errors:

@@ -1,4 +1,4 @@
-"""`conformance lint`: mistakes in rule and profile files."""
+"""`conformance lint`: mistakes in rules and profiles, and recordings that prove too little."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from conformance.baseline import lint_baselines
+from conformance.check.hygiene import lint_recordings, sorted_out, suites_in
 from conformance.check.linting import lint_paths
 from conformance.cli.failures import CONFORMS, FINDINGS, USAGE
 from conformance.cli.terminal import progress, put
@@ -21,9 +23,11 @@ def command(
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings exit 1.")] = False,
 ) -> None:
-    """Check rule and profile files for mistakes."""
+    """Check rules, profiles and recordings for mistakes."""
     with progress("linting ..."):
-        problems = lint_paths(paths or [specs()])
+        written, recorded = sorted_out(paths or [specs()])
+        problems = [*lint_paths(written), *lint_baselines(written)] if written else []
+        problems += lint_recordings(recorded, suites_in(written)) if recorded else []
     for problem in problems:
         put(f"{problem.place}: {problem.severity}: {visible(problem.message)}")
     errors = sum(problem.severity == "error" for problem in problems)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +13,33 @@ SuiteOption = Annotated[
 ]
 DialectOption = Annotated[
     str | None, typer.Option(help="Wire grammar; default: the recording's own, or recognised.")
+]
+RuleOption = Annotated[
+    list[str] | None, typer.Option(help="Only rules whose id fits this glob; repeatable.")
+]
+AsOfOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rules-as-of", metavar="VERSION", help="Leave out rules that are newer; default: none."
+    ),
+]
+ExpectedOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--expected-failures", metavar="FILE", help="Baseline of violations that are known."
+    ),
+]
+RechunkOption = Annotated[
+    int,
+    typer.Option(min=0, help="Also judge under this many random chunkings; must not matter."),
+]
+StrictOption = Annotated[bool, typer.Option("--strict", help="A violated SHOULD exits 1 too.")]
+ExercisedOption = Annotated[
+    bool, typer.Option("--require-exercised", help="A rule that nothing exercised exits 1 too.")
+]
+OutputsOption = Annotated[
+    list[str] | None,
+    typer.Option("-o", "--output", metavar="FORMAT=FILE", help="Also write this; repeatable."),
 ]
 ProfileOption = Annotated[
     str | None,

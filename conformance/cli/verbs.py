@@ -21,11 +21,13 @@ from conformance.rules.node import nearest
 VERBS: Final[Mapping[str, str]] = {
     "demo": "Judge a shipped good stream and a broken one.",
     "check": "Judge recorded streams by the rules, offline.",
+    "baseline": "Write down which violations are expected of a target.",
     "explain": "Tell what a rule says, on whose authority, and what silences it.",
     "list": "List rules, suites, profiles and dialects.",
     "inspect": "Show a recorded stream with times, chunk marks and event numbers.",
+    "identify": "Tell who sent a recorded stream, and how it speaks its dialect.",
     "convert": "Turn a recording into another format.",
-    "lint": "Check rule and profile files for mistakes.",
+    "lint": "Check rules, profiles and recordings for mistakes.",
     "schema": "Print a JSON Schema of what this tool reads or writes.",
 }
 

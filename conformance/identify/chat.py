@@ -194,7 +194,9 @@ class ChatKnobs:
     def _finish_count(self) -> str | None:
         counts = [choice.finishes for choice in self._choices.values()]
         if not all(counts):
-            return "none" if self._flags >= {"eof", "[DONE]"} and "error" not in self._flags else None
+            return (
+                "none" if self._flags >= {"eof", "[DONE]"} and "error" not in self._flags else None
+            )
         return "one" if max(counts) == 1 else "many"
 
     def _said(self) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def differing(identity: Identity, base: Profile) -> dict[str, Any]:
 def _permitted(base: Profile, knob: str, value: Any) -> bool:
     set_to = base.knobs[knob]
     order = base.declared[knob].values
-    if set_to == value or set_to == "any":
+    if set_to in (value, "any"):
         return True
     if knob in _DEMANDS:
         return bool(set_to == "optional")

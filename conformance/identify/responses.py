@@ -14,6 +14,7 @@ from conformance.dialects.json_edge import mapping, objects, string, whole
 from conformance.events import Event
 
 MOST_ITEMS: Final = 4096
+_NO_EVENTS: Final = frozenset({"response.item", "response.unknown"})  # of a body, of no type
 _FIRST: Final = {"response.created": "created", "response.queued": "queued"}
 _RAW_NAMES: Final = {
     "response.reasoning_part.added": "reasoning_part",
@@ -50,7 +51,7 @@ class ResponsesKnobs:
         self._flags: set[str] = set()
 
     def see(self, event: Event) -> None:
-        if event.layer == "wire" and event.type.startswith("response."):
+        if event.layer == "wire" and _is_event(event.type):
             self._event(event)
         take = _TAKE.get(event.type)
         if take is not None:
@@ -102,7 +103,9 @@ class ResponsesKnobs:
     def added(self, event: Event) -> None:
         kind = string(mapping(event.data.get("item")).get("type"))
         self._flags |= {"overlap"} if self._open > 0 else set()
-        self._flags |= {"late reasoning"} if kind == "reasoning" and "message" in self._flags else set()
+        self._flags |= (
+            {"late reasoning"} if kind == "reasoning" and "message" in self._flags else set()
+        )
         self._flags.add(kind)
         self._open += 1
 
@@ -164,7 +167,7 @@ class ResponsesKnobs:
         if self._output is not None and self._done_ids:
             yield "snapshot", "full" if self._output else "empty"
             ids = sorted(string(item.get("id")) for item in self._output)
-            if self._output and ids != sorted(self._done_ids):
+            if len(ids) == len(self._done_ids) and ids != sorted(self._done_ids):
                 yield "snapshot_mask", [*_MASK, "id"]
 
     def _said(self) -> Iterator[tuple[str, Any]]:
@@ -173,7 +176,9 @@ class ResponsesKnobs:
         items = self._items.values()
         calls = [item for item in items if item.whole_arguments]
         if calls:
-            whole_only = any(_lacks(item, "response.function_call_arguments.delta") for item in calls)
+            whole_only = any(
+                _lacks(item, "response.function_call_arguments.delta") for item in calls
+            )
             yield "args_carrier", "done" if whole_only else "deltas"
         seen = frozenset().union(*(item.seen for item in items))
         raw = [name for kind, name in _RAW_NAMES.items() if kind in seen]
@@ -182,6 +187,10 @@ class ResponsesKnobs:
         if "reasoning_text" in raw and raw[0] == "reasoning_text":
             yield "raw_parts", "parts" if "raw part" in self._flags else "none"
         yield "summary_carrier", _carrier([item for item in items if _is_summary(item)])
+
+
+def _is_event(kind: str) -> bool:
+    return kind.startswith("response.") and kind not in _NO_EVENTS
 
 
 def _lacks(item: _Item, kind: str) -> bool:

@@ -13,6 +13,7 @@ from conformance.mutate.endings import ENDINGS
 from conformance.mutate.framing import FRAMING
 from conformance.mutate.indices import INDICES
 from conformance.mutate.lifecycle import LIFECYCLE
+from conformance.mutate.messages import BLOCKS
 from conformance.mutate.naming import NAMING
 from conformance.mutate.opaque import OPAQUE
 from conformance.mutate.operator import Operator
@@ -25,6 +26,7 @@ OPERATORS: Final[tuple[Operator, ...]] = (
     *BOUNDARY,
     *LIFECYCLE,
     *CHAT_LIFECYCLE,
+    *BLOCKS,
     *INDICES,
     *OPAQUE,
     *OUTCOME,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from conformance.dialects.chat_fields import STRING_CARRIERS
 from conformance.mutate.chunks import DELTA, finishes, plain, repeats_role, said, with_choice
 from conformance.mutate.fields import at, put
 from conformance.mutate.lifecycle import cumulative
@@ -99,6 +100,13 @@ def _boundary(stream: Stream) -> list[int]:
     return [each.place for each in _pure(stream, "text") if each.place - 1 in thoughts]
 
 
+def _separate(stream: Stream) -> list[int]:
+    """As `_boundary`, where thinking has a field of its own."""
+    fields = [at(stream.pieces[n - 1].payload, *DELTA) for n in _boundary(stream)]
+    carried = [any(delta.get(name) for name in STRING_CARRIERS) for delta in fields]
+    return [n for n, own in zip(_boundary(stream), carried, strict=True) if own]
+
+
 def _combined(stream: Stream, site: int) -> Stream:
     thought = at(stream.pieces[site - 1].payload, *DELTA)
     payload = stream.pieces[site].payload
@@ -145,6 +153,6 @@ CHAT_LIFECYCLE: Final = (
     Operator("X7-running-total", "Deltas repeat the whole text so far.", _long, cumulative, ONLY),
     Operator("X8-two-streams", "The stream is sent twice.", _first_role, _two_cycles, ONLY),
     Operator("X10-flip-flop", "Each chunk has an empty text of the other kind.", _said, _flip_flop, ONLY, must="pass", most=1),
-    Operator("X11-combined", "The last thinking and the first text share a chunk.", _boundary, _combined, ONLY),
+    Operator("X11-combined", "The last thinking and the first text share a chunk.", _separate, _combined, ONLY),
     Operator("X15-thinking-after-text", "Thinking comes after the first text.", _boundary, _thinking_after_text, ONLY),
 )

@@ -13,7 +13,11 @@ DELTA = (*CHOICE, "delta")
 
 def chunks(stream: Stream) -> list[int]:
     """Places of chunks."""
-    return [n for n, piece in stream.events() if isinstance(at(piece.payload, "choices"), list)]
+    return [
+        n
+        for n, piece in stream.events()
+        if piece.kind == "event" and isinstance(at(piece.payload, "choices"), list)
+    ]
 
 
 def with_choice(stream: Stream) -> list[int]:
@@ -43,9 +47,10 @@ def plain(stream: Stream) -> list[int]:
 
 
 def repeats_role(stream: Stream) -> bool:
-    """Whether more than one chunk of the first choice carries the role."""
-    roles = [n for n in with_choice(stream) if at(stream.pieces[n].payload, *DELTA, "role")]
-    return len(roles) > 1
+    """Whether more than one chunk of a choice carries the role."""
+    choices = [at(stream.pieces[n].payload, *CHOICE) for n in with_choice(stream)]
+    indices = [at(choice, "index") for choice in choices if at(choice, "delta", "role")]
+    return len(set(indices)) < len(indices)
 
 
 def said(stream: Stream, place: int, delta: dict[str, Any], **more: Any) -> Piece:

@@ -1,3 +1,246 @@
-"""Client defects."""
+"""Defects of clients: edits of what a client reports of a stream that it was sent.
+
+The bytes stay as they are. The rule that compares the two views and the suites of the client view
+have to find every one of them.
+"""
+
 from __future__ import annotations
-def client_mutants(exchange): return ()
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from conformance.events import Exchange
+from conformance.mutate.operator import Mutant
+
+Report = list[dict[str, Any]]
+Edit = Callable[[Report], Report]
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """One thing that clients get wrong. An edit that changes nothing does not apply."""
+
+    name: str
+    says: str
+    edit: Edit
+
+    @property
+    def family(self) -> str:
+        return self.name[0]
+
+
+def client_mutants(exchange: Exchange, defects: Sequence[Defect] | None = None) -> Iterator[Mutant]:
+    """The exchange with every defect that applies to what its client reported."""
+    reported = [dict(event) for event in exchange.seen or ()]
+    for defect in DEFECTS if defects is None else defects:
+        edited = defect.edit([dict(event) for event in reported])
+        if edited != reported:
+            yield Mutant(defect.name, "kill", 0, replace(exchange, seen=tuple(edited)))
+
+
+def _at(report: Report, *types: str) -> list[int]:
+    return [n for n, event in enumerate(report) if event.get("type") in types]
+
+
+def _middle(places: Sequence[int]) -> list[int]:
+    return [places[len(places) // 2]] if places else []
+
+
+def _without(report: Report, places: Sequence[int]) -> Report:
+    return [event for n, event in enumerate(report) if n not in places]
+
+
+def _lost(*types: str) -> Edit:
+    """One event of these types is lost, from the middle."""
+    return lambda report: _without(report, _middle(_at(report, *types)))
+
+
+def _all_lost(*types: str) -> Edit:
+    return lambda report: _without(report, _at(report, *types))
+
+
+def _twice(*types: str) -> Edit:
+    def edit(report: Report) -> Report:
+        places = _middle(_at(report, *types))
+        return [e for n, event in enumerate(report) for e in [event] * (1 + (n in places))]
+
+    return edit
+
+
+def _changed(kind: str, field: str, change: Callable[[str], str]) -> Edit:
+    """Another text in the event of a kind in the middle."""
+
+    def edit(report: Report) -> Report:
+        for place in _middle(_at(report, kind)):
+            report[place][field] = change(str(report[place].get(field, "")))
+        return report
+
+    return edit
+
+
+def _every(kind: str, more: Callable[[dict[str, Any]], Mapping[str, Any]]) -> Edit:
+    def edit(report: Report) -> Report:
+        for place in _at(report, kind):
+            report[place] = {**report[place], **more(report[place])}
+        return report
+
+    return edit
+
+
+def _boundary(before: int) -> Edit:
+    """What stands at the boundary of thinking and text is lost, on one side of it."""
+
+    def edit(report: Report) -> Report:
+        kinds = ("thinking.delta", "text.delta")
+        places = _at(report, *kinds)
+        types = [report[n]["type"] for n in places]
+        crossings = [n for n in range(1, len(places)) if types[n - 1 : n + 1] == [*kinds]]
+        return _without(report, [places[n - before] for n in crossings[:1]])
+
+    return edit
+
+
+def _start_per_delta(report: Report) -> Report:
+    made: Report = []
+    block = 100
+    for event in report:
+        if event.get("type") == "thinking.delta":
+            block += 1
+            place = {"choice": event.get("choice", 0), "block": block}
+            start = {"type": "thinking.start", **place, "channel": event.get("channel", "raw")}
+            end = {"type": "thinking.end", **place, "explicit": False}
+            made += [{**start, "explicit": False}, {**event, **place}, end]
+        elif event.get("type") not in ("thinking.start", "thinking.end"):
+            made.append(event)
+    return made
+
+
+def _inserted(kind: str, new: Callable[[dict[str, Any]], dict[str, Any]], after: int) -> Edit:
+    """A made-up event beside the last one of a kind."""
+
+    def edit(report: Report) -> Report:
+        for place in _at(report, kind)[-1:]:
+            report.insert(place + after, new(report[place]))
+        return report
+
+    return edit
+
+
+def _swapped(report: Report) -> Report:
+    """The last thinking and the first text are reported the other way round."""
+    thoughts, texts = _at(report, "thinking.delta"), _at(report, "text.delta")
+    if thoughts and texts and thoughts[-1] < texts[0]:
+        one, two = thoughts[-1], texts[0]
+        report[one], report[two] = report[two], report[one]
+    return report
+
+
+def _text_started_early(report: Report) -> Report:
+    for place in _at(report, "message.start")[:1]:
+        if _at(report, "thinking.delta", "text.delta"):
+            report.insert(place + 1, {"type": "text.start", "choice": 0, "block": 0})
+    return report
+
+
+def _cut_as_done(report: Report) -> Report:
+    """A stream that broke off is reported as finished; a complete one, as broken off."""
+    if _at(report, "cut"):
+        ends = [{"type": "finish", "reason": "stop"}, {"type": "done", "explicit": True}]
+        return [*_without(report, _at(report, "cut")), *({"choice": 0, **end} for end in ends)]
+    return report
+
+
+def _done_as_cut(report: Report) -> Report:
+    if _at(report, "done"):
+        kept = _without(report, _at(report, "done", "finish"))
+        return [*kept, {"type": "cut", "choice": 0, "how": "eof"}]
+    return report
+
+
+def _opaque_as_text(report: Report) -> Report:
+    for place in _at(report, "thinking.opaque")[:1]:
+        data = report[place].get("data", "")
+        report[place] = {"type": "text.delta", "choice": 0, "block": 9, "text": data}
+    return report
+
+
+def _same(event: dict[str, Any], **more: Any) -> dict[str, Any]:
+    kept = {key: value for key, value in event.items() if key in ("choice", "block", "channel")}
+    return {**kept, **more}
+
+
+DEFECTS: Final = (
+    Defect("C1-lost-delta", "A delta of thinking is lost.", _lost("thinking.delta")),
+    Defect("C1-lost-text", "A delta of text is lost.", _lost("text.delta")),
+    Defect("C2-doubled-delta", "A delta of thinking is reported twice.", _twice("thinking.delta")),
+    Defect("C3-swallowed-thinking", "The thinking of the boundary chunk is swallowed.", _boundary(1)),
+    Defect("C3-swallowed-text", "The text of the boundary chunk is swallowed.", _boundary(0)),
+    Defect(
+        "C4-summed",
+        "Mirrored thinking is added up.",
+        _every("thinking.delta", lambda event: {"text": event["text"] * 2}),
+    ),
+    Defect(
+        "C5-no-thinking",
+        "All thinking is dropped.",
+        _all_lost("thinking.start", "thinking.delta", "thinking.part", "thinking.end"),
+    ),
+    Defect("C6-start-per-delta", "Every delta of thinking is a block of its own.", _start_per_delta),
+    Defect("C7-no-start", "The start of thinking is missing.", _all_lost("thinking.start")),
+    Defect("C7-start-twice", "The start of thinking is reported twice.", _twice("thinking.start")),
+    Defect("C8-no-end", "The end of thinking is missing.", _all_lost("thinking.end")),
+    Defect(
+        "C8-delta-after-end",
+        "Thinking is reported after its end.",
+        _inserted("thinking.end", lambda e: _same(e, type="thinking.delta", text="hm"), 1),
+    ),
+    Defect("C9-finish-twice", "The finish is reported twice.", _twice("finish")),
+    Defect("C9-no-finish", "The finish is missing.", _all_lost("finish")),
+    Defect("C10-no-usage", "Usage is lost.", _all_lost("usage")),
+    Defect("C11-no-signature", "Opaque data is lost.", _all_lost("thinking.opaque")),
+    Defect("C12-parts-merged", "Parts of a summary are merged.", _all_lost("thinking.part")),
+    Defect(
+        "C13-marker-in-text",
+        "A marker shows in the text.",
+        _changed("text.delta", "text", lambda text: f"</think>{text}"),
+    ),
+    Defect("C14-text-started-early", "Text is started by the role chunk.", _text_started_early),
+    Defect("C15-cut-as-done", "A stream that broke off is sold as done.", _cut_as_done),
+    Defect("C15-done-as-cut", "A complete stream is reported as broken off.", _done_as_cut),
+    Defect("C16-order-swapped", "Text is reported before the thinking.", _swapped),
+    Defect("C17-opaque-as-text", "Opaque data is shown.", _opaque_as_text),
+    Defect(
+        "C18-thinking-as-text",
+        "Thinking is reported as text.",
+        _every("thinking.delta", lambda _: {"type": "text.delta"}),
+    ),
+    Defect(
+        "C18-text-as-thinking",
+        "Text is reported as thinking.",
+        _every("text.delta", lambda _: {"type": "thinking.delta", "channel": "raw"}),
+    ),
+    Defect(
+        "C19-empty-delta",
+        "An empty delta is reported.",
+        _inserted("thinking.delta", lambda e: _same(e, type="thinking.delta", text=""), 1),
+    ),
+    Defect("C20-message-twice", "The message is started twice.", _twice("message.start")),
+    Defect(
+        "C21-arguments-cut",
+        "Arguments of a call are cut short.",
+        _changed("tool.end", "arguments", lambda text: text[:-1]),
+    ),
+    Defect("C21-lost-call", "A tool call is lost.", _lost("tool.end")),
+    Defect("C22-other-reason", "Another finish reason.", _changed("finish", "reason", lambda _: "?")),
+    Defect("C23-error-swallowed", "An error is swallowed.", _all_lost("error")),
+    Defect(
+        "C24-other-channel",
+        "A summary is reported as raw thinking, or the reverse.",
+        _every(
+            "thinking.delta",
+            lambda event: {"channel": "raw" if event.get("channel") == "summary" else "summary"},
+        ),
+    ),
+    Defect("C25-no-done", "The end of the stream is not reported.", _all_lost("done")),
+)

@@ -11,7 +11,7 @@ from conformance.mutate.chunks import finishes, said
 from conformance.mutate.lifecycle import terminal
 from conformance.mutate.operator import Operator, once
 from conformance.mutate.stream import Piece, Stream
-from conformance.mutate.texts import CHAT, RESPONSES, deltas, joined
+from conformance.mutate.texts import CHAT, MESSAGES, RESPONSES, deltas, joined
 from conformance.mutate.told import told
 
 _ENOUGH: Final = 40
@@ -42,6 +42,8 @@ def _error_event(stream: Stream, site: int) -> Stream:
     sample = stream.pieces[site]
     if stream.dialect == CHAT:
         error = sample.saying({"error": {**fault, "type": "server_error"}})
+    elif stream.dialect == MESSAGES:
+        error = sample.saying({"type": "error", "error": {**fault, "type": "overloaded_error"}})
     else:
         numbered = {} if sample.number is None else {"sequence_number": sample.number}
         error = sample.saying({"type": "error", **fault, "param": None, **numbered})

@@ -10,7 +10,7 @@ from typing import Final
 from conformance.events import Chunk, Exchange, Response
 from conformance.mutate.operator import Operator, once
 from conformance.mutate.stream import Piece, Stream
-from conformance.mutate.texts import RESPONSES
+from conformance.mutate.texts import CHAT, MESSAGES, RESPONSES
 
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _FIELD_SPACE: Final = re.compile(rb"(?m)^(data|event|id|retry): (?! )")
@@ -22,6 +22,10 @@ _STRIDE: Final = 7
 def _streams(stream: Stream) -> Sequence[int]:
     """One place, where the response is an event stream that holds events."""
     return () if stream.is_body or not _framed(stream) else (0,)
+
+
+def _complete(stream: Stream) -> Sequence[int]:
+    return _streams(stream) if stream.exchange.end == "eof" else ()
 
 
 def _framed(stream: Stream) -> list[int]:
@@ -230,7 +234,7 @@ FRAMING: Final = (
         "F8-in-one-piece", "Everything comes at once.", once, _in_one_piece, must="pass"
     ),
     Operator(
-        "F9-no-last-blank-line", "The last event is not closed.", _streams, _unfinished
+        "F9-no-last-blank-line", "The last event is not closed.", _complete, _unfinished
     ),
     Operator("F10-error-field", "An error comes as a field `error`.", _framed, _error_field),
     Operator(
@@ -238,9 +242,9 @@ FRAMING: Final = (
         "The event line names another type than the payload.",
         _typed,
         _misnamed,
-        (RESPONSES,),
+        (RESPONSES, MESSAGES),
     ),
-    Operator("F12-unnamed", "An event lost its event line.", _named, _unnamed, (RESPONSES,)),
+    Operator("F12-unnamed", "An event lost its event line.", _named, _unnamed, (RESPONSES, MESSAGES)),
     Operator("F13-broken-character", "A byte is no UTF-8.", _several, _broken_character),
     Operator("F14-halved-payload", "One payload is sent as two events.", _several, _halved),
     Operator("F15-shortened-payload", "A payload lost its last brace.", _several, _shortened),
@@ -251,7 +255,8 @@ FRAMING: Final = (
         _mislabelled,
     ),
     Operator("F17-retry", "A reconnection time comes first.", _streams, _retry, must="pass"),
-    Operator("F18-event-id", "An event has an id.", _framed, _event_id, must="pass"),
+    Operator("F18-event-id", "An event has an id.", _framed, _event_id, (CHAT, MESSAGES), must="pass"),
+    Operator("F18-advised-against", "An event has an id.", _framed, _event_id, (RESPONSES,)),
     Operator(
         "F19-blank-lines", "More blank lines follow an event.", _framed, _blank_lines, must="pass"
     ),

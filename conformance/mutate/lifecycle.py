@@ -9,17 +9,20 @@ from conformance.dialects import responses_vocabulary as vocabulary
 from conformance.mutate.fields import at, cut, items_at, put, text_at
 from conformance.mutate.operator import Operator, once
 from conformance.mutate.stream import Stream
-from conformance.mutate.texts import RESPONSES, deltas, groups, rewritten
+from conformance.mutate.texts import MESSAGES, RESPONSES, deltas, groups, rewritten
 
 ITEM_ADDED: Final = "response.output_item.added"
 ITEM_DONE: Final = "response.output_item.done"
 PARTS_ADDED: Final = ("response.content_part.added", "response.reasoning_summary_part.added")
-TERMINALS: Final = tuple(sorted(vocabulary.TERMINALS))
-STARTS: Final = ("response.created", ITEM_ADDED, *PARTS_ADDED)
+TERMINALS: Final = (*sorted(vocabulary.TERMINALS), "message_stop")
+OPENINGS: Final = ("response.created", "message_start")
+STARTS: Final = (*OPENINGS, ITEM_ADDED, *PARTS_ADDED, "content_block_start")
 PART_DONES: Final = tuple(sorted(vocabulary.PART_DONES))
 TEXT_DONES: Final = tuple(sorted(vocabulary.DONES))
-ENDS: Final = (*TEXT_DONES, *PART_DONES, ITEM_DONE, *TERMINALS)
+BLOCK_ENDS: Final = ("content_block_stop", "message_delta")
+ENDS: Final = (*TEXT_DONES, *PART_DONES, ITEM_DONE, *BLOCK_ENDS, *TERMINALS)
 ONLY: Final = (RESPONSES,)
+TYPED: Final = (RESPONSES, MESSAGES)
 
 
 def each_type(stream: Stream, types: Sequence[str]) -> list[int]:
@@ -84,6 +87,10 @@ def _text_done_of(stream: Stream, place: int) -> int | None:
     keys = ("output_index", "content_index", "summary_index")
     wanted = [at(payload, key) for key in keys]
     kind = stream.pieces[place].type.removesuffix(".delta")
+    if kind == "content_block_delta":
+        ends = stream.typed("content_block_stop")
+        index = at(payload, "index")
+        return next((n for n in ends if at(stream.pieces[n].payload, "index") == index), None)
     return next(
         (
             n
@@ -185,7 +192,7 @@ def _output_lacks(stream: Stream, site: int) -> Stream:
 
 
 def _second(stream: Stream) -> Sequence[int]:
-    created = stream.typed("response.created")
+    created = stream.typed(*OPENINGS)
     return [created[0] + 1] if created and created[0] + 1 < len(stream.pieces) else []
 
 
@@ -242,24 +249,24 @@ def _no_thinking_deltas(stream: Stream, _site: int) -> Stream:
 
 
 LIFECYCLE: Final = (
-    Operator("X1-no-start", "A response, item or part is not announced.", _starts, _drop, ONLY, most=8),
-    Operator("X2-no-end", "A text, part, item or response is not closed.", _ends, _drop, ONLY, most=12),
-    Operator("X3-start-twice", "Something is announced twice.", _starts, _twice, ONLY, most=8),
-    Operator("X3-end-twice", "Something is closed twice.", _ends, _twice, ONLY, most=12),
+    Operator("X1-no-start", "A response, item, part or block is not announced.", _starts, _drop, TYPED, most=8),
+    Operator("X2-no-end", "A text, part, item, block or response is not closed.", _ends, _drop, TYPED, most=8),
+    Operator("X3-start-twice", "Something is announced twice.", _starts, _twice, TYPED, most=8),
+    Operator("X3-end-twice", "Something is closed twice.", _ends, _twice, TYPED, most=8),
     Operator("X4-end-late", "A reasoning item is closed at the very end.", _closing, _end_late, ONLY),
-    Operator("X5-delta-after-end", "A delta comes again after its text was stated.", _stated, _delta_after_end, ONLY),
-    Operator("X5-delta-late", "A delta comes after its text was stated.", _stated, _delta_late, ONLY),
+    Operator("X5-delta-after-end", "A delta comes again after its text was stated.", _stated, _delta_after_end, TYPED),
+    Operator("X5-delta-late", "A delta comes after its text was stated.", _stated, _delta_late, TYPED),
     Operator("X6-duplicate-delta", "A delta is sent twice.", _stated, _twice, ONLY),
-    Operator("X7-cumulative", "Deltas repeat the whole text so far.", _long, cumulative, ONLY),
-    Operator("X8-two-cycles", "The stream is sent twice.", lambda s: s.typed("response.created")[:1], _two_cycles, ONLY),
+    Operator("X7-cumulative", "Deltas repeat the whole text so far.", _long, cumulative, TYPED),
+    Operator("X8-two-cycles", "The stream is sent twice.", lambda s: s.typed(*OPENINGS)[:1], _two_cycles, TYPED),
     Operator("X9-prefilled-start", "An item is announced with the text that its deltas add.", _prefilled, _prefill, ONLY),
     Operator("X12-overlap", "The next item is announced before this one ends.", _closing, _announced_early, ONLY),
     Operator("X13-swapped-deltas", "Two deltas are turned round.", _neighbours, _swap, ONLY),
     Operator("X14-lost-delta", "A delta is lost.", _stated, _drop, ONLY),
     Operator("X14-no-thinking-deltas", "All thinking deltas are lost.", _every_delta, _no_thinking_deltas, ONLY),
     Operator("X15-thinking-last", "The reasoning item comes after the message.", _message_first, _thinking_last, ONLY),
-    Operator("X16-misstated", "A stated text is not the one that was sent.", _statements, _misstated, ONLY, most=10),
+    Operator("X16-misstated", "A stated text is not the one that was sent.", _statements, _misstated, ONLY, most=8),
     Operator("X17-output-lacks-item", "The closing response lacks an item.", _outputs, _output_lacks, ONLY),
-    Operator("X18-before-created", "Something comes before response.created.", _second, _before_created, ONLY),
+    Operator("X18-before-created", "Something comes before response.created.", _second, _before_created, TYPED),
     Operator("X19-other-part", "A summary part is announced as another kind.", lambda s: s.typed(PARTS_ADDED[1]), _retyped_part, ONLY),
 )

@@ -19,9 +19,10 @@ from conformance.check import Rulebook
 from conformance.mutate.bases import Base, Judgement
 from conformance.mutate.catalogue import OPERATORS
 from conformance.mutate.client import client_mutants
-from conformance.mutate.derived import derived
+from conformance.mutate.derived import Ground
 from conformance.mutate.legal import Allowance, load
 from conformance.mutate.operator import Mutant, Operator, mutants
+from conformance.rules.engine import Plan
 
 Outcome = Literal["killed", "survived", "allowed", "gap", "passed", "alarm", "unseen", "seen"]
 
@@ -130,14 +131,25 @@ class _Trials:
             outcome, reason = ("gap" if allowance.missing else "allowed"), allowance.reason
         return Trial(mutant.operator, base.name, mutant.name, outcome, killers, new, reason)
 
-    def of_rules(self, base: Base) -> Iterator[Trial]:
-        """Mutants derived from the rules that the base passes."""
+    def of_rules(self, base: Base, proved: set[str]) -> Iterator[Trial]:
+        """Mutants derived from rules that the base keeps and that nothing has violated yet."""
         plain = base.judged(self.rulebook)
         for stream in base.streams():
-            wanted = [rule for rule in self.rulebook.rules if rule.id in plain.passing]
-            for mutant in derived(stream, base.profile(stream), wanted):
-                judged = base.judged(self.rulebook, mutant.exchange)
-                yield self._trial(base, mutant, plain, judged, ())
+            profile = base.profile(stream)
+            ground = Ground.of(stream, profile)
+            for plan in self.rulebook.bound(profile).rules.plans:
+                if plan.rule.id in plain.passing and plan.rule.id not in proved:
+                    yield from self._of_rule(base, plain, ground, plan, proved)
+
+    def _of_rule(
+        self, base: Base, plain: Judgement, ground: Ground, plan: Plan, proved: set[str]
+    ) -> Iterator[Trial]:
+        for mutant in ground.mutants(plan):
+            trial = self._trial(base, mutant, plain, base.judged(self.rulebook, mutant.exchange), ())
+            yield trial
+            if plan.rule.id in trial.new:
+                proved.add(plan.rule.id)
+                return
 
 
 def _outcome(mutant: Mutant, killers: frozenset[str], new: frozenset[str]) -> Outcome:
@@ -168,10 +180,14 @@ def matrix(
     """Judges every mutant of every base once. `shipped` are mutants that stand in files."""
     rules = rulebook or Rulebook.load()
     allowed = tuple(load() if allowances is None else allowances)
-    trials, every, names = _Trials(rules, allowed), list[Trial](), list[str]()
+    trials, proved = _Trials(rules, allowed), set[str]()
+    every: list[Trial] = []
+    names: list[str] = []
     for base in bases:
         names.append(base.name)
         every.extend(trials.of(base, operators, seed))
+        if not base.has_client:
+            every.extend(trials.of_rules(base, proved))
     every.extend(shipped_trial(base, rules) for base in shipped)
     ids = tuple(rule.id for rule in rules.rules)
     return Matrix(tuple(operators), ids, tuple(names), tuple(every), allowed, frozenset(trials.used))

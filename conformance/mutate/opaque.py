@@ -12,7 +12,7 @@ from conformance.mutate.stream import Stream
 from conformance.mutate.texts import CHAT, RESPONSES, deltas
 from conformance.mutate.told import told
 
-_SHOWN: Final = 48
+_ENOUGH: Final = 16
 _ENCRYPTED: Final = "reasoning.encrypted_content"
 _KEYS: Final = ("signature", "data")
 
@@ -53,6 +53,8 @@ def _unsigned(stream: Stream, site: int) -> Stream:
 def _first_texts(stream: Stream) -> list[int]:
     """The first chunk of visible text that can be followed by another chunk."""
     free = set(plain(stream))
+    if not deltas(stream, "thinking"):
+        return []  # what its first text is, only the profile's markers tell
     return [each.place for each in deltas(stream, "text") if each.place in free][:1]
 
 
@@ -81,8 +83,8 @@ def _opaque(stream: Stream) -> str:
     for _, piece in stream.events():
         found = _opaque_of(at(piece.payload, *DELTA))
         found = found or text_at(piece.payload, "item", "encrypted_content")
-        if len(found) >= _SHOWN // 2 and piece.type in ("", ITEM_DONE):
-            return found[:_SHOWN]
+        if len(found) >= _ENOUGH and piece.type in ("", ITEM_DONE):
+            return found
     return ""
 
 

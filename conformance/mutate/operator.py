@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from conformance.events import Exchange
 from conformance.mutate.stream import Stream
-from conformance.mutate.texts import CHAT, RESPONSES
+from conformance.mutate.texts import CHAT, MESSAGES, RESPONSES
 
 Must = Literal["kill", "pass", "either"]
 """`kill`: a MUST or SHOULD finding has to come. `pass`: nothing new may be found. `either`:
@@ -23,7 +23,7 @@ nothing on the wire tells the mutant from a good stream; the reason stands with 
 Sites = Callable[[Stream], Sequence[int]]
 Edit = Callable[[Stream, int], Stream | None]
 
-BOTH: Final = (CHAT, RESPONSES)
+ALL: Final = (CHAT, RESPONSES, MESSAGES)
 FAMILIES: Final = {
     "F": "framing bytes",
     "B": "boundaries and markers",
@@ -48,11 +48,11 @@ class Operator:
     says: str
     sites: Sites
     edit: Edit
-    dialects: tuple[str, ...] = BOTH
+    dialects: tuple[str, ...] = ALL
     must: Must = "kill"
     reason: str = ""
     renumbers: bool = True
-    most: int = 3
+    most: int = 2
 
     @property
     def family(self) -> str:

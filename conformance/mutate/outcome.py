@@ -63,9 +63,11 @@ def _role_of(payload: Any) -> dict[str, Any]:
     return {"role": role} if role else {}
 
 
-def _no_finish(stream: Stream, site: int) -> Stream:
-    payload = stream.pieces[site].payload
-    return stream.changed(site, put(payload, _REASON, None))
+def _no_finish(stream: Stream, _site: int) -> Stream:
+    for place in finishes(stream):
+        payload = stream.pieces[place].payload
+        stream = stream.changed(place, put(payload, _REASON, None))
+    return stream
 
 
 def _no_usage(stream: Stream, _site: int) -> Stream:

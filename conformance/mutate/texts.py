@@ -15,12 +15,19 @@ Kind = Literal["thinking", "text", "refusal", "arguments"]
 
 CHAT: Final = "openai.chat"
 RESPONSES: Final = "openai.responses"
+MESSAGES: Final = "anthropic.messages"
 _KINDS: Final[dict[str, Kind]] = {
     "raw": "thinking",
     "summary": "thinking",
     "text": "text",
     "refusal": "refusal",
     "arguments": "arguments",
+}
+# Type of a block's delta -> what it is, and the field that holds it.
+_BLOCK_DELTAS: Final[dict[str, tuple[Kind, str]]] = {
+    "thinking_delta": ("thinking", "thinking"),
+    "text_delta": ("text", "text"),
+    "input_json_delta": ("arguments", "partial_json"),
 }
 _DETAILS: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
@@ -117,4 +124,13 @@ def _content_parts(parts: list[Any]) -> Iterator[tuple[Kind, Path, int]]:
             yield "thinking", ("content", n, "thinking", m, "text"), -1
 
 
-_READERS: Final = {CHAT: _chat_deltas, RESPONSES: _response_deltas}
+def _block_deltas(place: int, piece: Piece) -> Iterator[Delta]:
+    found = _BLOCK_DELTAS.get(text_at(piece.payload, "delta", "type"))
+    if piece.type == "content_block_delta" and found is not None:
+        kind, field = found
+        group = (kind, at(piece.payload, "index"))
+        text = text_at(piece.payload, "delta", field)
+        yield Delta(place, (("delta", field),), kind, group, text)
+
+
+_READERS: Final = {CHAT: _chat_deltas, RESPONSES: _response_deltas, MESSAGES: _block_deltas}

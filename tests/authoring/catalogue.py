@@ -7,14 +7,22 @@ from functools import cache
 from tests.authoring import (
     chat_streams,
     clients,
+    history_streams,
     messages_streams,
     mutants_blocks,
     mutants_chat,
+    mutants_history,
+    mutants_items,
     mutants_messages,
+    mutants_opt_in,
     mutants_parts,
+    mutants_requests,
     mutants_responses,
     mutants_thinking,
     mutants_wire,
+    opt_in_streams,
+    permitted_streams,
+    request_streams,
     responses_streams,
 )
 from tests.authoring.draft import Draft
@@ -27,6 +35,10 @@ def good() -> tuple[Draft, ...]:
         *responses_streams.drafts(),
         *chat_streams.drafts(),
         *messages_streams.drafts(),
+        *history_streams.drafts(),
+        *opt_in_streams.drafts(),
+        *request_streams.drafts(),
+        *permitted_streams.drafts(),
     )
     return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
 
@@ -43,5 +55,9 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_messages.MUTANTS,
         *mutants_blocks.MUTANTS,
         *mutants_thinking.MUTANTS,
+        *mutants_items.MUTANTS,
+        *mutants_history.MUTANTS,
+        *mutants_opt_in.MUTANTS,
+        *mutants_requests.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)

@@ -32,7 +32,7 @@ def _asked(prompt: str = "When are street lamps lit?", **more: Any) -> Fields:
     return {"model": "think-1", "messages": messages, "stream": True, **more}
 
 
-def _draft(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
+def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
     implementation = topic.partition("/")[0]
     return Draft(
         name=f"{DIALECT}/{topic}",
@@ -58,10 +58,10 @@ def drafts() -> Iterator[Draft]:
 def _plain_fields() -> Iterator[Draft]:
     server = Server(extra={"system_fingerprint": "fp_00"})
     pieces = answer(server, "reasoning_content", DUSK, DUSK_TEXT, usage=(9, 31, 19))
-    yield _draft("deepseek/thinking-then-text", _asked(), pieces, profile="deepseek")
+    yield drafted("deepseek/thinking-then-text", _asked(), pieces, profile="deepseek")
 
     pieces = answer(Server(), "reasoning_content", DUSK, DUSK_TEXT)
-    yield _draft("llamacpp/no-usage", _asked(), pieces, profile="llamacpp")
+    yield drafted("llamacpp/no-usage", _asked(), pieces, profile="llamacpp")
 
     server = Server(repeats_role=True, extra={"system_fingerprint": "fp_local"})
     pieces = [
@@ -71,7 +71,7 @@ def _plain_fields() -> Iterator[Draft]:
         server.usage((9, 31, 0), details=False),
         DONE,
     ]
-    yield _draft("ollama/reasoning-field", _asked(), pieces, profile="ollama")
+    yield drafted("ollama/reasoning-field", _asked(), pieces, profile="ollama")
 
     asked = _asked(stream_options={"include_usage": True})
     pieces = [
@@ -81,7 +81,7 @@ def _plain_fields() -> Iterator[Draft]:
         Server().usage((9, 12, 0)),
         DONE,
     ]
-    yield _draft("openai/usage-asked", asked, pieces, profile="openai")
+    yield drafted("openai/usage-asked", asked, pieces, profile="openai")
 
 
 def _tools() -> Iterator[Draft]:
@@ -97,7 +97,7 @@ def _tools() -> Iterator[Draft]:
         DONE,
     ]
     asked = _asked(prompt, tools=[_tool()])
-    yield _draft("deepseek/parallel-tools", asked, pieces, profile="deepseek")
+    yield drafted("deepseek/parallel-tools", asked, pieces, profile="deepseek")
 
     finish = server.said(finish="tool_calls")
     whole = put(server.tool(0, "get_weather", [])[0].payload, _ARGUMENTS, '{"city":"Oslo"}')
@@ -108,7 +108,7 @@ def _tools() -> Iterator[Draft]:
         Message({**finish.payload, "x_groq": {"id": "req_00"}, "usage": counted((30, 28, 16))}),
         DONE,
     ]
-    yield _draft("groq/reasoning-then-tool", asked, pieces, profile="groq")
+    yield drafted("groq/reasoning-then-tool", asked, pieces, profile="groq")
 
     server = Server(bare=True)
     finish = server.said(finish="tool_calls")
@@ -121,7 +121,7 @@ def _tools() -> Iterator[Draft]:
         _later(server.chunk([], usage=_apart((30, 12, 16))), 1),
         DONE,
     ]
-    yield _draft("xai/thinking-then-tool", asked, pieces, profile="xai")
+    yield drafted("xai/thinking-then-tool", asked, pieces, profile="xai")
 
 
 _ARGUMENTS: Final = "choices.0.delta.tool_calls.0.function.arguments"
@@ -156,9 +156,9 @@ def _gateways() -> Iterator[Draft]:
         Message({**server.said(content="", finish="stop").payload, "usage": counted((43, 36, 19))}),
         DONE,
     ]
-    yield _draft("openrouter/signed-details", _asked(), pieces, profile="openrouter")
+    yield drafted("openrouter/signed-details", _asked(), pieces, profile="openrouter")
 
-    yield _draft("copilot/opaque-at-the-end", _asked(), _copilot(), profile="copilot")
+    yield drafted("copilot/opaque-at-the-end", _asked(), _copilot(), profile="copilot")
 
 
 def _copilot() -> list[Message]:
@@ -206,7 +206,7 @@ def _clouds() -> Iterator[Draft]:
         server.chunk([], usage={**counted((9, 31, 0), details=False), "reasoning_tokens": 0}),
         DONE,
     ]
-    yield _draft("azure/content-filter-first", _asked(), pieces, profile="azure")
+    yield drafted("azure/content-filter-first", _asked(), pieces, profile="azure")
 
     finish = server.said(content="", finish="stop")
     thoughts = [{"type": "thinking", "thinking": _text(part)} for part in deltas(DUSK)]
@@ -217,7 +217,7 @@ def _clouds() -> Iterator[Draft]:
         Message({**finish.payload, "usage": counted((10, 42, 0), details=False)}),
         DONE,
     ]
-    yield _draft("mistral/thinking-parts", _asked(), pieces, profile="mistral")
+    yield drafted("mistral/thinking-parts", _asked(), pieces, profile="mistral")
 
 
 def _text(text: str) -> list[Fields]:
@@ -229,12 +229,12 @@ def _inside_text() -> Iterator[Draft]:
     # The markers are cut in two.
     tagged = ["<thi", "nk>\n", *deltas(DUSK), "\n</th", "ink>\n\n", *deltas(DUSK_TEXT)]
     pieces = [*server.each("content", tagged), server.said(content="", finish="stop"), DONE]
-    yield _draft("together/inline-think", _asked(), pieces, profile="together")
+    yield drafted("together/inline-think", _asked(), pieces, profile="together")
 
     tagged = ["<think>", *deltas(DUSK[:47]), "</think>"]
     pieces = [*server.each("content", tagged), server.said(content="", finish="length"), DONE]
     asked = _asked(max_tokens=12)
-    yield _draft("together/length-in-think", asked, pieces, profile="together")
+    yield drafted("together/length-in-think", asked, pieces, profile="together")
 
 
 def _edges() -> Iterator[Draft]:
@@ -243,7 +243,7 @@ def _edges() -> Iterator[Draft]:
     whole = Server().chunk([choice], usage=counted((9, 31, 19))).payload
     body = compact({**whole, "object": "chat.completion"}).encode()
     asked = {**_asked(), "stream": False}
-    yield _draft("deepseek/body", asked, [body], content_type=JSON_BODY, profile="deepseek")
+    yield drafted("deepseek/body", asked, [body], content_type=JSON_BODY, profile="deepseek")
 
     server = Server()
     thought = characters("光は長い距離を進むと青が散ってしまう🌍ので、赤だけが目に届く。")
@@ -255,16 +255,16 @@ def _edges() -> Iterator[Draft]:
         DONE,
     ]
     asked = _asked("夕焼けはなぜ赤いのですか。🌇")
-    yield _draft(
+    yield drafted(
         "llamacpp/split-characters", asked, pieces, profile="llamacpp", sizes=(173, 1, 2, 96, 5)
     )
 
-    yield _draft("openai/two-choices", _asked(n=2), _two_choices())
+    yield drafted("openai/two-choices", _asked(n=2), _two_choices())
 
     # Line ends of another platform, a retry field, an event without data, a late comment.
     lines = [_crlf(piece) for piece in answer(server, "reasoning", DUSK, DUSK_TEXT)]
     extras = [b"retry: 3000\r\n\r\n", b": ping\r\n\r\n", b"event: ping\r\n\r\n"]
-    yield _draft("vllm/line-ends", _asked(), [*extras, *lines, comment("bye")], profile="vllm")
+    yield drafted("vllm/line-ends", _asked(), [*extras, *lines, comment("bye")], profile="vllm")
 
 
 def _crlf(piece: Message) -> bytes:
@@ -298,9 +298,9 @@ def _ends() -> Iterator[Draft]:
         DONE,
     ]
     asked = _asked(max_tokens=12)
-    yield _draft("deepseek/length-in-thinking", asked, pieces, profile="deepseek")
+    yield drafted("deepseek/length-in-thinking", asked, pieces, profile="deepseek")
 
     fault = {"message": "The tool call did not fit its schema.", "type": "invalid_request_error"}
     body = {"error": {**fault, "code": "tool_use_failed", "status_code": 400}}
     pieces = [*pieces[:5], Message(body, "error")]
-    yield _draft("groq/error-in-the-middle", _asked(), pieces, profile="groq")
+    yield drafted("groq/error-in-the-middle", _asked(), pieces, profile="groq")

@@ -21,13 +21,17 @@ END_MS: Final = 0.25
 # Milliseconds between chunks, over and over: bursts, steady tokens, a pause.
 GAPS_MS: Final = (0.5, 21.25, 18.5, 34.75, 12.0, 0.25, 96.5)
 
+Headers = tuple[tuple[str, str], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A cassette with one exchange.
+    """A cassette with one exchange, and with those in `then`.
 
-    `name` is its path below the folder, without suffix. `sizes` are the bytes of its chunks, over
-    and over; without them every piece is a chunk. `base` names the draft that a mutant edits.
+    `name` is its path below the folder, without suffix. `asked` is the request's JSON, empty where
+    it has none; `headers` stand beside those of every request. `sizes` are the bytes of its chunks
+    and `gaps` the milliseconds before them, over and over; without sizes every piece is a chunk.
+    `base` names the draft that a mutant edits. Of a draft in `then` only the exchange counts.
     """
 
     name: str
@@ -39,10 +43,18 @@ class Draft:
     target: Mapping[str, str]
     content_type: str = EVENT_STREAM
     sizes: tuple[int, ...] = ()
+    gaps: tuple[float, ...] = GAPS_MS
     end: Ending = "eof"
     seen: tuple[Mapping[str, Any], ...] | None = None
     expect: Mapping[str, str] = field(default_factory=dict)
     base: str = ""
+    method: str = "POST"
+    headers: Headers = ()
+    scenario: str = ""
+    role: str = ""
+    hop: str = ""
+    after: int | None = None
+    then: tuple[Draft, ...] = ()
 
     def body(self) -> bytes:
         return b"".join(map(encoded, self.pieces))
@@ -58,22 +70,34 @@ class Draft:
             expect=self.expect,
             extra={"base": self.base} if self.base else {},
         )
-        return Cassette(header, (self._exchange(),), {1: Clock(HEAD_MS, END_MS)})
+        turns = enumerate((self, *self.then), 1)
+        exchanges = tuple(turn._exchange(number) for number, turn in turns)
+        clock = Clock(HEAD_MS, END_MS)
+        return Cassette(header, exchanges, {each.number: clock for each in exchanges})
 
-    def _exchange(self) -> Exchange:
-        accept = "text/event-stream" if self.asked.get("stream") else JSON_BODY
-        headers = (("content-type", JSON_BODY), ("accept", accept))
+    def _exchange(self, number: int) -> Exchange:
         return Exchange(
-            request=Request("POST", self.path, headers, self.asked),
+            number=number,
+            request=self._request(),
             response=Response(200, "1.1", (("content-type", self.content_type),)),
             chunks=tuple(self._chunks()),
             end=self.end,
             dialect=self.dialect,
+            scenario=self.scenario,
+            role=self.role,
+            hop=self.hop,
+            after=self.after,
             seen=self.seen,
         )
 
+    def _request(self) -> Request:
+        accept = "text/event-stream" if self.asked.get("stream") else JSON_BODY
+        kind = (("content-type", JSON_BODY),) if self.asked else ()
+        headers = (*kind, ("accept", accept), *self.headers)
+        return Request(self.method, self.path, headers, self.asked or None)
+
     def _chunks(self) -> Iterator[Chunk]:
-        gaps = cycle(GAPS_MS)
+        gaps = cycle(self.gaps)
         if not self.sizes:
             yield from (Chunk(encoded(piece), next(gaps)) for piece in self.pieces)
             return

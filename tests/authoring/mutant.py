@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tests.authoring.draft import Draft
 from tests.authoring.edits import Step
+from tests.authoring.turns import Turn
 
 Reported = list[dict[str, Any]]
 DEMO: Final = "demo/summary"
@@ -17,7 +18,8 @@ DEMO: Final = "demo/summary"
 class Mutant:
     """`steps` edit the pieces of `base`, `retold` what its client reported, `facts` the rest.
 
-    `rule` is the one that it is made for, `also` are others that cannot but fail with it.
+    These mean the first exchange; `turns` edit any of them, by number. `rule` is the one that it is
+    made for, `also` are others that cannot but fail with it.
     """
 
     rule: str
@@ -26,22 +28,28 @@ class Mutant:
     also: tuple[str, ...] = ()
     retold: Callable[[Reported], Reported] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    turns: Mapping[int, Turn] = field(default_factory=dict)
     name: str = ""
 
     def draft(self, drafts: Mapping[str, Draft]) -> Draft:
         """The cassette, with its verdicts declared."""
         base = drafts[self.base]
-        pieces: Sequence[Any] = base.pieces
+        turns = [base, *base.then]
+        for number, edited in self.turns.items():
+            turns[number - 1] = edited(turns[number - 1])
+        first, *then = turns
+        pieces: Sequence[Any] = first.pieces
         for step in self.steps:
             pieces = step(pieces)
         seen = base.seen
         if self.retold is not None:
             seen = tuple(self.retold([dict(event) for event in base.seen or ()]))
         return replace(
-            base,
+            first,
             name=f"mutants/{self.name or self.rule}",
             pieces=tuple(pieces),
             seen=seen,
+            then=tuple(then),
             expect=dict.fromkeys((self.rule, *self.also), "FAIL"),
             base=self.base,
             **self.facts,

@@ -55,7 +55,18 @@ MUTANTS: Final = (
         TEXT,
         (edits.insert(Server(extra=FINGERPRINT).chunk([]), FIRST),),
     ),
-    Mutant("wire/chat/usage-last", TEXT, (edits.change(SAID, "usage", counted((9, 20, 19))),)),
+    Mutant(
+        "wire/chat/usage-last",
+        TEXT,
+        (edits.drop(USAGE), edits.change(SAID, "usage", counted((9, 20, 19)))),
+    ),
+    Mutant("wire/chat/usage-once", TEXT, (edits.duplicate(USAGE),)),
+    # The extra chunk repeats a choice that says nothing.
+    Mutant(
+        "wire/chat/usage-apart",
+        "openai.chat/openai/usage-asked",
+        (edits.change(USAGE, "choices", [{"index": 0, "delta": {}, "finish_reason": None}]),),
+    ),
     Mutant("wire/chat/usage-when-asked", "openai.chat/openai/usage-asked", (edits.drop(USAGE),)),
     Mutant("wire/chat/thinking-counted", TEXT, (edits.change(USAGE, ANSWERED, 0),)),
     Mutant("wire/chat/thinking-within-output", TEXT, (edits.change(USAGE, ANSWERED, 32),)),

@@ -81,7 +81,17 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/thinking-counted", TEXT, (edits.change(ENDING, THOUGHT, 0),)),
     Mutant(f"{SUITE}/thinking-within-output", TEXT, (edits.change(ENDING, THOUGHT, 144),)),
     Mutant(f"{SUITE}/tools-end-the-turn", TOOLS, (edits.change(ENDING, REASON, "end_turn"),)),
-    Mutant(f"{SUITE}/tool-stop-has-tool", TEXT, (edits.change(ENDING, REASON, "tool_use"),)),
+    # The calls were lost on the way.
+    Mutant(
+        f"{SUITE}/tool-stop-has-tool",
+        TOOLS,
+        (
+            edits.drop_all(begun("tool_use")),
+            edits.drop_all(said("input_json")),
+            edits.drop(CLOSED, -1),
+            edits.drop(CLOSED, -1),
+        ),
+    ),
     Mutant(f"{SUITE}/stop-present", TEXT, (edits.drop(STOPPED),)),
     Mutant(f"{SUITE}/stop-once", TEXT, (edits.duplicate(STOPPED),)),
     Mutant(

@@ -54,7 +54,7 @@ def _asked(prompt: str, **more: Any) -> Fields:
     return {"model": "think-1", "input": prompt, "reasoning": reasoning, "stream": True, **more}
 
 
-def _draft(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
+def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
     implementation = topic.partition("/")[0]
     return Draft(
         name=f"{DIALECT}/{topic}",
@@ -86,25 +86,25 @@ def _summaries() -> Iterator[Draft]:
         *message(TEXT, PICNIC_TEXT),
     ]
     events = _answer(asked).completed(items, (13, 210, 160))
-    yield _draft("openai/summary-four-parts", asked, stream(events), profile="openai")
+    yield drafted("openai/summary-four-parts", asked, stream(events), profile="openai")
 
     asked = _asked("When are street lamps lit?")
     items = [*summarised(THINKING, DUSK), *message(TEXT, DUSK_TEXT)]
-    yield _draft("demo/summary", asked, stream(_answer(asked).completed(items, (12, 27, 19))))
+    yield drafted("demo/summary", asked, stream(_answer(asked).completed(items, (12, 27, 19))))
 
     asked = _asked("Is it raining in Oslo?", tools=[_tool("get_weather", "city")])
     items = [
         *summarised(THINKING, ["**Asking the tool**\n\nOnly the weather service knows this."]),
         *call(TEXT, "get_weather", '{"city":"Oslo"}', ['{"ci', 'ty":"', 'Oslo"}']),
     ]
-    yield _draft("openai/summary-then-call", asked, _opened(asked, items, (40, 31, 18)))
+    yield drafted("openai/summary-then-call", asked, _opened(asked, items, (40, 31, 18)))
 
     items = [
         *summarised(THINKING, [], encrypted=True),
         *message(TEXT, "Seven times eight is fifty-six."),
     ]
     asked = _asked("What is seven times eight?")
-    yield _draft("openai/reasoning-not-shown", asked, _opened(asked, items, (11, 74, 64)))
+    yield drafted("openai/reasoning-not-shown", asked, _opened(asked, items, (11, 74, 64)))
 
 
 def _opened(asked: Fields, items: list[Fields], usage: tuple[int, int, int]) -> tuple[Message, ...]:
@@ -114,7 +114,7 @@ def _opened(asked: Fields, items: list[Fields], usage: tuple[int, int, int]) -> 
 def _raw() -> Iterator[Draft]:
     asked = _asked("How hot should water for green tea be?")
     items = [*raw_thinking(THINKING, TEA), *message(TEXT, "About eighty degrees.")]
-    yield _draft(
+    yield drafted(
         "deepseek/raw-thinking", asked, _opened(asked, items, (12, 30, 22)), profile="deepseek"
     )
 
@@ -124,7 +124,7 @@ def _raw() -> Iterator[Draft]:
         *message(TEXT, "Let me look."),
         *call(Item(2, "fc_03"), "get_weather", '{"city":"Oslo"}'),
     ]
-    yield _draft(
+    yield drafted(
         "lmstudio/raw-thinking-then-call",
         asked,
         _opened(asked, items, (52, 33, 16)),
@@ -143,7 +143,7 @@ def _ends() -> Iterator[Draft]:
         usage=usage,
         incomplete_details={"reason": "max_output_tokens"},
     )
-    yield _draft("openai/incomplete-in-reasoning", asked, stream([*answer.opening(), *items, end]))
+    yield drafted("openai/incomplete-in-reasoning", asked, stream([*answer.opening(), *items, end]))
 
     yield _incomplete_in_text()
 
@@ -152,11 +152,11 @@ def _ends() -> Iterator[Draft]:
     fault = {"type": "server_error", "code": "server_error", "message": "The model is overloaded."}
     failed = answer.closing("failed", [], error=cut(fault, "type"))
     events = [*answer.opening(), {"type": "error", "error": fault}, failed]
-    yield _draft("openai/error-then-failed", asked, stream(events), profile="openai")
+    yield drafted("openai/error-then-failed", asked, stream(events), profile="openai")
 
     asked = _asked("Tell me how to pick the lock of my neighbour's door.")
     items = refusal(Item(0, "msg_01"), "I cannot help with opening a door that is not yours.")
-    yield _draft("openai/refusal", asked, _opened(asked, items, (16, 14, 0)))
+    yield drafted("openai/refusal", asked, _opened(asked, items, (16, 14, 0)))
 
 
 def _incomplete_in_text() -> Draft:
@@ -178,7 +178,7 @@ def _incomplete_in_text() -> Draft:
         incomplete_details={"reason": "max_output_tokens"},
     )
     done = TEXT.done(**known, status="incomplete", content=[text])
-    return _draft(
+    return drafted(
         "openai/incomplete-in-text", asked, stream([*answer.opening(), *items, done, end])
     )
 
@@ -191,7 +191,7 @@ def _gateways() -> Iterator[Draft]:
     items = [*thinking[:-3], *text, *thinking[-3:]]
     pieces = stream(_answer(asked).completed(items, (12, 30, 22)), named=False)
     waiting = comment("GATEWAY PROCESSING")
-    yield _draft(
+    yield drafted(
         "openrouter/overlapping-items",
         asked,
         [waiting, waiting, *pieces, DONE],
@@ -201,7 +201,7 @@ def _gateways() -> Iterator[Draft]:
     asked = _asked("When are street lamps lit?", store=False)
     items = [*summarised(THINKING, DUSK[1:], encrypted=True), *message(TEXT, DUSK_TEXT)]
     events = _answer(asked).completed(items, (12, 27, 19))
-    yield _draft(
+    yield drafted(
         "copilot/rotating-ids",
         asked,
         stream(_rotated(event, number) for number, event in enumerate(events)),
@@ -214,11 +214,13 @@ def _gateways() -> Iterator[Draft]:
         *_searches(),
         *message(Item(3, "msg_04"), "People watch the spring tide."),
     ]
-    yield _draft("xai/parallel-searches", asked, _opened(asked, items, (30, 60, 41)), profile="xai")
+    yield drafted(
+        "xai/parallel-searches", asked, _opened(asked, items, (30, 60, 41)), profile="xai"
+    )
 
     asked = _asked("When are street lamps lit?")
     items = [*summarised(THINKING, DUSK[1:]), *message(TEXT, DUSK_TEXT)]
-    yield _draft(
+    yield drafted(
         "azure/summary-not-counted", asked, _opened(asked, items, (12, 27, 0)), profile="azure"
     )
 
@@ -252,12 +254,12 @@ def _edges() -> Iterator[Draft]:
     items = [*summarised(THINKING, DUSK[1:], encrypted=True), *message(TEXT, DUSK_TEXT)]
     whole = _answer(asked).object("completed", closed(items), usage=counted((12, 27, 19)))
     body = compact(whole).encode()
-    yield _draft("openai/body", asked, [body], content_type=JSON_BODY, sizes=(100, 7))
+    yield drafted("openai/body", asked, [body], content_type=JSON_BODY, sizes=(100, 7))
 
     asked = _asked("夕焼けはなぜ赤いのですか。🌇")
     thought = "光は長い距離を進むと青が散ってしまう🌍から、赤だけが目に届くのだと説明しよう。"
     items = [*summarised(THINKING, [thought]), *message(TEXT, "青が散って、赤が残るからです。🌅")]
-    yield _draft(
+    yield drafted(
         "openai/split-characters", asked, _opened(asked, items, (15, 44, 30)), sizes=(61, 1, 2, 190)
     )
 
@@ -266,13 +268,13 @@ def _edges() -> Iterator[Draft]:
     items = [*summarised(THINKING, DUSK[1:]), *message(TEXT, DUSK_TEXT)]
     events = _answer(asked).completed(items, (12, 27, 19))
     resumed = stream([{**events[0], "type": "response.queued"}, *events[1:]], start=4)
-    yield _draft("openai/resumed", asked, resumed, profile="resumed")
+    yield drafted("openai/resumed", asked, resumed, profile="resumed")
 
     asked = _asked("Tell me a long story.")
     items = message(Item(0, "msg_01"), "Once upon a time there was")
     story = stream([*_answer(asked).opening(), *items[:-3]])
     torn = b'event: response.output_text.delta\ndata: {"type":"respo'
-    yield _draft("openai/closed-by-client", asked, [*story, torn], end="client-closed")
+    yield drafted("openai/closed-by-client", asked, [*story, torn], end="client-closed")
 
 
 def _tool(name: str, parameter: str) -> Fields:

@@ -103,6 +103,7 @@ def test_options_reach_the_engine(judge: Judge) -> None:
             "profile": "p",
             "suites": ["s", "t"],
             "rules": ["wire/*", "x"],
+            "as_of": None,
         }
     ]
 

@@ -58,7 +58,7 @@ def test_texts_are_those_of_the_deltas(
         e for e in events if e.type == "thinking.opaque" and e.data["kind"] == "signature"
     ]
     assert joined(signatures, "thinking.opaque", "data") == carried(file, "signature")
-    assert events[-2].data == {"choice": 0, "explicit": True}
+    assert events[-1].data == {"choice": 0, "explicit": True}
 
 
 @each_file

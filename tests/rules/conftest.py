@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -32,15 +33,24 @@ def suite_of(rules: Mapping[str, Mapping[str, Any]], events: Mapping[str, Any]) 
         "events": dict(events),
         "rules": [{"id": name, **common, **rule} for name, rule in rules.items()],
     }
-    return read_suite(parse(json.dumps(document), "vector.yaml"), lambda _: VOCABULARY)
+    return _read(json.dumps(document))
+
+
+@lru_cache(maxsize=64)
+def _read(text: str) -> Suite:
+    return read_suite(parse(text, "vector.yaml"), lambda _: VOCABULARY)
 
 
 def evidence_of(said: Mapping[str, Any]) -> Evidence:
     """What a vector says was recorded besides the events."""
     request, response, echo = said.get("request"), said.get("response"), said.get("echo")
     return Evidence(
-        request=None if request is None else Request(headers=_pairs(request), json=request.get("json")),
-        response=None if response is None else Response(response["status"], "1.1", _pairs(response)),
+        request=None
+        if request is None
+        else Request(headers=_pairs(request), json=request.get("json")),
+        response=None
+        if response is None
+        else Response(response["status"], "1.1", _pairs(response)),
         fidelity=said.get("fidelity", "bytes"),
         clock=said.get("clock", False),
         view=said.get("view", "wire"),

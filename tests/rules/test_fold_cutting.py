@@ -17,10 +17,14 @@ RULES: Final[dict[str, dict[str, Any]]] = {
     "at-least": {"fold": {"over": "a", "take": "t", "at_least": 5}},
     "json": {"fold": {"over": "a", "take": "t", "with": "json", "at": "b"}},
     "markers": {"fold": {"over": "a", "take": "t", "lacks": ["xy", "zzz", "yxyx"]}},
-    "overlap": {"fold": {"over": "a", "take": "t", "lacks": {"over": "c", "take": "t", "at_least": 3}}},
+    "overlap": {
+        "fold": {"over": "a", "take": "t", "lacks": {"over": "c", "take": "t", "at_least": 3}}
+    },
 }
 
-runs = st.lists(st.tuples(st.sampled_from("ac"), st.text("xyz", min_size=1, max_size=9)), max_size=6)
+runs = st.lists(
+    st.tuples(st.sampled_from("ac"), st.text("xyz", min_size=1, max_size=9)), max_size=6
+)
 cuts = st.lists(st.integers(1, 8), max_size=5)
 
 

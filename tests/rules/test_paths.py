@@ -84,7 +84,9 @@ def remove(value: Any, path: list[str]) -> None:
 
 
 masks = st.lists(
-    st.lists(st.sampled_from(["a", "b", "*"]), min_size=1, max_size=3).filter(lambda m: m[-1] != "*"),
+    st.lists(st.sampled_from(["a", "b", "*"]), min_size=1, max_size=3).filter(
+        lambda m: m[-1] != "*"
+    ),
     max_size=3,
 )
 

@@ -1,0 +1,97 @@
+"""`conformance baseline`: the violations of a run, written down as expected failures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from conformance.baseline import Baseline, Change, Entry, draft, heading_of, load, spell
+from conformance.check import Report, check_paths
+from conformance.cli.failures import CONFORMS, INTERNAL, NOTHING, USAGE
+from conformance.cli.options import (
+    AsOfOption,
+    DialectOption,
+    ProfileOption,
+    RuleOption,
+    SuiteOption,
+)
+from conformance.cli.terminal import progress, put, warn
+from conformance.errors import Place, UsageError
+from conformance.report.files import write_whole
+from conformance.report.printable import visible
+from conformance.rules.verdicts import Verdict
+
+
+def command(  # noqa: PLR0917  # typer makes options of parameters
+    paths: Annotated[list[Path], typer.Argument(help="Recordings, or folders of cassettes.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write it.")
+    ],
+    reason: Annotated[str, typer.Option(help="Why new entries are expected to fail.")] = "",
+    update: Annotated[
+        bool, typer.Option("--update", help="Keep the entries of FILE that still hold.")
+    ] = False,
+    target: Annotated[
+        str | None, typer.Option(help="What recordings that name no target are recordings of.")
+    ] = None,
+    pin: Annotated[
+        bool, typer.Option("--pin", help="Expect the very findings, not any of the rule.")
+    ] = False,
+    dialect: DialectOption = None,
+    profile: ProfileOption = None,
+    suite: SuiteOption = None,
+    rule: RuleOption = None,
+    rules_as_of: AsOfOption = None,
+) -> None:
+    """Write down which violations are expected of a target."""
+    before = _before(output, target, update=update)
+    heading = heading_of(output.read_text(encoding="utf-8")) if update else ""
+    suites, rules = suite or (), rule or ()
+    with progress("checking ..."):
+        report = check_paths(
+            paths, dialect=dialect, profile=profile, suites=suites, rules=rules, as_of=rules_as_of
+        )
+    _refuse_unjudged(report)
+    change = draft(report, before, reason=reason, pin=pin)
+    write_whole(output, spell(change.baseline, heading=heading).encode())
+    put(_told(output, change))
+    raise typer.Exit(CONFORMS)
+
+
+def _before(output: Path, target: str | None, *, update: bool) -> Baseline:
+    if not update:
+        if output.exists():
+            hint = "--update keeps its reasons"
+            raise UsageError("the file is already there", place=Place(str(output)), hint=hint)
+        return Baseline(str(output), (), target or "")
+    before = load(output)
+    return Baseline(before.file, before.entries, before.target if target is None else target)
+
+
+def _refuse_unjudged(report: Report) -> None:
+    """What could not be judged is never expected, so nothing is written."""
+    for error in report.errors:
+        warn(f"error: {visible(error)}")
+    broken = [rule for rule, verdict in report.verdicts.items() if verdict is Verdict.ERROR]
+    if broken:
+        warn(f"error: rules ended in ERROR: {', '.join(broken)}")
+        raise typer.Exit(INTERNAL)
+    if report.errors:
+        raise typer.Exit(USAGE)
+    if not report.verdicts:
+        warn("error: no rule judged anything")
+        raise typer.Exit(NOTHING)
+
+
+def _told(output: Path, change: Change) -> str:
+    lines = [f"+ {_line(entry)}" for entry in change.added]
+    lines += [f"- {_line(entry)}" for entry in change.dropped]
+    kept = len(change.baseline.entries) - len(change.added)
+    counts = f"{len(change.added)} new, {kept} kept, {len(change.dropped)} dropped"
+    return "\n".join([*lines, f"{visible(str(output))}: {counts}"])
+
+
+def _line(entry: Entry) -> str:
+    return visible(f"{entry.rule}  {entry.target} {entry.exchange} {entry.finding}".rstrip())

@@ -1,0 +1,79 @@
+"""`conformance identify`: who sent a recorded stream, and how it speaks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from conformance.cassette.recording import open_recording
+from conformance.check.identification import Identification, identify_exchange
+from conformance.check.recordings import choose_dialect
+from conformance.check.rulebook import Rulebook
+from conformance.cli.options import DialectOption
+from conformance.cli.terminal import put, warn
+from conformance.errors import Place, UsageError
+from conformance.identify import draft
+from conformance.profiles import find, named_well
+from conformance.report.identity import document, text
+
+
+def command(
+    file: Annotated[Path, typer.Argument(help="A recording of any kind that check reads.")],
+    dialect: DialectOption = None,
+    write_profile: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Draft a profile from the first exchange into this file."
+        ),
+    ] = None,
+    format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+) -> None:
+    """Tell who sent a recorded stream, and how it speaks its dialect."""
+    if format_ not in ("text", "json"):
+        raise UsageError(f"format must be text or json, got {format_!r}")
+    if write_profile is not None:
+        _check_target(write_profile)
+    found = _identified(file, dialect)
+    put(text(found) if format_ == "text" else document(found))
+    if write_profile is not None:
+        _write(write_profile, found[0])
+
+
+def _identified(file: Path, dialect: str | None) -> list[Identification]:
+    recording = open_recording(file, dialect=dialect)
+    if not recording.exchanges:
+        raise UsageError("the recording holds no exchange", place=Place(str(file)))
+    rulebook = Rulebook.load()
+    stated = dialect or recording.header.dialect
+    return [
+        identify_exchange(
+            recording, exchange, choose_dialect(exchange, exchange.dialect or stated), rulebook
+        )
+        for exchange in recording.exchanges
+    ]
+
+
+def _check_target(path: Path) -> None:
+    place = Place(str(path))
+    if path.suffix not in (".yaml", ".yml") or not named_well(path.stem):
+        raise UsageError(
+            "a profile's file is <name>.yaml, of letters, digits, '.', '_', '-'", place=place
+        )
+    if path.stem == "strict":
+        raise UsageError("strict is the profile that declares the knobs", place=place)
+    if path.exists():
+        raise UsageError("is there already, and is not overwritten", place=place)
+
+
+def _write(path: Path, found: Identification) -> None:
+    identity = found.identity
+    # A guess is no ground to build on: what it permits would be permitted unseen.
+    certain = identity.profile if identity.certainty == "certain" else None
+    base = find(certain or "strict", identity.dialect)
+    try:
+        path.write_text(draft(path.stem, identity, base), encoding="utf-8")
+    except OSError as err:
+        raise UsageError(f"cannot be written: {err.strerror}", place=Place(str(path))) from err
+    warn(f"profile {path.stem} ({identity.dialect}) drafted into {path}, extends {base.name}")

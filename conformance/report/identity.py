@@ -1,0 +1,104 @@
+"""Who sent a stream and how it speaks, as text for people and as JSON for programs.
+
+`schemas/identity.schema.json` describes the JSON; keys may be added within version 1.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from conformance.check.identification import Deviation, Identification
+from conformance.identify import Identity
+from conformance.report.printable import visible
+from conformance.report.silences import spell
+from conformance.rules.patterns import same
+
+VERSION: Final = "1.0"
+_VALUE: Final = 80  # characters of a knob's value
+_LINE: Final = "  {:<9} {}"
+
+
+def text(found: Sequence[Identification]) -> str:
+    """One block per exchange; ends with a line feed."""
+    return "\n".join(line for each in found for line in (*_block(each), "")).rstrip("\n") + "\n"
+
+
+def document(found: Iterable[Identification]) -> str:
+    """One JSON object, indented, ASCII only."""
+    exchanges = [_exchange(each) for each in found]
+    return json.dumps({"identity": VERSION, "exchanges": exchanges}, indent=2) + "\n"
+
+
+def _block(one: Identification) -> Iterator[str]:
+    identity = one.identity
+    yield f"{visible(one.file)}, exchange {one.exchange}"
+    yield _LINE.format("dialect", identity.dialect)
+    yield from _labelled("profile", [_named(identity)])
+    yield from _labelled("also", [f"{name}: {_joined(s)}" for name, s in identity.rivals.items()])
+    yield from _labelled("knobs", list(_knobs(one)))
+    yield from _labelled(
+        "private", [f"{visible(path)}: text that nobody reads" for path in identity.private]
+    )
+    yield from _labelled("strict", [_deviation(each) for each in one.deviations])
+
+
+def _labelled(label: str, lines: list[str]) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        yield _LINE.format("" if number else label, line)
+
+
+def _named(identity: Identity) -> str:
+    if identity.profile is None:
+        return "none: no fingerprint decides"
+    sure = "" if identity.certainty == "certain" else " (a guess)"
+    return f"{visible(identity.profile)}{sure}: {_joined(identity.signs)}"
+
+
+def _joined(signs: Sequence[str]) -> str:
+    return visible("; ".join(signs), 4 * _VALUE)
+
+
+def _knobs(one: Identification) -> Iterator[str]:
+    """Every knob that was seen, with the strict value where that is another and no mere `any`."""
+    for knob, value in one.identity.knobs.items():
+        strict = one.strict.knobs.get(knob)
+        told = f"{knob}: {visible(spell(value), _VALUE)}"
+        plain = strict == "any" or same(value, strict)
+        yield told if plain else f"{told} (strict: {visible(spell(strict), _VALUE)})"
+
+
+def _deviation(one: Deviation) -> str:
+    head = f"{visible(one.rule)} fails"
+    if one.knob is None:
+        return f"{head}; no knob allows it"
+    return f"{head}; knob {one.knob}: {visible(spell(one.value), _VALUE)} allows it"
+
+
+def _exchange(one: Identification) -> dict[str, Any]:
+    identity = one.identity
+    return {
+        "file": one.file,
+        "exchange": one.exchange,
+        "dialect": identity.dialect,
+        "profile": identity.profile,
+        "certainty": identity.certainty,
+        "signs": list(identity.signs),
+        "rivals": {name: list(signs) for name, signs in identity.rivals.items()},
+        "knobs": {
+            knob: {"value": value, "strict": one.strict.knobs.get(knob)}
+            for knob, value in identity.knobs.items()
+        },
+        "private": list(identity.private),
+        "deviations": [
+            {
+                "rule": each.rule,
+                "level": str(each.level),
+                "says": each.says,
+                "knob": each.knob,
+                "value": each.value,
+            }
+            for each in one.deviations
+        ],
+    }

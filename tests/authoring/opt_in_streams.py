@@ -1,0 +1,91 @@
+"""Servers that hide thinking by default, one request asked in two ways, and lists of models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from tests.authoring import chat_streams
+from tests.authoring.chat import CREATED_AT, Server, answer, counted
+from tests.authoring.draft import JSON_BODY, Draft, Headers
+from tests.authoring.pieces import DONE, Fields, Message, compact, deltas
+
+OPT_IN: Final[Headers] = (("x-include-thinking", "true"),)
+BEES: Final = "How do bees find home?"
+BEES_THOUGHT: Final = "Bees learn landmarks and the place of the sun on their first flights."
+BEES_TEXT: Final = "They remember landmarks and steer by the sun."
+USAGE: Final = (10, 27, 15)
+
+
+def drafts() -> Iterator[Draft]:
+    yield _hidden(role="plain", then=(_opted_in(role="opted-in"),))
+    yield _opted_in(hop="downstream", then=(_opted_in(hop="upstream"),))
+    yield _cut_by_length()
+    yield _stream_and_body()
+    yield _models()
+
+
+def _asked(**more: Any) -> Fields:
+    return {"model": "think-1", "messages": [{"role": "user", "content": BEES}], **more}
+
+
+def _hidden(**facts: Any) -> Draft:
+    """An answer without its thinking, which is counted all the same."""
+    server = Server()
+    said = server.each("content", deltas(BEES_TEXT))
+    pieces = [server.opening(), *said, server.said(finish="stop"), server.usage(USAGE), DONE]
+    return _reference("opt-in", pieces, scenario="opt-in", **facts)
+
+
+def _opted_in(**facts: Any) -> Draft:
+    """The answer with its thinking between markers, as the opt-in asks for."""
+    server = Server()
+    texts = ["<think>", *deltas(BEES_THOUGHT), "</think>", *deltas(BEES_TEXT)]
+    said = server.each("content", texts)
+    pieces = [server.opening(), *said, server.said(finish="stop"), server.usage(USAGE), DONE]
+    # Two hops are the client's exchange with the gateway, and the gateway's with the server.
+    return _reference("opt-in-through-gateway", pieces, headers=OPT_IN, scenario="opt-in", **facts)
+
+
+def _reference(topic: str, pieces: list[Message], **facts: Any) -> Draft:
+    asked = _asked(stream=True, **facts.pop("more", {}))
+    return chat_streams.drafted(f"reference/{topic}", asked, pieces, profile="reference", **facts)
+
+
+def _cut_by_length() -> Draft:
+    server = Server()
+    said = server.each("content", deltas(BEES_TEXT)[:3])
+    pieces = [server.opening(), *said, server.said(finish="length"), server.usage((10, 6, 0)), DONE]
+    return _reference("cut-by-length", pieces, more={"max_tokens": 6})
+
+
+def _stream_and_body() -> Draft:
+    """One request, answered piece by piece and whole."""
+    stream = answer(Server(), "reasoning_content", BEES_THOUGHT, BEES_TEXT, usage=USAGE)
+    message = {"role": "assistant", "content": BEES_TEXT, "reasoning_content": BEES_THOUGHT}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    fields = Server(extra={"id": "chatcmpl-01"}).chunk([choice], usage=counted(USAGE)).payload
+    whole = compact({**fields, "object": "chat.completion"}).encode()
+    topic = "deepseek/stream-and-body"
+    facts: Fields = {"profile": "deepseek", "scenario": "stream-and-body"}
+    asked = _asked(temperature=0)
+    body = chat_streams.drafted(
+        topic, {**asked, "stream": False}, [whole], content_type=JSON_BODY, role="body", **facts
+    )
+    streamed = chat_streams.drafted(topic, {**asked, "stream": True}, stream, **facts)
+    return replace(streamed, role="stream", then=(body,))
+
+
+def _models() -> Draft:
+    entries = [_entry("think-1", ["low", "medium", "high"]), _entry("plain-1", [])]
+    body = compact({"object": "list", "data": entries}).encode()
+    listed = chat_streams.drafted(
+        "reference/models", {}, [body], content_type=JSON_BODY, profile="reference"
+    )
+    return replace(listed, path="/v1/models", method="GET")
+
+
+def _entry(name: str, levels: list[str]) -> Fields:
+    known = {"id": name, "object": "model", "created": CREATED_AT, "owned_by": "example"}
+    return {**known, "supports_thinking": bool(levels), "thinking_levels": levels}

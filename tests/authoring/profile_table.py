@@ -1,0 +1,103 @@
+"""Writes docs/profiles.md: every shipped profile, what it changes, and the evidence.
+
+python -m tests.authoring.profile_table
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.profiles import Profile, available, load_profile
+from conformance.report.silences import spell
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "profiles.md"
+_NOT_SYSTEMS: Final = frozenset({"strict"})
+_HEAD: Final = """\
+# Profiles
+
+A profile says how one real system speaks a dialect, so that what the system promises is no finding.
+`conformance identify FILE` names the profile of a recording and shows the knobs that it used.
+`conformance identify FILE --write-profile mine.yaml` drafts one for a system that has none.
+A profile of your own is used with `--profile mine.yaml`.
+
+This page is written from the files in `specs/profiles/` by `python -m tests.authoring.profile_table`.
+
+## How a profile is recognised
+
+A fingerprint is something that a system puts on the wire and others do not.
+One that names a system is enough for `check` to use its profile.
+A weak one, marked *maybe*, is only ever a guess, and `check` goes on with `strict`.
+"""
+
+
+def page() -> str:
+    """Build the whole page."""
+    dialects = sorted({dialect for _, dialect, _ in available()})
+    return (
+        "\n".join([_HEAD, *(line for each in dialects for line in _dialect(each))]).rstrip() + "\n"
+    )
+
+
+def _dialect(dialect: str) -> Iterator[str]:
+    profiles = [load_profile(path) for _, spoken, path in available() if spoken == dialect]
+    strict = next(profile for profile in profiles if profile.name == "strict")
+    yield from _knobs(strict)
+    yield f"## {dialect}: systems"
+    yield ""
+    yield from _row("profile", "system", "recognised by", "set otherwise than in what it extends")
+    yield from _row("---", "---", "---", "---")
+    for profile in profiles:
+        if profile.name not in _NOT_SYSTEMS:
+            yield from _row(f"`{profile.name}`", profile.title, _signs(profile), _settings(profile))
+    yield ""
+
+
+def _knobs(strict: Profile) -> Iterator[str]:
+    yield f"## {strict.dialect}: knobs"
+    yield ""
+    yield from _row("knob", "values, strict first", "what it is")
+    yield from _row("---", "---", "---")
+    for name, knob in strict.declared.items():
+        yield from _row(f"`{name}`", _values(knob.values) or knob.type, _text(knob.says))
+    yield ""
+
+
+def _values(values: tuple[Any, ...]) -> str:
+    return ", ".join(f"`{spell(value)}`" for value in values)
+
+
+def _signs(profile: Profile) -> str:
+    maybe = {True: "maybe ", False: ""}
+    return "; ".join(f"{maybe[each.is_weak]}{_text(each.says)}" for each in profile.fingerprints)
+
+
+def _settings(profile: Profile) -> str:
+    knobs = [
+        f"`{name}: {_short(profile.knobs[name])}` {_text(reason.because)} Seen: {_text(reason.seen)}."
+        for name, reason in profile.reasons.items()
+    ]
+    rules = [
+        f"`{rule}` is {each.level}: {_text(each.because)} Seen: {_text(each.seen)}."
+        for rule, each in profile.overrides.items()
+    ]
+    promises = [f"promises `{promise}`" for promise in profile.promises]
+    return "<br>".join([*knobs, *rules, *promises]) or "nothing"
+
+
+def _text(text: str) -> str:
+    """Text of a file, in which Markdown would take `<uuid>` for a tag."""
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _short(value: Any) -> str:
+    return spell(value) if len(spell(value)) <= 60 else f"{len(value)} values"
+
+
+def _row(*cells: str) -> Iterator[str]:
+    yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

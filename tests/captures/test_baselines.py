@@ -1,0 +1,46 @@
+"""Shipped baselines describe the recorded systems exactly: one entry more or less fails."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from conformance.baseline import apply, load
+from conformance.check import check_paths
+from conformance.check.result import Report
+from conformance.shipped import specs
+
+# Folder of recordings, named as the baseline is -> the profile it is judged by.
+SYSTEMS = {"ogx-1.5.0": "ogx", "transformers-serve-5.23": "transformers-serve"}
+
+pytestmark = pytest.mark.captures
+
+
+@cache
+def judged(folder: Path, profile: str) -> Report:
+    return check_paths([folder], profile=profile)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_violation_is_expected(system: str, captures: Path) -> None:
+    report = judged(captures / system, SYSTEMS[system])
+    expected = apply(report, load(specs() / "baselines" / f"{system}.yaml"))
+    assert expected.baseline is not None
+    assert expected.baseline.stale == ()
+    assert [(each.rule, each.event) for each in expected.unexpected] == []
+    assert expected.exit_code(strict=True) == 0
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_one_entry_more_or_less_fails(system: str, captures: Path) -> None:
+    report = judged(captures / system, SYSTEMS[system])
+    baseline = load(specs() / "baselines" / f"{system}.yaml")
+    assert baseline.entries
+    for number, entry in enumerate(baseline.entries):
+        fewer = baseline.entries[:number] + baseline.entries[number + 1 :]
+        more = (*baseline.entries, replace(entry, exchange="another"))
+        for entries in (fewer, more):
+            assert apply(report, replace(baseline, entries=entries)).exit_code() == 1, entry

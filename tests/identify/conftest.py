@@ -1,0 +1,47 @@
+"""Streams from payloads, as a witness sees them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from conformance.check.trace import Framer, Trace
+from conformance.dialects import get
+from conformance.dialects.base import Reading
+from conformance.events import Ending, Event
+
+Seen = Callable[..., list[Event]]
+
+
+def body(payloads: tuple[Any, ...], *, done: bool, named: bool) -> bytes:
+    blocks = [
+        f"event: {payload['type']}\ndata: {json.dumps(payload)}\n\n"
+        if named
+        else f"data: {json.dumps(payload)}\n\n"
+        for payload in payloads
+    ]
+    return "".join([*blocks, "data: [DONE]\n\n" if done else ""]).encode()
+
+
+@pytest.fixture(scope="session")
+def seen() -> Seen:
+    """Give every event of a stream of payloads."""
+
+    def events(
+        dialect: str,
+        *payloads: Any,
+        done: bool = False,
+        named: bool = False,
+        end: Ending = "eof",
+        reading: Reading | None = None,
+    ) -> list[Event]:
+        trace = Trace(get(dialect).reader(reading or Reading()))
+        framer = Framer(body=False)
+        frames = [*framer.feed(body(payloads, done=done, named=named)), *framer.close()]
+        found = [event for frame in frames for event in trace.frame(frame)]
+        return [*found, *trace.end(end)]
+
+    return events

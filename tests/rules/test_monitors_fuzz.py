@@ -1,0 +1,142 @@
+"""No event makes a monitor raise: shipped rules and the rules of the vectors, any JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.check.rulebook import Rulebook
+from conformance.dialects import SUPPORTED
+from conformance.events import Ending, Event, Layer
+from conformance.profiles import find
+from conformance.rules import document
+from conformance.rules.applies import Evidence
+from conformance.rules.engine import Judge, RuleSet
+from conformance.rules.model import Alias, Rule
+from conformance.rules.verdicts import Verdict
+
+FOLDER: Final = Path(__file__).parent.parent / "vectors" / "rules"
+ENDINGS: Final[tuple[Ending, ...]] = ("eof", "reset", "open")
+KEYS: Final = ("type", "id", "index", "text", "item", "delta", "choices", "response", "output", "t")
+
+texts = st.sampled_from(["", "x", "<think>", "</think>", '{"a":', "reasoning", "completed"])
+leaves: st.SearchStrategy[Any] = (
+    texts
+    | st.sampled_from([None, True, False, 0, 1, -1, 1.5, 1e300, 10**30])
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+)
+values = st.recursive(
+    leaves,
+    lambda t: st.lists(t, max_size=3) | st.dictionaries(st.sampled_from(KEYS), t, max_size=4),
+    max_leaves=8,
+)
+
+
+@cache
+def shipped(dialect: str) -> RuleSet:
+    """Every shipped rule for a dialect's strictest profile."""
+    return Rulebook.load().bound(find("strict", dialect)).rules
+
+
+def aliases(rules: Iterable[Rule]) -> list[Alias]:
+    return [alias for rule in rules for alias in rule.aliases.values()]
+
+
+@cache
+def likely(dialect: str) -> tuple[list[tuple[Layer, str]], list[str]]:
+    """Types and paths that the rules look at."""
+    named = aliases(plan.rule for plan in shipped(dialect).plans)
+    kinds = {(alias.layer or "wire", kind) for alias in named for kind in alias.types}
+    paths = {path for alias in named for path, _ in alias.conditions}
+    paths |= {path for plan in shipped(dialect).plans for path in plan.rule.slice}
+    return sorted(kinds), sorted(paths)
+
+
+def placed(data: dict[str, Any], path: str, value: Any) -> None:
+    """Puts a value at a dotted path, through whatever stands in the way."""
+    *above, last = path.split(".")
+    for segment in above:
+        inner = data.get(segment)
+        data[segment] = data = dict(inner) if isinstance(inner, dict) else {}
+    data[last] = value
+
+
+@st.composite
+def events(draw: st.DrawFn, dialect: str) -> Event:
+    kinds, paths = likely(dialect)
+    layer, kind = draw(st.sampled_from(kinds))
+    data = draw(st.dictionaries(st.sampled_from(KEYS), values, max_size=4))
+    for path in draw(st.lists(st.sampled_from(paths), max_size=4)):
+        placed(data, path, draw(values))
+    return Event(kind, data, 0, layer)
+
+
+@pytest.mark.parametrize("dialect", sorted(SUPPORTED))
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_shipped_rules_survive_any_events(dialect: str, data: st.DataObject) -> None:
+    stream = data.draw(st.lists(events(dialect), max_size=12))
+    end = data.draw(st.sampled_from(ENDINGS))
+    judge = Judge(shipped(dialect), Evidence(clock=True))
+    number = 1
+    for event in stream:
+        judge.ms = float(number)
+        judge.read(Event(event.type, event.data, number, event.layer))
+        if data.draw(st.booleans()):
+            judge.settle()
+            number += 1
+    outcomes = judge.close(end)
+    assert [o.reason for o in outcomes if o.verdict is Verdict.ERROR] == []
+
+
+def vector_rules() -> dict[str, dict[str, Any]]:
+    vectors = [
+        v for f in sorted(FOLDER.glob("*.yaml")) for v in document.load(f).plain()["vectors"]
+    ]
+    plain = (v["rule"] for v in vectors if "rule" in v and not {"knobs", "events"} & v.keys())
+    return {f"r{number}": rule for number, rule in enumerate(plain)}
+
+
+fields = st.dictionaries(
+    st.sampled_from(["t", "v", "i", "j", "n", "item", "text", "output", "u", "value"]),
+    values,
+    max_size=5,
+)
+rows = st.lists(st.tuples(st.sampled_from("abcde"), fields), max_size=10)
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows, st.sampled_from(ENDINGS))
+def test_rules_of_the_vectors_survive_any_events(
+    run_rules: Any, pairs: list[tuple[str, dict[str, Any]]], end: Ending
+) -> None:
+    stream = [(n, "wire", kind, data, n) for n, (kind, data) in enumerate(pairs, 1)]
+    outcomes = run_rules(vector_rules(), stream, {"end": end, "clock": True})
+    assert [o.reason for o in outcomes if o.verdict is Verdict.ERROR] == []
+    # One finding per rule and slice, and none without FAIL.
+    for outcome in outcomes:
+        keys = [repr(sorted(v.slice.items())) for v in outcome.violations]
+        assert len(set(keys)) == len(keys)
+        assert bool(keys) == (outcome.verdict is Verdict.FAIL)
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = {"k": [value]}
+    return value
+
+
+def test_values_too_deep_to_compare_are_an_error_of_one_rule_alone(run_rules: Any) -> None:
+    names = {"hit": {"type": "a", "v": {"not": {"field": "w"}}}}
+    rows = [(1, "wire", "a", {"v": nested(450), "w": nested(450)}), (2, "wire", "b")]
+    rules = {"deep": {"never": "hit"}, "shallow": {"never": "b"}}
+    deep, shallow = run_rules(rules, rows, events=names)
+    assert (deep.verdict, shallow.verdict) == (Verdict.ERROR, Verdict.FAIL)
+    assert deep.reason.startswith("internal: RecursionError")
