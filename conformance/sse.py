@@ -58,16 +58,15 @@ from conformance.events import Frame
 
 _BOM: Final = b"\xef\xbb\xbf"
 _DATA: Final = b"data: "
-_COLON: Final = 0x3A
 _CR: Final = 0x0D
 _LF: Final = 0x0A
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _RETRY_DIGITS: Final = 18
 # A larger chunk is taken in strides, which stay in the cache and keep the list of lines short.
 _STRIDE: Final = 1 << 15
-# Put after the last line of a chunk: a look at three lines from there needs no test of bounds.
+# Put after a chunk's last line: a look at three lines from there needs no test of bounds.
 _NOT_BLANK: Final = (b"-", b"-", b"-")
-# Far more event names than any dialect has; the bound is against servers that invent them.
+# A bound against servers that invent event names.
 _KNOWN_NAMES: Final = 256
 _KNOWN_NAME_BYTES: Final = 128
 
@@ -152,6 +151,20 @@ class Parser:
         self._reset()
         self._partial = b""
         return frames
+
+    @property
+    def is_between(self) -> bool:
+        """Whether the next byte begins a block, and nothing before it is held back."""
+        return self._plain and not (self._block or self._partial)
+
+    @property
+    def position(self) -> int:
+        """The byte at which the line begins that has not ended yet."""
+        return self._line_offset
+
+    def skip(self, size: int) -> None:
+        """Count the bytes of whole events without an id that somebody else took off here."""
+        self._line_offset += size
 
     def _careful(self, data: bytes, frames: list[Frame]) -> None:
         """Take any bytes, at least one, in any state."""
@@ -313,7 +326,7 @@ class Parser:
             text = line.decode("utf-8", "replace")
             line = text.encode()
             frames.append(Frame("ignored", "bad-utf8", text, "", offset))
-        if line[0] == _COLON:
+        if line.startswith(b":"):
             frames.append(Frame("comment", "", text[1:], "", offset))
             return
         self._open(line, offset)

@@ -106,21 +106,25 @@ def test_rivals_are_told_beside_the_profile() -> None:
     assert identity.rivals == {"openai": ("obfuscation",)}
 
 
-@settings(max_examples=40)
-@given(st.data())
-def test_hostile_events_never_raise(data: st.DataObject) -> None:
-    scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
-    keys = st.sampled_from(["id", "choices", "delta", "usage", "item", "response", "index", "x"])
-    values = st.recursive(scalars, lambda each: st.lists(each) | st.dictionaries(keys, each))
-    for dialect in (CHAT, "openai.responses"):
-        witness = Witness(dialect, fingerprints_of[dialect])
-        for kind in ("chat.chunk", "chat.choice", "response.created", "response.output_item.done"):
-            payload = data.draw(st.dictionaries(keys, values, max_size=4))
+KEYS = st.sampled_from(["id", "choices", "delta", "usage", "item", "response", "index", "x"])
+SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
+VALUES = st.recursive(
+    SCALARS, lambda each: st.lists(each, max_size=2) | st.dictionaries(KEYS, each), max_leaves=6
+)
+KINDS = st.sampled_from(
+    ["chat.chunk", "chat.choice", "response.created", "response.output_item.done", "sse.comment"]
+)
+SIGNS = {dialect: fingerprints(dialect) for dialect in (CHAT, "openai.responses")}
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(KINDS, st.dictionaries(KEYS, VALUES, max_size=4)), max_size=4))
+def test_hostile_events_never_raise(events: list[tuple[str, dict[str, Any]]]) -> None:
+    for dialect, signs in SIGNS.items():
+        witness = Witness(dialect, signs)
+        for kind, payload in events:
             witness.see(Event(kind, payload, 1, "wire"))
         assert witness.identity().dialect == dialect
-
-
-fingerprints_of = {name: fingerprints(name) for name in (CHAT, "openai.responses")}
 
 
 # --- fields that nobody knows

@@ -14,9 +14,9 @@ from conformance.check.recordings import (
 )
 from conformance.check.result import Finding, Report, StreamResult
 from conformance.check.rulebook import Rulebook
+from conformance.check.running import check_wire
 from conformance.check.suites import load_suites
 from conformance.check.view import Setting
-from conformance.check.wire import check_wire
 from conformance.dialects import get
 from conformance.events import Chunk, Exchange, Request
 

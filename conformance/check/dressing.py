@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from conformance.check.result import ContextLine, Finding
@@ -19,29 +19,48 @@ CONTEXT: Final = 3
 CLIP: Final = 160
 
 
+Seen = tuple[int, int | None, str, str]  # number, offset, type, clipped text
+
+
 class Memory:
-    """The last frames as a reader will want to see them; bounded however long they are."""
+    """The last frames as a reader will want to see them; bounded however long they are.
+
+    A whole run of frames counts as one entry, spelled out only when somebody looks.
+    """
 
     def __init__(self) -> None:
-        self._frames: deque[tuple[int, int | None, str, str]] = deque(maxlen=REMEMBERED)
+        self._entries: deque[tuple[int, Callable[[], list[Seen]]]] = deque()
+        self._count = 0
 
     def keep(self, number: int, frame: Frame, events: list[Event]) -> None:
         """Remembers a frame of the wire."""
         wire = next((event.type for event in events if event.layer == "wire"), None)
         kind = wire or {"comment": "comment", "ignored": frame.event}.get(frame.kind, frame.event)
-        self._frames.append((number, frame.offset, kind, frame.data[:CLIP]))
+        self.tell(number, kind, frame.data, frame.offset)
 
     def tell(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
         """Remembers what is no frame: an event that a client reported, or the end."""
-        self._frames.append((number, offset, kind, text[:CLIP]))
+        seen = (number, offset, kind, text[:CLIP])
+        self.recall(1, lambda: [seen])
+
+    def recall(self, count: int, spell: Callable[[], list[Seen]]) -> None:
+        """Remembers `count` frames that `spell` gives when they are asked for."""
+        self._entries.append((count, spell))
+        self._count += count
+        while self._count - self._entries[0][0] >= REMEMBERED:
+            self._count -= self._entries.popleft()[0]
+
+    def _frames(self) -> Iterator[Seen]:
+        for _, spell in self._entries:
+            yield from spell()
 
     def offset(self, number: int) -> int | None:
         """Byte offset of a frame, None for the request and the response head."""
-        return next((offset for n, offset, _, _ in self._frames if n == number), None)
+        return next((offset for n, offset, _, _ in self._frames() if n == number), None)
 
     def around(self, number: int) -> tuple[ContextLine, ...]:
         """The frame and up to three before it."""
-        near = (f for f in self._frames if number - CONTEXT <= f[0] <= number)
+        near = (f for f in self._frames() if number - CONTEXT <= f[0] <= number)
         return tuple(ContextLine(n, kind, text, at=n == number) for n, _, kind, text in near)
 
 

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from conformance.cassette import Recording
 from conformance.check.rulebook import Rulebook
+from conformance.check.running import check_wire
 from conformance.check.trace import Framer, Trace, is_body
 from conformance.check.view import Setting
-from conformance.check.wire import check_wire
 from conformance.dialects.base import Dialect, Reading
 from conformance.events import Event, Exchange
 from conformance.fingerprints import Fingerprint, Watch

@@ -15,10 +15,10 @@ from conformance.check.dressing import Memory, dress
 from conformance.check.identification import Sender, signed
 from conformance.check.result import Finding, Report, StreamResult
 from conformance.check.rulebook import Rulebook
+from conformance.check.running import check_wire
 from conformance.check.scenario import Scenario
 from conformance.check.trace import Framer, decode, is_body
 from conformance.check.view import Judged, Setting
-from conformance.check.wire import check_wire
 from conformance.dialects.base import NOT_JSON, Dialect
 from conformance.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
 from conformance.events import Exchange, Frame

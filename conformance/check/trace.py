@@ -11,6 +11,7 @@ from conformance.dialects.base import NOT_JSON, Reader
 from conformance.events import Chunk, Ending, Event, Frame, Request, Response
 from conformance.sse import Parser
 
+BOM: Final = b"\xef\xbb\xbf"
 MOST_BODY_BYTES: Final = 64 * 1024 * 1024
 
 
@@ -32,26 +33,26 @@ def is_body(response: Response | None, head: bytes) -> bool:
         return False
     if "json" in kind and "ndjson" not in kind:
         return True
-    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+    return head.removeprefix(BOM).lstrip()[:1] in (b"{", b"[")
 
 
 class Framer:
     """Bytes to frames, for event streams and for whole JSON bodies."""
 
     def __init__(self, *, body: bool) -> None:
-        self._parser = None if body else Parser()
+        self.parser = None if body else Parser()
         self._body = bytearray()
 
     def feed(self, data: bytes) -> Sequence[Frame]:
-        if self._parser is not None:
-            return self._parser.feed(data)
+        if self.parser is not None:
+            return self.parser.feed(data)
         if len(self._body) < MOST_BODY_BYTES:
             self._body += data
         return ()
 
     def close(self) -> Sequence[Frame]:
-        if self._parser is not None:
-            return self._parser.close()
+        if self.parser is not None:
+            return self.parser.close()
         text = bytes(self._body).decode("utf-8", "replace")
         return (Frame("body", "message", text, "", 0),) if text else ()
 

@@ -1,36 +1,21 @@
-"""The wire view: bytes to events, events to verdicts, chunk by chunk."""
+"""The wire view: bytes to events, events to verdicts, frame by frame.
+
+This is the interpreted way, which defines every outcome. `running` takes runs of deltas in bulk.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import ClassVar, Literal
 
 from conformance.check.scenario import Scenario
-from conformance.check.trace import Framer, Trace, clocked, is_body
+from conformance.check.trace import BOM, Framer, Trace, is_body
 from conformance.check.view import Judged, Setting, View
 from conformance.dialects.base import Reader
-from conformance.events import Chunk, Ending, Exchange, Frame
+from conformance.events import Ending, Event, Exchange, Frame
 from conformance.profiles import reading
 from conformance.rules.applies import Evidence
 
-
-def check_wire(
-    setting: Setting,
-    exchange: Exchange,
-    chunks: Iterable[Chunk],
-    end: Ending,
-    *,
-    scenario: Scenario | None = None,
-    is_last: bool = True,
-) -> Judged:
-    """Judges the bytes of one exchange as they arrive, in bounded memory.
-
-    `scenario` goes on over several exchanges; the last one's result holds its verdicts.
-    """
-    view = WireView(setting, exchange, scenario)
-    for data, ms in clocked(chunks):
-        view.feed(data, ms)
-    return view.finish(end, is_last=is_last)
+HEAD = 4096  # bytes of white space after which a response counts as a stream
 
 
 class WireView(View):
@@ -45,27 +30,38 @@ class WireView(View):
         super().__init__(setting, exchange, _evidence(setting, exchange, reader), scenario)
         self.trace = Trace(reader)
         self.bytes = 0
-        self._framer: Framer | None = None
+        self.framer: Framer | None = None
+        self._head = b""  # white space so far: it does not tell a stream from a body
         self.take(self.trace.head(exchange.request, exchange.response))
 
     def feed(self, data: bytes, ms: float | None) -> None:
         """Takes the next chunk; `ms` since the response head, None without a clock."""
         self.bytes += len(data)
-        if self._framer is None:
-            self._framer = Framer(body=is_body(self.exchange.response, data))
         self.judge.ms = ms
-        for frame in self._framer.feed(data):
-            self._frame(frame)
+        if self.framer is None:
+            data = self._head + data
+            if len(data) < HEAD and not data.removeprefix(BOM).strip():
+                self._head = data
+                return
+            self.framer = Framer(body=is_body(self.exchange.response, data))
+        self.read(data, self.framer)
 
-    def _frame(self, frame: Frame) -> None:
+    def read(self, data: bytes, framer: Framer) -> None:
+        """Takes bytes apart and hands every frame to the judge."""
+        for frame in framer.feed(data):
+            self.frame(frame)
+
+    def frame(self, frame: Frame) -> list[Event]:
+        """Hands over one frame; gives the events it gave rise to."""
         events = self.trace.frame(frame)
         self.memory.keep(self.trace.number, frame, events)
         self.take(events)
+        return events
 
     def finish(self, how: Ending, *, is_last: bool = True) -> Judged:
         """Ends the stream and gives verdicts and findings."""
-        for frame in self._framer.close() if self._framer else ():
-            self._frame(frame)
+        for frame in self.framer.close() if self.framer else ():
+            self.frame(frame)
         events = self.trace.end(how)
         self.memory.tell(self.trace.number, "end of stream", how, self.bytes)
         self.take(events)

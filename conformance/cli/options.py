@@ -43,5 +43,7 @@ OutputsOption = Annotated[
 ]
 ProfileOption = Annotated[
     str | None,
-    typer.Option(help="Name or YAML file of a profile; default: the recording's own, or strict."),
+    typer.Option(
+        help="Profile, by name or YAML file; default: recorded, else identified, else strict."
+    ),
 ]

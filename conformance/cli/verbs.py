@@ -28,6 +28,7 @@ VERBS: Final[Mapping[str, str]] = {
     "identify": "Tell who sent a recorded stream, and how it speaks its dialect.",
     "convert": "Turn a recording into another format.",
     "lint": "Check rules, profiles and recordings for mistakes.",
+    "mutate": "Put known defects into a recording and tell which rules find them.",
     "schema": "Print a JSON Schema of what this tool reads or writes.",
 }
 

@@ -55,10 +55,29 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """Fields that differ between the many frames of one run of deltas.
+
+    `paths` lead from the payload to strings and whole numbers; `text` is the one among them whose
+    text the semantic delta carries. `within` says of a wire event type at which prefix of the
+    payload its data stands, where that is not the payload itself.
+    """
+
+    paths: tuple[str, ...]
+    text: str
+    within: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Dialect:
-    """A wire grammar. `recognises` looks at one decoded payload and says whether it is ours."""
+    """A wire grammar. `recognises` looks at one decoded payload and says whether it is ours.
+
+    `columns` gives what a payload of deltas may differ in from the next one, or None. Reading
+    one frame that holds the joined text of many must leave the reader as reading the many does.
+    """
 
     name: str
     vocabulary: Vocabulary
     reader: Callable[[Reading], Reader]
     recognises: Callable[[Frame, Any], bool]
+    columns: Callable[[Any, Reading], Columns | None] = lambda _payload, _reading: None

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.dialects import outcome
+from conformance.dialects import columns, outcome
 from conformance.dialects.base import NOT_JSON, Dialect, Reading
 from conformance.dialects.chat_choice import Choice
 from conformance.dialects.history import request_events
@@ -133,6 +133,7 @@ class ChatReader:
         if not _lists_models(fields):
             self._sink.wire("chat.unknown", event_data(payload))
             return
+        self._is_over = True  # nobody speaks in a list of models: it is neither done nor cut
         self._sink.wire("models", fields)
         for element in elements(fields.get("data")):
             self._sink.wire("models.entry", event_data(element))
@@ -195,4 +196,4 @@ def _lists_models(fields: dict[str, Any]) -> bool:
     return fields.get("object") == "list" and is_model
 
 
-DIALECT: Final = Dialect(NAME, VOCABULARY, ChatReader, recognises)
+DIALECT: Final = Dialect(NAME, VOCABULARY, ChatReader, recognises, columns.chat)

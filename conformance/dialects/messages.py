@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.dialects import outcome
+from conformance.dialects import columns, outcome
 from conformance.dialects.base import NOT_JSON, Dialect, Reading
 from conformance.dialects.history import request_events
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
@@ -208,4 +208,4 @@ def recognises(frame: Frame, payload: Any) -> bool:
     return kind in _STREAMED or (is_message and "stop_reason" in fields)
 
 
-DIALECT: Final = Dialect(NAME, VOCABULARY, MessagesReader, recognises)
+DIALECT: Final = Dialect(NAME, VOCABULARY, MessagesReader, recognises, columns.messages)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from conformance.dialects import outcome
+from conformance.dialects import columns, outcome
 from conformance.dialects.base import NOT_JSON, Dialect, Reading
 from conformance.dialects.blocks import Blocks
 from conformance.dialects.history import request_events
@@ -204,4 +204,4 @@ def recognises(frame: Frame, payload: Any) -> bool:
     return string(fields.get("type")).startswith("response.") or fields.get("object") == "response"
 
 
-DIALECT: Final = Dialect(NAME, VOCABULARY, ResponsesReader, recognises)
+DIALECT: Final = Dialect(NAME, VOCABULARY, ResponsesReader, recognises, columns.responses)

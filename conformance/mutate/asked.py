@@ -47,9 +47,7 @@ def _summarised(stream: Stream) -> list[int]:
 def _entries(key: str, *kinds: str) -> Callable[[Stream], list[int]]:
     """Places of history entries of these types."""
     return lambda stream: [
-        n
-        for n, entry in enumerate(items_at(_body(stream), key))
-        if text_at(entry, "type") in kinds
+        n for n, entry in enumerate(items_at(_body(stream), key)) if text_at(entry, "type") in kinds
     ]
 
 
@@ -86,12 +84,58 @@ def _thinking_in_content(stream: Stream, site: int) -> Stream:
 
 
 ASKED: Final = (
-    Operator("P1-effort-none", "Thinking is shown though none was asked for.", _shown, _with(reasoning={"effort": "none"}), _R),
-    Operator("P1-excluded", "Thinking is shown though it was excluded.", _shown, _with(reasoning={"exclude": True}), _C),
-    Operator("P1-switched-off", "Thinking is shown though the template switched it off.", _shown, _with(chat_template_kwargs={"enable_thinking": False}), _C),
-    Operator("P2-no-summary-asked", "A summary is shown though none was asked for.", _summarised, _with(reasoning={"effort": "medium"}), _R, must="either", reason="OpenAI sends a summary only where it is asked for, other servers send it always"),
-    Operator("H1-lost-reasoning-item", "A reasoning item is not sent back.", _entries("input", "reasoning"), _lost_entry, _R),
-    Operator("H2-altered-opaque", "Encrypted thinking is sent back altered.", _sealed, _altered, _R),
-    Operator("H3-lost-thinking", "The thinking before a tool call is not sent back.", _thoughtful, _lost_thinking, _C),
-    Operator("H4-thinking-in-content", "Thinking is sent back inside the content.", _thoughtful, _thinking_in_content, _C),
+    Operator(
+        "P1-effort-none",
+        "Thinking is shown though none was asked for.",
+        _shown,
+        _with(reasoning={"effort": "none"}),
+        _R,
+    ),
+    Operator(
+        "P1-excluded",
+        "Thinking is shown though it was excluded.",
+        _shown,
+        _with(reasoning={"exclude": True}),
+        _C,
+    ),
+    Operator(
+        "P1-switched-off",
+        "Thinking is shown though the template switched it off.",
+        _shown,
+        _with(chat_template_kwargs={"enable_thinking": False}),
+        _C,
+    ),
+    Operator(
+        "P2-no-summary-asked",
+        "A summary is shown though none was asked for.",
+        _summarised,
+        _with(reasoning={"effort": "medium"}),
+        _R,
+        must="either",
+        reason="OpenAI sends a summary only where it is asked for, other servers send it always",
+    ),
+    Operator(
+        "H1-lost-reasoning-item",
+        "A reasoning item is not sent back.",
+        _entries("input", "reasoning"),
+        _lost_entry,
+        _R,
+    ),
+    Operator(
+        "H2-altered-opaque", "Encrypted thinking is sent back altered.", _sealed, _altered, _R
+    ),
+    Operator(
+        "H3-lost-thinking",
+        "The thinking before a tool call is not sent back.",
+        _thoughtful,
+        _lost_thinking,
+        _C,
+    ),
+    Operator(
+        "H4-thinking-in-content",
+        "Thinking is sent back inside the content.",
+        _thoughtful,
+        _thinking_in_content,
+        _C,
+    ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from conformance import shipped
 from conformance.cassette import Cassette, Recording, discover, open_recording
@@ -67,6 +67,23 @@ class Base:
         cassette = self.with_exchange(edited) if edited is not None else self.cassette
         in_memory = InMemory(self.recording.path, "cassette", cassette)
         return Judgement.of(check_recording(in_memory, rulebook, self.choices))
+
+    def watched(self, rulebook: Rulebook) -> Base:
+        """The recording with the report of a client that tells everything as it was sent."""
+        keeping = replace(self.choices, keep=True)
+        results = check_recording(self.recording, rulebook, keeping)
+        wire = {each.exchange: each for each in results if each.view == "wire"}
+        exchanges = tuple(
+            replace(exchange, seen=tuple(_reported(wire[exchange.number])))
+            for exchange in self.cassette.exchanges
+        )
+        cassette = replace(self.cassette, exchanges=exchanges)
+        return replace(self, recording=InMemory(self.recording.path, "cassette", cassette))
+
+
+def _reported(result: StreamResult) -> Iterator[dict[str, Any]]:
+    semantic = (event for event in result.events if event.layer == "semantic")
+    yield from ({"type": event.type, **event.data} for event in semantic)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from conformance.dialects.chat_fields import STRING_CARRIERS
 from conformance.mutate.chunks import DELTA, finishes, plain, repeats_role, said, with_choice
 from conformance.mutate.fields import at, put
-from conformance.mutate.lifecycle import cumulative
+from conformance.mutate.lifecycle import cumulative, is_long_run
 from conformance.mutate.operator import Operator
 from conformance.mutate.stream import Stream
 from conformance.mutate.texts import CHAT, Delta, deltas, groups
@@ -73,7 +73,7 @@ def _role_again(stream: Stream, site: int) -> Stream:
 
 
 def _long(stream: Stream) -> list[int]:
-    return [n for n, group in enumerate(groups(stream, "thinking", "text")) if len(group) > 4]
+    return [n for n, group in enumerate(groups(stream, "thinking", "text")) if is_long_run(group)]
 
 
 def _two_cycles(stream: Stream, _site: int) -> Stream:
@@ -96,8 +96,9 @@ def _flip_flop(stream: Stream, _site: int) -> Stream:
 
 def _boundary(stream: Stream) -> list[int]:
     """Places of the first text after thinking, where thinking stands right before it."""
-    thoughts = {each.place for each in _pure(stream, "thinking")}
-    return [each.place for each in _pure(stream, "text") if each.place - 1 in thoughts]
+    thoughts = {(each.place + 1, each.group[0]) for each in _pure(stream, "thinking")}
+    texts = _pure(stream, "text")
+    return [each.place for each in texts if (each.place, each.group[0]) in thoughts]
 
 
 def _separate(stream: Stream) -> list[int]:
@@ -145,14 +146,70 @@ CHAT_LIFECYCLE: Final = (
     Operator("X1-no-role", "No chunk has the role.", _first_role, _no_roles, ONLY),
     Operator("X1-role-late", "The role comes after the first text.", _first_role, _role_late, ONLY),
     Operator("X3-role-again", "A later chunk repeats the role.", _said, _role_again, ONLY),
-    Operator("X5-text-after-finish", "Text comes after the finish.", _shown_after, _after_finish("text", "More."), ONLY),
-    Operator("X5-thinking-after-finish", "Thinking comes after the finish.", _shown_after, _after_finish("thinking", "Hm."), ONLY),
-    Operator("X6-doubled-chunk", "A chunk with text or thinking is sent twice.", _said, _twice, ONLY, must="either", reason=_WHOLE_IS_UNKNOWN),
-    Operator("X14-lost-chunk", "A chunk with text or thinking is lost.", _said, _drop, ONLY, must="either", reason=_WHOLE_IS_UNKNOWN),
-    Operator("X14-no-thinking", "All thinking is lost.", _thinks, _lost_thinking, ONLY, must="either", reason="a model may answer without thinking; a scenario that asks for it says more"),
+    Operator(
+        "X5-text-after-finish",
+        "Text comes after the finish.",
+        _shown_after,
+        _after_finish("text", "More."),
+        ONLY,
+    ),
+    Operator(
+        "X5-thinking-after-finish",
+        "Thinking comes after the finish.",
+        _shown_after,
+        _after_finish("thinking", "Hm."),
+        ONLY,
+    ),
+    Operator(
+        "X6-doubled-chunk",
+        "A chunk with text or thinking is sent twice.",
+        _said,
+        _twice,
+        ONLY,
+        must="either",
+        reason=_WHOLE_IS_UNKNOWN,
+    ),
+    Operator(
+        "X14-lost-chunk",
+        "A chunk with text or thinking is lost.",
+        _said,
+        _drop,
+        ONLY,
+        must="either",
+        reason=_WHOLE_IS_UNKNOWN,
+    ),
+    Operator(
+        "X14-no-thinking",
+        "All thinking is lost.",
+        _thinks,
+        _lost_thinking,
+        ONLY,
+        must="either",
+        reason="a model may answer without thinking; a scenario that asks for it says more",
+    ),
     Operator("X7-running-total", "Deltas repeat the whole text so far.", _long, cumulative, ONLY),
     Operator("X8-two-streams", "The stream is sent twice.", _first_role, _two_cycles, ONLY),
-    Operator("X10-flip-flop", "Each chunk has an empty text of the other kind.", _said, _flip_flop, ONLY, must="pass", most=1),
-    Operator("X11-combined", "The last thinking and the first text share a chunk.", _separate, _combined, ONLY),
-    Operator("X15-thinking-after-text", "Thinking comes after the first text.", _boundary, _thinking_after_text, ONLY),
+    Operator(
+        "X10-flip-flop",
+        "Each chunk has an empty text of the other kind.",
+        _said,
+        _flip_flop,
+        ONLY,
+        must="pass",
+        most=1,
+    ),
+    Operator(
+        "X11-combined",
+        "The last thinking and the first text share a chunk.",
+        _separate,
+        _combined,
+        ONLY,
+    ),
+    Operator(
+        "X15-thinking-after-text",
+        "Thinking comes after the first text.",
+        _boundary,
+        _thinking_after_text,
+        ONLY,
+    ),
 )

@@ -107,7 +107,7 @@ def _start_per_delta(report: Report) -> Report:
     for event in report:
         if event.get("type") == "thinking.delta":
             block += 1
-            place = {"choice": event.get("choice", 0), "block": block}
+            place: dict[str, Any] = {"choice": event.get("choice", 0), "block": block}
             start = {"type": "thinking.start", **place, "channel": event.get("channel", "raw")}
             end = {"type": "thinking.end", **place, "explicit": False}
             made += [{**start, "explicit": False}, {**event, **place}, end]
@@ -174,7 +174,9 @@ DEFECTS: Final = (
     Defect("C1-lost-delta", "A delta of thinking is lost.", _lost("thinking.delta")),
     Defect("C1-lost-text", "A delta of text is lost.", _lost("text.delta")),
     Defect("C2-doubled-delta", "A delta of thinking is reported twice.", _twice("thinking.delta")),
-    Defect("C3-swallowed-thinking", "The thinking of the boundary chunk is swallowed.", _boundary(1)),
+    Defect(
+        "C3-swallowed-thinking", "The thinking of the boundary chunk is swallowed.", _boundary(1)
+    ),
     Defect("C3-swallowed-text", "The text of the boundary chunk is swallowed.", _boundary(0)),
     Defect(
         "C4-summed",
@@ -186,7 +188,9 @@ DEFECTS: Final = (
         "All thinking is dropped.",
         _all_lost("thinking.start", "thinking.delta", "thinking.part", "thinking.end"),
     ),
-    Defect("C6-start-per-delta", "Every delta of thinking is a block of its own.", _start_per_delta),
+    Defect(
+        "C6-start-per-delta", "Every delta of thinking is a block of its own.", _start_per_delta
+    ),
     Defect("C7-no-start", "The start of thinking is missing.", _all_lost("thinking.start")),
     Defect("C7-start-twice", "The start of thinking is reported twice.", _twice("thinking.start")),
     Defect("C8-no-end", "The end of thinking is missing.", _all_lost("thinking.end")),
@@ -232,7 +236,9 @@ DEFECTS: Final = (
         _changed("tool.end", "arguments", lambda text: text[:-1]),
     ),
     Defect("C21-lost-call", "A tool call is lost.", _lost("tool.end")),
-    Defect("C22-other-reason", "Another finish reason.", _changed("finish", "reason", lambda _: "?")),
+    Defect(
+        "C22-other-reason", "Another finish reason.", _changed("finish", "reason", lambda _: "?")
+    ),
     Defect("C23-error-swallowed", "An error is swallowed.", _all_lost("error")),
     Defect(
         "C24-other-channel",

@@ -127,38 +127,56 @@ def _made(stream: Stream, named: Named, what: Seen) -> Stream | None:
         if test(get(what.event.data), what.event.data, Nothing()):
             continue
         way = path_in(stream, what, path)
-        value = next(_fitting(pattern, what), None)
-        if not way or value is None:
+        change = _fitting(pattern, what, way) if way else None
+        if change is None:
             return None
-        stream = _changed(stream, what, lambda body, way=way, value=value: value[0](body, way))
+        stream = _changed(stream, what, change)
     return stream
 
 
-_Change = Callable[[Any, Path], Any]
+_Change = Callable[[Any], Any]
 
 
-def _fitting(pattern: Any, what: Seen) -> Iterator[tuple[_Change]]:
-    """Changes that make a value fit a pattern."""
+def _fitting(pattern: Any, what: Seen, way: Path) -> _Change | None:
+    """The first change found that makes a value fit a pattern."""
+    if pattern == {"absent": True}:
+        return _off(way)
     candidates = [*_constants(pattern), _WRONG, 7, None, "", [], ["x"], {}, {"x": 1}, True, False]
     candidates += [10_000_000, what.event.type]
-    if pattern == {"absent": True}:
-        yield (cut,)
-        return
+    # What a pattern with a knob stands for, only the profile tells: the first candidate is tried.
     test = compile_value(pattern, {}) if "$" not in repr(pattern) else None
     for value in candidates:
         if test is None or test(value, what.event.data, Nothing()):
-            yield (lambda body, way, value=value: put(body, way, value),)
+            return _to(way, value)
+    return None
+
+
+def _to(way: Path, value: Any) -> _Change:
+    return lambda body: put(body, way, value)
+
+
+def _off(way: Path) -> _Change:
+    return lambda body: cut(body, way)
+
+
+def _other(way: Path) -> _Change:
+    return lambda body: put(body, way, _another(at(body, *way)))
 
 
 def _constants(pattern: Any) -> list[Any]:
     if isinstance(pattern, list | tuple):
         return [value for each in pattern for value in _constants(each)]
     if isinstance(pattern, Mapping):
-        return [value for key in ("const", "enum") if key in pattern for value in _constants(pattern[key])]
+        return [
+            value
+            for key in ("const", "enum")
+            if key in pattern
+            for value in _constants(pattern[key])
+        ]
     return [pattern]
 
 
-def _changed(stream: Stream, what: Seen, change: Callable[[Any], Any]) -> Stream:
+def _changed(stream: Stream, what: Seen, change: _Change) -> Stream:
     """Another payload for an event, or another body for the request."""
     if what.place != REQUEST:
         return stream.changed(what.place, change(stream.pieces[what.place].payload))
@@ -190,8 +208,8 @@ def _revalued(stream: Stream, form: Values, found: Found) -> Edits:
             there = path_in(stream, other, path)
             if there is not None and other.place not in (what.place, REQUEST):
                 value = at(stream.pieces[other.place].payload, *there)
-                yield _changed(stream, what, lambda b, w=way, v=value: put(b, w, v))
-        yield _changed(stream, what, lambda b, w=way: put(b, w, _another(at(b, *w))))
+                yield _changed(stream, what, _to(way, value))
+        yield _changed(stream, what, _other(way))
         if what.place != REQUEST:
             yield stream.dropped(what.place)
 
@@ -211,9 +229,9 @@ def _unfit(stream: Stream, form: Each, found: Found) -> Edits:
                 way = path_in(stream, what, dotted)
                 if not way:
                     continue
-                yield _changed(stream, what, lambda b, w=way: cut(b, w))
+                yield _changed(stream, what, _off(way))
                 for value in values:
-                    yield _changed(stream, what, lambda b, w=way, v=value: put(b, w, v))
+                    yield _changed(stream, what, _to(way, value))
 
 
 def _demands(schema: Any, way: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]:
@@ -231,7 +249,7 @@ def _miscollected(stream: Stream, form: Fold, found: Found) -> Edits:
         for what in _ends(found.get(name, [])):
             way = path_in(stream, what, dotted)
             if way:
-                yield _changed(stream, what, lambda b, w=way: put(b, w, _another(at(b, *w))))
+                yield _changed(stream, what, _other(way))
             if what.place != REQUEST:
                 yield stream.dropped(what.place)
                 yield stream.inserted(what.place + 1, stream.pieces[what.place])
@@ -240,5 +258,5 @@ def _miscollected(stream: Stream, form: Fold, found: Found) -> Edits:
         for what in _ends(found.get(name, [])):
             way = path_in(stream, what, stated.path if stated is not None else "")
             if way:
-                yield _changed(stream, what, lambda b, w=way: put(b, w, _another(at(b, *w))))
-                yield _changed(stream, what, lambda b, w=way: put(b, w, []))
+                yield _changed(stream, what, _other(way))
+                yield _changed(stream, what, _to(way, []))

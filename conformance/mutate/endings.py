@@ -63,7 +63,8 @@ def _cut_events(stream: Stream) -> list[int]:
 def _thought_enough(stream: Stream) -> list[int]:
     """The last delta of the answer, where there is so much thinking that a copy of it shows."""
     texts = deltas(stream, "text")
-    enough = len(joined(stream, "thinking")) >= _ENOUGH and texts
+    choices = {each.group[0] for each in deltas(stream)} if stream.dialect == CHAT else {0}
+    enough = len(joined(stream, "thinking")) >= _ENOUGH and texts and len(choices) == 1
     return [len(texts) - 1] if enough else []
 
 
@@ -115,18 +116,71 @@ def _silent_failure(stream: Stream, site: int) -> Stream:
 
 
 ENDINGS: Final = (
-    Operator("E1-error-in-thinking", "An error event ends the stream inside the thinking.", _thinking, _error_event, must="pass"),
+    Operator(
+        "E1-error-in-thinking",
+        "An error event ends the stream inside the thinking.",
+        _thinking,
+        _error_event,
+        must="pass",
+    ),
     Operator("E1-error", "An error event ends the stream.", _middle, _error_event, must="pass"),
-    Operator("E2-thinking-as-text", "The thinking is repeated as text.", _thought_enough, _thinking_as_text),
-    Operator("E2-cut-thinking-as-text", "Thinking that was cut off is sent again as text.", _only_thinking, _sent_again, (CHAT,)),
+    Operator(
+        "E2-thinking-as-text",
+        "The thinking is repeated as text.",
+        _thought_enough,
+        _thinking_as_text,
+    ),
+    Operator(
+        "E2-cut-thinking-as-text",
+        "Thinking that was cut off is sent again as text.",
+        _only_thinking,
+        _sent_again,
+        (CHAT,),
+    ),
     Operator("E3-ends-early", "The stream ends cleanly in the middle.", _middle, _ending("eof")),
     Operator("E4-reset", "The connection is reset in the middle.", _middle, _ending("reset")),
-    Operator("E4-reset-at-the-end", "The connection is reset after the last event.", _streamed, _broken("reset")),
+    Operator(
+        "E4-reset-at-the-end",
+        "The connection is reset after the last event.",
+        _streamed,
+        _broken("reset"),
+    ),
     Operator("E5-ends-inside-event", "The stream ends inside an event.", _cut_events, _inside),
-    Operator("E6-client-closed", "The client closes in the middle.", _middle, _ending("client-closed"), must="pass"),
-    Operator("E6-recorder-died", "The recording stops in the middle.", _middle, _ending("open"), must="pass"),
-    Operator("E7-silence", "The server falls silent in the middle.", _middle, _ending("idle-timeout")),
-    Operator("E7-protocol-error", "The transfer coding breaks in the middle.", _middle, _ending("protocol-error")),
-    Operator("E8-forgets-items", "An interrupted response forgets its items.", _interrupted, _forgetful, (RESPONSES,)),
-    Operator("E9-silent-failure", "A failed response is closed as completed.", _unannounced_failure, _silent_failure, (RESPONSES,)),
+    Operator(
+        "E6-client-closed",
+        "The client closes in the middle.",
+        _middle,
+        _ending("client-closed"),
+        must="pass",
+    ),
+    Operator(
+        "E6-recorder-died",
+        "The recording stops in the middle.",
+        _middle,
+        _ending("open"),
+        must="pass",
+    ),
+    Operator(
+        "E7-silence", "The server falls silent in the middle.", _middle, _ending("idle-timeout")
+    ),
+    Operator(
+        "E7-protocol-error",
+        "The transfer coding breaks in the middle.",
+        _middle,
+        _ending("protocol-error"),
+    ),
+    Operator(
+        "E8-forgets-items",
+        "An interrupted response forgets its items.",
+        _interrupted,
+        _forgetful,
+        (RESPONSES,),
+    ),
+    Operator(
+        "E9-silent-failure",
+        "A failed response is closed as completed.",
+        _unannounced_failure,
+        _silent_failure,
+        (RESPONSES,),
+    ),
 )

@@ -191,7 +191,6 @@ def _mislabelled(stream: Stream, _site: int) -> Stream:
     return replace(stream, exchange=_labelled("text/plain", stream.exchange))
 
 
-
 FRAMING: Final = (
     Operator(
         "F1-crlf",
@@ -200,9 +199,7 @@ FRAMING: Final = (
         lambda stream, _: _with_ends(b"\r\n", stream),
         must="pass",
     ),
-    Operator(
-        "F2-cr", "Lines end in CR.", _streams, lambda s, _: _with_ends(b"\r", s), must="pass"
-    ),
+    Operator("F2-cr", "Lines end in CR.", _streams, lambda s, _: _with_ends(b"\r", s), must="pass"),
     Operator("F3-bom", "The stream begins with a byte order mark.", _streams, _bom, must="pass"),
     Operator(
         "F4-comment-between",
@@ -227,15 +224,9 @@ FRAMING: Final = (
         _several_lines,
         must="pass",
     ),
-    Operator(
-        "F8-byte-by-byte", "Every byte comes alone.", _streams, _byte_by_byte, must="pass"
-    ),
-    Operator(
-        "F8-in-one-piece", "Everything comes at once.", once, _in_one_piece, must="pass"
-    ),
-    Operator(
-        "F9-no-last-blank-line", "The last event is not closed.", _complete, _unfinished
-    ),
+    Operator("F8-byte-by-byte", "Every byte comes alone.", _streams, _byte_by_byte, must="pass"),
+    Operator("F8-in-one-piece", "Everything comes at once.", once, _in_one_piece, must="pass"),
+    Operator("F9-no-last-blank-line", "The last event is not closed.", _complete, _unfinished),
     Operator("F10-error-field", "An error comes as a field `error`.", _framed, _error_field),
     Operator(
         "F11-misnamed",
@@ -244,7 +235,9 @@ FRAMING: Final = (
         _misnamed,
         (RESPONSES, MESSAGES),
     ),
-    Operator("F12-unnamed", "An event lost its event line.", _named, _unnamed, (RESPONSES, MESSAGES)),
+    Operator(
+        "F12-unnamed", "An event lost its event line.", _named, _unnamed, (RESPONSES, MESSAGES)
+    ),
     Operator("F13-broken-character", "A byte is no UTF-8.", _several, _broken_character),
     Operator("F14-halved-payload", "One payload is sent as two events.", _several, _halved),
     Operator("F15-shortened-payload", "A payload lost its last brace.", _several, _shortened),
@@ -255,7 +248,9 @@ FRAMING: Final = (
         _mislabelled,
     ),
     Operator("F17-retry", "A reconnection time comes first.", _streams, _retry, must="pass"),
-    Operator("F18-event-id", "An event has an id.", _framed, _event_id, (CHAT, MESSAGES), must="pass"),
+    Operator(
+        "F18-event-id", "An event has an id.", _framed, _event_id, (CHAT, MESSAGES), must="pass"
+    ),
     Operator("F18-advised-against", "An event has an id.", _framed, _event_id, (RESPONSES,)),
     Operator(
         "F19-blank-lines", "More blank lines follow an event.", _framed, _blank_lines, must="pass"

@@ -33,12 +33,14 @@ class Allowance:
 
     def covers(self, operator: str, base: str, profile: Profile) -> bool:
         """Whether a mutant of this operator, base and profile may live."""
-        return (
-            fnmatchcase(operator, self.operator)
-            and fnmatchcase(base, self.base)
-            and fnmatchcase(profile.name, self.profile)
-            and all(profile.knobs.get(name) in values for name, values in self.knobs.items())
-        )
+        return self.fits(operator, base) and self.allows(profile)
+
+    def fits(self, operator: str, base: str) -> bool:
+        return fnmatchcase(operator, self.operator) and fnmatchcase(base, self.base)
+
+    def allows(self, profile: Profile) -> bool:
+        known = all(profile.knobs.get(name) in values for name, values in self.knobs.items())
+        return known and fnmatchcase(profile.name, self.profile)
 
 
 def load(path: Path = FILE) -> tuple[Allowance, ...]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from conformance.dialects import responses_vocabulary as vocabulary
 from conformance.mutate.fields import at, cut, items_at, put, text_at
-from conformance.mutate.operator import Operator, once
+from conformance.mutate.operator import Operator, Sites, once
 from conformance.mutate.stream import Stream
-from conformance.mutate.texts import MESSAGES, RESPONSES, deltas, groups, rewritten
+from conformance.mutate.texts import MESSAGES, RESPONSES, Delta, deltas, groups, rewritten
 
 ITEM_ADDED: Final = "response.output_item.added"
 ITEM_DONE: Final = "response.output_item.done"
@@ -63,6 +64,11 @@ def _starts(stream: Stream) -> list[int]:
 
 def _ends(stream: Stream) -> list[int]:
     return each_type(stream, ENDS)
+
+
+def _ends_once(stream: Stream) -> list[int]:
+    """As `_ends`, without the one that may be repeated."""
+    return each_type(stream, [kind for kind in ENDS if kind != "message_delta"])
 
 
 def _closing(stream: Stream) -> list[int]:
@@ -127,7 +133,7 @@ def _neighbours(stream: Stream) -> list[int]:
     found = [
         one.place
         for group in groups(stream)
-        for one, two in zip(group, group[1:], strict=False)
+        for one, two in pairwise(group)
         if one.place + 1 == two.place and one.text != two.text
     ]
     return [place for place in sorted(found) if _text_done_of(stream, place)]
@@ -139,7 +145,12 @@ def _swap(stream: Stream, site: int) -> Stream:
 
 def _long(stream: Stream) -> list[int]:
     """Numbers of texts that come in so many deltas that sums of them are told from increments."""
-    return [n for n, group in enumerate(groups(stream, "thinking", "text")) if len(group) > 4]
+    return [n for n, group in enumerate(groups(stream, "thinking", "text")) if is_long_run(group)]
+
+
+def is_long_run(group: list[Delta]) -> bool:
+    """Whether more than four deltas of one text come one right after the other."""
+    return len(group) > 4 and group[-1].place - group[0].place + 1 == len(group)
 
 
 def cumulative(stream: Stream, site: int) -> Stream:
@@ -152,10 +163,9 @@ def cumulative(stream: Stream, site: int) -> Stream:
     return rewritten(stream, edits)
 
 
-def _statements(stream: Stream) -> list[int]:
-    """Events that state a whole text: of a text, a part, an item or the response."""
-    types = (*TEXT_DONES, *PART_DONES, ITEM_DONE, *TERMINALS)
-    return [n for n in each_type(stream, types) if _stated_path(stream, n)]
+def _stating(*types: str) -> Sites:
+    """Events of these types that state a whole text."""
+    return lambda stream: [n for n in each_type(stream, types) if _stated_path(stream, n)]
 
 
 def _stated_path(stream: Stream, place: int) -> tuple[str | int, ...] | None:
@@ -182,9 +192,7 @@ def _misstated(stream: Stream, site: int) -> Stream:
 
 
 def _outputs(stream: Stream) -> list[int]:
-    return [
-        n for n in terminal(stream) if items_at(stream.pieces[n].payload, "response", "output")
-    ]
+    return [n for n in terminal(stream) if items_at(stream.pieces[n].payload, "response", "output")]
 
 
 def _output_lacks(stream: Stream, site: int) -> Stream:
@@ -249,24 +257,126 @@ def _no_thinking_deltas(stream: Stream, _site: int) -> Stream:
 
 
 LIFECYCLE: Final = (
-    Operator("X1-no-start", "A response, item, part or block is not announced.", _starts, _drop, TYPED, most=8),
-    Operator("X2-no-end", "A text, part, item, block or response is not closed.", _ends, _drop, TYPED, most=8),
+    Operator(
+        "X1-no-start",
+        "A response, item, part or block is not announced.",
+        _starts,
+        _drop,
+        TYPED,
+        most=8,
+    ),
+    Operator(
+        "X2-no-end",
+        "A text, part, item, block or response is not closed.",
+        _ends,
+        _drop,
+        TYPED,
+        most=8,
+    ),
     Operator("X3-start-twice", "Something is announced twice.", _starts, _twice, TYPED, most=8),
-    Operator("X3-end-twice", "Something is closed twice.", _ends, _twice, TYPED, most=8),
-    Operator("X4-end-late", "A reasoning item is closed at the very end.", _closing, _end_late, ONLY),
-    Operator("X5-delta-after-end", "A delta comes again after its text was stated.", _stated, _delta_after_end, TYPED),
-    Operator("X5-delta-late", "A delta comes after its text was stated.", _stated, _delta_late, TYPED),
+    Operator("X3-end-twice", "Something is closed twice.", _ends_once, _twice, TYPED, most=8),
+    Operator(
+        "X4-end-late", "A reasoning item is closed at the very end.", _closing, _end_late, ONLY
+    ),
+    Operator(
+        "X5-delta-after-end",
+        "A delta comes again after its text was stated.",
+        _stated,
+        _delta_after_end,
+        TYPED,
+    ),
+    Operator(
+        "X5-delta-late", "A delta comes after its text was stated.", _stated, _delta_late, TYPED
+    ),
     Operator("X6-duplicate-delta", "A delta is sent twice.", _stated, _twice, ONLY),
     Operator("X7-cumulative", "Deltas repeat the whole text so far.", _long, cumulative, TYPED),
-    Operator("X8-two-cycles", "The stream is sent twice.", lambda s: s.typed(*OPENINGS)[:1], _two_cycles, TYPED),
-    Operator("X9-prefilled-start", "An item is announced with the text that its deltas add.", _prefilled, _prefill, ONLY),
-    Operator("X12-overlap", "The next item is announced before this one ends.", _closing, _announced_early, ONLY),
+    Operator(
+        "X8-two-cycles",
+        "The stream is sent twice.",
+        lambda s: s.typed(*OPENINGS)[:1],
+        _two_cycles,
+        TYPED,
+    ),
+    Operator(
+        "X9-prefilled-start",
+        "An item is announced with the text that its deltas add.",
+        _prefilled,
+        _prefill,
+        ONLY,
+    ),
+    Operator(
+        "X12-overlap",
+        "The next item is announced before this one ends.",
+        _closing,
+        _announced_early,
+        ONLY,
+    ),
     Operator("X13-swapped-deltas", "Two deltas are turned round.", _neighbours, _swap, ONLY),
     Operator("X14-lost-delta", "A delta is lost.", _stated, _drop, ONLY),
-    Operator("X14-no-thinking-deltas", "All thinking deltas are lost.", _every_delta, _no_thinking_deltas, ONLY),
-    Operator("X15-thinking-last", "The reasoning item comes after the message.", _message_first, _thinking_last, ONLY),
-    Operator("X16-misstated", "A stated text is not the one that was sent.", _statements, _misstated, ONLY, most=8),
-    Operator("X17-output-lacks-item", "The closing response lacks an item.", _outputs, _output_lacks, ONLY),
-    Operator("X18-before-created", "Something comes before response.created.", _second, _before_created, TYPED),
-    Operator("X19-other-part", "A summary part is announced as another kind.", lambda s: s.typed(PARTS_ADDED[1]), _retyped_part, ONLY),
+    Operator(
+        "X14-no-thinking-deltas",
+        "All thinking deltas are lost.",
+        _every_delta,
+        _no_thinking_deltas,
+        ONLY,
+    ),
+    Operator(
+        "X15-thinking-last",
+        "The reasoning item comes after the message.",
+        _message_first,
+        _thinking_last,
+        ONLY,
+    ),
+    Operator(
+        "X16-misstated-text",
+        "A stated text is not the one that was sent.",
+        _stating(*TEXT_DONES),
+        _misstated,
+        ONLY,
+        most=3,
+    ),
+    Operator(
+        "X16-misstated-part",
+        "A closed part holds another text.",
+        _stating(*PART_DONES),
+        _misstated,
+        ONLY,
+        most=3,
+    ),
+    Operator(
+        "X16-misstated-item",
+        "A closed item holds another text.",
+        _stating(ITEM_DONE),
+        _misstated,
+        ONLY,
+        most=3,
+    ),
+    Operator(
+        "X16-misstated-response",
+        "The closing response holds another text.",
+        _stating(*TERMINALS),
+        _misstated,
+        ONLY,
+    ),
+    Operator(
+        "X17-output-lacks-item",
+        "The closing response lacks an item.",
+        _outputs,
+        _output_lacks,
+        ONLY,
+    ),
+    Operator(
+        "X18-before-created",
+        "Something comes before response.created.",
+        _second,
+        _before_created,
+        TYPED,
+    ),
+    Operator(
+        "X19-other-part",
+        "A summary part is announced as another kind.",
+        lambda s: s.typed(PARTS_ADDED[1]),
+        _retyped_part,
+        ONLY,
+    ),
 )

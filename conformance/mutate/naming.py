@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, Final
 
 from conformance.dialects.chat_fields import STRING_CARRIERS
@@ -141,7 +142,7 @@ def _mergeable(stream: Stream) -> list[int]:
     every, free = deltas(stream), set(_splittable(stream))
     return [
         n
-        for n, (one, two) in enumerate(zip(every, every[1:], strict=False))
+        for n, (one, two) in enumerate(pairwise(every))
         if {n, n + 1} <= free
         and one.place + 1 == two.place
         and one.group == two.group
@@ -207,24 +208,108 @@ def _raw_renamed(stream: Stream, _site: int) -> Stream:
 
 NAMING: Final = (
     Operator("N1-mirrored", "Thinking stands in two fields.", _carried, _mirrored, _C),
-    Operator("N2-renamed-field", "Thinking stands in a field that nobody knows.", _any_carried, _renamed, _C, must="either", reason="an unknown field says nothing, and a model may answer without thinking"),
-    Operator("N3-content-null", "Content is null where there is none.", _no_text, _content(None), _C, must="pass"),
-    Operator("N3-content-empty", "Content is empty where there is none.", _no_text, _content(""), _C, must="pass"),
-    Operator("N3-content-absent", "Content is left out where there is none.", _says_no_text, _without_content, _C, must="pass"),
-    Operator("N4-unknown-key", "An event has a key that nobody knows.", _objects, _unknown_key, must="pass"),
-    Operator("N5-unknown-event", "An event of an unknown type comes in between.", _events, _inserted({"type": "response.vendor_note", "note": "unknown"}), _R, must="pass"),
-    Operator("N5-ping", "A ping event comes in between.", _events, _inserted({"type": "ping"}, "ping"), must="pass"),
+    Operator(
+        "N2-renamed-field",
+        "Thinking stands in a field that nobody knows.",
+        _any_carried,
+        _renamed,
+        _C,
+        must="either",
+        reason="an unknown field says nothing, and a model may answer without thinking",
+    ),
+    Operator(
+        "N3-content-null",
+        "Content is null where there is none.",
+        _no_text,
+        _content(None),
+        _C,
+        must="pass",
+    ),
+    Operator(
+        "N3-content-empty",
+        "Content is empty where there is none.",
+        _no_text,
+        _content(""),
+        _C,
+        must="pass",
+    ),
+    Operator(
+        "N3-content-absent",
+        "Content is left out where there is none.",
+        _says_no_text,
+        _without_content,
+        _C,
+        must="pass",
+    ),
+    Operator(
+        "N4-unknown-key",
+        "An event has a key that nobody knows.",
+        _objects,
+        _unknown_key,
+        must="pass",
+    ),
+    Operator(
+        "N5-unknown-event",
+        "An event of an unknown type comes in between.",
+        _events,
+        _inserted({"type": "response.vendor_note", "note": "unknown"}),
+        _R,
+        must="pass",
+    ),
+    Operator(
+        "N5-ping",
+        "A ping event comes in between.",
+        _events,
+        _inserted({"type": "ping"}, "ping"),
+        must="pass",
+    ),
     Operator("N6-empty-delta", "A delta has no text.", _delta_sites, _empty, must="pass"),
     Operator("N7-split-delta", "A delta comes in two.", _splittable, _split, must="pass"),
     Operator("N8-merged-deltas", "Two deltas come as one.", _mergeable, _merged, must="pass"),
     Operator("N9-text-is-number", "A text of a delta is a number.", _carried, _typed_wrong, _C),
-    Operator("N9-content-is-number", "The content of a delta is a number.", lambda s: [e.place for e in deltas(s, "text")], _typed_wrong, _C),
+    Operator(
+        "N9-content-is-number",
+        "The content of a delta is a number.",
+        lambda s: [e.place for e in deltas(s, "text")],
+        _typed_wrong,
+        _C,
+    ),
     Operator("N10-no-id", "A chunk has no id.", _having("id"), _without("id"), _C, most=1),
-    Operator("N10-no-model", "A chunk has no model.", _having("model"), _without("model"), _C, most=1),
-    Operator("N10-no-created", "A chunk has no time stamp.", _having("created"), _without("created"), _C, most=1),
+    Operator(
+        "N10-no-model", "A chunk has no model.", _having("model"), _without("model"), _C, most=1
+    ),
+    Operator(
+        "N10-no-created",
+        "A chunk has no time stamp.",
+        _having("created"),
+        _without("created"),
+        _C,
+        most=1,
+    ),
     Operator("N10-no-delta", "A choice has no delta.", with_choice, _without(*DELTA), _C, most=1),
-    Operator("N10-no-object", "A chunk does not say what it is.", _streamed, _without("object"), _C, most=1),
-    Operator("N10-no-finish-key", "A choice has no finish_reason, not even null.", lambda s: [n for n in _key("finish_reason")(s) if n in plain(s)], _without(*CHOICE, "finish_reason"), _C, most=1),
-    Operator("N11-other-object", "A chunk calls itself a completion.", _streamed, _other_object, _C, most=1),
+    Operator(
+        "N10-no-object",
+        "A chunk does not say what it is.",
+        _streamed,
+        _without("object"),
+        _C,
+        most=1,
+    ),
+    Operator(
+        "N10-no-finish-key",
+        "A choice has no finish_reason, not even null.",
+        lambda s: [n for n in _key("finish_reason")(s) if n in plain(s)],
+        _without(*CHOICE, "finish_reason"),
+        _C,
+        most=1,
+    ),
+    Operator(
+        "N11-other-object",
+        "A chunk calls itself a completion.",
+        _streamed,
+        _other_object,
+        _C,
+        most=1,
+    ),
     Operator("N12-raw-renamed", "Raw thinking comes under another name.", _raw, _raw_renamed, _R),
 )

@@ -120,10 +120,40 @@ def _not_encrypted(stream: Stream, site: int) -> Stream:
 
 
 OPAQUE: Final = (
-    Operator("S1-no-signature", "A signature is lost.", _signed, _unsigned, (CHAT,), must="either", reason="a stream without a signature is a good stream; only the next request shows the loss"),
-    Operator("S2-no-encrypted-thinking", "Encrypted thinking that was asked for is lost.", _encrypted, _not_encrypted, (RESPONSES,)),
-    Operator("S4-late-opaque", "Opaque data comes after visible text.", _first_texts, _late, (CHAT,)),
-    Operator("S6-signature-alone", "A signature comes with empty text.", _thought, _signature_alone, (CHAT,), must="pass", most=1),
+    Operator(
+        "S1-no-signature",
+        "A signature is lost.",
+        _signed,
+        _unsigned,
+        (CHAT,),
+        must="either",
+        reason="a stream without a signature is good; only the next request shows the loss",
+    ),
+    Operator(
+        "S2-no-encrypted-thinking",
+        "Encrypted thinking that was asked for is lost.",
+        _encrypted,
+        _not_encrypted,
+        (RESPONSES,),
+    ),
+    Operator(
+        "S4-late-opaque", "Opaque data comes after visible text.", _first_texts, _late, (CHAT,)
+    ),
+    Operator(
+        "S6-signature-alone",
+        "A signature comes with empty text.",
+        _thought,
+        _signature_alone,
+        (CHAT,),
+        must="pass",
+        most=1,
+    ),
     Operator("S7-opaque-shown", "Opaque data is visible text.", _shows, _shown),
-    Operator("S8-no-detail-index", "A reasoning detail has no index.", _details, _no_detail_index, (CHAT,)),
+    Operator(
+        "S8-no-detail-index",
+        "A reasoning detail has no index.",
+        _details,
+        _no_detail_index,
+        (CHAT,),
+    ),
 )

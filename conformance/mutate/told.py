@@ -45,6 +45,4 @@ def told_as(stream: Stream, delta: Delta, *texts: str) -> Stream:
     """As `told`, the delta's text sent in several deltas one after the other."""
     whole = told(stream, delta, "".join(texts))
     piece = whole.pieces[delta.place]
-    return whole.swapped(
-        delta.place, *(piece.saying(delta.payload(piece, text)) for text in texts)
-    )
+    return whole.swapped(delta.place, *(piece.saying(delta.payload(piece, text)) for text in texts))

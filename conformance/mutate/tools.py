@@ -10,7 +10,7 @@ from conformance.mutate.fields import at, put, text_at
 from conformance.mutate.lifecycle import ITEM_ADDED, items, of_item, terminal
 from conformance.mutate.operator import Operator
 from conformance.mutate.stream import Stream
-from conformance.mutate.texts import CHAT, RESPONSES, deltas, rewritten
+from conformance.mutate.texts import CHAT, RESPONSES, deltas, groups, rewritten
 from conformance.mutate.told import restated
 
 _C: Final = (CHAT,)
@@ -74,7 +74,8 @@ def _arguments(stream: Stream) -> list[int]:
 def _later_fragments(stream: Stream) -> list[int]:
     """Fragments that neither name a call nor are all of its arguments."""
     named = set(_named(stream))
-    return [n for n in _arguments(stream) if n not in named]
+    parts = [each for group in groups(stream, "arguments") if len(group) > 1 for each in group]
+    return sorted(each.place for each in parts if each.place not in named)
 
 
 def _drop(stream: Stream, site: int) -> Stream:
@@ -93,7 +94,9 @@ def _broken(stream: Stream, site: int) -> Stream:
 def _named_again(stream: Stream, site: int) -> Stream:
     payload = stream.pieces[site].payload
     index = at(payload, *_CALL, "index")
-    first = next(n for n in _named(stream) if at(stream.pieces[n].payload, *_CALL, "index") == index)
+    first = next(
+        n for n in _named(stream) if at(stream.pieces[n].payload, *_CALL, "index") == index
+    )
     call_id = at(stream.pieces[first].payload, *_CALL, "id")
     return stream.changed(site, put(payload, (*_CALL, "id"), call_id))
 
@@ -121,14 +124,43 @@ def _stopped(stream: Stream, site: int) -> Stream:
 
 
 TOOLS: Final = (
-    Operator("T1-thinking-after-call", "Thinking comes after the tool call it led to.", _call_before_thinking, _thinking_after_call, _C),
-    Operator("T1-reasoning-after-call", "The reasoning item comes after the call.", _item_before_call, _item_last, _R),
+    Operator(
+        "T1-thinking-after-call",
+        "Thinking comes after the tool call it led to.",
+        _call_before_thinking,
+        _thinking_after_call,
+        _C,
+    ),
+    Operator(
+        "T1-reasoning-after-call",
+        "The reasoning item comes after the call.",
+        _item_before_call,
+        _item_last,
+        _R,
+    ),
     Operator("T2-marker-in-name", "A tool name holds a marker.", _named, _marked_name, _C),
-    Operator("T2-marker-in-item-name", "A tool name holds a marker.", _calls, _marked_item_name, _R),
-    Operator("T3-lost-fragment", "A fragment of the arguments is lost.", _later_fragments, _drop, _C),
-    Operator("T3-doubled-fragment", "A fragment of the arguments is sent twice.", _later_fragments, _twice, _C),
-    Operator("T3-broken-arguments", "The last character of the arguments is lost.", lambda s: _arguments(s)[-1:], _broken),
-    Operator("T4-named-again", "A later fragment repeats the call's id.", _continued, _named_again, _C),
+    Operator(
+        "T2-marker-in-item-name", "A tool name holds a marker.", _calls, _marked_item_name, _R
+    ),
+    Operator(
+        "T3-lost-fragment", "A fragment of the arguments is lost.", _later_fragments, _drop, _C
+    ),
+    Operator(
+        "T3-doubled-fragment",
+        "A fragment of the arguments is sent twice.",
+        _later_fragments,
+        _twice,
+        _C,
+    ),
+    Operator(
+        "T3-broken-arguments",
+        "The last character of the arguments is lost.",
+        lambda s: _arguments(s)[-1:],
+        _broken,
+    ),
+    Operator(
+        "T4-named-again", "A later fragment repeats the call's id.", _continued, _named_again, _C
+    ),
     Operator("T5-nameless", "A call has no name.", _named, _nameless, _C),
     Operator("T6-says-stop", "The finish of a tool call says stop.", _called, _stopped, _C),
 )

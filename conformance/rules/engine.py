@@ -11,7 +11,7 @@ Rule 2: a monitor that fails, by a cap or by a fault of ours, ends with ERROR; t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,12 +23,14 @@ from conformance.rules.monitors.base import CapReachedError, Monitor, Violation
 from conformance.rules.monitors.gather import GatherMonitor
 from conformance.rules.paths import Getter, getter
 from conformance.rules.patterns import Asked, Test, compile_value
+from conformance.rules.repetition import is_steady
 from conformance.rules.verdicts import Verdict
 
 MOST_TYPES: Final = 1024
 OVERFLOW: Final = ".overflow"  # a dialect's wire event: it gives no semantic events from here on
 
 Conditions = tuple[tuple[Getter, Test], ...]
+Reading = tuple[Monitor[Any], frozenset[str]]  # a monitor, and its names for an event
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,48 @@ class Judge:
         self._woken.append(monitor)
         with _Guard(monitor):
             monitor.step(event, names)
+
+    def readers(self, event: Event, columns: Collection[str]) -> list[Reading] | None:
+        """Who reads more such events, if all of them are still for the columns; else None.
+
+        To be asked once the event itself has been read and its frame has settled.
+        """
+        found: list[Reading] = []
+        for monitor in self._all:
+            if not monitor.error and not monitor.still(event, frozenset(), columns):
+                return None
+        for wake in self.rules.wakes(event, self):
+            woken = self._monitors[wake.plan]
+            if woken is None or woken.error:
+                continue
+            names = self._steady_names(wake, event, columns)
+            if names is None:
+                return None
+            if names or woken.wakes_on_type:
+                if not woken.still(event, names, columns):
+                    return None
+                found.append((woken, names))
+        return found
+
+    def _steady_names(
+        self, wake: Wake, event: Event, columns: Collection[str]
+    ) -> frozenset[str] | None:
+        """The names that hold whatever the columns are; None where that is unclear."""
+        held = set(wake.always)
+        for named in wake.conditional:
+            unclear = False
+            for (path, pattern), (get, test) in zip(
+                named.alias.conditions, named.conditions, strict=True
+            ):
+                if not is_steady(path, pattern, columns, self.rules.knobs):
+                    unclear = True
+                elif not test(get(event.data), event.data, self):
+                    break  # one condition that never holds settles it
+            else:
+                if unclear:
+                    return None
+                held.add(named.name)
+        return frozenset(held)
 
     def settle(self) -> None:
         """The frame is complete: bounds are judged now."""

@@ -27,7 +27,7 @@ def nearest(name: str, names: Collection[str]) -> str:
     if len(name) > _MAX_SHOWN:
         return ""
     close = difflib.get_close_matches(name, sorted(names), n=1)
-    return f"did you mean {close[0]!r}?" if close else ""
+    return f"did you mean {str(close[0])!r}?" if close else ""  # an enum is no plain str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Writes docs/profiles.md: every shipped profile, what it changes, and the evidence.
+"""Writes docs/profiles.md: every knob, every shipped profile, what it changes, how it is known.
 
 python -m tests.authoring.profile_table
 """
@@ -22,7 +22,8 @@ A profile says how one real system speaks a dialect, so that what the system pro
 `conformance identify FILE --write-profile mine.yaml` drafts one for a system that has none.
 A profile of your own is used with `--profile mine.yaml`.
 
-This page is written from the files in `specs/profiles/` by `python -m tests.authoring.profile_table`.
+Why a profile sets a knob, and in how many recordings it was seen, stands in `specs/profiles/`.
+This page is written from there, by `python -m tests.authoring.profile_table`.
 
 ## How a profile is recognised
 
@@ -46,7 +47,7 @@ def _dialect(dialect: str) -> Iterator[str]:
     yield from _knobs(strict)
     yield f"## {dialect}: systems"
     yield ""
-    yield from _row("profile", "system", "recognised by", "set otherwise than in what it extends")
+    yield from _row("profile", "system", "recognised by", "otherwise than strict")
     yield from _row("---", "---", "---", "---")
     for profile in profiles:
         if profile.name not in _NOT_SYSTEMS:
@@ -74,21 +75,17 @@ def _signs(profile: Profile) -> str:
 
 
 def _settings(profile: Profile) -> str:
-    knobs = [
-        f"`{name}: {_short(profile.knobs[name])}` {_text(reason.because)} Seen: {_text(reason.seen)}."
-        for name, reason in profile.reasons.items()
-    ]
-    rules = [
-        f"`{rule}` is {each.level}: {_text(each.because)} Seen: {_text(each.seen)}."
-        for rule, each in profile.overrides.items()
-    ]
+    knobs = [f"`{name}: {_short(profile.knobs[name])}`" for name in profile.reasons]
+    rules = [f"`{rule}` {each.level}" for rule, each in profile.overrides.items()]
     promises = [f"promises `{promise}`" for promise in profile.promises]
-    return "<br>".join([*knobs, *rules, *promises]) or "nothing"
+    return ", ".join([*knobs, *rules, *promises]) or "as strict"
 
 
 def _text(text: str) -> str:
-    """Text of a file, in which Markdown would take `<uuid>` for a tag."""
-    return text.replace("&", "&amp;").replace("<", "&lt;")
+    """Text of a file, in which Markdown would take <uuid> for a tag unless it stands as code."""
+    parts = text.split("`")
+    parts[::2] = [part.replace("&", "&amp;").replace("<", "&lt;") for part in parts[::2]]
+    return "`".join(parts)
 
 
 def _short(value: Any) -> str:

@@ -17,19 +17,22 @@ from conformance.rules.load import read_suite
 from conformance.rules.model import Suite
 
 WIRE = frozenset(
-    "a b c d e nobody.knows item.added item.done [DONE] error usage finish request request.item".split()
+    {"a", "b", "c", "d", "e", "nobody.knows", "item.added", "item.done", "[DONE]"}
+    | {"error", "usage", "finish", "request", "request.item"}
 )
 VOCABULARY = Vocabulary("vectors", WIRE)
 
 Runner = Callable[..., list[Outcome]]
 
 
-def suite_of(rules: Mapping[str, Mapping[str, Any]], events: Mapping[str, Any]) -> Suite:
-    """A suite with what every rule must say filled in."""
+def suite_of(
+    rules: Mapping[str, Mapping[str, Any]], events: Mapping[str, Any], *, neutral: bool = False
+) -> Suite:
+    """A suite with what every rule must say filled in; a neutral one knows no wire types."""
     common = {"level": "MUST", "says": "So it is.", "since": "0.1.0", "source": {"advice": "here"}}
     document = {
         "suite": "vectors",
-        "dialect": "vectors",
+        **({} if neutral else {"dialect": "vectors"}),
         "events": dict(events),
         "rules": [{"id": name, **common, **rule} for name, rule in rules.items()],
     }
@@ -90,7 +93,9 @@ def run_rules() -> Runner:
         rows: Sequence[Sequence[Any]],
         said: Mapping[str, Any] | None = None,
         events: Mapping[str, Any] | None = None,
+        *,
+        neutral: bool = False,
     ) -> list[Outcome]:
-        return judged(suite_of(rules, events or {}), rows, said)
+        return judged(suite_of(rules, events or {}, neutral=neutral), rows, said)
 
     return run

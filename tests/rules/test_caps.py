@@ -50,7 +50,7 @@ def test_a_fold_is_capped(run_rules: Any, monkeypatch: pytest.MonkeyPatch) -> No
 def test_parts_of_a_fold_are_capped(
     run_rules: Any, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(folds, "MOST_BYTES", 160)
+    monkeypatch.setattr(folds, "MOST_PARTS", 10)
     rule = {"fold": {"over": "a", "take": "t", "with": how, "at_least": 1}}
     assert verdict(run_rules, rule, wire("a", [{"t": 1}] * 10))[0] is Verdict.PASS
     assert verdict(run_rules, rule, wire("a", [{"t": 1}] * 11))[0] is Verdict.ERROR

@@ -98,18 +98,16 @@ def test_texts_are_compared_by_role(are: str, left: Events, right: Events, verdi
     [([5, 2], [6], "PASS"), ([6], [6], "FAIL"), ([True], [0], "FAIL"), ([], [], "VACUOUS")],
 )
 def test_sums_are_compared(left: list[int], right: list[int], verdict: str) -> None:
-    sides = [
-        {"role": role, "over": {"usage": "output"}, "with": "sum"} for role in ("with", "without")
-    ]
-    run = Run(*sides, "greater")
+    side = {"over": {"usage": "output"}, "with": "sum"}
+    run = Run({"role": "with", **side}, {"role": "without", **side}, "greater")
     for number, (role, given) in enumerate([("with", left), ("without", right)], 1):
         run.exchange([("usage", {"output": n}) for n in given], number=number, role=role)
     assert run.verdict == verdict
 
 
 def test_counts_need_no_path() -> None:
-    sides = [{"role": r, "over": "text.delta", "with": "count"} for r in ("long", "short")]
-    run = Run(*sides, "greater")
+    side = {"over": "text.delta", "with": "count"}
+    run = Run({"role": "long", **side}, {"role": "short", **side}, "greater")
     run.exchange(text("a", "b"), number=1, role="long").exchange(text("ab"), number=2, role="short")
     assert run.verdict == "PASS"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Final
 
 from hypothesis import example, given, settings
@@ -30,7 +31,7 @@ cuts = st.lists(st.integers(1, 8), max_size=5)
 
 def cut(text: str, at: list[int]) -> list[str]:
     edges = sorted({0, len(text), *(n for n in at if n < len(text))})
-    return [text[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [text[a:b] for a, b in pairwise(edges)]
 
 
 def rows_of(given_runs: list[tuple[str, str]], stated: str, at: list[int]) -> list[tuple[Any, ...]]:

@@ -78,7 +78,7 @@ def events(draw: st.DrawFn, dialect: str) -> Event:
 
 
 @pytest.mark.parametrize("dialect", sorted(SUPPORTED))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_shipped_rules_survive_any_events(dialect: str, data: st.DataObject) -> None:
     stream = data.draw(st.lists(events(dialect), max_size=12))
@@ -111,7 +111,7 @@ fields = st.dictionaries(
 rows = st.lists(st.tuples(st.sampled_from("abcde"), fields), max_size=10)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(rows, st.sampled_from(ENDINGS))
 def test_rules_of_the_vectors_survive_any_events(
     run_rules: Any, pairs: list[tuple[str, dict[str, Any]]], end: Ending

@@ -20,7 +20,8 @@ some = st.lists(st.sampled_from(NAMES), min_size=1, max_size=2, unique=True)
 
 def numbered(pairs: Sequence[tuple[int, str]]) -> list[Row]:
     """Rows whose numbers stay or rise by one; the first is 1."""
-    number, rows = 1, []
+    number = 1
+    rows: list[Row] = []
     for step, kind in pairs:
         number += step if rows else 0
         rows.append((number, kind))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ cuts = st.lists(st.integers(0, 40), max_size=12)
 def pieces_of(text: str, at: list[int]) -> list[str]:
     """The text in non-empty pieces, cut at these places."""
     edges = sorted({0, len(text), *(cut for cut in at if cut < len(text))})
-    return [text[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [text[a:b] for a, b in pairwise(edges)]
 
 
 def streamed(search: Search, pieces: list[str], first: int = 1) -> Hit | None:

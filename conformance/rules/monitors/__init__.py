@@ -20,10 +20,12 @@ from conformance.rules.model import (
 )
 from conformance.rules.monitors.base import Context, Monitor
 from conformance.rules.monitors.fields import EachMonitor, TimingMonitor, ValuesMonitor
-from conformance.rules.monitors.folds import CollectMonitor, GrowsMonitor, LacksMonitor
+from conformance.rules.monitors.folds import CollectMonitor
 from conformance.rules.monitors.gather import GatherMonitor
+from conformance.rules.monitors.growth import GrowsMonitor
+from conformance.rules.monitors.leaks import LacksMonitor
 from conformance.rules.monitors.order import AnswerMonitor, GrammarMonitor, NeverMonitor
-from conformance.rules.patterns import PatternError, knob, regex, schema_validator
+from conformance.rules.patterns import PatternError, is_number, knob, regex, schema_validator
 
 Maker = Callable[[Context], Monitor[Any]]
 
@@ -37,7 +39,10 @@ def maker(rule: Rule, knobs: Mapping[str, Any]) -> Maker:
     if isinstance(form, Grammar | Never | Answer):
         return _ordered(rule, form)
     if isinstance(form, Values):
-        return lambda context: ValuesMonitor(rule, context, form, constant(form.start, knobs))
+        start = constant(form.start, knobs)
+        if start is not None and not is_number(start):
+            raise PatternError(f"contiguous values start with a number, not {start!r}")
+        return lambda context: ValuesMonitor(rule, context, form, start)
     if isinstance(form, Each):
         validator = schema_validator(form.schema, knobs)
         return lambda context: EachMonitor(rule, context, validator)

@@ -12,7 +12,7 @@ Rule 4: nothing grows without a cap; beyond it the monitor stops with an error o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
@@ -20,6 +20,7 @@ from conformance.events import Ending, Event, Layer
 from conformance.rules.model import Rule
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import is_number
+from conformance.rules.repetition import Stretch
 from conformance.rules.verdicts import Verdict
 
 MOST_SLICES: Final = 65_536
@@ -113,6 +114,19 @@ class Monitor(Generic[S]):
 
     def close(self, how: Ending) -> None:
         """The exchange is over."""
+
+    # What forms know about events that repeat...
+
+    def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:  # noqa: ARG002  # by default nothing is known
+        """Whether more events alike but for the columns would change nothing but collections."""
+        return False
+
+    def fits(self, stretch: Stretch, names: frozenset[str]) -> bool:  # noqa: ARG002  # as above
+        """Whether reading the stretch event by event would violate nothing; changes nothing."""
+        return True
+
+    def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
+        """Takes a stretch that fits, with the outcome of reading it event by event."""
 
     # What forms use...
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from conformance.events import Ending, Event
-from conformance.rules.model import Rule, Timing, Values
+from conformance.rules.model import Each, Rule, Timing, Values
 from conformance.rules.monitors.base import (
     CapReachedError,
     Context,
@@ -19,6 +20,7 @@ from conformance.rules.monitors.base import (
 from conformance.rules.monitors.differences import view
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import same, token
+from conformance.rules.repetition import Stretch, is_blind, is_related
 
 MOST_VALUES: Final = 65_536
 
@@ -61,6 +63,39 @@ class ValuesMonitor(Monitor[Series]):
             series.count += 1
             # One value alone cannot differ from another: only a stated start tests it.
             series.fired = series.fired or series.count > 1 or self._starts(series)
+
+    def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:
+        name = min(names)
+        path = self.form.paths[name]
+        if path in columns:
+            return self.form.are in ("contiguous", "rising")
+        value = self._paths[name](event.data)
+        steady = value is MISSING or value is None or self.form.are == "constant"
+        return steady and not is_related(path, columns)
+
+    def fits(self, stretch: Stretch, names: frozenset[str]) -> bool:
+        values = stretch.columns.get(self.form.paths[min(names)])
+        if values is None:
+            return True
+        return all(self._goes_on(s, values) for _, s in self.reached(stretch.event, opens=False))
+
+    def _goes_on(self, series: Series, values: Sequence[Any]) -> bool:
+        if not isinstance(series.last, int):
+            return False
+        if self.form.are == "contiguous":
+            return values == list(range(series.last + 1, series.last + 1 + len(values)))
+        return all(low < high for low, high in pairwise([series.last, *values]))
+
+    def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
+        name = min(names)
+        values = stretch.columns.get(self.form.paths[name])
+        value = self._paths[name](stretch.event.data) if values is None else values[-1]
+        if value is MISSING or value is None:
+            return
+        for _, series in self.reached(stretch.event, opens=False):
+            series.last, series.mark = value, Mark(stretch.event.type, stretch.last)
+            series.count += stretch.count
+            series.fired = True
 
     def _starts(self, series: Series) -> bool:
         return self.form.are == "contiguous" and self.start is not None and series.count > 0
@@ -107,6 +142,9 @@ class EachMonitor(Monitor[State]):
 
     def state(self, key: Key) -> State:  # noqa: ARG002  # the same for every key
         return State()
+
+    def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:  # noqa: ARG002  # one question
+        return isinstance(self.rule.form, Each) and is_blind(self.rule.form.schema, "", columns)
 
     def step(self, event: Event, names: frozenset[str]) -> None:  # noqa: ARG002  # one question
         for key, state in self.reached(event):
@@ -162,6 +200,26 @@ class TimingMonitor(Monitor[Clock]):
                 self._measure(key, clock, event, ms - clock.ms)
             if self.form.largest_gap is not None or names & self._start:
                 clock.ms, clock.mark = ms, Mark(event.type, event.number)
+
+    def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:  # noqa: ARG002  # a name is a name
+        return self.context.ms is None or (self.form.largest_gap is not None and not self._start)
+
+    def fits(self, stretch: Stretch, names: frozenset[str]) -> bool:  # noqa: ARG002  # as above
+        most = self.form.largest_gap
+        clocks = [clock.ms for _, clock in self.reached(stretch.event, opens=False)]
+        times = [ms for _, ms in stretch.times]
+        return most is None or all(
+            before is not None and all(b - a <= most for a, b in pairwise([before, *times]))
+            for before in clocks
+        )
+
+    def extend(self, stretch: Stretch, names: frozenset[str]) -> None:  # noqa: ARG002  # as above
+        if not stretch.times:
+            return
+        for _, clock in self.reached(stretch.event, opens=False):
+            clock.fired = True
+            clock.ms = stretch.times[-1][1]
+            clock.mark = Mark(stretch.event.type, stretch.last)
 
     def _measure(self, key: Key, clock: Clock, event: Event, elapsed: float) -> None:
         most = self.form.largest_gap if self.form.within is None else self.form.within

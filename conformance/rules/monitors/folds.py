@@ -1,19 +1,19 @@
 """Form `fold`: collect a field over events and compare what came together.
 
 `CollectMonitor` joins, lists, counts or sums and compares with what a later event states, with a
-regular expression or a bound. `LacksMonitor` looks for markers, or for the text of another fold,
-in text that streams by. `GrowsMonitor` notices deltas that repeat everything so far.
+regular expression or a bound. The folds that only watch text stream by are in `leaks` and `growth`.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from conformance.events import Ending, Event
-from conformance.rules.model import Fold, Overlap, Rule, Stated
+from conformance.rules.model import Fold, Rule, Stated
 from conformance.rules.monitors.base import (
     CapReachedError,
     Context,
@@ -23,15 +23,14 @@ from conformance.rules.monitors.base import (
     State,
 )
 from conformance.rules.monitors.differences import first_difference, first_missing
-from conformance.rules.monitors.texts import Hit, Search, difference
+from conformance.rules.monitors.texts import difference
 from conformance.rules.paths import MISSING, getter, without
 from conformance.rules.patterns import is_number, regex, same
+from conformance.rules.repetition import Stretch, is_related
 
 MOST_BYTES: Final = 16 * 1024 * 1024
+MOST_PARTS: Final = MOST_BYTES // 16
 MOST_WORK: Final = 64 * MOST_BYTES
-LONGEST_NEEDLE: Final = 256
-MOST_NEEDLES: Final = 64
-GROWING_DELTAS: Final = 4
 
 
 class Collected(State):
@@ -89,11 +88,43 @@ class CollectMonitor(Monitor[Collected]):
             value = None  # how many there were is all that is asked
         elif self.form.how == "list":
             state.size += len(msgspec.json.encode(value))
-        if state.size > MOST_BYTES or len(state.parts) >= MOST_BYTES // 16:
+        if state.size > MOST_BYTES or len(state.parts) >= MOST_PARTS:
             raise CapReachedError(f"a fold grew beyond {MOST_BYTES} bytes")
         state.parts.append(value)
         state.numbers.append(event.number)
         state.orders.append(self._order(event.data) if self._order else None)
+
+    def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:
+        if names & self._compares:
+            return False
+        name = min(names & self._paths.keys())
+        path = self.form.paths[name]
+        if self.form.how not in ("concat", "json"):
+            return self.form.how == "count" and not self.form.order
+        value = self._paths[name](event.data)
+        return path in columns or not (
+            is_related(path, columns) or (value and value is not MISSING)
+        )
+
+    def fits(self, stretch: Stretch, names: frozenset[str]) -> bool:
+        texts = stretch.columns.get(self.form.paths[min(names)], ())
+        more = sum(map(len, texts)) if self.form.how != "count" else 0
+        return all(
+            state.size + more <= MOST_BYTES and len(state.parts) + stretch.count < MOST_PARTS
+            for _, state in self.reached(stretch.event, opens=False)
+        )
+
+    def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
+        counts = self.form.how == "count"
+        texts = stretch.columns.get(self.form.paths[min(names)], ())
+        parts: Sequence[Any] = [None] * stretch.count if counts else texts
+        for _, state in self.reached(stretch.event, opens=False):
+            state.mark = Mark(stretch.event.type, stretch.last)
+            if parts:
+                state.size += 0 if counts else sum(map(len, texts))
+                state.parts.extend(parts)
+                state.numbers.extend(range(stretch.first, stretch.last + 1))
+                state.orders.extend([None] * stretch.count)
 
     def value(self, state: Collected) -> Any:
         """What the fold amounts to."""
@@ -221,116 +252,3 @@ def _not_json(text: str) -> tuple[str, str] | None:
     except RecursionError:
         return "JSON", "nesting deeper than the decoder goes"
     return None
-
-
-class Watched(State):
-    """A slice of `lacks`: the text that streams by, and the other fold's open text."""
-
-    __slots__ = ("needle", "needles", "search")
-
-    def __init__(self, markers: tuple[str, ...]) -> None:
-        super().__init__()
-        self.search = Search(markers)
-        self.needle = ""
-        self.needles = 0
-
-
-class LacksMonitor(Monitor[Watched]):
-    """Text holds none of some markers, or not the text of another fold, under any chunking.
-
-    Of the other fold the first LONGEST_NEEDLE characters of each uninterrupted run are looked
-    for: a leak begins at the beginning, and memory stays bounded.
-    """
-
-    def __init__(self, rule: Rule, context: Context, form: Fold, markers: tuple[str, ...]) -> None:
-        super().__init__(rule, context)
-        self.form = form
-        self.markers = markers
-        self.over = form.lacks if isinstance(form.lacks, Overlap) else None
-        self._paths = {name: getter(path) for name, path in form.paths.items()}
-        self._others = {n: getter(p) for n, p in self.over.paths.items()} if self.over else {}
-
-    def state(self, key: Key) -> Watched:  # noqa: ARG002  # the same for every key
-        return Watched(self.markers)
-
-    def step(self, event: Event, names: frozenset[str]) -> None:
-        for key, state in self.reached(event):
-            if other := names & self._others.keys():
-                self._extend(state, self._others[min(other)](event.data))
-            if own := names & self._paths.keys():
-                self._look(key, state, event, self._paths[min(own)](event.data))
-
-    def _extend(self, state: Watched, text: Any) -> None:
-        if isinstance(text, str) and len(state.needle) < LONGEST_NEEDLE:
-            state.needle = (state.needle + text)[:LONGEST_NEEDLE]
-
-    def _look(self, key: Key, state: Watched, event: Event, text: Any) -> None:
-        if not isinstance(text, str) or not text:
-            return
-        if self.over is not None:
-            self._arm(state, self.over.at_least)
-        state.fired = state.fired or bool(state.search.needles)
-        hit = state.search.feed(text, event.number)
-        if hit is not None:
-            self._found(key, hit)
-
-    @staticmethod
-    def _arm(state: Watched, at_least: int) -> None:
-        needle, state.needle = state.needle.strip(), ""
-        if len(needle) >= at_least and state.needles < MOST_NEEDLES:
-            state.search.add(needle)
-            state.needles += 1
-
-    def close(self, how: Ending) -> None:  # noqa: ARG002  # a leak is a leak however it ends
-        for key, state in self.slices.items():
-            hit = None if state.silent else state.search.flush()
-            if hit is not None:
-                self._found(key, hit)
-
-    def _found(self, key: Key, hit: Hit) -> None:
-        spread = f", begun in event {hit.first}" if hit.first != hit.last else ""
-        clipped = hit.needle if len(hit.needle) <= 60 else hit.needle[:60] + "…"
-        message = f"{clipped!r} in text (…{hit.around[:120]!r}…){spread}"
-        self.violate(key, hit.last, message, expected=("text without it",), got=repr(clipped))
-
-
-class Growth(State):
-    """The delta before, and how many there were while each began with its predecessor."""
-
-    __slots__ = ("before", "count", "normal")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.before = ""
-        self.count = 0
-        self.normal = False
-
-
-class GrowsMonitor(Monitor[Growth]):
-    """Of at least four deltas in a slice, not every one begins with the one before it."""
-
-    def __init__(self, rule: Rule, context: Context, form: Fold) -> None:
-        super().__init__(rule, context)
-        self._paths = {name: getter(path) for name, path in form.paths.items()}
-
-    def state(self, key: Key) -> Growth:  # noqa: ARG002  # the same for every key
-        return Growth()
-
-    def step(self, event: Event, names: frozenset[str]) -> None:
-        text = self._paths[min(names)](event.data)
-        if not isinstance(text, str) or not text:
-            return
-        for key, growth in self.reached(event):
-            if not growth.normal:
-                self._grow(key, growth, event, text)
-
-    def _grow(self, key: Key, growth: Growth, event: Event, text: str) -> None:
-        if len(text) <= len(growth.before) or not text.startswith(growth.before):
-            growth.normal = growth.fired = True
-            growth.before = ""
-            return
-        growth.before = text
-        growth.count += 1
-        if growth.count >= GROWING_DELTAS:
-            message = f"each of {growth.count} deltas begins with the one before"
-            self.violate(key, event.number, message, expected=("increments",), got="whole text")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from conformance.rules.monitors.base import CapReachedError, Context, Key, Monit
 from conformance.rules.monitors.differences import first_difference, first_missing
 from conformance.rules.paths import MISSING, Getter, getter
 from conformance.rules.patterns import is_number, same
+from conformance.rules.repetition import Stretch
 from conformance.rules.verdicts import Verdict, combine
 
 MOST_BYTES: Final = 16 * 1024 * 1024
@@ -44,15 +45,46 @@ class Gathered:
             self.parts.append(value)
 
     def _merge(self, event: Event) -> None:
-        fields = {key: event.data[key] for key in MERGED_FIELDS if key in event.data}
-        text = fields.pop("text", None)
-        shape = {"type": event.type, **fields}
-        self._grow(msgspec.json.encode(fields).decode() + (text or ""))
+        shape = _shape(event)
+        text = event.data.get("text")
+        self._grow(_spelled(shape) + (text if isinstance(text, str) else ""))
         before = self.parts[-1] if self.parts else None
         if text is not None and before is not None and before[0] == shape:
             before[1].append(text)
         else:
             self.parts.append((shape, [text] if text is not None else None))
+
+    def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:
+        """Whether more such events would only add their columns."""
+        return all(self._adds(event, name, columns) for name in names & self.paths.keys())
+
+    def _adds(self, event: Event, name: str, columns: Collection[str]) -> bool:
+        if self.side.how == "concat":
+            return self.side.paths[name] in columns
+        last = self.parts[-1] if self.parts else None
+        merges = self.side.how == "merged" and "text" in columns
+        return merges and last is not None and last[0] == _shape(event)
+
+    def fits(self, stretch: Stretch, names: frozenset[str]) -> bool:
+        """Whether the cap is not met within the stretch."""
+        more = sum(self._weight(stretch, name) for name in names & self.paths.keys())
+        return self.size + more <= MOST_BYTES
+
+    def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
+        """Adds a stretch of events that fits."""
+        for name in names & self.paths.keys():
+            into = self.parts if self.side.how == "concat" else self.parts[-1][1]
+            into.extend(stretch.columns[self._column(name)])
+            self.size += self._weight(stretch, name)
+
+    def _column(self, name: str) -> str:
+        return self.side.paths[name] if self.side.how == "concat" else "text"
+
+    def _weight(self, stretch: Stretch, name: str) -> int:
+        texts = sum(map(len, stretch.columns[self._column(name)]))
+        if self.side.how == "concat":
+            return texts
+        return texts + len(_spelled(_shape(stretch.event))) * stretch.count
 
     def _grow(self, text: str) -> None:
         self.size += len(text)
@@ -69,6 +101,16 @@ class Gathered:
         return [s if texts is None else {**s, "text": "".join(texts)} for s, texts in self.parts]
 
 
+def _shape(event: Event) -> dict[str, Any]:
+    """What adjacent deltas must share to be joined."""
+    shown = {key: event.data[key] for key in MERGED_FIELDS if key in event.data and key != "text"}
+    return {"type": event.type, **shown}
+
+
+def _spelled(shape: dict[str, Any]) -> str:
+    return msgspec.json.encode(shape).decode()
+
+
 class GatherMonitor(Monitor[State]):
     """Collects both sides as far as this exchange is one of them; judges nothing itself."""
 
@@ -83,6 +125,17 @@ class GatherMonitor(Monitor[State]):
     def step(self, event: Event, names: frozenset[str]) -> None:
         self.left.read(event, names)
         self.right.read(event, names)
+
+    def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:
+        sides = (self.left, self.right)
+        return all(side.still(event, names, columns) for side in sides)
+
+    def fits(self, stretch: Stretch, names: frozenset[str]) -> bool:
+        return self.left.fits(stretch, names) and self.right.fits(stretch, names)
+
+    def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
+        self.left.extend(stretch, names)
+        self.right.extend(stretch, names)
 
     def close(self, how: Ending) -> None:
         if how != "eof" or self.context.broken:

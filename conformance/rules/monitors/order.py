@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from conformance.events import Ending, Event
@@ -19,6 +20,7 @@ from conformance.rules.monitors.base import (
 )
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import fields_named
+from conformance.rules.repetition import Stretch
 
 
 class Place(State):
@@ -57,6 +59,16 @@ class GrammarMonitor(Monitor[Place]):
             return self.automaton.step(at, names)
         except TooManyStatesError as err:
             raise CapReachedError(str(err)) from err
+
+    def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:  # noqa: ARG002  # a name is a name
+        return all(
+            place.last is not None and self._follow(place.at, names) == place.at
+            for _, place in self.reached(event, opens=False)
+        )
+
+    def extend(self, stretch: Stretch, names: frozenset[str]) -> None:  # noqa: ARG002  # as above
+        for _, place in self.reached(stretch.event, opens=False):
+            place.last = Mark(stretch.event.type, stretch.last)
 
     def _misplaced(self, key: Key, place: Place, event: Event) -> None:
         expected = self._expected(place)
@@ -148,6 +160,29 @@ class NeverMonitor(Monitor[Window]):
             if names & self._after:
                 window.latest = Mark(event.type, event.number)
                 self._open(window, window.latest)
+
+    def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:  # noqa: ARG002  # a name is a name
+        windows = [window for _, window in self.reached(event, opens=False)]
+        if names & self._after:
+            if names & self._until or any(w.after is None or w.until is not None for w in windows):
+                return False
+        elif names & self._until and any(map(self._closes, windows)):
+            return False
+        return not (names & self._events and any(map(self._counts, windows)))
+
+    def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
+        if names & self._after:
+            for _, window in self.reached(stretch.event, opens=False):
+                window.latest = Mark(stretch.event.type, stretch.last)
+
+    def _closes(self, window: Window) -> bool:
+        """Whether an `until` would make a difference."""
+        return window.until is None and (not self._after or window.after is not None)
+
+    def _counts(self, window: Window) -> bool:
+        """Whether the forbidden event would be looked at, now or at the end of its frame."""
+        opened = not self._after or window.after is not None
+        return opened and (not self._until or window.until is None)
 
     @staticmethod
     def _open(window: Window, mark: Mark) -> None:
@@ -255,6 +290,21 @@ class AnswerMonitor(Monitor[Debt]):
             if names & self._before and debt.owed and debt.owed.number < event.number:
                 debt.bound = debt.bound or Mark(event.type, event.number)
                 self._waiting.append((key, debt))
+
+    def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:  # noqa: ARG002  # a name is a name
+        debts = [debt for _, debt in self.reached(event, opens=False)]
+        if names & self._before and any(debt.owed for debt in debts):
+            return False
+        if names & self._then:
+            return all(debt.owed is None for debt in debts)
+        if not self._asks(names):
+            return True
+        return all(debt.owed or (not self._when and debt.answered >= 0) for debt in debts)
+
+    def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
+        if names & self._then:
+            for _, debt in self.reached(stretch.event, opens=False):
+                debt.answered = stretch.last
 
     def _asks(self, names: frozenset[str]) -> bool:
         asking = self._when or self._opens

@@ -7,6 +7,7 @@ may still need, and searches in batches so that the work stays linear in the tex
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -43,6 +44,29 @@ class Search:
         self._new += len(text)
         return self.flush() if self._new >= self._keep else None
 
+    def finds(self, texts: Sequence[str]) -> bool:
+        """Whether a needle would end in these further pieces; changes nothing."""
+        kept = "".join(text for text, _ in self._pieces)
+        whole = kept + "".join(texts)
+        return any(self._find(whole, needle) >= 0 for needle in self.needles)
+
+    def skip(self, texts: Sequence[str], number: int) -> None:
+        """Takes pieces in which nothing is found, with the outcome of feeding them one by one.
+
+        `number` is the event of the first; the others follow one by one.
+        """
+        fed = 0  # how many pieces have been searched when the last one is in
+        for at, text in enumerate(texts, 1):
+            self._new += len(text)
+            if self._new >= self._keep:
+                fed, self._new = at, 0
+        unsearched = [(text, number + fed + at) for at, text in enumerate(texts[fed:])]
+        if fed:
+            searched = zip(texts[:fed], range(number, number + fed), strict=True)
+            self._pieces.extend(searched)
+            self._trim(sum(len(text) for text, _ in self._pieces), self._new)
+        self._pieces.extend(unsearched)
+
     def flush(self) -> Hit | None:
         """Searches what has not been searched yet."""
         if not self._new:
@@ -68,7 +92,7 @@ class Search:
             position -= len(text)
         raise IndexError(position)
 
-    def _trim(self, length: int) -> None:
+    def _trim(self, length: int, new: int = 0) -> None:
         surplus = length - self._keep
         kept: list[tuple[str, int]] = []
         for text, number in self._pieces:
@@ -77,7 +101,7 @@ class Search:
             surplus -= len(text)
         self._pieces = kept
         self._base += max(0, length - self._keep)
-        self._new = 0
+        self._new = new
 
 
 def difference(left: str, right: str) -> tuple[int, str, str]:

@@ -1,0 +1,183 @@
+"""The wire view at speed: runs of deltas are taken in bulk, everything else frame by frame.
+
+Verdicts and findings are those of `WireView`; a differential test holds that for every recording
+and mutant under random chunking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from conformance.check.runs import Run, begin
+from conformance.check.scenario import Scenario
+from conformance.check.trace import Framer, clocked, decode
+from conformance.check.view import Judged, Setting
+from conformance.check.wire import WireView
+from conformance.dialects.base import Reading
+from conformance.errors import HarnessError
+from conformance.events import Chunk, Ending, Event, Exchange, Frame
+from conformance.profiles import reading
+from conformance.sse import Parser
+
+LONGEST_HELD: Final = 1 << 16  # bytes of one unfinished frame that a run waits for
+SHORT: Final = 8  # a run of fewer frames was not worth its beginning
+MOST_PATIENCE: Final = 64
+_END: Final = b"\n\n"
+
+
+def check_wire(
+    setting: Setting,
+    exchange: Exchange,
+    chunks: Iterable[Chunk],
+    end: Ending,
+    *,
+    scenario: Scenario | None = None,
+    is_last: bool = True,
+) -> Judged:
+    """Judges the bytes of one exchange as they arrive, in bounded memory.
+
+    `scenario` goes on over several exchanges; the last one's result holds its verdicts.
+    """
+    several = scenario is not None and bool(setting.bound.scenario.plans)
+    kind = WireView if several or setting.keep else RunningView
+    view = kind(setting, exchange, scenario)
+    for data, ms in clocked(chunks):
+        view.feed(data, ms)
+    return view.finish(end, is_last=is_last)
+
+
+class RunningView(WireView):
+    """One exchange as the server sent it, with runs of deltas taken in bulk."""
+
+    def __init__(
+        self, setting: Setting, exchange: Exchange, scenario: Scenario | None = None
+    ) -> None:
+        super().__init__(setting, exchange, scenario)
+        self._reading: Reading = reading(setting.profile)
+        self._run: Run | None = None
+        self._held = b""
+        self._patience = 0  # frames to wait before the next attempt
+        self._failures = 0
+
+    def read(self, data: bytes, framer: Framer) -> None:
+        if framer.parser is None:
+            super().read(data, framer)
+            return
+        buffer, self._held, at = self._held + data, b"", 0
+        while at < len(buffer):
+            if self._run is not None:
+                size = self._take(self._run, framer.parser, buffer, at)
+                if size is None:
+                    self._held = buffer[at:]
+                    return
+                at += size
+            if self._run is None and at < len(buffer):
+                at = self._step(framer.parser, buffer, at)
+
+    def _take(self, run: Run, parser: Parser, buffer: bytes, at: int) -> int | None:
+        """Bytes taken by the run, which ends at 0; None to wait for the rest of a frame."""
+        taken = run.take(buffer, at)
+        if taken is not None:
+            run.add(taken, self.judge.ms)
+            parser.skip(taken.size)
+            if run.is_full:
+                self._tell(run)
+            return taken.size
+        if self._may_go_on(run, buffer, at):
+            return None
+        self._end_run(run)
+        return 0
+
+    @staticmethod
+    def _may_go_on(run: Run, buffer: bytes, at: int) -> bool:
+        """Whether what is left may be the beginning of the run's next frame."""
+        head = run.template.pieces[0]
+        left = len(buffer) - at
+        if left > LONGEST_HELD or buffer.find(_END, at) >= 0:
+            return False
+        return buffer.startswith(head, at) or head.startswith(buffer[at:])
+
+    def _step(self, parser: Parser, buffer: bytes, at: int) -> int:
+        """Reads up to the next blank line the usual way; where that ended."""
+        end = buffer.find(_END, at)
+        stop = end + len(_END) if end >= 0 else len(buffer)
+        frames = parser.feed(buffer[at:stop])
+        for frame in frames:
+            events = self.frame(frame)
+        if len(frames) == 1 and parser.is_between and stop < len(buffer) + 1:
+            self._begin(frames[0], events, parser)
+        return stop
+
+    def _begin(self, frame: Frame, events: list[Event], parser: Parser) -> None:
+        if self._patience > 0:
+            self._patience -= 1
+            return
+        if frame.kind != "event":
+            return
+        payload = decode(frame.data)
+        columns = self.setting.dialect.columns(payload, self._reading)
+        if columns is None:
+            return
+        self._run = begin(self.judge, frame, payload, columns, events, parser.position)
+        if self._run is None:
+            self._failed()
+
+    def _failed(self) -> None:
+        self._failures += 1
+        self._patience = min(1 << self._failures, MOST_PATIENCE)
+
+    def _end_run(self, run: Run) -> None:
+        self._tell(run)
+        if run.total < SHORT:
+            self._failed()
+        else:
+            self._failures = 0
+        self._run = None
+
+    def _tell(self, run: Run) -> None:
+        """Shows the rules what the run has taken: at once, or frame by frame if it does not fit."""
+        if not run.count:
+            return
+        stretches = run.stretches(self.trace.number)
+        readers = [(s, monitor, names) for s, them in stretches for monitor, names in them]
+        if all(monitor.fits(s, names) for s, monitor, names in readers):
+            for stretch, monitor, names in readers:
+                monitor.extend(stretch, names)
+            self._move_on(run)
+        else:
+            self._replay(run)
+        if self._run is run:
+            self._run = run.emptied()
+
+    def _move_on(self, run: Run) -> None:
+        number = self.trace.number
+        kind = next(part.event.type for part in run.parts if part.event.layer == "wire")
+        self.memory.recall(run.count, lambda: run.seen(number, kind))
+        self.trace.number = self.judge.last = number + run.count
+        payload, text = run.joined()
+        events = self.trace.reader.read(run.frame, payload, self.trace.number)
+        spoken = [event for event in events if event.layer == "semantic"]
+        if len(spoken) != 1 or text not in spoken[0].data.values():
+            raise HarnessError("a dialect reads joined deltas other than single ones")
+
+    def _replay(self, run: Run) -> None:
+        times = iter([*run.times, (run.count, self.judge.ms)])
+        upto, ms = next(times)
+        now = self.judge.ms
+        for at, frame in enumerate(run.frames(), 1):
+            while at > upto:
+                upto, ms = next(times)
+            self.judge.ms = ms
+            self.frame(frame)
+        self.judge.ms = now
+        self._run = None  # what does not fit once is read frame by frame for a while
+        self._failed()
+
+    def finish(self, how: Ending, *, is_last: bool = True) -> Judged:
+        if self._run is not None:
+            self._end_run(self._run)
+        if self._held and self.framer is not None:
+            held, self._held = self._held, b""
+            super().read(held, self.framer)
+        return super().finish(how, is_last=is_last)

@@ -1,0 +1,184 @@
+"""Runs of deltas: frames alike but for a few columns, read by the rules as columns.
+
+Of a long stream nearly all frames belong to runs. The first frame of a run goes the usual way. If
+every monitor that it woke is *still* from then on (`conformance.rules.repetition`), the frames that
+follow and share its template are only taken apart; the rules see them later, as one stretch.
+
+Rule 1: the outcome is that of reading every frame by itself. A stretch in which any monitor would
+find a violation, or meet a cap, is read frame by frame after all; nothing has been changed by then.
+Rule 2: a run holds at most MOST_FRAMES frames and about MOST_BYTES bytes before the rules see it.
+Rule 3: the dialect's reader sees one frame with the joined text of the stretch. It must say that
+text in one delta of the kind that the first frame gave: anything else is our fault, and an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from conformance.check.dressing import CLIP, Seen
+from conformance.check.template import Taken, Template, template
+from conformance.dialects.base import Columns
+from conformance.events import Event, Frame
+from conformance.rules.engine import Judge, Reading
+from conformance.rules.repetition import Stretch
+
+MOST_FRAMES: Final = 512
+MOST_BYTES: Final = 1 << 20
+WINDOW: Final = 1 << 16  # how far ahead a run looks in one go
+
+TEXTS: Final[Mapping[str, str]] = {
+    "thinking.delta": "text",
+    "text.delta": "text",
+    "refusal.delta": "text",
+    "tool.delta": "arguments",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One event of every frame of a run: its columns by path, and the monitors that read it."""
+
+    event: Event
+    columns: Mapping[str, str]  # path in the event -> path in the payload
+    readers: Sequence[Reading]
+
+
+class Run:
+    """Frames taken so far, and what to tell the rules about them."""
+
+    def __init__(
+        self, template: Template, frame: Frame, parts: Sequence[Part], text: str, at: int
+    ) -> None:
+        self.template = template
+        self.frame = frame  # the frame that the run began behind
+        self.parts = parts
+        self.text = text
+        self.offset = at  # byte at which the frames to come begin
+        self.count = 0
+        self.total = 0  # frames of the whole run
+        self.size = 0
+        self.times: list[tuple[int, float]] = []
+        self._values: dict[str, list[Any]] = {path: [] for path in template.columns}
+        self._raw: dict[str, list[bytes]] = {path: [] for path in template.columns}
+
+    def take(self, buffer: bytes, at: int) -> Taken | None:
+        """The next frames of the run, if they stand in `buffer` at `at`."""
+        taken = self.template.take(buffer[at : at + WINDOW], 0)
+        if taken is None:
+            return None
+        texts = taken.values[self.template.columns.index(self.text)]
+        return None if "" in texts else taken  # an empty delta is nothing, and read alone
+
+    def add(self, taken: Taken, ms: float | None) -> None:
+        """Keeps frames for the next stretch."""
+        for path, values, raw in zip(self.template.columns, taken.values, taken.raw, strict=True):
+            self._values[path].extend(values)
+            self._raw[path].extend(raw)
+        self.count += taken.count
+        self.total += taken.count
+        self.size += taken.size
+        if ms is not None:
+            self.times.append((self.count, ms))
+
+    @property
+    def is_full(self) -> bool:
+        return self.count >= MOST_FRAMES or self.size >= MOST_BYTES
+
+    def stretches(self, number: int) -> list[tuple[Stretch, Sequence[Reading]]]:
+        """What every part amounts to; `number` is that of the last frame before."""
+        first, last = number + 1, number + self.count
+        times = [(number + upto, ms) for upto, ms in self.times]
+        return [
+            (
+                Stretch(part.event, first, last, self._columns(part), times),
+                part.readers,
+            )
+            for part in self.parts
+            if part.readers
+        ]
+
+    def _columns(self, part: Part) -> dict[str, Sequence[Any]]:
+        return {
+            local: self._values[path] if path else self._texts()
+            for local, path in part.columns.items()
+            if path or part.readers
+        }
+
+    def _texts(self) -> list[str]:
+        return [data.decode() for data in self.data()]
+
+    def data(self) -> list[bytes]:
+        """The data of every frame."""
+        head = self.template.pieces[0].rpartition(b"data: ")[0]
+        begin = len(head) + len(b"data: ")
+        rows = zip(*(self._raw[path] for path in self.template.columns), strict=True)
+        return [self.template.frame(row)[begin:-2] for row in rows]
+
+    def frames(self) -> list[Frame]:
+        """The frames as the parser would have given them."""
+        head = len(self.template.pieces[0].rpartition(b"data: ")[0]) + len(b"data: ")
+        found: list[Frame] = []
+        at = self.offset
+        like = self.frame
+        for data in self.data():
+            found.append(Frame("event", like.event, data.decode(), like.id, at, like.named))
+            at += head + len(data) + 2
+        return found
+
+    def seen(self, number: int, kind: str) -> list[Seen]:
+        """The frames as the memory for findings keeps them."""
+        return [
+            (number + at, frame.offset, kind, frame.data[:CLIP])
+            for at, frame in enumerate(self.frames(), 1)
+        ]
+
+    def joined(self) -> tuple[Any, str]:
+        """One payload for the whole stretch, with all of its text in one delta; and that text."""
+        whole = "".join(self._values[self.text])
+        row = [
+            msgspec.json.encode(whole) if path == self.text else self._raw[path][-1]
+            for path in self.template.columns
+        ]
+        head = self.template.pieces[0].rpartition(b"data: ")[0] + b"data: "
+        return msgspec.json.decode(self.template.frame(row).removeprefix(head)), whole
+
+    def emptied(self) -> Run:
+        """The same run behind the frames it has taken, with none of them."""
+        run = Run(self.template, self.frame, self.parts, self.text, self.offset + self.size)
+        run.total = self.total
+        return run
+
+
+def begin(
+    judge: Judge, frame: Frame, payload: Any, columns: Columns, events: Sequence[Event], at: int
+) -> Run | None:
+    """The run that may follow a frame which has just been read; None where there can be none."""
+    parts: list[Part] = []
+    spoken = [event for event in events if event.layer == "semantic"]
+    if len(spoken) != 1 or spoken[0].type not in TEXTS:
+        return None
+    for event in events:
+        places = _places(event, payload, columns)
+        readers = judge.readers(event, places) if places is not None else None
+        if places is None or readers is None:
+            return None
+        parts.append(Part(event, places, readers))
+    name = frame.event if frame.named else None
+    found = template(name, frame.data, payload, columns.paths)
+    return Run(found, frame, parts, columns.text, at) if found else None
+
+
+def _places(event: Event, payload: Any, columns: Columns) -> dict[str, str] | None:
+    """Columns of an event: path in the event -> path in the payload ("" for the whole data)."""
+    if event.layer == "semantic":
+        return {TEXTS[event.type]: columns.text}
+    if event.type == "sse.frame":
+        return {"data": "", **{f"json.{path}": path for path in columns.paths}}
+    prefix = columns.within.get(event.type)
+    if prefix is not None:
+        return {p.removeprefix(prefix): p for p in columns.paths if p.startswith(prefix)}
+    return {path: path for path in columns.paths} if event.data == payload else None

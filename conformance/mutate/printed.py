@@ -1,0 +1,173 @@
+"""The matrix for people and programs: text, markdown, JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from conformance.errors import UsageError
+from conformance.mutate.client import DEFECTS
+from conformance.mutate.matrix import Matrix, Trial
+from conformance.mutate.operator import FAMILIES
+
+_SHOWN: Final = 3  # rules named beside an operator
+_VERSION: Final = "1.0"
+_WORDS: Final = {"kill": "must be found", "pass": "must stay PASS", "either": "cannot be told"}
+
+
+def printed(matrix: Matrix, form: str = "text") -> str:
+    """The matrix as `text`, `markdown` or `json`. Raises UsageError for another form."""
+    if form not in _FORMS:
+        raise UsageError(f"expected the format {', '.join(_FORMS)}, got {form!r}")
+    return _FORMS[form](matrix)
+
+
+def faults(matrix: Matrix) -> list[str]:
+    """What is wrong, a line each: survivors, alarms, dead rules, stale allowances."""
+    return [
+        *(f"survivor: {trial.mutant} of {trial.base}" for trial in matrix.survivors),
+        *(
+            f"alarm: {trial.mutant} of {trial.base}: {', '.join(sorted(trial.new))}"
+            for trial in matrix.alarms
+        ),
+        *(f"dead rule: {rule}" for rule in matrix.dead),
+        *(f"stale allowance: {each.operator} ({each.reason})" for each in matrix.stale),
+    ]
+
+
+def summary(matrix: Matrix) -> str:
+    """One line of counts."""
+    known = [t for t in matrix.trials if t.outcome in ("killed", "survived", "allowed", "gap")]
+    counts = {
+        "mutants": len(matrix.trials),
+        "to be found": len(known),
+        "killed": len(matrix.of("killed")),
+        "legal": len(matrix.of("allowed")),
+        "known gaps": len(matrix.of("gap")),
+        "survivors": len(matrix.survivors),
+        "alarms": len(matrix.alarms),
+        "dead rules": len(matrix.dead),
+    }
+    return ", ".join(f"{count} {what}" for what, count in counts.items())
+
+
+def _text(matrix: Matrix) -> str:
+    rows = [(name, str(made), str(killed), rules) for name, made, killed, rules in _rows(matrix)]
+    widths = [max(map(len, column), default=0) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    return "\n".join([*lines, *faults(matrix), summary(matrix)])
+
+
+def _rows(matrix: Matrix) -> Iterator[tuple[str, int, int, str]]:
+    """Operator, mutants, killed ones, and the rules that killed most."""
+    by_operator: dict[str, list[Trial]] = {}
+    for trial in matrix.trials:
+        by_operator.setdefault(trial.operator, []).append(trial)
+    for name in _names(matrix):
+        trials = by_operator.get(name, [])
+        killed = sum(trial.outcome in ("killed", "seen") for trial in trials)
+        ranked = sorted(matrix.kills(name).items(), key=lambda pair: (-pair[1], pair[0]))
+        rules = [f"{rule} {count}" for rule, count in ranked[:_SHOWN]]
+        more = [f"{len(ranked) - _SHOWN} more"] if len(ranked) > _SHOWN else []
+        yield name, len(trials), killed, ", ".join([*rules, *more])
+
+
+def _names(matrix: Matrix) -> list[str]:
+    return [*(each.name for each in matrix.operators), *(each.name for each in DEFECTS)]
+
+
+def _markdown(matrix: Matrix) -> str:
+    lines = [
+        "# Mutation matrix",
+        "",
+        "Written by `conformance mutate --matrix --format markdown`; do not edit.",
+        "",
+        f"Over {len(matrix.bases)} shipped recordings: {summary(matrix)}.",
+        "",
+        *_operators(matrix),
+        *_gaps(matrix),
+        *_rules(matrix),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _operators(matrix: Matrix) -> Iterator[str]:
+    counts = {name: (made, killed, rules) for name, made, killed, rules in _rows(matrix)}
+    known: list[tuple[str, str, str]] = [
+        *((each.name, each.says, _WORDS[each.must]) for each in matrix.operators),
+        *((each.name, each.says, _WORDS["kill"]) for each in DEFECTS),
+    ]
+    for letter, family in FAMILIES.items():
+        yield from ("", f"## {letter}: {family}", "")
+        yield "| operator | what it does | outcome | mutants | found | by |"
+        yield "|---|---|---|---|---|---|"
+        for name, says, outcome in known:
+            if name[0] == letter:
+                made, killed, rules = counts[name]
+                yield f"| `{name}` | {says} | {outcome} | {made} | {killed} | {rules or '-'} |"
+
+
+def _gaps(matrix: Matrix) -> Iterator[str]:
+    yield from ("", "## Mutants that may live", "")
+    yield "| operator | where | why | missing rule |"
+    yield "|---|---|---|---|"
+    for each in matrix.allowances:
+        knobs = [f"{k}: {' or '.join(map(_json, v))}" for k, v in each.knobs.items()]
+        places = [p for p in (each.base, each.profile) if p != "*"]
+        where = ", ".join([*places, *knobs]) or "everywhere"
+        yield f"| `{each.operator}` | {where} | {each.reason} | {each.missing or '-'} |"
+
+
+def _rules(matrix: Matrix) -> Iterator[str]:
+    found = {rule: [t for t in matrix.trials if rule in t.new] for rule in matrix.rules}
+    yield from ("", "## Rules", "")
+    yield "Alone: mutants on which no other rule fails. Derived: mutants made from rules."
+    yield ""
+    yield "| rule | fails on | alone | of them derived | of them shipped |"
+    yield "|---|---|---|---|---|"
+    for rule, trials in found.items():
+        alone = sum(len(trial.new) == 1 for trial in trials)
+        derived = sum(trial.operator.startswith("rule:") for trial in trials)
+        shipped = sum(trial.operator == "shipped" for trial in trials)
+        yield f"| {rule} | {len(trials)} | {alone} | {derived} | {shipped} |"
+
+
+def _as_json(matrix: Matrix) -> str:
+    value: dict[str, Any] = {
+        "matrix": _VERSION,
+        "bases": list(matrix.bases),
+        "operators": {
+            name: {"mutants": made, "killed": killed, "rules": dict(sorted(_kills(matrix, name)))}
+            for name, made, killed, _ in _rows(matrix)
+        },
+        "survivors": _told(matrix.survivors),
+        "alarms": _told(matrix.alarms),
+        "gaps": _told(matrix.of("gap")),
+        "dead": list(matrix.dead),
+        "never_alone": list(matrix.never_alone),
+        "stale": [each.operator for each in matrix.stale],
+    }
+    return json.dumps(value, indent=2)
+
+
+def _kills(matrix: Matrix, name: str) -> Iterable[tuple[str, int]]:
+    return matrix.kills(name).items()
+
+
+def _told(trials: Iterable[Trial]) -> list[Mapping[str, Any]]:
+    return [
+        {"mutant": t.mutant, "base": t.base, "rules": sorted(t.new), "reason": t.reason}
+        for t in trials
+    ]
+
+
+def _json(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+_FORMS: Final[Mapping[str, Callable[[Matrix], str]]] = {
+    "text": _text,
+    "markdown": _markdown,
+    "json": _as_json,
+}

@@ -1,0 +1,98 @@
+"""Events that repeat: alike in every field but a few columns, as a model's deltas are.
+
+A `Stretch` stands for many events of one type that differ in their columns only. A monitor is
+*still* for such an event if reading more of them changes nothing in it but what it collects; it may
+then `extend` itself by the whole stretch at once, provided that the stretch `fits`: nothing in it
+would be a violation. Where a monitor is not still, or a stretch does not fit, the events are read
+one by one, which is what defines the outcome.
+
+Whether a name of a rule holds for an event must not hang on a column either. `is_steady` proves it
+from the pattern: a column holds a string that is never empty, or an integer, and no more is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from conformance.events import Event
+from conformance.rules.patterns import knob
+
+# Keywords that do not look into the values of a mapping or list that holds a column.
+_SHALLOW: Final = frozenset(
+    {"type", "required", "minProperties", "maxProperties", "minItems", "maxItems"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Events of frames `first` to `last`, one each; `event` is one of them.
+
+    `columns` maps a path of the event to its values, frame by frame. `times` are pairs of the last
+    frame of a chunk and the chunk's time in milliseconds, in order; empty without a clock.
+    """
+
+    event: Event
+    first: int
+    last: int
+    columns: Mapping[str, Sequence[Any]]
+    times: Sequence[tuple[int, float]] = ()
+
+    @property
+    def count(self) -> int:
+        return self.last - self.first + 1
+
+
+def is_related(path: str, columns: Collection[str]) -> bool:
+    """Whether a path leads to a column, or to something that holds one or is inside one."""
+    return any(
+        path == column or column.startswith(f"{path}.") or path.startswith(f"{column}.")
+        for column in columns
+    )
+
+
+def is_steady(path: str, pattern: Any, columns: Collection[str], knobs: Mapping[str, Any]) -> bool:
+    """Whether the pattern gives the same answer at `path` whatever the columns hold."""
+    if isinstance(pattern, str) and pattern.startswith("$") and not pattern.startswith("$$"):
+        if pattern.startswith("$request."):
+            return not is_related(path, columns)
+        return is_steady(path, knob(pattern, knobs), columns, knobs)
+    if isinstance(pattern, list | tuple):
+        return all(is_steady(path, each, columns, knobs) for each in pattern)
+    if isinstance(pattern, Mapping):
+        return _steady_map(path, pattern, columns, knobs)
+    if not is_related(path, columns):
+        return True
+    # A column is no null, truth value or fraction; it may be any text, and any whole number.
+    return pattern is None or isinstance(pattern, bool)
+
+
+def _steady_map(
+    path: str, pattern: Mapping[str, Any], columns: Collection[str], knobs: Mapping[str, Any]
+) -> bool:
+    if set(pattern) == {"absent"}:
+        return True
+    if set(pattern) == {"not"}:
+        return is_steady(path, pattern["not"], columns, knobs)
+    if set(pattern) == {"field"}:
+        return not is_related(path, columns) and not is_related(str(pattern["field"]), columns)
+    if set(pattern) == {"above"}:
+        bound = pattern["above"]
+        other = str(bound["field"]) if isinstance(bound, Mapping) else ""
+        return not is_related(path, columns) and not (other and is_related(other, columns))
+    return not is_related(path, columns) or is_blind(pattern, path, columns)
+
+
+def is_blind(schema: Any, path: str, columns: Collection[str]) -> bool:
+    """Whether a JSON Schema for what stands at `path` gives the same answer for all columns."""
+    if not isinstance(schema, Mapping):
+        return isinstance(schema, bool)
+    if path and not is_related(path, columns):
+        return True
+    if path in columns:
+        return set(schema) <= {"type", "minLength"} and schema.get("minLength", 0) <= 1
+    inner = schema.get("properties", {})
+    return set(schema) <= _SHALLOW | {"properties"} and all(
+        is_blind(each, f"{path}.{name}".lstrip("."), columns) for name, each in inner.items()
+    )
