@@ -18,7 +18,7 @@ FLOORS = (
     ("dialects",),
     ("shipped", "knobs", "fingerprints", "profiles", "identify"),
     ("check",),
-    ("baseline", "report"),
+    ("mutate", "baseline", "report"),
     ("cli",),
 )
 HEIGHT = {name: (floor, at) for floor, names in enumerate(FLOORS) for at, name in enumerate(names)}

@@ -13,7 +13,7 @@ text in one delta of the kind that the first frame gave: anything else is our fa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -101,15 +101,9 @@ class Run:
             if part.readers
         ]
 
-    def _columns(self, part: Part) -> dict[str, Sequence[Any]]:
-        return {
-            local: self._values[path] if path else self._texts()
-            for local, path in part.columns.items()
-            if path or part.readers
-        }
-
-    def _texts(self) -> list[str]:
-        return [data.decode() for data in self.data()]
+    def _columns(self, part: Part) -> Mapping[str, Sequence[Any]]:
+        kept = {local: self._values[path] for local, path in part.columns.items() if path}
+        return kept if len(kept) == len(part.columns) else _WithData(kept, self)
 
     def data(self) -> list[bytes]:
         """The data of every frame."""
@@ -151,6 +145,25 @@ class Run:
         run = Run(self.template, self.frame, self.parts, self.text, self.offset + self.size)
         run.total = self.total
         return run
+
+
+class _WithData(Mapping[str, Sequence[Any]]):
+    """Columns of `sse.frame`; its `data` is put together only if somebody asks for it."""
+
+    def __init__(self, kept: Mapping[str, Sequence[Any]], run: Run) -> None:
+        self._kept = kept
+        self._run = run
+
+    def __getitem__(self, path: str) -> Sequence[Any]:
+        if path == "data":
+            return [data.decode() for data in self._run.data()]
+        return self._kept[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(["data", *self._kept])
+
+    def __len__(self) -> int:
+        return 1 + len(self._kept)
 
 
 def begin(

@@ -65,9 +65,9 @@ class Template:
 
         Time is linear in what is looked at, which is `buffer` from `at` on.
         """
-        if not buffer.startswith(self.pieces[0], at):
-            return None
         first, last = self.pieces[0], self.pieces[-1]
+        if not buffer.startswith(first, at) or buffer.find(last, at + len(first)) < 0:
+            return None
         rows = buffer[at + len(first) :].split(last + first)
         for number, row in enumerate(rows):
             if _LINE in row:  # another frame follows, or nothing
@@ -89,8 +89,7 @@ class Template:
         count = len(rows)
         if any(column is None or len(column) != count for column in values):
             return None
-        constant = sum(map(len, self.pieces)) * count
-        size = constant + sum(sum(map(len, column)) for column in raw)
+        size = sum(map(len, rows)) + count * (len(self.pieces[0]) + len(self.pieces[-1]))
         return Taken(count, size, tuple(column for column in values if column is not None), raw)
 
     def _columns(self, rows: list[bytes]) -> tuple[list[bytes], ...] | None:

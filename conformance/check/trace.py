@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
@@ -12,15 +13,32 @@ from conformance.events import Chunk, Ending, Event, Frame, Request, Response
 from conformance.sse import Parser
 
 BOM: Final = b"\xef\xbb\xbf"
+MOST_DEPTH: Final = 256
 MOST_BODY_BYTES: Final = 64 * 1024 * 1024
+
+_JSON_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_BRACKETS: Final = re.compile(r"[\[\]{}]")
 
 
 def decode(text: str) -> Any:
-    """The JSON value of a frame's data, or NOT_JSON. NaN, depth and broken text are not JSON."""
+    """The JSON value of a frame's data, or NOT_JSON.
+
+    NaN and broken text are not JSON, and neither is what nests deeper than comparing it could go.
+    """
+    if text.count("[") + text.count("{") > MOST_DEPTH and _depth(text) > MOST_DEPTH:
+        return NOT_JSON
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return NOT_JSON
+
+
+def _depth(text: str) -> int:
+    deepest = depth = 0
+    for bracket in _BRACKETS.findall(_JSON_STRING.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def is_body(response: Response | None, head: bytes) -> bool:

@@ -101,16 +101,29 @@ def _boundary(before: int) -> Edit:
     return edit
 
 
+def _shown_lost(*types: str) -> Edit:
+    """All events of these types, where thinking was shown: an empty block may stay untold."""
+    lost = _all_lost(*types)
+    return lambda report: lost(report) if _at(report, "thinking.delta") else report
+
+
 def _start_per_delta(report: Report) -> Report:
     made: Report = []
+    blocks = [report[n].get("block") for n in _at(report, "thinking.delta")]
+    if len(set(blocks)) == len(blocks):
+        return report  # every delta is a block already
     block = 100
     for event in report:
         if event.get("type") == "thinking.delta":
             block += 1
             place: dict[str, Any] = {"choice": event.get("choice", 0), "block": block}
-            start = {"type": "thinking.start", **place, "channel": event.get("channel", "raw")}
-            end = {"type": "thinking.end", **place, "explicit": False}
-            made += [{**start, "explicit": False}, {**event, **place}, end]
+            start: dict[str, Any] = {
+                "type": "thinking.start",
+                **place,
+                "channel": event.get("channel", "raw"),
+            }
+            end: dict[str, Any] = {"type": "thinking.end", **place, "explicit": False}
+            made += [start, {**event, **place}, end]
         elif event.get("type") not in ("thinking.start", "thinking.end"):
             made.append(event)
     return made
@@ -146,7 +159,10 @@ def _text_started_early(report: Report) -> Report:
 def _cut_as_done(report: Report) -> Report:
     """A stream that broke off is reported as finished; a complete one, as broken off."""
     if _at(report, "cut"):
-        ends = [{"type": "finish", "reason": "stop"}, {"type": "done", "explicit": True}]
+        ends: list[dict[str, Any]] = [
+            {"type": "finish", "reason": "stop"},
+            {"type": "done", "explicit": True},
+        ]
         return [*_without(report, _at(report, "cut")), *({"choice": 0, **end} for end in ends)]
     return report
 
@@ -186,12 +202,12 @@ DEFECTS: Final = (
     Defect(
         "C5-no-thinking",
         "All thinking is dropped.",
-        _all_lost("thinking.start", "thinking.delta", "thinking.part", "thinking.end"),
+        _shown_lost("thinking.start", "thinking.delta", "thinking.part", "thinking.end"),
     ),
     Defect(
         "C6-start-per-delta", "Every delta of thinking is a block of its own.", _start_per_delta
     ),
-    Defect("C7-no-start", "The start of thinking is missing.", _all_lost("thinking.start")),
+    Defect("C7-no-start", "The start of thinking is missing.", _shown_lost("thinking.start")),
     Defect("C7-start-twice", "The start of thinking is reported twice.", _twice("thinking.start")),
     Defect("C8-no-end", "The end of thinking is missing.", _all_lost("thinking.end")),
     Defect(

@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
@@ -176,7 +177,7 @@ def _pieces(body: bytes) -> Iterator[Piece]:
     places = sorted(starts)
     if body and (not places or places[0] > 0):
         yield Piece(body[: places[0]] if places else body)
-    for start, stop in zip(places, [*places[1:], len(body)], strict=True):
+    for start, stop in pairwise([*places, len(body)]):
         frame = starts[start]
         payload = decode(frame.data) if frame.kind == "event" else NOT_JSON
         yield Piece(body[start:stop], frame.kind, frame.event if frame.named else "", payload)

@@ -82,9 +82,17 @@ def test_what_counts_as_a_body(
     assert is_body(Response(200, "1.1", headers), head) is expected
 
 
-@pytest.mark.parametrize("text", ["", "[DONE]", "{", "NaN", "[" * 100_000, '"\ud800"', "1 2"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[DONE]", "{", "NaN", "[" * 100_000, '"\ud800"', "1 2", "[" * 300 + "]" * 300],
+)
 def test_what_is_no_json_is_said_to_be_none(text: str) -> None:
     assert decode(text) is NOT_JSON
+
+
+def test_many_brackets_are_fine_where_they_are_not_deep() -> None:
+    text = "[" + ",".join(['{"a":"[[[["}'] * 1000) + "]"
+    assert len(decode(text)) == 1000
 
 
 def test_the_clock_stops_where_a_chunk_has_none() -> None:

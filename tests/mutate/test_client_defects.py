@@ -1,0 +1,54 @@
+"""Defects of clients: each is caught by the comparison with the wire or by the client's suites."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from conformance.check import Rulebook
+from conformance.mutate import DEFECTS, Base, client_mutants, shipped_bases
+from conformance.mutate.legal import load
+
+SUITES = ("thinking/client", "thinking/start")
+MOST = 4
+
+
+@cache
+def rules() -> Rulebook:
+    return Rulebook.load(SUITES)
+
+
+@cache
+def watched() -> tuple[Base, ...]:
+    wire = [base for base in shipped_bases() if not base.has_client]
+    return tuple(base.watched(rules()) for base in wire)
+
+
+def test_names_are_unique() -> None:
+    assert max(Counter(defect.name for defect in DEFECTS).values()) == 1
+
+
+def test_an_honest_client_breaks_no_rule() -> None:
+    alarms = {base.name: base.judged(rules()).failing for base in watched()}
+    assert {name: found for name, found in alarms.items() if found} == {}
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=[defect.name for defect in DEFECTS])
+def test_defect_is_caught(defect: object) -> None:
+    chosen = [each for each in DEFECTS if each is defect]
+    tried = 0
+    for base in watched():
+        for exchange in base.cassette.exchanges:
+            for mutant in client_mutants(exchange, chosen):
+                tried += 1
+                if not _may_live(mutant.operator, base):
+                    assert base.judged(rules(), mutant.exchange).killed_by
+        if tried >= MOST:
+            break
+    assert tried
+
+
+def _may_live(operator: str, base: Base) -> bool:
+    return any(each.fits(operator, base.name) for each in load())

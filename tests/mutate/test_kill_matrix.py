@@ -1,0 +1,92 @@
+"""The proof: no defect survives, no harmless variation alarms, no rule is dead."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from conformance.check import Rulebook
+from conformance.mutate import (
+    Matrix,
+    faults,
+    matrix,
+    named,
+    printed,
+    shipped_bases,
+    shipped_mutants,
+)
+from conformance.mutate.legal import Allowance, load
+from conformance.rules.verdicts import Level
+
+PAGE = Path(__file__).parents[2] / "docs" / "mutation-matrix.md"
+BASE = "openai.responses/demo/summary"
+
+
+@cache
+def whole() -> Matrix:
+    return matrix(shipped_bases(), shipped_mutants())
+
+
+def small(operator: str, allowances: tuple[Allowance, ...] = ()) -> Matrix:
+    bases = [base for base in shipped_bases() if base.name == BASE]
+    return matrix(bases, operators=named(operator), allowances=allowances)
+
+
+def outcomes(found: Matrix, operator: str) -> set[str]:
+    return {trial.outcome for trial in found.trials if trial.operator == operator}
+
+
+@pytest.mark.slow
+def test_matrix_has_no_survivor_alarm_dead_rule_or_stale_allowance() -> None:
+    assert faults(whole()) == []
+
+
+@pytest.mark.slow
+def test_page_of_the_matrix_is_current() -> None:
+    # `conformance mutate --matrix --format markdown > docs/mutation-matrix.md` writes it anew.
+    assert PAGE.read_text(encoding="utf-8") == printed(whole(), "markdown")
+
+
+@pytest.mark.slow
+def test_every_mutant_that_is_killed_is_killed_by_a_binding_rule() -> None:
+    levels = {rule.id: rule.level for rule in Rulebook.load().rules}
+    killers = {rule for trial in whole().of("killed") for rule in trial.killers}
+    assert Level.MAY not in {levels[rule] for rule in killers}
+
+
+def test_duplicate_delta_is_killed_by_the_text_that_is_stated() -> None:
+    found = small("X6-duplicate-delta")
+    assert outcomes(found, "X6-duplicate-delta") == {"killed"}
+    assert "summary/lifecycle/text-agrees" in found.kills("X6-duplicate-delta")
+
+
+def test_a_survivor_is_told() -> None:
+    # No rule looks at an announced item's text, so this one lives without its allowance.
+    found = small("X9-prefilled-start")
+    assert outcomes(found, "X9-prefilled-start") == {"survived"}
+    assert any(fault.startswith("survivor: X9-prefilled-start") for fault in faults(found))
+
+
+def test_an_allowance_covers_a_survivor() -> None:
+    found = small("X9-prefilled-start", (Allowance("X9-*", "for this test", missing="x/y/z"),))
+    assert outcomes(found, "X9-prefilled-start") == {"gap"}
+
+
+def test_an_allowance_for_the_dead_is_stale() -> None:
+    found = small("X6-duplicate-delta", (Allowance("X6-*", "for this test"),))
+    assert [each.operator for each in found.stale] == ["X6-*"]
+
+
+def test_allowances_have_a_reason_and_name_operators() -> None:
+    for allowance in load():
+        assert allowance.reason
+        assert allowance.operator.startswith("C") or named(allowance.operator)
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_every_form_names_operator_and_killer(form: str) -> None:
+    shown = printed(small("X6-duplicate-delta"), form)
+    assert "X6-duplicate-delta" in shown
+    assert "summary/lifecycle/text-agrees" in shown

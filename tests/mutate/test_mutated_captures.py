@@ -1,0 +1,56 @@
+"""Harmless variations of real recordings raise nothing new."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from conformance.check import Rulebook
+from conformance.mutate import OPERATORS, base, mutants
+from conformance.mutate.legal import load
+
+TABLE: list[dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parents[1] / "captures" / "table.yaml").read_text(encoding="utf-8")
+)
+# A long recording has nothing that a short one has not, and takes its time.
+MOST_BYTES = 200_000
+
+pytestmark = [pytest.mark.captures, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    name = os.environ.get("CONFORMANCE_CAPTURES")
+    if not name:
+        pytest.skip("CONFORMANCE_CAPTURES names no folder of recordings")
+    return Path(name)
+
+
+@pytest.fixture(scope="module")
+def rulebook() -> Rulebook:
+    return Rulebook.load()
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: str(row["file"]))
+def test_what_must_pass_raises_nothing(
+    row: dict[str, Any], folder: Path, rulebook: Rulebook
+) -> None:
+    path = folder / row["file"]
+    if path.stat().st_size > MOST_BYTES:
+        pytest.skip("long")
+    recording = base(path, profile=row["profile"])
+    known = recording.judged(rulebook).failing
+    gaps = [each for each in load() if each.missing]
+    alarms: dict[str, list[str]] = {}
+    for stream in recording.streams():
+        for operator in OPERATORS:
+            if operator.must != "pass" or any(g.fits(operator.name, row["file"]) for g in gaps):
+                continue
+            for mutant in mutants(operator, stream, most=1, seed=len(alarms)):
+                if new := recording.judged(rulebook, mutant.exchange).failing - known:
+                    alarms[mutant.name] = sorted(new)
+    assert alarms == {}

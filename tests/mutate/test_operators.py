@@ -1,0 +1,125 @@
+"""Operators: every one finds its place, edits bytes, and leaves the others as they were."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+
+import pytest
+
+from conformance.errors import UsageError
+from conformance.mutate import FAMILIES, OPERATORS, Base, Operator, mutants, named, shipped_bases
+from conformance.mutate.operator import chosen
+from conformance.mutate.stream import Stream, taken_apart
+
+# Operators that edit every line, renumber everything, or repeat the stream.
+EVERYWHERE = ("F1-", "F2-", "F6-", "F8-", "X8-", "I1-")
+# Operators that edit every event of a text, an item, a part or a call, or all that state a text.
+SEVERAL = (
+    *("B1-", "B2-", "B3-", "B4-", "B5-", "B10-", "B11-", "E2-", "S7-", "T2-marker-in-item-name"),
+    *("I3-", "I5-", "I9-", "I10-block-index-reused", "N2-", "N12-"),
+    *("U4-no-finish", "U5-", "X1-no-role", "X7-", "X10-"),
+)
+
+
+@cache
+def bases() -> tuple[Base, ...]:
+    return tuple(base for base in shipped_bases() if not base.has_client)
+
+
+@cache
+def streams() -> tuple[Stream, ...]:
+    return tuple(stream for base in bases() for stream in base.streams())
+
+
+def ids(operators: Iterable[Operator]) -> list[str]:
+    return [operator.name for operator in operators]
+
+
+def test_names_are_unique_and_begin_with_a_family() -> None:
+    assert max(Counter(ids(OPERATORS)).values()) == 1
+    assert {operator.family for operator in OPERATORS} <= set(FAMILIES)
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))
+def test_operator_acts_on_a_shipped_recording(operator: Operator) -> None:
+    assert any(True for stream in streams() for _ in mutants(operator, stream, most=1))
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))
+def test_mutants_differ_from_their_base(operator: Operator) -> None:
+    for stream in streams():
+        for mutant in mutants(operator, stream, most=2):
+            assert mutant.exchange != stream.exchange
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))
+def test_pieces_that_were_not_edited_keep_their_bytes(operator: Operator) -> None:
+    """Before renumbering, an edit is one event or two."""
+    if operator.name.startswith((*EVERYWHERE, *SEVERAL)):
+        pytest.skip("edits more than two events")
+    for stream in streams():
+        for site in chosen(operator.sites(stream), 1) if _applies(operator, stream) else ():
+            edited = operator.edit(stream, site)
+            kept = Counter(piece.raw for piece in stream.pieces)
+            made = Counter(piece.raw for piece in edited.pieces) if edited is not None else kept
+            assert sum((made - kept).values()) <= 2
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))
+def test_edits_of_several_events_leave_the_others_alone(operator: Operator) -> None:
+    if not operator.name.startswith(SEVERAL):
+        pytest.skip("edits few events, or all")
+    for stream in streams():
+        for site in chosen(operator.sites(stream), 1) if _applies(operator, stream) else ():
+            edited = operator.edit(stream, site)
+            if edited is not None and len(stream.pieces) > 1:
+                kept = {piece.raw for piece in stream.pieces}
+                assert not kept.isdisjoint(piece.raw for piece in edited.pieces)
+
+
+def _applies(operator: Operator, stream: Stream) -> bool:
+    return stream.dialect in operator.dialects
+
+
+def test_mutants_are_the_same_every_time() -> None:
+    for operator in OPERATORS:
+        for stream in streams()[::7]:
+            first = list(mutants(operator, stream, seed=3))
+            assert first == list(mutants(operator, stream, seed=3))
+
+
+def test_shipped_recordings_come_back_from_their_pieces() -> None:
+    for stream in streams():
+        again = taken_apart(stream.result(), stream.dialect)
+        assert again.pieces == stream.pieces
+        assert stream.result() == stream.exchange
+
+
+@pytest.mark.parametrize(
+    ("sites", "most", "expected"),
+    [
+        ([], 3, []),
+        ([4, 5], 3, [4, 5]),
+        (list(range(9)), 3, [0, 3, 6]),
+        (list(range(10)), 4, [0, 2, 5, 7]),
+    ],
+)
+def test_places_are_chosen_evenly(sites: list[int], most: int, expected: list[int]) -> None:
+    assert chosen(sites, most) == expected
+
+
+def test_seeds_choose_other_places() -> None:
+    assert chosen(range(100), 3, 1) != chosen(range(100), 3, 2)
+
+
+def test_unknown_operator_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="no operator fits 'X6-duplicate-dleta'"):
+        named("X6-duplicate-dleta")
+
+
+def test_there_are_five_bases_per_dialect() -> None:
+    found = Counter(stream.dialect for stream in streams())
+    assert {dialect for operator in OPERATORS for dialect in operator.dialects} <= set(found)
+    assert min(found[dialect] for each in OPERATORS for dialect in each.dialects) >= 5
