@@ -6,7 +6,7 @@ and mutant under random chunking.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from conformance.check.runs import Run, begin
@@ -21,7 +21,7 @@ from conformance.profiles import reading
 from conformance.sse import Parser
 
 LONGEST_HELD: Final = 1 << 16  # bytes of one unfinished frame that a run waits for
-WORTHWHILE: Final = 1 << 15  # bytes that a run waits for where no clock is kept
+WORTHWHILE: Final = 1 << 15  # bytes to take at once where no clock is kept
 SHORT: Final = 8  # a run of fewer frames was not worth its beginning
 MOST_PATIENCE: Final = 64
 _END: Final = b"\n\n"
@@ -43,9 +43,26 @@ def check_wire(
     several = scenario is not None and bool(setting.bound.scenario.plans)
     kind = WireView if several or setting.keep else RunningView
     view = kind(setting, exchange, scenario)
-    for data, ms in clocked(chunks):
+    for data, ms in gathered(clocked(chunks)):
         view.feed(data, ms)
     return view.finish(end, is_last=is_last)
+
+
+def gathered(chunks: Iterable[tuple[bytes, float | None]]) -> Iterator[tuple[bytes, float | None]]:
+    """Chunks joined to worthwhile ones where no clock was kept: nobody asks when they came."""
+    kept: list[bytes] = []
+    size = 0
+    for data, ms in chunks:
+        if ms is None:
+            kept.append(data)
+            size += len(data)
+        if size >= WORTHWHILE or (ms is not None and kept):
+            yield b"".join(kept), None
+            kept, size = [], 0
+        if ms is not None:
+            yield data, ms
+    if kept:
+        yield b"".join(kept), None
 
 
 class RunningView(WireView):
@@ -58,7 +75,6 @@ class RunningView(WireView):
         self._reading: Reading = reading(setting.profile)
         self._run: Run | None = None
         self._held = b""
-        self._is_over = False
         self._patience = 0  # frames to wait before the next attempt
         self._failures = 0
 
@@ -67,9 +83,6 @@ class RunningView(WireView):
             super().read(data, framer)
             return
         buffer, self._held, at = self._held + data, b"", 0
-        if self._waits(buffer):
-            self._held = buffer
-            return
         while at < len(buffer):
             if self._run is not None:
                 size = self._take(self._run, framer.parser, buffer, at)
@@ -79,11 +92,6 @@ class RunningView(WireView):
                 at += size
             if self._run is None and at < len(buffer):
                 at = self._step(framer.parser, buffer, at)
-
-    def _waits(self, buffer: bytes) -> bool:
-        """Whether a run takes more at once later: without a clock nobody asks when a frame came."""
-        small = len(buffer) < WORTHWHILE and not self._is_over
-        return small and self._run is not None and self.judge.ms is None
 
     def _take(self, run: Run, parser: Parser, buffer: bytes, at: int) -> int | None:
         """Bytes taken by the run, which ends at 0; None to wait for the rest of a frame."""
@@ -102,7 +110,7 @@ class RunningView(WireView):
     @staticmethod
     def _may_go_on(run: Run, buffer: bytes, at: int) -> bool:
         """Whether what is left may be the beginning of the run's next frame."""
-        head = run.template.pieces[0]
+        head = run.template.head + run.template.first
         left = len(buffer) - at
         if left > LONGEST_HELD or buffer.find(_END, at) >= 0:
             return False
@@ -185,9 +193,6 @@ class RunningView(WireView):
         self._failed()
 
     def finish(self, how: Ending, *, is_last: bool = True) -> Judged:
-        if self._held and self.framer is not None:
-            self._is_over = True
-            self.read(b"", self.framer)
         if self._run is not None:
             self._end_run(self._run)
         if self._held and self.framer is not None:

@@ -24,6 +24,7 @@ from conformance.check.template import Taken, Template, template
 from conformance.dialects.base import Columns
 from conformance.events import Event, Frame
 from conformance.rules.engine import Judge, Reading
+from conformance.rules.paths import getter
 from conformance.rules.repetition import Stretch
 
 MOST_FRAMES: Final = 512
@@ -63,7 +64,7 @@ class Run:
         self.size = 0
         self.times: list[tuple[int, float]] = []
         self._values: dict[str, list[Any]] = {path: [] for path in template.columns}
-        self._raw: dict[str, list[bytes]] = {path: [] for path in template.columns}
+        self._rows: list[bytes] = []
 
     def take(self, buffer: bytes, at: int) -> Taken | None:
         """The next frames of the run, if they stand in `buffer` at `at`."""
@@ -75,11 +76,11 @@ class Run:
 
     def add(self, taken: Taken, ms: float | None) -> None:
         """Keeps frames for the next stretch."""
-        for path, values, raw in zip(self.template.columns, taken.values, taken.raw, strict=True):
+        for path, values in zip(self.template.columns, taken.values, strict=True):
             self._values[path].extend(values)
-            self._raw[path].extend(raw)
-        self.count += taken.count
-        self.total += taken.count
+        self._rows.extend(taken.rows)
+        self.count += len(taken.rows)
+        self.total += len(taken.rows)
         self.size += taken.size
         if ms is not None:
             self.times.append((self.count, ms))
@@ -105,22 +106,18 @@ class Run:
         kept = {local: self._values[path] for local, path in part.columns.items() if path}
         return kept if len(kept) == len(part.columns) else _WithData(kept, self)
 
-    def data(self) -> list[bytes]:
+    def data(self) -> list[str]:
         """The data of every frame."""
-        head = self.template.pieces[0].rpartition(b"data: ")[0]
-        begin = len(head) + len(b"data: ")
-        rows = zip(*(self._raw[path] for path in self.template.columns), strict=True)
-        return [self.template.frame(row)[begin:-2] for row in rows]
+        return [self.template.data(row).decode() for row in self._rows]
 
     def frames(self) -> list[Frame]:
         """The frames as the parser would have given them."""
-        head = len(self.template.pieces[0].rpartition(b"data: ")[0]) + len(b"data: ")
         found: list[Frame] = []
-        at = self.offset
-        like = self.frame
-        for data in self.data():
-            found.append(Frame("event", like.event, data.decode(), like.id, at, like.named))
-            at += head + len(data) + 2
+        at, like, template = self.offset, self.frame, self.template
+        around = len(template.head) + len(template.first) + len(template.last) + 2
+        for row, data in zip(self._rows, self.data(), strict=True):
+            found.append(Frame("event", like.event, data, like.id, at, like.named))
+            at += around + len(row)
         return found
 
     def seen(self, number: int, kind: str) -> list[Seen]:
@@ -133,12 +130,11 @@ class Run:
     def joined(self) -> tuple[Any, str]:
         """One payload for the whole stretch, with all of its text in one delta; and that text."""
         whole = "".join(self._values[self.text])
-        row = [
-            msgspec.json.encode(whole) if path == self.text else self._raw[path][-1]
-            for path in self.template.columns
-        ]
-        head = self.template.pieces[0].rpartition(b"data: ")[0] + b"data: "
-        return msgspec.json.decode(self.template.frame(row).removeprefix(head)), whole
+        payload = msgspec.json.decode(self.template.data(self._rows[-1]))
+        above, _, name = self.text.rpartition(".")
+        owner = getter(above)(payload) if above else payload
+        owner[name] = whole
+        return payload, whole
 
     def emptied(self) -> Run:
         """The same run behind the frames it has taken, with none of them."""
@@ -156,7 +152,7 @@ class _WithData(Mapping[str, Sequence[Any]]):
 
     def __getitem__(self, path: str) -> Sequence[Any]:
         if path == "data":
-            return [data.decode() for data in self._run.data()]
+            return self._run.data()
         return self._kept[path]
 
     def __iter__(self) -> Iterator[str]:

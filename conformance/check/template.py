@@ -8,20 +8,22 @@ the bytes at the constant pieces, which is done in C for all frames of a chunk a
 Rule 1: what a template takes is exactly what the SSE parser and the JSON decoder would give for
 those bytes: the same frames, the same payloads but for the columns. Where that is not certain it
 takes nothing, and the bytes go the slow way.
-Rule 2: a hole holds one JSON string, or one integer of digits, and no more. All holes of a column
-are decoded as one JSON array with a raw line feed behind each comma. A fragment that leaked out of
-its string would put a raw line feed into one, which is no JSON, or change the number of elements.
-Rule 3: no constant piece can stand inside a hole: each but the first begins with what no JSON
-string can hold unescaped, a quote behind a comma or a brace behind a quote, or with a line feed.
-If it does all the same, the hole is no JSON and rule 2 finds it.
+Rule 2: a hole holds one JSON string, or one integer of digits, and no more. The rows of many
+frames are decoded as one JSON array with a raw line feed behind each comma. A fragment that leaked
+out of its string would put a raw line feed into one, which is no JSON; one that brings elements or
+keys of its own changes the number of elements, or is refused by the type of the row.
+Rule 3: what stands between two holes is the same in every row: either it is compared as bytes, or
+it is decoded into types of one value.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from itertools import pairwise
+from operator import attrgetter
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -29,6 +31,8 @@ from conformance.rules.paths import getter
 
 _STRINGS: Final = msgspec.json.Decoder(list[str])
 _INTEGERS: Final = msgspec.json.Decoder(list[int])
+_WHOLE: Final = Annotated[int, msgspec.Meta(ge=0)]
+_KINDS: Final = (str, int, type(None))  # of constants that a type can stand for
 _VALUE: Final = re.compile(r'\s*("[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"|0|[1-9][0-9]*)')
 _MOST_DIGITS: Final = 18
 _LINE: Final = b"\n"
@@ -38,88 +42,141 @@ _PROBES: Final = {str: '"\\u0001 \\u0002"', int: "271828182845904523"}
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Frames taken off a buffer: their number, their size, the columns' values and raw bytes.
+    """Frames taken off a buffer: their number and size, and what stood in them.
 
-    `values[c][i]` is column c of frame i; `raw[c][i]` the bytes it stood there with.
+    `values[c][i]` is column c of frame i; `rows[i]` are the bytes between the first piece and the
+    last, which is all that tells one frame from the next.
     """
 
-    count: int
     size: int
     values: tuple[list[Any], ...]
-    raw: tuple[list[bytes], ...]
+    rows: list[bytes]
+
+
+Decode = Callable[[list[bytes]], tuple[list[Any], ...] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Constant pieces around the holes, first and last included, and the columns' paths.
+    """The constant beginning and end of a frame, and how rows between them are decoded."""
 
-    `kinds` are str or int. A frame is pieces[0], hole, pieces[1], ..., and ends in a blank line.
-    """
-
-    pieces: tuple[bytes, ...]
+    head: bytes  # the event line, if any, and the name of the data field
+    first: bytes  # the data up to the first hole
+    last: bytes  # the data behind the last hole
     columns: tuple[str, ...]
-    kinds: tuple[type, ...]
+    decode: Decode
 
     def take(self, buffer: bytes, at: int) -> Taken | None:
         """All whole frames of this template that stand side by side at `at`; None if there is none.
 
         Time is linear in what is looked at, which is `buffer` from `at` on.
         """
-        first, last = self.pieces[0], self.pieces[-1]
-        if not buffer.startswith(first, at) or buffer.find(last, at + len(first)) < 0:
+        opening, closing = self.head + self.first, self.last + _END
+        begin = at + len(opening)
+        if not buffer.startswith(opening, at) or buffer.find(closing, begin) < 0:
             return None
-        rows = buffer[at + len(first) :].split(last + first)
+        rows = buffer[begin:].split(closing + opening)
+        size = len(buffer) - at - len(rows[-1]) - len(opening)
         for number, row in enumerate(rows):
             if _LINE in row:  # another frame follows, or nothing
-                hole, closed, _ = row.partition(last)
+                hole, closed, _ = row.partition(closing)
                 rows[number:] = [hole] if closed else []
+                size = sum(map(len, rows)) + (len(opening) + len(closing)) * len(rows)
                 break
         else:
             rows.pop()  # the last frame is not all there yet
-        return self._rows(rows) if rows else None
+        values = self.decode(rows) if rows else None
+        return None if values is None else Taken(size, values, rows)
 
-    def _rows(self, rows: list[bytes]) -> Taken | None:
-        raw = self._columns(rows)
-        if raw is None:
-            return None
-        try:
-            values = tuple(map(_decoded, raw, self.kinds))
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return None
-        count = len(rows)
-        if any(column is None or len(column) != count for column in values):
-            return None
-        size = sum(map(len, rows)) + count * (len(self.pieces[0]) + len(self.pieces[-1]))
-        return Taken(count, size, tuple(column for column in values if column is not None), raw)
+    def data(self, row: bytes) -> bytes:
+        """The data of the frame that a row belongs to."""
+        return self.first + row + self.last
 
-    def _columns(self, rows: list[bytes]) -> tuple[list[bytes], ...] | None:
-        """The holes of all rows, column by column; None where a row has another number of them."""
-        holes = len(self.columns)
-        if holes == 1:
-            return (rows,)
+
+def _one(kind: type) -> Decode:
+    """Rows of one column: each row is one JSON value."""
+
+    def decode(rows: list[bytes]) -> tuple[list[Any], ...] | None:
+        column = _column(rows, kind)
+        return None if column is None else (column,)
+
+    return decode
+
+
+def _several(pieces: Sequence[bytes], kinds: Sequence[type]) -> Decode:
+    """Rows of several columns with constant pieces between them, at any depth."""
+
+    def decode(rows: list[bytes]) -> tuple[list[Any], ...] | None:
         joined = _LINE.join(rows)
-        for piece in self.pieces[1:-1]:
+        for piece in pieces:
             joined = joined.replace(piece, _LINE)
         flat = joined.split(_LINE)
-        if len(flat) != holes * len(rows):
+        if len(flat) != len(kinds) * len(rows):
             return None
-        return tuple(flat[hole::holes] for hole in range(holes))
+        columns = [_column(flat[at :: len(kinds)], kind) for at, kind in enumerate(kinds)]
+        return None if None in columns else tuple(c for c in columns if c is not None)
 
-    def frame(self, raw: Sequence[bytes]) -> bytes:
-        """One frame with these values in its holes."""
-        parts = [self.pieces[0]]
-        for value, piece in zip(raw, self.pieces[1:], strict=True):
-            parts += [value, piece]
-        return b"".join(parts)
+    return decode
 
 
-def _decoded(raw: list[bytes], kind: type) -> list[Any] | None:
-    if kind is str:
-        return _STRINGS.decode(b"[" + b",\n".join(raw) + b"]")
-    digits = b"".join(raw)
-    if not digits.isdigit() or max(map(len, raw)) > _MOST_DIGITS:
+def _column(raw: list[bytes], kind: type) -> list[Any] | None:
+    """The values of one column; None unless each fragment is exactly one value of the kind."""
+    try:
+        if kind is str:
+            column: list[Any] = _STRINGS.decode(b"[" + b",\n".join(raw) + b"]")
+        else:
+            if not b"".join(raw).isdigit() or max(map(len, raw)) > _MOST_DIGITS:
+                return None
+            column = _INTEGERS.decode(b"[" + b",\n".join(raw) + b"]")
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-    return _INTEGERS.decode(b"[" + b",\n".join(raw) + b"]")
+    return column if len(column) == len(raw) else None
+
+
+def _siblings(fragment: str, names: Sequence[str]) -> Decode | None:
+    """Rows whose columns stand in one object, with constants between them: decoded as structs.
+
+    `fragment` is the row of the first frame, `names` are the columns' keys in order. Constants are
+    types of one value, and other keys are refused, so that only equal rows come through.
+    """
+    opening = f'{{"{names[0]}":'.encode()
+    try:
+        inner = msgspec.json.decode(opening + fragment.encode() + b"}")
+    except (msgspec.DecodeError, UnicodeError):
+        return None
+    if not all(type(value) in _KINDS for value in inner.values()):
+        return None
+    fields = [
+        (f"f{at}", _kind(value) if key in names else Literal[value])
+        for at, (key, value) in enumerate(inner.items())
+    ]
+    keys = list(inner)
+    row = msgspec.defstruct(
+        "Row",
+        fields,
+        rename={f"f{at}": key for at, key in enumerate(keys)},
+        forbid_unknown_fields=True,
+        gc=False,
+    )
+    decoder = msgspec.json.Decoder(list[row])  # type: ignore[valid-type]
+    wanted = [attrgetter(f"f{keys.index(name)}") for name in names]
+
+    def decode(rows: list[bytes]) -> tuple[list[Any], ...] | None:
+        text = b"[" + opening + (b"},\n" + opening).join(rows) + b"}]"
+        try:
+            found = decoder.decode(text)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        if len(found) != len(rows):
+            return None
+        return tuple(list(map(get, found)) for get in wanted)
+
+    return decode
+
+
+def _kind(value: Any) -> Any:
+    """The type of a column: any string, or a whole number that is not negative."""
+    return str if isinstance(value, str) else _WHOLE
 
 
 def template(event: str | None, data: str, payload: Any, columns: Sequence[str]) -> Template | None:
@@ -131,17 +188,27 @@ def template(event: str | None, data: str, payload: Any, columns: Sequence[str])
     if not spans or None in spans:
         return None
     ordered = sorted((span, path) for span, path in zip(spans, columns, strict=True) if span)
-    head = f"event: {event}\ndata: " if event is not None else "data: "
-    pieces: list[bytes] = []
-    at = 0
-    for (low, high), _ in ordered:
-        pieces.append((data[at:low] if pieces else head + data[:low]).encode())
-        at = high
-    pieces.append(data[at:].encode() + _END)
-    if any(not piece.strip() or _LINE in piece.removesuffix(_END) for piece in pieces[1:]):
+    paths = tuple(path for _, path in ordered)
+    decode = _decode(data, payload, [span for span, _ in ordered], paths)
+    if decode is None:
         return None
-    kinds = tuple(type(getter(path)(payload)) for _, path in ordered)
-    return Template(tuple(pieces), tuple(path for _, path in ordered), kinds)
+    begin, end = ordered[0][0][0], ordered[-1][0][1]
+    head = f"event: {event}\ndata: " if event is not None else "data: "
+    return Template(head.encode(), data[:begin].encode(), data[end:].encode(), paths, decode)
+
+
+def _decode(
+    data: str, payload: Any, spans: Sequence[tuple[int, int]], paths: Sequence[str]
+) -> Decode | None:
+    kinds = [type(getter(path)(payload)) for path in paths]
+    if len(paths) == 1:
+        return _one(kinds[0])
+    parents = {path.rpartition(".")[0] for path in paths}
+    if len(parents) == 1:
+        names = [path.rpartition(".")[2] for path in paths]
+        return _siblings(data[spans[0][0] : spans[-1][1]], names)
+    pieces = [data[high:low].encode() for (_, high), (low, _) in pairwise(spans)]
+    return None if any(not piece.strip() for piece in pieces) else _several(pieces, kinds)
 
 
 def _span(data: str, payload: Any, path: str) -> tuple[int, int] | None:

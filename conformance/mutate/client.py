@@ -117,11 +117,7 @@ def _start_per_delta(report: Report) -> Report:
         if event.get("type") == "thinking.delta":
             block += 1
             place: dict[str, Any] = {"choice": event.get("choice", 0), "block": block}
-            start: dict[str, Any] = {
-                "type": "thinking.start",
-                **place,
-                "channel": event.get("channel", "raw"),
-            }
+            start: dict[str, Any] = {"type": "thinking.start", **place, "explicit": False}
             end: dict[str, Any] = {"type": "thinking.end", **place, "explicit": False}
             made += [start, {**event, **place}, end]
         elif event.get("type") not in ("thinking.start", "thinking.end"):

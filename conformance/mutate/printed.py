@@ -84,7 +84,6 @@ def _markdown(matrix: Matrix) -> str:
         "Written by `conformance mutate --matrix --format markdown`; do not edit.",
         "",
         f"Over {len(matrix.bases)} shipped recordings: {summary(matrix)}.",
-        "",
         *_operators(matrix),
         *_gaps(matrix),
         *_rules(matrix),

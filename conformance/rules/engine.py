@@ -166,17 +166,21 @@ class Judge:
             self._step(monitor, event, frozenset())
         for wake in self.rules.wakes(event, self):
             woken = self._monitors[wake.plan]
-            if woken is None:
+            if woken is None or woken.error:
                 continue
-            names = wake.always
-            if wake.conditional:
-                with _Guard(woken):  # a hostile value may nest deeper than a comparison goes
-                    names = self._names(wake, event)
-            if names or woken.wakes_on_type:
-                self._step(woken, event, names)
+            if not wake.conditional:
+                self._step(woken, event, wake.always)
+                continue
+            try:
+                names = self._names(wake, event)
+            except Exception as err:  # noqa: BLE001  # a value may nest deeper than comparing goes
+                _fail(woken, err)
+            else:
+                if names or woken.wakes_on_type:
+                    self._step(woken, event, names)
 
     def _names(self, wake: Wake, event: Event) -> frozenset[str]:
-        held = tuple(self._holds(named, event) for named in wake.conditional)
+        held = tuple([self._holds(named, event) for named in wake.conditional])
         names = wake.combined.get(held)
         if names is None:
             more = (n.name for n, yes in zip(wake.conditional, held, strict=True) if yes)
@@ -185,14 +189,20 @@ class Judge:
 
     def _holds(self, named: Named, event: Event) -> bool:
         data = event.data
-        return all(test(get(data), data, self) for get, test in named.conditions)
+        for get, test in named.conditions:  # noqa: SIM110  # a generator costs more than the test
+            if not test(get(data), data, self):
+                return False
+        return True
 
     def _step(self, monitor: Monitor[Any], event: Event, names: frozenset[str]) -> None:
         if monitor.error:
             return
-        self._woken.append(monitor)
-        with _Guard(monitor):
+        try:
             monitor.step(event, names)
+        except Exception as err:  # noqa: BLE001  # one rule must not take the others along
+            _fail(monitor, err)
+        if monitor.settles:
+            self._woken.append(monitor)
 
     def readers(self, event: Event, columns: Collection[str]) -> list[Reading] | None:
         """Who reads more such events, if all of them are still for the columns; else None.
@@ -239,8 +249,10 @@ class Judge:
     def settle(self) -> None:
         """The frame is complete: bounds are judged now."""
         for monitor in self._woken:
-            with _Guard(monitor):
+            try:
                 monitor.settle()
+            except Exception as err:  # noqa: BLE001  # as in _step
+                _fail(monitor, err)
         self._woken.clear()
 
     def gathered(self) -> list[tuple[Rule, GatherMonitor]]:
@@ -253,8 +265,10 @@ class Judge:
         outcomes: list[Outcome] = []
         for plan, monitor in zip(self.rules.plans, self._monitors, strict=True):
             if monitor is not None and not monitor.error:
-                with _Guard(monitor):
+                try:
                     monitor.close(how)
+                except Exception as err:  # noqa: BLE001  # as in _step
+                    _fail(monitor, err)
             outcomes.append(self._outcome(plan, monitor))
         return tuple(outcomes)
 
@@ -285,18 +299,7 @@ def _reason(monitor: Monitor[Any], verdict: Verdict) -> str:
     return ""
 
 
-class _Guard:
-    """Turns a monitor's failure into its ERROR, so that one rule cannot take others along."""
-
-    def __init__(self, monitor: Monitor[Any]) -> None:
-        self.monitor = monitor
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, err: BaseException | None, trace: object) -> bool:
-        if err is None or not isinstance(err, Exception):
-            return False
-        prefix = "" if isinstance(err, CapReachedError) else f"internal: {type(err).__name__}: "
-        self.monitor.error = f"{prefix}{err}"
-        return True
+def _fail(monitor: Monitor[Any], err: Exception) -> None:
+    """Ends a monitor with ERROR: it met a cap, or a fault of ours."""
+    prefix = "" if isinstance(err, CapReachedError) else f"internal: {type(err).__name__}: "
+    monitor.error = f"{prefix}{err}"

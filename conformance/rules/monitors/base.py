@@ -88,6 +88,7 @@ class Monitor(Generic[S]):
 
     wakes_on_type: ClassVar[bool] = False  # step also for events whose conditions do not hold
     wakes_on_all: bool = False  # step for every event
+    settles: ClassVar[bool] = False  # something is left to do when the frame is complete
 
     def __init__(self, rule: Rule, context: Context) -> None:
         self.rule = rule

@@ -136,6 +136,7 @@ class NeverMonitor(Monitor[Window]):
     """An event does not occur; with `until`, it occurs only once the other has."""
 
     wakes_on_type = True
+    settles = True
 
     def __init__(self, rule: Rule, context: Context, form: Never) -> None:
         super().__init__(rule, context)
@@ -255,6 +256,8 @@ class Debt(State):
 
 class AnswerMonitor(Monitor[Debt]):
     """Every `when` is answered by a `then`, at the latest before `before`."""
+
+    settles = True
 
     def __init__(self, rule: Rule, context: Context, form: Answer) -> None:
         super().__init__(rule, context)
