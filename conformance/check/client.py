@@ -29,7 +29,14 @@ class ClientView(View):
     name: ClassVar[Literal["wire", "client"]] = "client"
 
     def __init__(self, setting: Setting, exchange: Exchange) -> None:
-        evidence = Evidence(exchange.request, exchange.response, view="client")
+        evidence = Evidence(
+            exchange.request,
+            exchange.response,
+            view="client",
+            role=exchange.role,
+            hop=exchange.hop,
+            reported=True,
+        )
         super().__init__(setting, exchange, evidence)
 
     def report(self, number: int, fields: Mapping[str, Any]) -> None:

@@ -78,4 +78,7 @@ def _evidence(setting: Setting, exchange: Exchange, reader: Reader) -> Evidence:
         setting.fidelity,
         clock=any(chunk.ms is not None for chunk in exchange.chunks),
         echo=reader.echo,
+        role=exchange.role,
+        hop=exchange.hop,
+        reported=exchange.seen is not None,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from conformance.events import Request, Response
-from conformance.rules.model import Compare, Rule, Timing
+from conformance.rules.model import Compare, Rule, Side, Timing
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import compile_value, references
 from conformance.rules.verdicts import Verdict
@@ -19,7 +19,8 @@ Fidelity = Literal["bytes", "text", "events"]
 class Evidence:
     """What was recorded of an exchange besides its body.
 
-    `echo` gives the response's own copy of request parameters, as far as seen, or None.
+    `echo` gives the response's own copy of request parameters, as far as seen, or None. `role`,
+    `hop` and `reported` (a client's report was recorded) decide what comparisons can take from it.
     """
 
     request: Request | None = None
@@ -28,6 +29,19 @@ class Evidence:
     clock: bool = False
     view: Literal["wire", "client"] = "wire"
     echo: Callable[[], Mapping[str, Any] | None] = lambda: None
+    role: str = ""
+    hop: str = ""
+    reported: bool = False
+
+    def is_side(self, side: Side) -> bool:
+        """Whether a comparison takes something from this exchange, seen in this view."""
+        if (side.role or side.hop) and (side.role or self.role, side.hop or self.hop) != (
+            self.role,
+            self.hop,
+        ):
+            return False
+        # Without roles the two views of one exchange are compared, and a report makes two views.
+        return side.view == self.view and bool(side.role or side.hop or self.reported)
 
     def asked(self, path: str) -> Any:
         """What the request holds at `path` (`http.headers.x`: of its head), or MISSING."""
@@ -83,6 +97,11 @@ class Applicability:
     def excludes_early(self, rule: Rule) -> bool:
         """True where it is certain before the first event that the rule will not be judged."""
         if self._wrong_view(rule) or self._lacking(rule):
+            return True
+        form = rule.form
+        if isinstance(form, Compare) and not (
+            self.evidence.is_side(form.left) or self.evidence.is_side(form.right)
+        ):
             return True
         known = self.evidence.request is not None and self.evidence.request.json is not None
         return known and self._refused_by_request(rule) is not None

@@ -50,7 +50,8 @@ class Run:
         view: Literal["wire", "client"] = "wire",
         end: Ending = "eof",
     ) -> Run:
-        judge = Judge(RuleSet([self.rule], {}), Evidence(view=view))
+        evidence = Evidence(view=view, role=role, hop=hop, reported=True)
+        judge = Judge(RuleSet([self.rule], {}), evidence)
         for at, (kind, data) in enumerate(events, 1):
             layer: Literal["semantic", "wire"] = "semantic" if kind in SEMANTIC_EVENTS else "wire"
             judge.read(Event(kind, {"choice": 0, **data}, at, layer))
@@ -196,5 +197,5 @@ def test_a_side_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_exchange_alone_does_not_judge_a_comparison() -> None:
-    judge = Judge(RuleSet([rule_of(OPTED_IN, STRIPPED, "equal")], {}), Evidence())
+    judge = Judge(RuleSet([rule_of(OPTED_IN, STRIPPED, "equal")], {}), Evidence(role="opted-in"))
     assert [outcome.verdict for outcome in judge.close("eof")] == ["NOT-APPLICABLE"]
