@@ -59,7 +59,7 @@ SEMANTIC_EVENTS: Final[Mapping[str, frozenset[str]]] = {
     "cut": frozenset({"how"}),
 }
 
-# Order inside one frame: message, thinking, opaque, text, refusal, tool, finish, usage, error, done.
+# Inside one frame: message, thinking, opaque, text, refusal, tool, finish, usage, error, done.
 SEMANTIC_ORDER: Final[Mapping[str, int]] = {
     "message.start": 0,
     "thinking.start": 1,
@@ -87,9 +87,10 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
     `event`   dispatched by the standard: `event` (default `message`), `data`, `id` (the last
               event id at dispatch), `named` (an `event:` line was there).
-    `comment` `data` is the text after the colon.
+    `comment` `data` is the text after the colon; `event` is empty.
     `ignored` what the standard throws away: `event` names why (`unknown-field`, `no-data`,
-              `unfinished`, `bad-id`, `bad-retry`, `bad-utf8`), `data` is the line or block.
+              `unfinished`, `bad-id`, `bad-retry`, `bad-utf8`, `too-long`), `data` is the line or
+              block, empty where it was too long.
     `body`    `data` is a whole JSON response body.
     `offset` is the 0-based byte at which the frame's first line begins.
     """

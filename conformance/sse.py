@@ -80,26 +80,6 @@ class Parser:
     joined by LF. Input is never refused: what is wrong with it becomes a frame.
     """
 
-    __slots__ = (
-        "_after_cr",
-        "_block",
-        "_block_offset",
-        "_closed",
-        "_data",
-        "_event",
-        "_id",
-        "_line_offset",
-        "_max",
-        "_named",
-        "_names",
-        "_partial",
-        "_plain",
-        "_skipping",
-        "_started",
-        "last_event_id",
-        "retry",
-    )
-
     def __init__(self, *, max_event_bytes: int = 64 * 1024 * 1024) -> None:
         self.retry: int | None = None
         self.last_event_id = ""

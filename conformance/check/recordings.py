@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -11,9 +11,9 @@ from typing import Any
 from conformance import dialects
 from conformance.cassette import Recording, discover, open_recording
 from conformance.check.client import check_client
-from conformance.check.dressing import Memory, dress
+from conformance.check.comparisons import comparisons, with_comparisons
 from conformance.check.identification import Sender, signed
-from conformance.check.result import Finding, Report, StreamResult
+from conformance.check.result import Report, StreamResult
 from conformance.check.rulebook import Rulebook
 from conformance.check.running import check_wire
 from conformance.check.scenario import Scenario
@@ -24,9 +24,6 @@ from conformance.errors import CassetteError, ConformanceError, Place, SpecError
 from conformance.events import Exchange, Frame
 from conformance.profiles import Profile, find, load_profile
 from conformance.rules.applies import Evidence
-from conformance.rules.model import Compare
-from conformance.rules.monitors.gather import Contribution, compare
-from conformance.rules.verdicts import Verdict
 
 FRAMES_TO_RECOGNISE = 64
 _YAML = (".yaml", ".yml")
@@ -98,8 +95,8 @@ def check_recording(
     target = target_of(recording)
     results = [replace(_located(recording, each.result), target=target) for each in judged]
     results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
-    compared = _compared(rulebook, [c for each in judged for c in each.contributions])
-    return [*results[:-1], _with_comparisons(results[-1], compared)]
+    compared = comparisons(rulebook, [c for each in judged for c in each.contributions])
+    return [*results[:-1], with_comparisons(results[-1], compared)]
 
 
 def target_of(recording: Recording) -> str:
@@ -241,35 +238,3 @@ def _located(recording: Recording, result: StreamResult) -> StreamResult:
         replace(f, line=lines[f.byte] if f.byte is not None else None) for f in result.findings
     )
     return replace(result, findings=tuple(placed))
-
-
-@dataclass(frozen=True, slots=True)
-class _Comparison:
-    rule: str
-    verdict: Verdict
-    reason: str
-    findings: tuple[Finding, ...]
-
-
-def _compared(rulebook: Rulebook, given: Iterable[tuple[str, Contribution]]) -> list[_Comparison]:
-    by_rule: dict[str, list[Contribution]] = {}
-    for rule_id, contribution in given:
-        by_rule.setdefault(rule_id, []).append(contribution)
-    found: list[_Comparison] = []
-    for rule in rulebook.rules:
-        if isinstance(rule.form, Compare) and rule.id in by_rule:
-            verdict, reason, violations = compare(rule.form, by_rule[rule.id])
-            findings = tuple(dress(rule, v, Memory(), "run") for v in violations)
-            found.append(_Comparison(rule.id, verdict, reason, findings))
-    return found
-
-
-def _with_comparisons(result: StreamResult, compared: Sequence[_Comparison]) -> StreamResult:
-    reasons = {each.rule: each.reason for each in compared}
-    kept = {rule: why for rule, why in result.reasons.items() if rule not in reasons}
-    return replace(
-        result,
-        verdicts={**result.verdicts, **{each.rule: each.verdict for each in compared}},
-        findings=(*result.findings, *(f for each in compared for f in each.findings)),
-        reasons={**kept, **{rule: why for rule, why in reasons.items() if why}},
-    )

@@ -137,7 +137,7 @@ class RunningView(WireView):
         columns = self.setting.dialect.columns(payload, self._reading)
         if columns is None:
             return
-        self._run = begin(self.judge, frame, payload, columns, events, parser.position)
+        self._run = begin(self.judge, frame, payload, columns, events, at=parser.position)
         if self._run is None:
             self._failed()
 

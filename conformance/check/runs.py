@@ -163,9 +163,12 @@ class _WithData(Mapping[str, Sequence[Any]]):
 
 
 def begin(
-    judge: Judge, frame: Frame, payload: Any, columns: Columns, events: Sequence[Event], at: int
+    judge: Judge, frame: Frame, payload: Any, columns: Columns, events: Sequence[Event], *, at: int
 ) -> Run | None:
-    """The run that may follow a frame which has just been read; None where there can be none."""
+    """The run that may follow a frame which has just been read; None where there can be none.
+
+    `events` are what the frame gave rise to, `at` is the byte behind it.
+    """
     parts: list[Part] = []
     spoken = [event for event in events if event.layer == "semantic"]
     if len(spoken) != 1 or spoken[0].type not in TEXTS:

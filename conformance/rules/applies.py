@@ -12,6 +12,8 @@ from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import compile_value, references
 from conformance.rules.verdicts import Verdict
 
+_UNKNOWN_END = "how the stream ended was not recorded"
+
 Fidelity = Literal["bytes", "text", "events"]
 
 
@@ -149,20 +151,20 @@ class Applicability:
     def _lacking(self, rule: Rule) -> str:
         types = {kind for alias in rule.aliases.values() for kind in alias.types}
         framed = any(kind.startswith("sse.") or kind == "[DONE]" for kind in types)
-        if framed and self.evidence.fidelity == "events":
-            return "the framing was rebuilt, not recorded"
-        if "http.response" in types and self.evidence.answered() is None:
-            return "the response head was not recorded"
-        if types == {"http.end"} and self.evidence.response is None:
-            return "how the stream ended was not recorded"
-        request = self.evidence.request
-        if "http.request" in types and request is None:
-            return "the request was not recorded"
-        if {"request", "request.item"} & types and (request is None or request.json is None):
-            return "the request was not recorded"
-        if isinstance(rule.form, Timing) and not self.evidence.clock:
-            return "no clock was recorded"
-        return ""
+        request, head = self.evidence.request, self.evidence.answered()
+        unread = request is None or request.json is None
+        lacks = (
+            (
+                framed and self.evidence.fidelity == "events",
+                "the framing was rebuilt, not recorded",
+            ),
+            ("http.response" in types and head is None, "the response head was not recorded"),
+            (types == {"http.end"} and self.evidence.response is None, _UNKNOWN_END),
+            ("http.request" in types and request is None, "the request was not recorded"),
+            (bool({"request", "request.item"} & types) and unread, "the request was not recorded"),
+            (isinstance(rule.form, Timing) and not self.evidence.clock, "no clock was recorded"),
+        )
+        return next((reason for missing, reason in lacks if missing), "")
 
     def _unasked(self, rule: Rule) -> str:
         """A pattern compares with the request, and neither it nor (by now) an echo is there."""

@@ -178,8 +178,10 @@ def _result(
 ) -> tuple[Verdict, str, Violation | None]:
     if error := left.monitor.error or right.monitor.error:
         return Verdict.ERROR, error, None
-    if reason := left.monitor.inconclusive or right.monitor.inconclusive:
-        return Verdict.INCONCLUSIVE, reason, None
+    # Two views of one exchange saw the same end, however it came: that is comparable.
+    broken = left.monitor.inconclusive or right.monitor.inconclusive
+    if broken and left.exchange != right.exchange:
+        return Verdict.INCONCLUSIVE, broken, None
     if not left.monitor.left.parts and not right.monitor.right.parts:
         return Verdict.VACUOUS, "never fired: neither side has anything to compare", None
     violation = _judge(form, left, right)

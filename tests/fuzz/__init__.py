@@ -1,0 +1,1 @@
+"""Streams nobody would send, judged both ways: frame by frame, and in runs."""

@@ -1,0 +1,83 @@
+"""One exchange judged both ways: frame by frame, which defines every outcome, and in runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from conformance.check.recordings import Choices, choose_profile
+from conformance.check.result import StreamResult
+from conformance.check.rulebook import Rulebook
+from conformance.check.running import RunningView
+from conformance.check.trace import clocked
+from conformance.check.view import Judged, Setting
+from conformance.check.wire import WireView
+from conformance.dialects import get
+from conformance.errors import ConformanceError
+from conformance.events import Chunk, Ending, Exchange
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Everything that a check says of one exchange, and what it hands on to comparisons."""
+
+    result: StreamResult | str  # or the error it ended with
+    gathered: tuple[tuple[Any, ...], ...] = ()
+
+
+def setting_for(dialect: str, profile: str, rulebook: Rulebook) -> Setting:
+    spoken = get(dialect)
+    chosen, named = choose_profile(spoken, Choices(profile=profile), None)
+    return Setting(spoken, chosen, rulebook.bound(chosen), named=named)
+
+
+def judged(view: WireView, chunks: Iterable[Chunk], end: Ending) -> Outcome:
+    """What one way says; an exception is an outcome, too."""
+    try:
+        for data, ms in clocked(chunks):
+            view.feed(data, ms)
+        return _outcome(view.finish(end))
+    except ConformanceError as err:
+        return Outcome(f"{type(err).__name__}: {err}")
+
+
+def _outcome(found: Judged) -> Outcome:
+    gathered = tuple(
+        (rule, side.value(), side.size, given.monitor.error, given.last)
+        for rule, given in found.contributions
+        for side in (given.monitor.left, given.monitor.right)
+    )
+    return Outcome(found.result, gathered)
+
+
+def slow(setting: Setting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
+    return judged(WireView(setting, Exchange(chunks=tuple(chunks), end=end)), chunks, end)
+
+
+def fast(setting: Setting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
+    return judged(RunningView(setting, Exchange(chunks=tuple(chunks), end=end)), chunks, end)
+
+
+def difference(slow: Outcome, fast: Outcome) -> str:
+    """Where two outcomes part, in one line; empty where they are equal."""
+    if slow == fast:
+        return ""
+    if not isinstance(slow.result, StreamResult) or not isinstance(fast.result, StreamResult):
+        return f"slow {slow.result!r:.300} fast {fast.result!r:.300}"
+    for field in fields(StreamResult):
+        one, other = getattr(slow.result, field.name), getattr(fast.result, field.name)
+        if one != other:
+            return f"{field.name}: {_parted(one, other)}"
+    return f"gathered: slow {slow.gathered!r:.300} fast {fast.gathered!r:.300}"
+
+
+def _parted(one: Any, other: Any) -> str:
+    if isinstance(one, tuple):
+        lost = [each for each in one if each not in other][:1]
+        new = [each for each in other if each not in one][:1]
+        return f"only slow {lost!r:.900} only fast {new!r:.900}"
+    if isinstance(one, dict):
+        keys = [key for key in {**one, **other} if one.get(key) != other.get(key)][:3]
+        return "; ".join(f"{key}: slow {one.get(key)} fast {other.get(key)}" for key in keys)
+    return f"slow {one!r:.300} fast {other!r:.300}"
