@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -26,6 +26,7 @@ from conformance.profiles import Profile, find, load_profile
 from conformance.rules.applies import Evidence
 
 FRAMES_TO_RECOGNISE = 64
+Named = Callable[[str, str, tuple[Path, ...]], Profile]
 _YAML = (".yaml", ".yml")
 
 Senders = dict[str, Sender | None]
@@ -136,11 +137,12 @@ def _setting(
 ) -> Setting:
     stated = choices.dialect or exchange.dialect or recording.header.dialect
     dialect = choose_dialect(exchange, stated)
-    profile, named = choose_profile(dialect, choices, recording.header.profile)
+    recorded = recording.header.profile
+    profile, named = choose_profile(dialect, choices, recorded, rulebook.profile)
     notes: tuple[str, ...] = ()
     if not named and (sender := _sender(recording, dialect, choices.folders, senders)):
         name, signs = sender
-        profile = find(name, dialect.name, choices.folders)
+        profile = rulebook.profile(name, dialect.name, choices.folders)
         notes = (f"profile {name} identified by: {'; '.join(signs)}",)
     return Setting(
         dialect,
@@ -206,9 +208,9 @@ def _late(framer: Framer) -> Iterator[Frame]:
 
 
 def choose_profile(
-    dialect: Dialect, choices: Choices, recorded: str | None
+    dialect: Dialect, choices: Choices, recorded: str | None, named: Named = find
 ) -> tuple[Profile, bool]:
-    """The profile to judge by, and whether somebody named it.
+    """The profile to judge by, and whether somebody named it; `named` finds it by its name.
 
     A user may name a file; a recording may not, it could lead anywhere.
     """
@@ -216,8 +218,8 @@ def choose_profile(
         return _from_file(choices.profile, dialect, choices.folders), True
     name = choices.profile or recorded
     if name is None:
-        return find("strict", dialect.name, choices.folders), False
-    return find(name, dialect.name, choices.folders), True
+        return named("strict", dialect.name, choices.folders), False
+    return named(name, dialect.name, choices.folders), True
 
 
 def _from_file(path: str, dialect: Dialect, folders: tuple[Path, ...]) -> Profile:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any, Final
 
 from conformance.check.suites import load_suites
 from conformance.errors import SpecError, UsageError
-from conformance.profiles import Profile
+from conformance.profiles import Profile, find
 from conformance.rules.engine import RuleSet
 from conformance.rules.model import Rule, Suite
 from conformance.rules.node import nearest
@@ -44,12 +45,21 @@ class Rulebook:
         self.rules = selected if as_of is None else _until(selected, as_of)
         self.notes = _left_out(len(selected) - len(self.rules), as_of)
         self._bound: dict[tuple[str, str, str], Bound] = {}
+        self._profiles: dict[tuple[str, str, tuple[Path, ...]], Profile] = {}
 
     @classmethod
     def load(
         cls, suites: Sequence[str] = (), globs: Sequence[str] = (), as_of: str | None = None
     ) -> Rulebook:
         return cls(load_suites(suites), globs, as_of)
+
+    def profile(self, name: str, dialect: str, folders: tuple[Path, ...] = ()) -> Profile:
+        """The profile of that name, read once for all recordings of the run."""
+        key = (name, dialect, folders)
+        found = self._profiles.get(key)
+        if found is None:
+            found = self._profiles[key] = find(name, dialect, folders)
+        return found
 
     def bound(self, profile: Profile) -> Bound:
         """The rules for a profile's dialect, with its knobs and overrides."""
