@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
+from conformance.cassette import Header
 from conformance.check.view import Judged, Setting, View
 from conformance.events import Event, Exchange
 from conformance.rules.applies import Evidence
@@ -13,6 +14,18 @@ from conformance.rules.engine import Outcome
 from conformance.rules.verdicts import Verdict
 
 NOT_FIELDS = frozenset({"type", "ms"})
+
+
+def declared_events(header: Header) -> frozenset[str] | None:
+    """The events that a client under test declared: `implementation` of its start, in the header.
+
+    None where it was not recorded; what is no list of names counts as that.
+    """
+    implementation = header.extra.get("implementation")
+    events = implementation.get("events") if isinstance(implementation, Mapping) else None
+    if not isinstance(events, list):
+        return None
+    return frozenset(event for event in events if isinstance(event, str))
 
 
 def check_client(setting: Setting, exchange: Exchange, seen: Iterable[Mapping[str, Any]]) -> Judged:
@@ -36,6 +49,7 @@ class ClientView(View):
             role=exchange.role,
             hop=exchange.hop,
             reported=True,
+            declared=setting.declared,
         )
         super().__init__(setting, exchange, evidence)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from conformance import dialects
 from conformance.cassette import Recording, discover, open_recording
-from conformance.check.client import check_client
+from conformance.check.client import check_client, declared_events
 from conformance.check.comparisons import comparisons, with_comparisons
 from conformance.check.identification import Sender, signed
 from conformance.check.result import Report, StreamResult
@@ -153,6 +153,7 @@ def _setting(
         named=named,
         keep=choices.keep,
         notes=notes,
+        declared=declared_events(recording.header),
     )
 
 

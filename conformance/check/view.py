@@ -36,6 +36,7 @@ class Setting:
     named: bool = True  # somebody named the profile
     keep: bool = False
     notes: tuple[str, ...] = ()
+    declared: frozenset[str] | None = None  # events that the client under test reports
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,4 +81,5 @@ def _evidence(setting: Setting, exchange: Exchange, reader: Reader) -> Evidence:
         role=exchange.role,
         hop=exchange.hop,
         reported=exchange.seen is not None,
+        declared=setting.declared,
     )

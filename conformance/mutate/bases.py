@@ -12,7 +12,7 @@ from conformance.cassette import Cassette, Recording, discover, open_recording
 from conformance.check import Choices, Rulebook, StreamResult, check_recording
 from conformance.check.recordings import choose_dialect, choose_profile
 from conformance.errors import UsageError
-from conformance.events import Exchange
+from conformance.events import SEMANTIC_EVENTS, Exchange
 from conformance.mutate.stream import Stream, taken_apart
 from conformance.profiles import Profile
 from conformance.rules.verdicts import Level, Verdict
@@ -77,7 +77,10 @@ class Base:
             replace(exchange, seen=tuple(_reported(wire[exchange.number])))
             for exchange in self.cassette.exchanges
         )
-        cassette = replace(self.cassette, exchanges=exchanges)
+        implementation = {"name": "everything", "events": sorted(SEMANTIC_EVENTS)}
+        header = self.cassette.header
+        header = replace(header, extra={**header.extra, "implementation": implementation})
+        cassette = replace(self.cassette, header=header, exchanges=exchanges)
         return replace(self, recording=InMemory(self.recording.path, "cassette", cassette))
 
 

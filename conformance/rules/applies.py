@@ -22,7 +22,8 @@ class Evidence:
     """What was recorded of an exchange besides its body.
 
     `echo` gives the response's own copy of request parameters, as far as seen, or None. `role`,
-    `hop` and `reported` (a client's report was recorded) decide what comparisons can take from it.
+    `hop` and `reported` (a client's report was recorded) decide what comparisons can take from it,
+    and `declared`, the events that the client says it reports.
     """
 
     request: Request | None = None
@@ -34,6 +35,7 @@ class Evidence:
     role: str = ""
     hop: str = ""
     reported: bool = False
+    declared: frozenset[str] | None = None
 
     def is_side(self, side: Side) -> bool:
         """Whether a comparison takes something from this exchange, seen in this view."""

@@ -129,6 +129,7 @@ class Judge:
         self.broken = False
         self.overflow = False
         self.layers: set[Layer] = set()
+        self.declared = evidence.declared
         self.last = 0
         self.ms: float | None = None
         self.fresh: list[tuple[Rule, Violation]] = []

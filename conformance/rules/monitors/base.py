@@ -51,6 +51,7 @@ class Context(Protocol):
 
     broken: bool  # an error event came
     layers: set[Layer]  # layers that had an event so far
+    declared: frozenset[str] | None  # events that the client says it reports; None: it does not say
     last: int  # number of the last frame so far
     ms: float | None  # time of the current frame since the response head
 

@@ -18,7 +18,14 @@ from conformance.rules.repetition import Stretch
 from conformance.rules.verdicts import Verdict, combine
 
 MOST_BYTES: Final = 16 * 1024 * 1024
-MERGED_FIELDS: Final = ("choice", "channel", "kind", "text", "reason", "name", "arguments")
+MERGED_FIELDS: Final = (
+    *("choice", "channel", "kind", "data", "text", "reason", "name", "arguments"),
+    *("input", "output", "reasoning", "total"),
+)
+# What is compared of a client that does not declare which events it reports.
+REPORTED: Final = frozenset(
+    {"thinking.delta", "text.delta", "refusal.delta", "tool.end", "finish", "error", "cut"}
+)
 
 
 class Gathered:
@@ -104,6 +111,8 @@ class Gathered:
 def _shape(event: Event) -> dict[str, Any]:
     """What adjacent deltas must share to be joined."""
     shown = {key: event.data[key] for key in MERGED_FIELDS if key in event.data and key != "text"}
+    if event.type == "thinking.part":  # a delta's part is a client's own business
+        shown["part"] = event.data.get("part")
     return {"type": event.type, **shown}
 
 
@@ -118,15 +127,20 @@ class GatherMonitor(Monitor[State]):
         super().__init__(rule, context)
         self.left = Gathered(form.left)
         self.right = Gathered(form.right)
+        declared = REPORTED if context.declared is None else context.declared
+        self._compared = declared if form.left.view != form.right.view else None
 
     def state(self, key: Key) -> State:  # noqa: ARG002  # comparisons have no slices
         return State()
 
     def step(self, event: Event, names: frozenset[str]) -> None:
-        self.left.read(event, names)
-        self.right.read(event, names)
+        if self._compared is None or event.type in self._compared:
+            self.left.read(event, names)
+            self.right.read(event, names)
 
     def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:
+        if self._compared is not None and event.type not in self._compared:
+            return False
         sides = (self.left, self.right)
         return all(side.still(event, names, columns) for side in sides)
 
