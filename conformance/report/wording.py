@@ -84,12 +84,17 @@ def title(stream: StreamResult) -> str:
 
 def warnings(report: Report) -> tuple[str, ...]:
     """Tell what a reader must know before trusting the verdicts."""
-    assumed = Counter((s.profile, s.dialect) for s in report.streams if not s.named)
+    unnamed = Counter((s.profile, s.dialect) for s in report.streams if not s.named)
     return tuple(
-        f"profile {visible(profile)} ({visible(dialect)}) was assumed for"
+        f"profile {visible(profile)} ({visible(dialect)}) was {_how_chosen(profile)} for"
         f" {count(number, 'stream')}; name one with --profile"
-        for (profile, dialect), number in sorted(assumed.items())
+        for (profile, dialect), number in sorted(unnamed.items())
     )
+
+
+def _how_chosen(profile: str) -> str:
+    """How a profile came about that nobody named; a note tells the signs of an identified one."""
+    return "assumed" if profile == "strict" else "identified, not named,"
 
 
 def summary(report: Report) -> str:

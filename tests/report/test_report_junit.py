@@ -72,10 +72,13 @@ def test_counts_agree_with_the_cases(finding: MakeFinding, stream: MakeStream) -
     assert [suite.get("tests") for suite in root.iter("testsuite")] == ["1", "2", "1"]
 
 
-def test_an_assumed_profile_is_told(stream: MakeStream) -> None:
-    root = ET.fromstring(render(Report((stream(named=False), stream(named=False)))))
-    (told,) = root.iter("system-err")
-    assert "was assumed for 2 streams" in (told.text or "")
+@pytest.mark.parametrize(
+    ("profile", "how"), [("strict", "assumed"), ("openai", "identified, not named,")]
+)
+def test_a_profile_that_nobody_named_is_told(profile: str, how: str, stream: MakeStream) -> None:
+    streams = (stream(named=False, profile=profile), stream(named=False, profile=profile))
+    (told,) = ET.fromstring(render(Report(streams))).iter("system-err")
+    assert f"was {how} for 2 streams" in (told.text or "")
 
 
 @given(rule=ANY_TEXT, text=ANY_TEXT, verdict=st.sampled_from(Verdict))
