@@ -11,7 +11,7 @@ DEV  := .venv
 RUN  := $(DEV)/$(SCRIPTS)
 JOBS ?= auto
 
-.PHONY: demo test check format bench cassettes clean
+.PHONY: demo test check format bench fuzz cassettes docs clean
 
 demo: $(DEMO)/installed      ## judge what ships, from the installed wheel with base dependencies only
 	$(DEMO)/$(SCRIPTS)/conformance demo
@@ -31,10 +31,20 @@ format: $(DEV)/installed
 
 bench: $(DEV)/installed      ## candidates interleaved in one run, ratios of medians
 	$(RUN)/python -m pip install -q -e ".[dev,bench]"
-	$(RUN)/python tests/benchmarks/bench_sse.py
+	for each in sse check memory cassettes start; do $(RUN)/python tests/benchmarks/bench_$$each.py || exit 1; done
+
+MINUTES ?= 10
+fuzz: $(DEV)/installed       ## hostile streams judged both ways; MINUTES=10, CONFORMANCE_CAPTURES=folder
+	$(RUN)/python -m tests.fuzz.streams --minutes $(MINUTES)
 
 cassettes: $(DEV)/installed  ## write the shipped synthetic cassettes anew
 	$(RUN)/python -m tests.authoring
+
+docs: $(DEV)/installed       ## write the pages about rules, profiles and mutants anew
+	rm -rf docs/rules
+	$(RUN)/conformance explain --pages docs/rules
+	$(RUN)/python -m tests.authoring.profile_table
+	$(RUN)/conformance mutate --matrix --format markdown > docs/mutation-matrix.md
 
 $(DEMO)/installed: pyproject.toml $(shell find conformance specs cassettes -type f -not -name '*.pyc')
 	$(PYTHON) -m venv $(DEMO)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 from conformance.check.result import ContextLine, Finding
@@ -51,8 +52,8 @@ class Memory:
             self._count -= self._entries.popleft()[0]
 
     def _frames(self) -> Iterator[Seen]:
-        for _, spell in self._entries:
-            yield from spell()
+        seen = (each for _, spell in self._entries for each in spell())
+        yield from islice(seen, max(0, self._count - REMEMBERED), None)
 
     def offset(self, number: int) -> int | None:
         """Byte offset of a frame, None for the request and the response head."""

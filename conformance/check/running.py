@@ -114,7 +114,11 @@ class RunningView(WireView):
         left = len(buffer) - at
         if left > LONGEST_HELD or buffer.find(_END, at) >= 0:
             return False
-        return buffer.startswith(head, at) or head.startswith(buffer[at:])
+        if not buffer.startswith(head, at):
+            return head.startswith(buffer[at:])
+        # A line that ends otherwise may already have ended a frame, at the time it came.
+        ends = buffer.find(b"\n", at + len(head))
+        return buffer.find(b"\r", at) < 0 and ends in (-1, len(buffer) - 1)
 
     def _step(self, parser: Parser, buffer: bytes, at: int) -> int:
         """Reads up to the next blank line the usual way; where that ended."""

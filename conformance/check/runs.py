@@ -71,8 +71,8 @@ class Run:
         taken = self.template.take(buffer[at : at + WINDOW], 0)
         if taken is None:
             return None
-        texts = taken.values[self.template.columns.index(self.text)]
-        return None if "" in texts else taken  # an empty delta is nothing, and read alone
+        # An empty text may be nothing to a rule, or to the reader of a delta: it is read alone.
+        return None if any("" in column for column in taken.values) else taken
 
     def add(self, taken: Taken, ms: float | None) -> None:
         """Keeps frames for the next stretch."""
@@ -179,6 +179,9 @@ def begin(
         if places is None or readers is None:
             return None
         parts.append(Part(event, places, readers))
+    collecting = [m for part in parts for m, _ in part.readers if m.collects]
+    if len(set(map(id, collecting))) < len(collecting):
+        return None  # what two events of a frame give comes in turn, not one after the other
     name = frame.event if frame.named else None
     found = template(name, frame.data, payload, columns.paths)
     return Run(found, frame, parts, columns.text, at) if found else None

@@ -85,12 +85,19 @@ class Template:
                 break
         else:
             rows.pop()  # the last frame is not all there yet
+        if _ends_a_line(b"".join(rows)):
+            return None
         values = self.decode(rows) if rows else None
         return None if values is None else Taken(size, values, rows)
 
     def data(self, row: bytes) -> bytes:
         """The data of the frame that a row belongs to."""
         return self.first + row + self.last
+
+
+def _ends_a_line(data: bytes) -> bool:
+    """Whether there is a break, white space to JSON but the end of a line to SSE."""
+    return b"\n" in data or b"\r" in data
 
 
 def _one(kind: type) -> Decode:
@@ -107,12 +114,15 @@ def _several(pieces: Sequence[bytes], kinds: Sequence[type]) -> Decode:
     """Rows of several columns with constant pieces between them, at any depth."""
 
     def decode(rows: list[bytes]) -> tuple[list[Any], ...] | None:
-        joined = _LINE.join(rows)
-        for piece in pieces:
-            joined = joined.replace(piece, _LINE)
-        flat = joined.split(_LINE)
-        if len(flat) != len(kinds) * len(rows):
-            return None
+        flat: list[bytes] = []
+        for row in rows:
+            rest = row
+            for piece in pieces:
+                hole, found, rest = rest.partition(piece)
+                if not found:
+                    return None
+                flat.append(hole)
+            flat.append(rest)
         columns = [_column(flat[at :: len(kinds)], kind) for at, kind in enumerate(kinds)]
         return None if None in columns else tuple(c for c in columns if c is not None)
 
@@ -184,6 +194,8 @@ def template(event: str | None, data: str, payload: Any, columns: Sequence[str])
 
     `payload` is the decoded `data`. None where a column is not found with certainty.
     """
+    if "\n" in data:
+        return None
     spans = [_span(data, payload, path) for path in columns]
     if not spans or None in spans:
         return None

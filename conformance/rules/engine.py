@@ -23,7 +23,7 @@ from conformance.rules.monitors.base import CapReachedError, Monitor, Violation
 from conformance.rules.monitors.gather import GatherMonitor
 from conformance.rules.paths import Getter, getter
 from conformance.rules.patterns import Asked, Test, compile_value
-from conformance.rules.repetition import is_steady
+from conformance.rules.repetition import is_related, is_steady
 from conformance.rules.verdicts import Verdict
 
 MOST_TYPES: Final = 1024
@@ -212,8 +212,11 @@ class Judge:
         """
         found: list[Reading] = []
         for monitor in self._all:
-            if not monitor.error and not monitor.still(event, frozenset(), columns):
+            if monitor.error:
+                continue
+            if not _is_still(monitor, event, frozenset(), columns):
                 return None
+            found.append((monitor, frozenset()))
         for wake in self.rules.wakes(event, self):
             woken = self._monitors[wake.plan]
             if woken is None or woken.error:
@@ -222,7 +225,7 @@ class Judge:
             if names is None:
                 return None
             if names or woken.wakes_on_type:
-                if not woken.still(event, names, columns):
+                if woken.cost(event) or not _is_still(woken, event, names, columns):
                     return None
                 found.append((woken, names))
         return found
@@ -287,6 +290,14 @@ class Judge:
         verdict = monitor.verdict()
         violations = tuple(monitor.violations) if verdict is Verdict.FAIL else ()
         return Outcome(rule, verdict, _reason(monitor, verdict), violations)
+
+
+def _is_still(
+    monitor: Monitor[Any], event: Event, names: frozenset[str], columns: Collection[str]
+) -> bool:
+    """Whether such events all reach the same slices and change nothing there."""
+    alike = not any(is_related(path, columns) for path in monitor.rule.slice)
+    return alike and monitor.still(event, names, columns)
 
 
 def _reason(monitor: Monitor[Any], verdict: Verdict) -> str:

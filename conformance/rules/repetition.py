@@ -46,10 +46,15 @@ class Stretch:
 
 def is_related(path: str, columns: Collection[str]) -> bool:
     """Whether a path leads to a column, or to something that holds one or is inside one."""
-    return any(
-        path == column or column.startswith(f"{path}.") or path.startswith(f"{column}.")
-        for column in columns
-    )
+    segments = path.split(".")
+    return any(all(map(_meet, segments, column.split("."))) for column in columns)
+
+
+def _meet(one: str, other: str) -> bool:
+    """Whether two segments may lead to one place: `*` leads everywhere, `00` where `0` does."""
+    if one == other or "*" in (one, other):
+        return True
+    return one.isdecimal() and other.isdecimal() and int(one) == int(other)
 
 
 def is_steady(path: str, pattern: Any, columns: Collection[str], knobs: Mapping[str, Any]) -> bool:

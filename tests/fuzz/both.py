@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from conformance.check.recordings import Choices, choose_profile
 from conformance.check.result import StreamResult
 from conformance.check.rulebook import Rulebook
-from conformance.check.running import RunningView
+from conformance.check.running import RunningView, check_wire
 from conformance.check.trace import clocked
 from conformance.check.view import Judged, Setting
 from conformance.check.wire import WireView
@@ -32,17 +32,16 @@ def setting_for(dialect: str, profile: str, rulebook: Rulebook) -> Setting:
     return Setting(spoken, chosen, rulebook.bound(chosen), named=named)
 
 
-def judged(view: WireView, chunks: Iterable[Chunk], end: Ending) -> Outcome:
-    """What one way says; an exception is an outcome, too."""
+def _exchange(chunks: Sequence[Chunk], end: Ending) -> Exchange:
+    return Exchange(chunks=tuple(chunks), end=end, role="plain")
+
+
+def _told(attempt: Callable[[], Judged]) -> Outcome:
+    """What one way says; an error for the user is an outcome, too."""
     try:
-        for data, ms in clocked(chunks):
-            view.feed(data, ms)
-        return _outcome(view.finish(end))
+        found = attempt()
     except ConformanceError as err:
         return Outcome(f"{type(err).__name__}: {err}")
-
-
-def _outcome(found: Judged) -> Outcome:
     gathered = tuple(
         (rule, side.value(), side.size, given.monitor.error, given.last)
         for rule, given in found.contributions
@@ -51,12 +50,25 @@ def _outcome(found: Judged) -> Outcome:
     return Outcome(found.result, gathered)
 
 
+def _fed(view: WireView, chunks: Sequence[Chunk], end: Ending) -> Judged:
+    for data, ms in clocked(chunks):
+        view.feed(data, ms)
+    return view.finish(end)
+
+
 def slow(setting: Setting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
-    return judged(WireView(setting, Exchange(chunks=tuple(chunks), end=end)), chunks, end)
+    """Frame by frame: this defines the outcome."""
+    return _told(lambda: _fed(WireView(setting, _exchange(chunks, end)), chunks, end))
 
 
 def fast(setting: Setting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
-    return judged(RunningView(setting, Exchange(chunks=tuple(chunks), end=end)), chunks, end)
+    """In runs, chunk by chunk as they are given."""
+    return _told(lambda: _fed(RunningView(setting, _exchange(chunks, end)), chunks, end))
+
+
+def usual(setting: Setting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
+    """The way that every check goes, which may join chunks first."""
+    return _told(lambda: check_wire(setting, _exchange(chunks, end), chunks, end))
 
 
 def difference(slow: Outcome, fast: Outcome) -> str:

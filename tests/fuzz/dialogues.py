@@ -18,7 +18,17 @@ PROFILES: Final[Mapping[str, str]] = {
     "openai.chat": "openai",
     "anthropic.messages": "anthropic",
 }
-WORDS: Final = (" so", " the", " answer", "is", ' "quoted"', "\n\n", " na\u00efve", "\u8c46\u8150", "\\n")
+WORDS: Final = (
+    " so",
+    " the",
+    " answer",
+    "is",
+    ' "quoted"',
+    "\n\n",
+    " na\u00efve",
+    "\u8c46\u8150",
+    "\\n",
+)
 MARKER: Final = "</think>"
 
 
@@ -78,14 +88,20 @@ def _responses(thoughts: list[str], words: list[str], source: Random) -> list[Pi
     head = {"id": "resp_1", "object": "response", "created_at": 1, "model": "m"}
     before: list[Fields] = [
         {"type": "response.created", "response": {**head, "status": "in_progress", "output": []}},
-        {"type": "response.in_progress", "response": {**head, "status": "in_progress", "output": []}},
+        {
+            "type": "response.in_progress",
+            "response": {**head, "status": "in_progress", "output": []},
+        },
     ]
     output, items = [], []
     for index, (kind, said) in enumerate((("reasoning", thoughts), ("message", words))):
         events, done = _item(index, kind, said, padded)
         items += events
         output.append(done)
-    last = {"type": "response.completed", "response": {**head, "status": "completed", "output": output}}
+    counts = {"input_tokens": 9, "output_tokens": 2000, "total_tokens": 2009}
+    usage = {**counts, "output_tokens_details": {"reasoning_tokens": len(thoughts)}}
+    ended = {**head, "status": "completed", "output": output, "usage": usage}
+    last = {"type": "response.completed", "response": ended}
     return [_numbered(n, e) for n, e in enumerate([*before, *items, last])]
 
 
@@ -94,15 +110,20 @@ def _item(
 ) -> tuple[list[Fields], Fields]:
     whole, place = "".join(said), {"item_id": f"item_{index}", "output_index": index}
     is_summary = kind == "reasoning"
-    part = {"type": "summary_text", "text": whole}
+    part: Fields = {"type": "summary_text", "text": whole}
     if not is_summary:
         part = {"type": "output_text", "text": whole, "annotations": []}
     place["summary_index" if is_summary else "content_index"] = 0
     stem = "response.reasoning_summary" if is_summary else "response.content"
     texts = "response.reasoning_summary_text" if is_summary else "response.output_text"
     item: Fields = {"id": f"item_{index}", "type": kind}
-    opened = {"summary": []} if is_summary else {"status": "in_progress", "role": "assistant", "content": []}
-    closed = {"summary": [part]} if is_summary else {"status": "completed", "role": "assistant", "content": [part]}
+    role = {"role": "assistant"}
+    opened: Fields = (
+        {"summary": []} if is_summary else {"status": "in_progress", **role, "content": []}
+    )
+    closed: Fields = (
+        {"summary": [part]} if is_summary else {"status": "completed", **role, "content": [part]}
+    )
     events = [
         {"type": "response.output_item.added", "output_index": index, "item": {**item, **opened}},
         {"type": f"{stem}_part.added", **place, "part": {**part, "text": ""}},
@@ -129,7 +150,9 @@ def _chat(thoughts: list[str], words: list[str], source: Random) -> list[Piece]:
         fields = {**head, "choices": [choice], **(padded() if pad else {})}
         return Piece(compact(fields), is_delta=pad and not reason)
 
-    counts = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
+    details = {"reasoning_tokens": len(thoughts)}
+    spent = {"prompt_tokens": 9, "completion_tokens": 2000, "total_tokens": 2009}
+    counts = {**spent, "completion_tokens_details": details}
     return [
         chunk({"role": "assistant", "content": ""}, pad=False),
         *(chunk({"reasoning_content": text}) for text in thoughts),
@@ -144,10 +167,17 @@ def _messages(thoughts: list[str], words: list[str], source: Random) -> list[Pie
     start = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": []}
     usage = {"input_tokens": 9, "output_tokens": 1}
     events: list[Fields] = [
-        {"type": "message_start", "message": {**start, "stop_reason": None, "stop_sequence": None, "usage": usage}},
+        {
+            "type": "message_start",
+            "message": {**start, "stop_reason": None, "stop_sequence": None, "usage": usage},
+        },
         *_block(0, "thinking", thoughts),
         *_block(1, "text", words),
-        {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": {"output_tokens": 9}},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": "end_turn", "stop_sequence": None},
+            "usage": {"output_tokens": 9},
+        },
         {"type": "message_stop"},
     ]
     return [Piece(compact(e), e["type"], e["type"] == "content_block_delta") for e in events]
@@ -157,7 +187,11 @@ def _block(index: int, kind: str, said: list[str]) -> Iterator[Fields]:
     empty = {"type": kind, kind: "", **({"signature": ""} if kind == "thinking" else {})}
     yield {"type": "content_block_start", "index": index, "content_block": empty}
     for text in said:
-        yield {"type": "content_block_delta", "index": index, "delta": {"type": f"{kind}_delta", kind: text}}
+        yield {
+            "type": "content_block_delta",
+            "index": index,
+            "delta": {"type": f"{kind}_delta", kind: text},
+        }
     if kind == "thinking":
         delta = {"type": "signature_delta", "signature": "c2ln"}
         yield {"type": "content_block_delta", "index": index, "delta": delta}

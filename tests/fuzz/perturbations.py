@@ -79,7 +79,9 @@ def _with(change: Callable[[Fields, Random], Any]) -> Perturbation:
 
 
 def _another_id(fields: Fields, source: Random) -> None:
-    name = source.choice([n for n in ("item_id", "id", "index", "output_index") if n in fields] or ["id"])
+    name = source.choice(
+        [n for n in ("item_id", "id", "index", "output_index") if n in fields] or ["id"]
+    )
     fields[name] = source.choice(["other", 7, None, ""])
 
 
@@ -186,7 +188,9 @@ PERTURBATIONS: Final[Mapping[str, Perturbation]] = {
     "crlf": lambda piece, _: piece.encode().replace(b"\n", b"\r\n"),
     "twice": lambda piece, _: piece.encode() * 2,
     "dropped": lambda _piece, _: b"",
-    "bad utf-8": lambda piece, s: raw(piece, '"a"').replace(b'"a"', s.choice((b'"\xff"', b'"\xc3"'))),
+    "bad utf-8": lambda piece, s: raw(piece, '"a"').replace(
+        b'"a"', s.choice((b'"\xff"', b'"\xc3"'))
+    ),
     "hostile": lambda piece, s: raw(piece, s.choice(HOSTILE)),
     "reordered": _reordered,
     "rotated": _rotated,

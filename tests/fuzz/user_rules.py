@@ -21,7 +21,7 @@ MOST_TEXT: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where a dialect's deltas stand: type, paths of the text and of what holds it, what is fixed."""
+    """Where a dialect's deltas stand: their type, and paths of what they hold."""
 
     delta: str
     text: str
@@ -133,7 +133,9 @@ def rules(at: Places) -> Rules:
         },
         "fold-sum": {"fold": {"over": "d", "take": at.number, "with": "sum", "at_least": 90}},
         "fold-json": {"fold": {"over": "text", "take": "text", "with": "json"}},
-        "fold-lacks": {"fold": {"over": "text", "take": "text", "lacks": ["</think>", "answer is"]}},
+        "fold-lacks": {
+            "fold": {"over": "text", "take": "text", "lacks": ["</think>", "answer is"]}
+        },
         "fold-lacks-thinking": {
             "fold": {
                 "over": "text",
@@ -149,15 +151,25 @@ def rules(at: Places) -> Rules:
         "timing-comment": {"timing": {"of": "comment", "largest_gap": 5000}},
         "compare-merged": {
             "compare": {
-                "left": {"over": ["think", "text"], "take": "text", "with": "merged"},
-                "right": {"over": ["think", "text"], "take": "text", "with": "merged"},
+                "left": {
+                    "role": "plain",
+                    "over": ["think", "text"],
+                    "take": "text",
+                    "with": "merged",
+                },
+                "right": {
+                    "role": "plain",
+                    "over": ["think", "text"],
+                    "take": "text",
+                    "with": "merged",
+                },
                 "are": "equal",
             }
         },
         "compare-concat": {
             "compare": {
-                "left": {"over": "text", "take": "text"},
-                "right": {"over": "d", "take": at.text},
+                "left": {"role": "plain", "over": "text", "take": "text"},
+                "right": {"role": "plain", "over": "d", "take": at.text},
                 "are": "equal",
             }
         },

@@ -88,6 +88,7 @@ class Monitor(Generic[S]):
     """One rule watching one exchange (or one scenario)."""
 
     wakes_on_type: ClassVar[bool] = False  # step also for events whose conditions do not hold
+    collects: ClassVar[bool] = False  # the order of what it reads matters
     wakes_on_all: bool = False  # step for every event
     settles: ClassVar[bool] = False  # something is left to do when the frame is complete
 
@@ -141,7 +142,32 @@ class Monitor(Generic[S]):
         if None not in key:
             state = self._slice(key, opens=opens)
             return iter([(key, state)] if state and not state.silent else [])
+        # Many slices times many events that lack a field would not be linear.
+        self._visits += len(self.slices)
+        if self._visits > MOST_VISITS:
+            raise CapReachedError("too many events lack a slice field while many slices are open")
         return self._agreeing(key)
+
+    def peeked(self, event: Event) -> Iterator[tuple[Key, S]]:
+        """The open slices an event belongs to, without opening one or counting the visit."""
+        key = tuple(_key(get(event.data)) for get in self._getters)
+        if None in key:
+            return self._agreeing(key)
+        state = self.slices.get(key)
+        return iter([(key, state)] if state and not state.silent else [])
+
+    def cost(self, event: Event) -> int:
+        """The visits that such an event counts for: none if it has every slice field."""
+        lacks = None in (_key(get(event.data)) for get in self._getters)
+        return len(self.slices) if lacks else 0
+
+    def affords(self, stretch: Stretch) -> bool:
+        """Whether there are visits left for all events of the stretch."""
+        return self._visits + self.cost(stretch.event) * stretch.count <= MOST_VISITS
+
+    def visit(self, stretch: Stretch) -> None:
+        """Counts the visits of all events of the stretch."""
+        self._visits += self.cost(stretch.event) * stretch.count
 
     def _slice(self, key: Key, *, opens: bool) -> S | None:
         state = self.slices.get(key)
@@ -152,10 +178,6 @@ class Monitor(Generic[S]):
         return state
 
     def _agreeing(self, partial: Key) -> Iterator[tuple[Key, S]]:
-        # Many slices times many events that lack a field would not be linear.
-        self._visits += len(self.slices)
-        if self._visits > MOST_VISITS:
-            raise CapReachedError("too many events lack a slice field while many slices are open")
         for key, state in list(self.slices.items()):
             pairs = zip(partial, key, strict=True)
             if not state.silent and all(part is None or part == whole for part, whole in pairs):

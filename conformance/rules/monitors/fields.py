@@ -77,7 +77,7 @@ class ValuesMonitor(Monitor[Series]):
         values = stretch.columns.get(self.form.paths[min(names)])
         if values is None:
             return True
-        return all(self._goes_on(s, values) for _, s in self.reached(stretch.event, opens=False))
+        return all(self._goes_on(s, values) for _, s in self.peeked(stretch.event))
 
     def _goes_on(self, series: Series, values: Sequence[Any]) -> bool:
         if not isinstance(series.last, int):
@@ -92,7 +92,7 @@ class ValuesMonitor(Monitor[Series]):
         value = self._paths[name](stretch.event.data) if values is None else values[-1]
         if value is MISSING or value is None:
             return
-        for _, series in self.reached(stretch.event, opens=False):
+        for _, series in self.peeked(stretch.event):
             series.last, series.mark = value, Mark(stretch.event.type, stretch.last)
             series.count += stretch.count
             series.fired = True
@@ -206,7 +206,7 @@ class TimingMonitor(Monitor[Clock]):
 
     def fits(self, stretch: Stretch, names: frozenset[str]) -> bool:  # noqa: ARG002  # as above
         most = self.form.largest_gap
-        clocks = [clock.ms for _, clock in self.reached(stretch.event, opens=False)]
+        clocks = [clock.ms for _, clock in self.peeked(stretch.event)]
         times = [ms for _, ms in stretch.times]
         return most is None or all(
             before is not None and all(b - a <= most for a, b in pairwise([before, *times]))
@@ -216,7 +216,7 @@ class TimingMonitor(Monitor[Clock]):
     def extend(self, stretch: Stretch, names: frozenset[str]) -> None:  # noqa: ARG002  # as above
         if not stretch.times:
             return
-        for _, clock in self.reached(stretch.event, opens=False):
+        for _, clock in self.peeked(stretch.event):
             clock.fired = True
             clock.ms = stretch.times[-1][1]
             clock.mark = Mark(stretch.event.type, stretch.last)

@@ -50,6 +50,8 @@ class Collected(State):
 class CollectMonitor(Monitor[Collected]):
     """concat, list, count, sum or json, compared once its time has come."""
 
+    collects = True
+
     def __init__(self, rule: Rule, context: Context, form: Fold, masks: tuple[str, ...]) -> None:
         super().__init__(rule, context)
         self.form = form
@@ -99,10 +101,10 @@ class CollectMonitor(Monitor[Collected]):
             return False
         name = min(names & self._paths.keys())
         path = self.form.paths[name]
-        if self.form.how not in ("concat", "json"):
-            return self.form.how == "count" and not self.form.order
         value = self._paths[name](event.data)
-        return path in columns or not (
+        if self.form.how not in ("concat", "json"):
+            return self.form.how == "count" and not self.form.order and value is not MISSING
+        return (path in columns and isinstance(value, str)) or not (
             is_related(path, columns) or (value and value is not MISSING)
         )
 
@@ -111,14 +113,14 @@ class CollectMonitor(Monitor[Collected]):
         more = sum(map(len, texts)) if self.form.how != "count" else 0
         return all(
             state.size + more <= MOST_BYTES and len(state.parts) + stretch.count < MOST_PARTS
-            for _, state in self.reached(stretch.event, opens=False)
+            for _, state in self.peeked(stretch.event)
         )
 
     def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
         counts = self.form.how == "count"
         texts = stretch.columns.get(self.form.paths[min(names)], ())
         parts: Sequence[Any] = [None] * stretch.count if counts else texts
-        for _, state in self.reached(stretch.event, opens=False):
+        for _, state in self.peeked(stretch.event):
             state.mark = Mark(stretch.event.type, stretch.last)
             if parts:
                 state.size += 0 if counts else sum(map(len, texts))

@@ -63,11 +63,13 @@ class Gathered:
 
     def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:
         """Whether more such events would only add their columns."""
-        return all(self._adds(event, name, columns) for name in names & self.paths.keys())
+        named = names & self.paths.keys()
+        return len(named) < 2 and all(self._adds(event, name, columns) for name in named)
 
     def _adds(self, event: Event, name: str, columns: Collection[str]) -> bool:
         if self.side.how == "concat":
-            return self.side.paths[name] in columns
+            text = isinstance(self.paths[name](event.data), str)
+            return text and self.side.paths[name] in columns
         last = self.parts[-1] if self.parts else None
         merges = self.side.how == "merged" and "text" in columns
         return merges and last is not None and last[0] == _shape(event)
@@ -122,6 +124,8 @@ def _spelled(shape: dict[str, Any]) -> str:
 
 class GatherMonitor(Monitor[State]):
     """Collects both sides as far as this exchange is one of them; judges nothing itself."""
+
+    collects = True
 
     def __init__(self, rule: Rule, context: Context, form: Compare) -> None:
         super().__init__(rule, context)

@@ -44,7 +44,7 @@ class GrowsMonitor(Monitor[Growth]):
                 self._grow(key, growth, event, text)
 
     def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:  # noqa: ARG002  # a text is a text
-        return all(growth.normal for _, growth in self.reached(event, opens=False))
+        return all(growth.normal for _, growth in self.peeked(event))
 
     def _grow(self, key: Key, growth: Growth, event: Event, text: str) -> None:
         if len(text) <= len(growth.before) or not text.startswith(growth.before):

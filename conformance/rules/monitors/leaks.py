@@ -35,6 +35,8 @@ class LacksMonitor(Monitor[Watched]):
     for: a leak begins at the beginning, and memory stays bounded.
     """
 
+    collects = True
+
     def __init__(self, rule: Rule, context: Context, form: Fold, markers: tuple[str, ...]) -> None:
         super().__init__(rule, context)
         self.form = form
@@ -69,20 +71,21 @@ class LacksMonitor(Monitor[Watched]):
 
     def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:
         return all(
-            path in columns or not (is_related(path, columns) or getter(path)(event.data))
+            (path in columns and isinstance(getter(path)(event.data), str))
+            or not (is_related(path, columns) or getter(path)(event.data))
             for path in self._looked_at(names)
         )
 
     def fits(self, stretch: Stretch, names: frozenset[str]) -> bool:
         texts = self._texts(stretch, names, self.form.paths)
         return not texts or not any(
-            state.search.finds(texts) for _, state in self.reached(stretch.event, opens=False)
+            state.search.finds(texts) for _, state in self.peeked(stretch.event)
         )
 
     def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
         texts = self._texts(stretch, names, self.form.paths)
         others = self._texts(stretch, names, self.over.paths) if self.over else ()
-        for _, state in self.reached(stretch.event, opens=False):
+        for _, state in self.peeked(stretch.event):
             if others:
                 self._extend(state, "".join(others))
             if texts:

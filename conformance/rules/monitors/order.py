@@ -62,12 +62,18 @@ class GrammarMonitor(Monitor[Place]):
 
     def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:  # noqa: ARG002  # a name is a name
         return all(
-            place.last is not None and self._follow(place.at, names) == place.at
-            for _, place in self.reached(event, opens=False)
+            place.last is not None and self._stays(place.at, names)
+            for _, place in self.peeked(event)
         )
 
+    def _stays(self, at: int, names: frozenset[str]) -> bool:
+        try:
+            return self.automaton.step(at, names) == at
+        except TooManyStatesError:
+            return False
+
     def extend(self, stretch: Stretch, names: frozenset[str]) -> None:  # noqa: ARG002  # as above
-        for _, place in self.reached(stretch.event, opens=False):
+        for _, place in self.peeked(stretch.event):
             place.last = Mark(stretch.event.type, stretch.last)
 
     def _misplaced(self, key: Key, place: Place, event: Event) -> None:
@@ -163,7 +169,7 @@ class NeverMonitor(Monitor[Window]):
                 self._open(window, window.latest)
 
     def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:  # noqa: ARG002  # a name is a name
-        windows = [window for _, window in self.reached(event, opens=False)]
+        windows = [window for _, window in self.peeked(event)]
         if names & self._after:
             if names & self._until or any(w.after is None or w.until is not None for w in windows):
                 return False
@@ -173,7 +179,7 @@ class NeverMonitor(Monitor[Window]):
 
     def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
         if names & self._after:
-            for _, window in self.reached(stretch.event, opens=False):
+            for _, window in self.peeked(stretch.event):
                 window.latest = Mark(stretch.event.type, stretch.last)
 
     def _closes(self, window: Window) -> bool:
@@ -295,7 +301,7 @@ class AnswerMonitor(Monitor[Debt]):
                 self._waiting.append((key, debt))
 
     def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:  # noqa: ARG002  # a name is a name
-        debts = [debt for _, debt in self.reached(event, opens=False)]
+        debts = [debt for _, debt in self.peeked(event)]
         if names & self._before and any(debt.owed for debt in debts):
             return False
         if names & self._then:
@@ -304,9 +310,14 @@ class AnswerMonitor(Monitor[Debt]):
             return True
         return all(debt.owed or (not self._when and debt.answered >= 0) for debt in debts)
 
+    def fits(self, stretch: Stretch, names: frozenset[str]) -> bool:
+        return bool(names) or self.affords(stretch)
+
     def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
+        if not names:  # woken by every event, and then once more if it has a name
+            self.visit(stretch)
         if names & self._then:
-            for _, debt in self.reached(stretch.event, opens=False):
+            for _, debt in self.peeked(stretch.event):
                 debt.answered = stretch.last
 
     def _asks(self, names: frozenset[str]) -> bool:

@@ -1,0 +1,94 @@
+"""Recordings judged both ways: as every check does, and frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from random import Random
+from unittest import mock
+
+from conformance.cassette import Recording
+from conformance.check import recordings
+from conformance.check.recordings import Choices, check_recording
+from conformance.check.result import StreamResult
+from conformance.check.rulebook import Rulebook
+from conformance.check.running import RunningView, check_wire
+from conformance.check.scenario import Scenario
+from conformance.check.trace import clocked
+from conformance.check.view import Judged, Setting
+from conformance.check.wire import WireView
+from conformance.errors import UsageError
+from conformance.events import Chunk, Ending, Exchange
+from tests.fuzz.cutting import cut
+
+Told = list[StreamResult] | str
+
+
+def _in_runs(
+    setting: Setting,
+    exchange: Exchange,
+    chunks: Iterable[Chunk],
+    end: Ending,
+    *,
+    scenario: Scenario | None = None,
+    is_last: bool = True,
+) -> Judged:
+    """As `check_wire`, but every chunk is fed as it is given."""
+    if scenario is not None and setting.bound.scenario.plans:
+        return check_wire(setting, exchange, chunks, end, scenario=scenario, is_last=is_last)
+    return _fed(RunningView(setting, exchange, scenario), chunks, end, is_last=is_last)
+
+
+def _frame_by_frame(
+    setting: Setting,
+    exchange: Exchange,
+    chunks: Iterable[Chunk],
+    end: Ending,
+    *,
+    scenario: Scenario | None = None,
+    is_last: bool = True,
+) -> Judged:
+    return _fed(WireView(setting, exchange, scenario), chunks, end, is_last=is_last)
+
+
+def _fed(view: WireView, chunks: Iterable[Chunk], end: Ending, *, is_last: bool) -> Judged:
+    for data, ms in clocked(chunks):
+        view.feed(data, ms)
+    return view.finish(end, is_last=is_last)
+
+
+def _told(recording: Recording, rulebook: Rulebook, profile: str | None) -> Told:
+    try:
+        return check_recording(recording, rulebook, Choices(profile=profile))
+    except UsageError as err:
+        return str(err)
+
+
+def three_ways(
+    recording: Recording, rulebook: Rulebook, profile: str | None = None
+) -> tuple[Told, Told, Told]:
+    """Frame by frame, as every check does, and in runs without joining chunks."""
+    usual = _told(recording, rulebook, profile)
+    with mock.patch.object(recordings, "check_wire", _frame_by_frame):
+        slow = _told(recording, rulebook, profile)
+    with mock.patch.object(recordings, "check_wire", _in_runs):
+        fast = _told(recording, rulebook, profile)
+    return slow, usual, fast
+
+
+def recut(recording: Recording, source: Random) -> Recording:
+    """The same bytes in other chunks; the clock is drawn, or left out, for each exchange."""
+    exchanges = tuple(
+        replace(
+            exchange,
+            chunks=tuple(
+                cut(
+                    b"".join(chunk.data for chunk in exchange.chunks),
+                    source,
+                    clock=source.random() < 0.5,
+                )
+            ),
+        )
+        for exchange in recording.exchanges
+    )
+    return replace(recording, cassette=replace(recording.cassette, exchanges=exchanges))
