@@ -33,6 +33,11 @@ MUTANTS: Final = (
             edits.drop(CLOSED),
         ),
     ),
+    Mutant(
+        f"{SUITE}/block-present",
+        REDACTED,
+        (edits.remove(begun("redacted_thinking"), "content_block"),),
+    ),
     Mutant(f"{SUITE}/block-lifecycle", TEXT, (edits.move(said("text"), -1, by=1),)),
     Mutant(f"{SUITE}/blocks-serial", TEXT, (edits.move(CLOSED, by=1),)),
     # The first words stand in the start and come once more as a delta.

@@ -11,9 +11,11 @@ from tests.authoring.mutant import Mutant
 from tests.authoring.mutants_wire import CONTENT, FINGERPRINT, SIGNED, TEXT
 
 NO_USAGE: Final = "openai.chat/llamacpp/no-usage"
+ONE_TOOL: Final = "openai.chat/groq/reasoning-then-tool"
 TOOLS: Final = "openai.chat/deepseek/parallel-tools"
+ENDED: Final = "choices.0.finish_reason"
 FIRST: Final = having("choices.0.delta.role")
-FINISH: Final = having("choices.0.finish_reason")
+FINISH: Final = having(ENDED)
 USAGE: Final = having("usage")
 THOUGHT: Final = delta("reasoning_content")
 SAID: Final = delta("content")
@@ -31,7 +33,7 @@ MUTANTS: Final = (
     Mutant("wire/chat/chunk-fields", TEXT, (edits.remove(SAID, "model"),)),
     Mutant("wire/chat/chunk-object", TEXT, (edits.change(SAID, "object", "chat.completion"),)),
     Mutant("wire/chat/choice-fields", TEXT, (edits.remove(SAID, "choices.0.index"),)),
-    Mutant("wire/chat/finish-key", TEXT, (edits.remove(SAID, "choices.0.finish_reason"),)),
+    Mutant("wire/chat/finish-key", TEXT, (edits.remove(SAID, ENDED),)),
     Mutant(
         "wire/chat/delta-types",
         TEXT,
@@ -44,9 +46,10 @@ MUTANTS: Final = (
     Mutant(
         "wire/chat/finish-present",
         NO_USAGE,
-        (edits.change(FINISH, "choices.0.finish_reason", None),),
+        (edits.change(FINISH, ENDED, None),),
     ),
     Mutant("wire/chat/finish-once", TEXT, (edits.duplicate(FINISH),)),
+    Mutant("wire/chat/finish-known", TEXT, (edits.change(FINISH, ENDED, "eos"),)),
     Mutant("wire/chat/done-present", TEXT, (edits.drop(done),)),
     Mutant("wire/chat/done-once", TEXT, (edits.duplicate(done),)),
     Mutant("wire/chat/done-last", TEXT, (edits.move(USAGE, by=1),)),
@@ -89,9 +92,11 @@ MUTANTS: Final = (
     ),
     Mutant(
         "wire/chat/tool-index",
-        "openai.chat/groq/reasoning-then-tool",
+        ONE_TOOL,
         (edits.change(CALLED, f"{TOOL}.index", 1),),
     ),
+    Mutant("wire/chat/tool-complete", TOOLS, (edits.change(CALLED, f"{TOOL}.function.name", ""),)),
+    Mutant("wire/chat/finish-says-calls", ONE_TOOL, (edits.change(FINISH, ENDED, "stop"),)),
     Mutant("wire/chat/tool-named-once", TOOLS, (edits.change(CALLED, f"{TOOL}.id", "call_0", 1),)),
     Mutant("wire/chat/tool-arguments-json", TOOLS, (edits.drop(CALLED, -1),)),
 )

@@ -24,6 +24,7 @@ from tests.authoring.responses import Item, call, stream
 CALL_ADDED: Final = typed("response.output_item.added", "function_call")
 CUT: Final = typed("response.incomplete")
 REASON: Final = "response.incomplete_details.reason"
+FIRST_WORDS: Final = {"type": "output_text", "text": "They are", "annotations": []}
 LATE: Final = stream(call(Item(2, "fc_03"), "get_map", "{}", ["{}"]))
 
 
@@ -50,6 +51,12 @@ MUTANTS: Final = (
         "wire/responses/arguments-start-empty",
         CALL,
         (edits.change(CALL_ADDED, "item.arguments", '{"city":"Oslo"}'),),
+    ),
+    # The item was announced when its first words were there, and they come once more as a delta.
+    Mutant(
+        "wire/responses/item-announced-empty",
+        SUMMARY,
+        (edits.change(MESSAGE_ADDED, "item.content", [FIRST_WORDS]),),
     ),
     Mutant(
         "wire/responses/item-status",

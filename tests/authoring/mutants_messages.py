@@ -73,6 +73,8 @@ MUTANTS: Final = (
     Mutant(f"{SUITE}/blocks-before-delta", TEXT, (edits.move(ENDING, by=-1),)),
     Mutant(f"{SUITE}/delta-present", TEXT, (edits.drop(ENDING),)),
     Mutant(f"{SUITE}/stop-reason", TEXT, (edits.change(ENDING, REASON, None),)),
+    # A gateway that translates Chat Completions left its word as it was.
+    Mutant(f"{SUITE}/stop-reason-known", TEXT, (edits.change(ENDING, REASON, "stop"),)),
     Mutant(
         f"{SUITE}/usage-counted",
         UNCOUNTED,

@@ -25,6 +25,9 @@ PART_ADDED: Final = typed("response.content_part.added")
 PART_DONE: Final = typed("response.content_part.done")
 RAW_DELTA: Final = typed("response.reasoning_text.delta")
 ARGUMENTS: Final = typed("response.function_call_arguments.delta")
+STATED: Final = typed("response.function_call_arguments.done")
+DECLINED: Final = typed("response.refusal.delta")
+DECLINED_WHOLE: Final = typed("response.refusal.done")
 SUMMARY_ADDED: Final = typed("response.reasoning_summary_part.added")
 SUMMARY_DELTA: Final = typed("response.reasoning_summary_text.delta")
 SUMMARY_DONE: Final = typed("response.reasoning_summary_part.done")
@@ -84,6 +87,12 @@ def _summary_moved(pieces: Pieces) -> list[Piece]:
     return [*rest[:spot], *retold, *rest[spot:]]
 
 
+def _said_late(pieces: Pieces) -> list[Piece]:
+    """The last arguments come once more, after they were stated."""
+    again = pieces[edits.place(pieces, ARGUMENTS, -1)]
+    return edits.insert(again, STATED, after=True)(pieces)
+
+
 def _first_only(parts: list[Fields]) -> list[Fields]:
     return parts[:1]
 
@@ -92,19 +101,33 @@ MUTANTS: Final = (
     Mutant(
         "wire/responses-parts/text-part-lifecycle",
         SUMMARY,
-        (edits.move(typed("response.output_text.done"), by=1), renumber),
+        (edits.move(PART_ADDED, by=1), renumber),
     ),
     Mutant(
         "wire/responses-parts/raw-part-lifecycle",
         RAW,
-        (edits.move(typed("response.reasoning_text.done"), by=1), renumber),
+        (edits.move(PART_ADDED, by=1), renumber),
     ),
     Mutant("wire/responses-parts/raw-event-name", RAW, (_part_renamed, renumber)),
-    Mutant("wire/responses-parts/part-closed", REFUSAL, (edits.drop(PART_DONE), renumber)),
+    # Cut right after the item, so that only what was due before it is missing.
+    Mutant(
+        "wire/responses-parts/part-closed",
+        SUMMARY,
+        (edits.drop(PART_DONE), edits.keep(MESSAGE_CLOSED), renumber),
+        facts={"end": "client-closed"},
+    ),
     Mutant(
         "wire/responses-parts/content-index",
         SUMMARY,
         (edits.change_all(_has_content_index, "content_index", 1),),
+    ),
+    Mutant(
+        "wire/responses-parts/indices-known", SUMMARY, (edits.remove(DELTA, "content_index", 1),)
+    ),
+    Mutant(
+        "wire/responses-parts/part-agrees",
+        SUMMARY,
+        (edits.change(PART_DONE, "part.text", _word_lost),),
     ),
     Mutant("wire/responses-parts/text-agrees", SUMMARY, (edits.drop(DELTA, 1), renumber)),
     Mutant(
@@ -135,7 +158,7 @@ MUTANTS: Final = (
         CALL,
         (
             edits.change(ARGUMENTS, "delta", _shorter, -1),
-            edits.change(typed("response.function_call_arguments.done"), "arguments", _shorter),
+            edits.change(STATED, "arguments", _shorter),
             *_both(
                 typed("response.output_item.done", "function_call"),
                 1,
@@ -144,6 +167,13 @@ MUTANTS: Final = (
             ),
         ),
     ),
+    Mutant("wire/responses-parts/arguments-done-last", CALL, (_said_late, renumber)),
+    Mutant(
+        "wire/responses-parts/refusal-part-lifecycle",
+        REFUSAL,
+        (edits.move(DECLINED_WHOLE, by=1), renumber),
+    ),
+    Mutant("wire/responses-parts/refusal-agrees", REFUSAL, (edits.drop(DECLINED, 1), renumber)),
     Mutant(
         "summary/lifecycle/part-lifecycle", SUMMARY, (edits.move(SUMMARY_ADDED, 1, by=1), renumber)
     ),

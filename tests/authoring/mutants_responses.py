@@ -83,6 +83,8 @@ MUTANTS: Final = (
     ),
     Mutant("wire/responses/no-sentinel", SUMMARY, (edits.insert(DONE, COMPLETED, after=True),)),
     Mutant("wire/responses/sentinel-present", OVERLAP, (edits.drop(done),)),
+    # A gateway forwards the line of the upstream and adds its own.
+    Mutant("wire/responses/sentinel-once", OVERLAP, (edits.duplicate(done),)),
     Mutant(
         "wire/responses/status-agrees",
         SUMMARY,
@@ -109,7 +111,7 @@ MUTANTS: Final = (
     Mutant(
         "wire/responses/item-index-known",
         REFUSAL,
-        (edits.remove(typed("response.refusal.delta"), "output_index"),),
+        (edits.remove(typed("response.refusal.delta"), "output_index", 1),),
     ),
     # Announced twice: an index that is used again is no longer contiguous, either.
     Mutant(

@@ -6,13 +6,15 @@ from itertools import accumulate
 from typing import Any, Final
 
 from tests.authoring import edits
+from tests.authoring.chat import Server
 from tests.authoring.edits import Pieces
 from tests.authoring.mutant import Mutant, Reported
-from tests.authoring.mutants_chat import FINISH, SAID, THOUGHT
+from tests.authoring.mutants_chat import FINISH, SAID, THOUGHT, TOOLS
 from tests.authoring.mutants_wire import TEXT
 from tests.authoring.pieces import Piece, at
 
 CHAT_CLIENT: Final = "openai.chat/client/thinking-then-text"
+MORE: Final = Server(repeats_role=True).said(content="<think>Let me see.</think>")
 SUMMARY_CLIENT: Final = "openai.responses/client/summary-then-call"
 
 
@@ -70,6 +72,14 @@ def _block_per_delta(events: Reported) -> Reported:
 MUTANTS: Final = (
     # The first words of the answer overtake the last of the thinking.
     Mutant("thinking/stream/before-text", TEXT, (edits.move(SAID, by=-1),)),
+    # The model thinks on after it has answered.
+    Mutant(
+        "thinking/stream/marked-before-text",
+        "openai.chat/together/inline-think",
+        (edits.insert(MORE, FINISH),),
+    ),
+    # The call overtakes the last words of the thinking.
+    Mutant("thinking/stream/before-call", TOOLS, (edits.move(THOUGHT, -1, by=1),)),
     Mutant("thinking/stream/increments", TEXT, (_accumulated(THOUGHT, "reasoning_content"),)),
     Mutant("thinking/stream/text-increments", TEXT, (_accumulated(SAID, "content"),)),
     Mutant("thinking/stream/before-finish", TEXT, (edits.move(FINISH, by=-1),)),

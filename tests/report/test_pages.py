@@ -1,0 +1,153 @@
+"""The pages about the rules say what the rules say, and say it in Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conformance.check.result import Finding
+from conformance.cli.explain import write_pages
+from conformance.errors import Place
+from conformance.report.explain import Excerpts
+from conformance.report.pages import index, page
+from conformance.report.silences import Silence
+from conformance.rules.model import Alias, Applies, Fold, Never, Rule, Suite
+from conformance.rules.verdicts import Level
+
+PAGES = Path(__file__).parents[2] / "docs" / "rules"
+
+
+def texts(folder: Path) -> dict[str, str]:
+    found = sorted(folder.rglob("*.md"))
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in found}
+
+
+@pytest.fixture
+def rule() -> Rule:
+    return Rule(
+        id="wire/chat/done",
+        level=Level.MUST,
+        says="The stream ends with a [DONE] line.",
+        source=(
+            {"spec": "https://example.org", "quote": "It\nends."},
+            {"spec": "https://example.org/bare"},
+            {"observed": "8 of 8 recordings"},
+            {"advice": "clients wait for <it>"},
+            {"breaks": "a client hangs"},
+        ),
+        since="0.1.0",
+        form=Never(events=("done",)),
+        aliases={"done": Alias("done", "[DONE]")},
+        place=Place("specs/wire/chat.yaml", 12),
+        applies=Applies(profile=(("done", ["required", "optional"]),)),
+        dialect="openai.chat",
+        hint="Send it last.",
+        fix="Write the line before closing.",
+    )
+
+
+GOLDEN = """\
+# wire/chat/done
+
+**MUST.** The stream ends with a [DONE] line.
+
+Dialect openai.chat; judges the wire, since 0.1.0.
+
+## Why
+
+- <https://example.org>: “It ends.”
+- <https://example.org/bare>
+- Observed: 8 of 8 recordings
+- Advice: clients wait for &lt;it>
+
+## Who breaks
+
+- a client hangs
+
+## Passes
+
+```text
+data: [DONE]
+```
+
+## Fails
+
+```text
+data: {}
+```
+
+> expected text.delta or text.done after text.delta (event 7), got part.done
+
+## Fix
+
+Write the line before closing.
+Send it last.
+
+## Where it is legal
+
+Speaks where the profile has `done`: `required` or `optional`. Whether a last line is sent.
+- `x` (openai.chat) sets `done: forbidden`: it never sends one (seen: 8 of 8)
+"""
+
+
+def test_the_whole_page(rule: Rule, finding: Callable[..., Finding]) -> None:
+    silence = Silence("x", "openai.chat", "done: forbidden", "it never sends one", "8 of 8")
+    excerpts = Excerpts(("data: [DONE]",), ("data: {}",), finding())
+    knobs = {"done": "Whether a last line is sent.", "other": "Not of this rule."}
+    assert page(rule, [silence], excerpts, knobs) == GOLDEN
+
+
+def test_empty_sections_are_left_out(rule: Rule) -> None:
+    bare = replace(
+        rule, source=(), hint="", fix="", dialect=None, applies=Applies(view="client"), id="a/b/c"
+    )
+    assert page(bare) == (
+        "# a/b/c\n\n**MUST.** The stream ends with a [DONE] line.\n\n"
+        "Dialect any; judges what a client reports, since 0.1.0.\n"
+    )
+
+
+def test_a_knob_in_the_form_is_told(rule: Rule) -> None:
+    masked = replace(rule, form=Fold({"done": "item"}, "list", minus="$mask"), applies=Applies())
+    told = page(masked, knobs={"mask": "Fields that may differ."})
+    assert "\nJudges by the knob `mask`. Fields that may differ.\n" in told
+
+
+@pytest.mark.parametrize("line", ["```", "a `````` b", "\x1b[2J", "x\u202ey", "z" * 9999])
+def test_a_stream_cannot_leave_its_block(rule: Rule, line: str) -> None:
+    lines = page(rule, (), Excerpts((line,))).splitlines()
+    start = lines.index("```text")
+    assert lines[start + 2] == "```"
+    assert not re.search(r"`{3}", lines[start + 1])
+    assert lines[start + 1].isprintable()
+    assert len(lines[start + 1]) < 200
+
+
+def test_index_links_to_every_page(rule: Rule) -> None:
+    other = replace(rule, id="wire/chat/two/words", level=Level.MAY, says="It is so.")
+    known = replace(rule, id="effort/chat/known")
+    late = Suite("wire/chat", "Chunks", "openai.chat", (rule, other), "x.yaml")
+    early = Suite("effort/chat", "Effort", "openai.chat", (known,), "y.yaml")
+    text = index([late, early])
+    assert "3 rules in 2 suites" in text
+    assert text.index("## effort/chat") < text.index("## wire/chat\n\nChunks.\n")
+    assert "| [done](wire/chat/done.md) | MUST | The stream ends with a [DONE] line. |" in text
+    assert "| [two/words](wire/chat/two/words.md) | MAY | It is so. |" in text
+
+
+def test_pages_are_written_from_the_rules_of_today(tmp_path: Path) -> None:
+    count = write_pages(tmp_path)
+    written, kept = texts(tmp_path), texts(PAGES)
+    assert len(written) == count
+    told = "stale: make docs"
+    assert sorted(written) == sorted(kept), told
+    assert [name for name in written if written[name] != kept[name]] == [], told
+
+
+def test_every_link_of_the_index_leads_to_a_page() -> None:
+    links = re.findall(r"\]\(([^)]+)\)", (PAGES / "README.md").read_text(encoding="utf-8"))
+    assert sorted(links) == sorted(name for name in texts(PAGES) if name != "README.md")
