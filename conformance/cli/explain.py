@@ -71,13 +71,20 @@ def shipped_profiles() -> list[Profile]:
 
 
 def knobs_of(rule: Rule, profiles: Sequence[Profile]) -> Mapping[str, str]:
-    """What each knob is that the rule may look at."""
-    return {
-        name: knob.says
-        for profile in profiles
-        if rule.dialect in (None, profile.dialect)
-        for name, knob in profile.declared.items()
-    }
+    """What each knob is that the rule may look at; per dialect where their words differ."""
+    words: dict[str, dict[str, str]] = {}
+    for profile in profiles:
+        if rule.dialect in (None, profile.dialect):
+            for name, knob in profile.declared.items():
+                words.setdefault(name, {}).setdefault(knob.says, profile.dialect)
+    return {name: _joined(said) for name, said in words.items()}
+
+
+def _joined(said: Mapping[str, str]) -> str:
+    """What one knob is, from its words to the first dialect that says it so."""
+    if len(said) == 1:
+        return next(iter(said))
+    return " ".join(f"{dialect}: {words}" for words, dialect in said.items())
 
 
 def excerpts_of(rule: Rule) -> Excerpts | None:

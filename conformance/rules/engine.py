@@ -315,3 +315,4 @@ def _fail(monitor: Monitor[Any], err: Exception) -> None:
     """Ends a monitor with ERROR: it met a cap, or a fault of ours."""
     prefix = "" if isinstance(err, CapReachedError) else f"internal: {type(err).__name__}: "
     monitor.error = f"{prefix}{err}"
+    monitor.slices.clear()  # it is asked nothing more, and a cap is there to bound memory
