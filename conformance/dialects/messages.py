@@ -13,16 +13,14 @@ Rule 5: beyond `MOST_BLOCKS` blocks of a message a wire event `anthropic.message
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.dialects import columns, outcome
-from conformance.dialects.base import NOT_JSON, Dialect, Reading
-from conformance.dialects.history import request_events
+from conformance.dialects.base import Dialect, Reading
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
 from conformance.dialects.messages_content import Content
-from conformance.dialects.sink import Sink
-from conformance.events import Ending, Event, Frame, Request, Vocabulary
+from conformance.dialects.typed import TypedReader
+from conformance.events import Frame, Vocabulary
 
 NAME: Final = "anthropic.messages"
 OVERFLOW: Final = "anthropic.messages.overflow"
@@ -63,54 +61,29 @@ _REASONS: Final = {
 }
 
 
-class MessagesReader:
+class MessagesReader(TypedReader):
     """Reader of one exchange."""
 
+    unknown = "message.unknown"
+    overflow = OVERFLOW
+    history = "messages"
+
     def __init__(self, reading: Reading) -> None:
+        super().__init__()
         del reading  # blocks type their text: neither markers nor private fields apply
         self._has_begun = False
-        self._is_done = False
-        self._is_whole = False
-        self._is_over = False  # rule 5
         self._usage: dict[str, int] = {}
-        self._sink = Sink()
         self._content = Content(self._sink)
 
-    def request(self, request: Request) -> list[Event]:
-        return request_events(request, "messages")
-
-    def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
-        sink = self._sink
-        sink.begin(number)
-        if frame.kind == "event" and frame.data == "[DONE]":
-            sink.wire("[DONE]", {})
-        elif payload is NOT_JSON:
-            sink.wire("message.unknown", {"text": frame.data})
-        elif frame.kind == "body":
-            self._body(payload)
-        else:
-            self._event(frame, payload)
-        return sink.events
-
-    def end(self, how: Ending, number: int) -> list[Event]:
-        self._sink.begin(number)
-        if self._is_over:
-            return []
-        self._content.close()
-        if how == "eof" and self._is_whole and not self._is_done:
-            self._sink.say("done", {"choice": 0, "explicit": False})
-        elif not self._is_done:
-            self._sink.say("cut", {"choice": 0, "how": how})
-        return self._sink.events
-
-    def echo(self) -> Mapping[str, Any] | None:
-        return None
+    @property
+    def _told(self) -> Content:
+        return self._content
 
     def _event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         is_error = kind == "error" or (not kind and (frame.event == "error" or "error" in fields))
-        self._sink.wire("error" if is_error else kind or "message.unknown", event_data(payload))
+        self._sink.wire("error" if is_error else kind or self.unknown, event_data(payload))
         if self._is_over:
             return
         first = len(self._sink.events)
@@ -153,7 +126,7 @@ class MessagesReader:
         self._is_whole = True
         if not isinstance(fields.get("content"), list):
             is_error = fields.get("type") == "error" or bool(fields.get("error"))
-            self._sink.wire("error" if is_error else "message.unknown", event_data(payload))
+            self._sink.wire("error" if is_error else self.unknown, event_data(payload))
             if is_error:
                 self._sink.say("error", outcome.error(fields.get("error") or payload))
             return
@@ -192,11 +165,6 @@ class MessagesReader:
         }
         self._usage |= {name: count for name, count in counts.items() if count is not None}
         self._sink.say("usage", {"choice": 0, **self._usage})
-
-    def _check_overflow(self, first: int) -> None:
-        if self._content.is_over and not self._is_over:
-            self._is_over = True
-            self._sink.wire_before(first, OVERFLOW, {})
 
 
 def recognises(frame: Frame, payload: Any) -> bool:

@@ -17,9 +17,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from conformance.dialects import columns, outcome
-from conformance.dialects.base import NOT_JSON, Dialect, Reading
+from conformance.dialects.base import Dialect, Reading
 from conformance.dialects.blocks import Blocks
-from conformance.dialects.history import request_events
 from conformance.dialects.json_edge import elements, event_data, mapping, string
 from conformance.dialects.responses_output import Output
 from conformance.dialects.responses_vocabulary import (
@@ -32,8 +31,8 @@ from conformance.dialects.responses_vocabulary import (
     TERMINALS,
     VOCABULARY,
 )
-from conformance.dialects.sink import Sink
-from conformance.events import Ending, Event, Frame, Request
+from conformance.dialects.typed import TypedReader
+from conformance.events import Frame
 
 _REASONS: Final = {"max_output_tokens": "length", "max_tokens": "length"}
 _UNFINISHED: Final = frozenset({"queued", "in_progress"})
@@ -45,45 +44,23 @@ _ITEM_MEANINGS: Final[Mapping[str, Callable[[Output, dict[str, Any]], None]]] = 
 _STATUS_OF: Final = {"response.incomplete": "incomplete", "response.failed": "failed"}
 
 
-class ResponsesReader:
+class ResponsesReader(TypedReader):
     """Reader of one exchange."""
 
+    unknown = "response.unknown"
+    overflow = OVERFLOW
+    history = "input"
+
     def __init__(self, reading: Reading) -> None:
+        super().__init__()
         del reading  # items type their text: neither markers nor private fields apply
         self._echo: dict[str, Any] | None = None
-        self._is_done = False
-        self._is_whole = False  # a body that says it is finished, or nothing of its state
-        self._is_over = False  # rule 5
-        self._sink = Sink()
         self._blocks = Blocks(0, self._sink)
         self._output = Output(self._sink, self._blocks)
 
-    def request(self, request: Request) -> list[Event]:
-        return request_events(request, "input")
-
-    def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
-        sink = self._sink
-        sink.begin(number)
-        if frame.kind == "event" and frame.data == "[DONE]":
-            sink.wire("[DONE]", {})
-        elif payload is NOT_JSON:
-            sink.wire("response.unknown", {"text": frame.data})
-        elif frame.kind == "body":
-            self._body(payload)
-        else:
-            self._event(frame, payload)
-        return sink.events
-
-    def end(self, how: Ending, number: int) -> list[Event]:
-        self._sink.begin(number)
-        if self._is_over:
-            return []
-        self._output.close()
-        if how == "eof" and self._is_whole and not self._is_done:
-            self._sink.say("done", {"choice": 0, "explicit": False})
-        elif not self._is_done:
-            self._sink.say("cut", {"choice": 0, "how": how})
-        return self._sink.events
+    @property
+    def _told(self) -> Output:
+        return self._output
 
     def echo(self) -> Mapping[str, Any] | None:
         return self._echo
@@ -91,7 +68,7 @@ class ResponsesReader:
     def _event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
-        self._sink.wire(kind or "response.unknown", event_data(payload))
+        self._sink.wire(kind or self.unknown, event_data(payload))
         if self._is_over:
             return
         first = len(self._sink.events)
@@ -117,11 +94,6 @@ class ResponsesReader:
         elif kind in _ITEM_MEANINGS:
             _ITEM_MEANINGS[kind](self._output, fields)
 
-    def _check_overflow(self, first: int) -> None:
-        if self._output.is_over and not self._is_over:
-            self._is_over = True
-            self._sink.wire_before(first, OVERFLOW, {})
-
     def _announce(self, response: dict[str, Any]) -> None:
         """A response that begins after another was done is a message of its own (rule 6)."""
         if self._is_done:
@@ -140,7 +112,7 @@ class ResponsesReader:
         output = fields.get("output")
         if fields.get("object") != "response" and not isinstance(output, list):
             has_error = bool(fields.get("error"))
-            self._sink.wire("error" if has_error else "response.unknown", event_data(payload))
+            self._sink.wire("error" if has_error else self.unknown, event_data(payload))
             self._is_whole = True
             if has_error:
                 self._error(fields)

@@ -1,0 +1,84 @@
+"""What readers of wires have in common whose payloads name their type: Responses and Messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
+
+from conformance.dialects.base import NOT_JSON
+from conformance.dialects.history import request_events
+from conformance.dialects.sink import Sink
+from conformance.events import Ending, Event, Frame, Request
+
+
+class Told(Protocol):
+    """What a message holds so far."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there was more than the dialect follows."""
+
+    def close(self) -> None:
+        """Ends whatever is open."""
+
+
+class TypedReader:
+    """Reader of one exchange; a dialect says what its payloads mean."""
+
+    unknown: ClassVar[str]  # the wire event of data that has no type
+    overflow: ClassVar[str]
+    history: ClassVar[str]  # the field of a request that holds what was said before
+
+    def __init__(self) -> None:
+        self._is_done = False
+        self._is_whole = False  # a body that says it is finished, or nothing of its state
+        self._is_over = False  # no more is said of semantics
+        self._sink = Sink()
+
+    @property
+    def _told(self) -> Told:
+        raise NotImplementedError
+
+    def _event(self, frame: Frame, payload: Any) -> None:
+        """Reads the payload of an event."""
+        raise NotImplementedError
+
+    def _body(self, payload: Any) -> None:
+        """Reads a whole body."""
+        raise NotImplementedError
+
+    def request(self, request: Request) -> list[Event]:
+        return request_events(request, self.history)
+
+    def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
+        sink = self._sink
+        sink.begin(number)
+        if frame.kind == "event" and frame.data == "[DONE]":
+            sink.wire("[DONE]", {})
+        elif payload is NOT_JSON:
+            sink.wire(self.unknown, {"text": frame.data})
+        elif frame.kind == "body":
+            self._body(payload)
+        else:
+            self._event(frame, payload)
+        return sink.events
+
+    def end(self, how: Ending, number: int) -> list[Event]:
+        self._sink.begin(number)
+        if self._is_over:
+            return []
+        self._told.close()
+        if how == "eof" and self._is_whole and not self._is_done:
+            self._sink.say("done", {"choice": 0, "explicit": False})
+        elif not self._is_done:
+            self._sink.say("cut", {"choice": 0, "how": how})
+        return self._sink.events
+
+    def echo(self) -> Mapping[str, Any] | None:
+        return None
+
+    def _check_overflow(self, first: int) -> None:
+        """Says ahead of event `first` of this frame that the dialect follows no further."""
+        if self._told.is_over and not self._is_over:
+            self._is_over = True
+            self._sink.wire_before(first, self.overflow, {})
