@@ -96,8 +96,10 @@ def _stream(page: Page, report: Report, stream: StreamResult) -> Iterator[str]:
     yield ""
 
 
-def _rank(finding: Finding) -> tuple[int, bool, int]:
-    return finding.event, finding.verdict is not Verdict.ERROR, _LEVELS[finding.level]
+def _rank(finding: Finding) -> tuple[int, bool, int, bool]:
+    """By event; what broke the order leads there: a text that differs may follow from it."""
+    is_error = finding.verdict is Verdict.ERROR
+    return finding.event, not is_error, _LEVELS[finding.level], not finding.after
 
 
 def _group(page: Page, report: Report, stream: StreamResult, group: list[Finding]) -> Iterator[str]:

@@ -78,7 +78,7 @@ def grow(name: str, megabytes: int) -> None:
     )
     end = resident()
     errors = sorted(rule for rule, verdict in found.verdicts.items() if verdict.name == "ERROR")
-    say(f"{name}, {megabytes} MB: from 10 MB on", f"+{end - marks[WARM]:.1f} MB  goal <= 4")
+    say(f"{name}, {megabytes} MB: from 10 MB on", f"+{end - marks[WARM]:.1f} MB  goal <= 8")
     say(f"{name}: of this in the second half", f"+{end - marks[size // 2]:.1f} MB")
     say(f"{name}: rules that met a cap", ", ".join(errors) or "none")
 

@@ -47,8 +47,8 @@ def main() -> None:
             },
             count,
         )
-    report("start", times, "conformance --help", "empty typer", "<= 1.2")
-    report("start", times, "import conformance", "import msgspec, yaml", "<= 1")
+    report("start", times, "conformance --help", "empty typer", "<= 1.5")
+    report("start", times, "import conformance", "import msgspec, yaml", "<= 1.5")
     report("start", times, "import check", "import msgspec, yaml", "none set")
     report("start", times, "import conformance", "python", "none set")
 

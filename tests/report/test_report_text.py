@@ -46,6 +46,12 @@ def test_findings_on_one_event_are_one_block(finding: MakeFinding, stream: MakeS
     assert render(Report((judged,))) == GOLDEN.replace("(1 MUST)", "(1 MUST, 1 SHOULD)")
 
 
+def test_what_broke_the_order_leads_its_event(finding: MakeFinding, stream: MakeStream) -> None:
+    differs = finding(rule="a/first/by-name", message="the text differs", after="")
+    shown = render(Report((stream(differs, finding()),)))
+    assert shown.index("summary/lifecycle/part-lifecycle") < shown.index("a/first/by-name")
+
+
 def test_a_conforming_report_is_one_line(stream: MakeStream) -> None:
     report = Report((stream(verdicts={"a/b/c": Verdict.PASS, "a/b/d": Verdict.VACUOUS}),))
     assert render(report) == "2 rules over 1 stream: 1 PASS, 1 VACUOUS\n"
