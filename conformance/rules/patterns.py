@@ -18,6 +18,8 @@ from typing import Any, Final, Protocol
 
 import jsonschema_rs
 
+from conformance.rules.keywords import KEYWORDS, unknown_keywords
+from conformance.rules.node import nearest
 from conformance.rules.paths import MISSING, getter
 
 SPECIAL: Final = frozenset({"field", "above", "not", "absent"})
@@ -157,7 +159,13 @@ _SPECIALS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Test]]] = {
 
 
 def schema_validator(schema: Any, knobs: Mapping[str, Any]) -> Any:
-    """A JSON Schema (2020-12) with knobs filled in; remote references are refused."""
+    """A JSON Schema (2020-12) with knobs filled in.
+
+    Remote references are refused, and so are keywords that would be ignored.
+    """
+    for key in unknown_keywords(schema):
+        near = nearest(key, KEYWORDS)
+        raise PatternError(f"no JSON Schema has the keyword {key[:60]!r}{near and f'; {near}'}")
     return _validator(_filled(schema, knobs))
 
 
