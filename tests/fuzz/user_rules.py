@@ -81,6 +81,10 @@ def events(at: Places) -> Mapping[str, Any]:
 
 def rules(at: Places) -> Rules:
     """Rules by id; each says what it reads."""
+    return {**order(at), **fields(at), **folds(at), **times(), **comparisons(at)}
+
+
+def order(at: Places) -> Rules:
     return {
         "grammar-once": {"grammar": "d{2,3}"},
         "grammar-many": {"grammar": "(opening | d | closing)*"},
@@ -102,6 +106,11 @@ def rules(at: Places) -> Rules:
         "response-text": {"response": {"when": "so", "then": "d", "before": "closing"}},
         "response-before": {"response": {"when": "opening", "then": "d", "before": "so"}},
         "response-slice": {"slice": [at.fixed], "response": {"then": "d"}},
+    }
+
+
+def fields(at: Places) -> Rules:
+    return {
         "values-distinct": {"values": {"of": "d", "path": at.text, "are": "distinct"}},
         "values-constant": {"values": {"of": "d", "path": at.text, "are": "constant"}},
         "values-fixed": {"values": {"of": "d", "path": at.fixed, "are": "constant"}},
@@ -118,6 +127,11 @@ def rules(at: Places) -> Rules:
         "each-any": {"each": {"of": "d", "schema": nested(at.text, {"minLength": 1})}},
         "each-fixed": {"each": {"of": "d", "schema": nested(at.fixed, {"type": "string"})}},
         "each-shape": {"each": {"of": "d", "schema": {"maxProperties": 7}}},
+    }
+
+
+def folds(at: Places) -> Rules:
+    return {
         "fold-concat": {"fold": {"over": "d", "take": at.text, "matches": "so the"}},
         "fold-equals": {
             "fold": {
@@ -145,27 +159,22 @@ def rules(at: Places) -> Rules:
         },
         "fold-lacks-frames": {"fold": {"over": "frame", "take": "data", "lacks": ["so the"]}},
         "fold-grows": {"fold": {"over": "d", "take": at.text, "grows": False}},
+    }
+
+
+def times() -> Rules:
+    return {
         "timing-gap": {"timing": {"of": "d", "largest_gap": 5000}},
         "timing-within": {"timing": {"of": "d", "start": "opening", "within": 30}},
         "timing-first": {"timing": {"of": "text", "within": 100}},
         "timing-comment": {"timing": {"of": "comment", "largest_gap": 5000}},
-        "compare-merged": {
-            "compare": {
-                "left": {
-                    "role": "plain",
-                    "over": ["think", "text"],
-                    "take": "text",
-                    "with": "merged",
-                },
-                "right": {
-                    "role": "plain",
-                    "over": ["think", "text"],
-                    "take": "text",
-                    "with": "merged",
-                },
-                "are": "equal",
-            }
-        },
+    }
+
+
+def comparisons(at: Places) -> Rules:
+    told = {"role": "plain", "over": ["think", "text"], "take": "text", "with": "merged"}
+    return {
+        "compare-merged": {"compare": {"left": told, "right": dict(told), "are": "equal"}},
         "compare-concat": {
             "compare": {
                 "left": {"role": "plain", "over": "text", "take": "text"},
