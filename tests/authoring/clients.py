@@ -1,4 +1,7 @@
-"""Cassettes with what a client reported of a stream: one that reports everything as it was sent."""
+"""Cassettes with what a client reported of a stream: one that reports everything as it was sent.
+
+One of them does not declare what it reports, as recordings of a client without an adapter do not.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,18 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.check import check_chunks
+from conformance.events import SEMANTIC_EVENTS
 from tests.authoring.draft import Draft
 
 
 def drafts(streams: Mapping[str, Draft]) -> Iterator[Draft]:
     """A client's report of streams that are drafts already, by name."""
     yield _watched(streams["openai.chat/deepseek/thinking-then-text"], "thinking-then-text")
-    yield _watched(streams["openai.chat/deepseek/parallel-tools"], "parallel-tools")
+    undeclared = _watched(streams["openai.chat/deepseek/parallel-tools"], "parallel-tools")
+    yield replace(undeclared, reports=())
     yield _watched(streams["openai.responses/openai/summary-then-call"], "summary-then-call")
     yield _watched(streams["openai.responses/deepseek/raw-thinking"], "raw-thinking")
+    yield _watched(streams["anthropic.messages/anthropic/thinking-then-tools"], "signed-thinking")
 
 
 def _watched(stream: Draft, topic: str) -> Draft:
@@ -24,6 +30,7 @@ def _watched(stream: Draft, topic: str) -> Draft:
         name=f"{stream.dialect}/client/{topic}",
         target={"name": "client"},
         seen=tuple(reported(stream)),
+        reports=tuple(sorted(SEMANTIC_EVENTS)),
     )
 
 

@@ -31,6 +31,7 @@ class Draft:
     `name` is its path below the folder, without suffix. `asked` is the request's JSON, empty where
     it has none; `headers` stand beside those of every request. `sizes` are the bytes of its chunks
     and `gaps` the milliseconds before them, over and over; without sizes every piece is a chunk.
+    `seen` is what a client reported, `reports` the events that it declared it would.
     `base` names the draft that a mutant edits. Of a draft in `then` only the exchange counts.
     """
 
@@ -46,6 +47,7 @@ class Draft:
     gaps: tuple[float, ...] = GAPS_MS
     end: Ending = "eof"
     seen: tuple[Mapping[str, Any], ...] | None = None
+    reports: tuple[str, ...] = ()
     expect: Mapping[str, str] = field(default_factory=dict)
     base: str = ""
     method: str = "POST"
@@ -68,12 +70,18 @@ class Draft:
             target=self.target,
             licence="Apache-2.0",
             expect=self.expect,
-            extra={"base": self.base} if self.base else {},
+            extra=self._extra(),
         )
         turns = enumerate((self, *self.then), 1)
         exchanges = tuple(turn._exchange(number) for number, turn in turns)
         clock = Clock(HEAD_MS, END_MS)
         return Cassette(header, exchanges, {each.number: clock for each in exchanges})
+
+    def _extra(self) -> dict[str, Any]:
+        extra: dict[str, Any] = {"base": self.base} if self.base else {}
+        if self.reports:
+            extra["implementation"] = {"name": "client", "events": list(self.reports)}
+        return extra
 
     def _exchange(self, number: int) -> Exchange:
         return Exchange(
