@@ -22,6 +22,7 @@ from conformance.check.result import Finding, Report, StreamResult
 from conformance.errors import Place, SpecError, UsageError
 from conformance.report import render
 from conformance.rules.verdicts import Level, Verdict
+from tests.plain_results import plain_finding
 
 RULE = "a/b/c"
 OTHER = "a/b/d"
@@ -29,24 +30,7 @@ TODAY = date(2026, 11, 20)
 
 
 def finding(rule: str = RULE, id_: str = "f1", level: Level = Level.MUST) -> Finding:
-    return Finding(
-        rule=rule,
-        level=level,
-        verdict=Verdict.FAIL,
-        event=1,
-        line=2,
-        byte=0,
-        slice={},
-        expected=("x",),
-        got="y",
-        after="",
-        message="expected x, got y",
-        says="It is x.",
-        hint="",
-        context=(),
-        source=(),
-        id=id_,
-    )
+    return plain_finding(rule=rule, id=id_, level=level)
 
 
 def stream(

@@ -127,7 +127,7 @@ class RunningView(WireView):
         frames = parser.feed(buffer[at:stop])
         for frame in frames:
             events = self.frame(frame)
-        if len(frames) == 1 and parser.is_between and stop < len(buffer) + 1:
+        if len(frames) == 1 and parser.is_between:
             self._begin(frames[0], events, parser)
         return stop
 

@@ -7,33 +7,17 @@ from typing import Any
 
 import pytest
 
-from conformance.check.result import Finding, Report, StreamResult
+from conformance.check.result import Report, StreamResult
 from conformance.cli import check, main
 from conformance.errors import SpecError
 from conformance.rules.verdicts import Level, Verdict
+from tests.plain_results import plain_finding
 
 Judge = Callable[..., list[dict[str, Any]]]
 
 
 def stream(verdict: Verdict | None = None, level: Level | None = None) -> StreamResult:
-    finding = Finding(
-        rule="a/b/c",
-        level=level or Level.MUST,
-        verdict=Verdict.FAIL,
-        event=1,
-        line=2,
-        byte=0,
-        slice={},
-        expected=("x",),
-        got="y",
-        after="",
-        message="expected x, got y",
-        says="It is x.",
-        hint="",
-        context=(),
-        source=(),
-        id="77",
-    )
+    finding = plain_finding(level=level or Level.MUST, id="77")
     return StreamResult(
         file="x.sse",
         exchange=1,

@@ -1,0 +1,31 @@
+"""The plainest results that verbs and baselines are tried with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.check.result import Finding
+from conformance.rules.verdicts import Level, Verdict
+
+
+def plain_finding(**changes: Any) -> Finding:
+    """A violated MUST without place or context; any field can be replaced."""
+    fields: dict[str, Any] = {
+        "rule": "a/b/c",
+        "level": Level.MUST,
+        "verdict": Verdict.FAIL,
+        "event": 1,
+        "line": 2,
+        "byte": 0,
+        "slice": {},
+        "expected": ("x",),
+        "got": "y",
+        "after": "",
+        "message": "expected x, got y",
+        "says": "It is x.",
+        "hint": "",
+        "context": (),
+        "source": (),
+        "id": "f1",
+    }
+    return Finding(**(fields | changes))
