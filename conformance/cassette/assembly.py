@@ -12,11 +12,12 @@ Rule 4: exchanges come out in the order of their requests.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
 
 from conformance.cassette.header import Clock, Header, Redaction
+from conformance.cassette.plain import Plain
 from conformance.cassette.records import Record, fault, payload
 from conformance.cassette.source import RawLine
 from conformance.events import Chunk, Ending, Exchange, Request, Response
@@ -82,6 +83,23 @@ class Draft:
         assert self._parts is not None
         self._parts.append(data)
         self.size += len(data)
+
+    def extend(self, lines: Sequence[Plain]) -> None:
+        """Plain lines, the first of which begins a chunk or goes on with one."""
+        times = [line.ms for line in lines]
+        if UNSET in times:
+            for line in lines:
+                if line.ms is not UNSET or not self.has_chunk:
+                    self.begin(None if line.ms is UNSET else line.ms)
+                self.add(line.text.encode())
+            return
+        found = [Chunk(line.text.encode(), line.ms) for line in lines]  # type: ignore[arg-type]
+        last = found.pop()  # it may go on
+        self._close_chunk()
+        self._chunks += found
+        self.size += sum([len(chunk.data) for chunk in found])
+        self.begin(last.ms)
+        self.add(last.data)
 
     def close(self, end: Ending) -> None:
         self._close_chunk()
@@ -159,6 +177,18 @@ class Assembly:
             self._request(line, record)
         else:
             self._attach(line, record, self._owner(line, record, kinds[0]), kinds[0])
+
+    def extend(self, first: int, lines: Sequence[Plain]) -> bool:
+        """Takes plain lines, the first of which has number `first`, if data may stand here."""
+        draft = self._current
+        if draft is None or not draft.responded or draft.end is not None:
+            return False
+        size = draft.size
+        if self._locating:
+            draft.spots += _spots(first, size, lines)
+        draft.extend(lines)
+        self.held += draft.size - size
+        return True
 
     def release(self, *, everything: bool = False) -> Iterator[Draft]:
         """Gives up drafts, oldest request first: the ended ones, or all."""
@@ -240,6 +270,13 @@ class Assembly:
         if draft.seen is not None:
             raise fault(self._file, line, f"a second `seen` of exchange {draft.number}")
         draft.seen = record.seen or ()
+
+
+def _spots(first: int, size: int, lines: Sequence[Plain]) -> Iterator[tuple[int, int]]:
+    """Offset and number of each line, for a body that has `size` bytes so far."""
+    for number, line in enumerate(lines, first):
+        yield size, number
+        size += len(line.text.encode())
 
 
 def _time(record: Record) -> float | None:

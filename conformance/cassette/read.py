@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from conformance.cassette.assembly import Assembly, Draft
 from conformance.cassette.header import Cassette, Header, Redaction
+from conformance.cassette.plain import decoded, extent
 from conformance.cassette.records import is_whole, parse_header, parse_record
-from conformance.cassette.source import MAX_BYTES, RawLine, lines
+from conformance.cassette.source import MAX_BYTES, Lines, RawLine, blocks
 from conformance.errors import CassetteError, Place
 from conformance.events import Exchange
 
@@ -58,8 +60,9 @@ class Reader:
         self.torn = False
         self.notes: list[str] = []
         self._file = str(path)
-        self._lines = lines(Path(path), max_bytes=max_bytes)
-        self.header = self._header()
+        self._blocks = blocks(Path(path), max_bytes=max_bytes)
+        self._first = next(self._blocks, Lines(1, [b""], ended=False))
+        self.header = self._header(self._first.one(0))
         self._assembly = Assembly(self._file, self.header, locating=locating)
 
     @property
@@ -68,22 +71,36 @@ class Reader:
 
     def drafts(self, *, hold: int | None = None) -> Generator[Draft, None, None]:
         """Every exchange; the ended ones early once more than `hold` bytes are held."""
-        with closing(self._lines):
-            for line in self._lines:
-                self._take(line)
-                if hold is not None and self._assembly.held > hold:
-                    yield from self._assembly.release()
+        with closing(self._blocks):
+            for block, begin in chain([(self._first, 1)], ((block, 0) for block in self._blocks)):
+                for _ in self._taken(block, begin):
+                    if hold is not None and self._assembly.held > hold:
+                        yield from self._assembly.release()
         for draft in self._assembly.release(everything=True):
             self.torn = self.torn or draft.end is None
             yield draft
         self._conclude()
 
-    def _header(self) -> Header:
-        first = next(self._lines, None)
-        if first is None or not first.data.strip():
+    def _header(self, first: RawLine) -> Header:
+        if not first.data.strip():
             message = "expected a cassette header, got an empty file or line"
             raise CassetteError(message, place=Place(self._file, 1))
         return parse_header(self._file, first)
+
+    def _taken(self, block: Lines, at: int) -> Iterator[None]:
+        """Takes the lines from index `at` on, step by step: plain ones all at once."""
+        lines = block.data
+        whole = len(lines) if block.ended else len(lines) - 1
+        while at < len(lines):
+            upto = min(extent(lines, at), whole)
+            plain = decoded(lines[at:upto]) if upto > at else None
+            if plain is None or not self._assembly.extend(block.first + at, plain):
+                upto = max(upto, at + 1)
+                for each in range(at, upto):
+                    self._take(block.one(each))
+                    yield
+            at = upto
+            yield
 
     def _take(self, line: RawLine) -> None:
         if not line.data.strip():

@@ -21,7 +21,7 @@ from conformance.errors import CassetteError, Place
 from conformance.events import Ending, Request, Response
 
 # A thousand years in ms, and more exchanges than one file can hold: sums stay finite.
-_Ms = Annotated[float, Meta(ge=0, le=3.2e13)]
+Milliseconds = Annotated[float, Meta(ge=0, le=3.2e13)]
 _Number = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 _Count = Annotated[int, Meta(ge=0)]
 _Version = Annotated[str, Meta(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}$")]
@@ -38,7 +38,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     text: str | UnsetType = UNSET
     hex: str | UnsetType = UNSET
     redactions: tuple[Redaction, ...] | UnsetType = UNSET
-    ms: _Ms | UnsetType | None = UNSET
+    ms: Milliseconds | UnsetType | None = UNSET
     exchange: _Number | None = None
     dialect: str | None = None
     scenario: str = ""

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import gzip
 import importlib
+import io
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, NoReturn
 
 from conformance.errors import CassetteError, Place
 
@@ -26,7 +27,24 @@ _ALWAYS_ALLOWED: Final = 16 * 1024 * 1024
 _ZSTD_MODULES: Final = ("compression.zstd", "zstandard")
 COMPRESSIONS: Final = (".gz", ".zst")
 
-_Stream = IO[bytes] | gzip.GzipFile
+_BLOCK: Final = 1 << 18  # bytes
+
+_Stream = io.BufferedReader | gzip.GzipFile
+
+
+class Lines(NamedTuple):
+    """Lines that were read together, without their LF; `first` is the number of the first.
+
+    `ended` is False where the file stopped before the LF of the last.
+    """
+
+    first: int
+    data: list[bytes]
+    ended: bool
+
+    def one(self, at: int) -> RawLine:
+        """The line at an index of `data`."""
+        return RawLine(self.first + at, self.data[at], self.ended or at + 1 < len(self.data))
 
 
 class RawLine(NamedTuple):
@@ -43,28 +61,79 @@ def plain_name(path: Path) -> str:
     return name.rsplit(".", 1)[0] if name.endswith(COMPRESSIONS) else name
 
 
-def lines(path: Path, *, max_bytes: int = MAX_BYTES) -> Generator[RawLine, None, None]:
-    """Every line of the file. A truncated `.gz` or `.zst` ends with a line that has not `ended`.
+def lines(path: Path, *, max_bytes: int = MAX_BYTES) -> Iterator[RawLine]:
+    """Every line of the file, one by one; as `blocks`."""
+    for block in blocks(path, max_bytes=max_bytes):
+        yield from map(block.one, range(len(block.data)))
 
-    Raises CassetteError if the file cannot be read or a cap is passed.
+
+def blocks(path: Path, *, max_bytes: int = MAX_BYTES) -> Generator[Lines, None, None]:
+    """The file's lines, about a quarter of a megabyte at a time.
+
+    A truncated `.gz` or `.zst` ends with an empty line that has not `ended`. Raises CassetteError
+    if the file cannot be read or a cap is passed.
     """
     with _opened(path) as stream:
-        limit = _limit(path, max_bytes)
-        total = number = 0
-        while True:
-            number += 1
-            try:
-                data = stream.readline(MAX_LINE + 1)
-            except EOFError:
-                yield RawLine(number, b"", ended=False)
+        number, kept = 1, _Kept(path)
+        for data in _pieces(stream, path, _limit(path, max_bytes)):
+            if data is None:
+                yield Lines(number, [b""], ended=False)
                 return
-            if not data:
-                return
-            total += len(data)
-            _bound_line(path, number, data)
-            _bound_file(path, total, limit)
-            ended = data.endswith(b"\n")
-            yield RawLine(number, data[:-1] if ended else data, ended)
+            found = kept.split(data, number)
+            if found:
+                yield Lines(number, found, ended=True)
+                number += len(found)
+        if rest := kept.rest():
+            yield Lines(number, rest, ended=False)
+
+
+class _Kept:
+    """The beginning of a line that has not ended yet."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def split(self, data: bytes, number: int) -> list[bytes]:
+        """The lines that end in `data`, the first of which is line `number`."""
+        head, ended, tail = data.partition(b"\n")
+        self._add(head, number)
+        if not ended:
+            return []
+        found = [*self.rest(), *tail.split(b"\n")]
+        last = found.pop()
+        _bound_lines(self._path, number, found)
+        if last:
+            self._add(last, number + len(found))
+        return found
+
+    def rest(self) -> list[bytes]:
+        """The one line that is there, if any; nothing is kept of it."""
+        parts, self._parts, self._size = self._parts, [], 0
+        return [b"".join(parts)] if parts else []
+
+    def _add(self, part: bytes, number: int) -> None:
+        self._parts.append(part)
+        self._size += len(part)
+        if self._size > MAX_LINE:
+            _too_long(self._path, number)
+
+
+def _pieces(stream: _Stream, path: Path, limit: int) -> Iterator[bytes | None]:
+    """What the file holds, piece by piece; None at the end of one that was cut short."""
+    total = 0
+    while True:
+        try:
+            data = stream.read1(_BLOCK)
+        except EOFError:
+            yield None
+            return
+        if not data:
+            return
+        total += len(data)
+        _bound_file(path, total, limit)
+        yield data
 
 
 def whole(path: Path, *, max_bytes: int = MAX_BYTES) -> bytes:
@@ -89,11 +158,16 @@ def _limit(path: Path, max_bytes: int) -> int:
     return min(max_bytes, _ALWAYS_ALLOWED + _MAX_RATIO * path.stat().st_size)
 
 
-def _bound_line(path: Path, number: int, data: bytes) -> None:
-    if number > MAX_LINES:
+def _bound_lines(path: Path, number: int, found: list[bytes]) -> None:
+    if number + len(found) - 1 > MAX_LINES:
         raise CassetteError(f"the file has more than {MAX_LINES:,} lines", place=_at(path))
-    if len(data) > MAX_LINE:
-        raise CassetteError(f"the line is longer than {MAX_LINE:,} bytes", place=_at(path, number))
+    if found and len(max(found, key=len)) > MAX_LINE:
+        at = next(at for at, line in enumerate(found) if len(line) > MAX_LINE)
+        _too_long(path, number + at)
+
+
+def _too_long(path: Path, number: int) -> NoReturn:
+    raise CassetteError(f"the line is longer than {MAX_LINE:,} bytes", place=_at(path, number))
 
 
 def _bound_file(path: Path, total: int, limit: int) -> None:
