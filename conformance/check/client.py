@@ -10,7 +10,7 @@ from conformance.cassette import Header
 from conformance.check.view import Judged, Setting, View
 from conformance.events import Event, Exchange
 from conformance.rules.applies import Evidence
-from conformance.rules.engine import Outcome
+from conformance.rules.plans import Outcome
 from conformance.rules.verdicts import Verdict
 
 NOT_FIELDS = frozenset({"type", "ms"})

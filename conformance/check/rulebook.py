@@ -12,10 +12,10 @@ from typing import Any, Final
 from conformance.check.suites import load_suites
 from conformance.errors import SpecError, UsageError
 from conformance.profiles import Profile, find
-from conformance.rules.engine import RuleSet
 from conformance.rules.model import Rule, Suite
 from conformance.rules.node import nearest
 from conformance.rules.patterns import PatternError
+from conformance.rules.plans import RuleSet
 from conformance.rules.verdicts import Level
 
 # Nine digits: more would be no version, and integers of any length are slow to read.

@@ -13,9 +13,10 @@ from dataclasses import replace
 from conformance.check.rulebook import Bound
 from conformance.events import Ending, Event
 from conformance.rules.applies import Evidence
-from conformance.rules.engine import Judge, Outcome
+from conformance.rules.engine import Judge
 from conformance.rules.model import Rule
 from conformance.rules.monitors.base import Violation
+from conformance.rules.plans import Outcome
 
 Broken = tuple[Rule, Violation]
 

@@ -17,10 +17,11 @@ from conformance.dialects.base import Dialect
 from conformance.events import Ending, Event, Exchange
 from conformance.profiles import Profile
 from conformance.rules.applies import Evidence, Fidelity
-from conformance.rules.engine import Judge, Outcome
+from conformance.rules.engine import Judge
 from conformance.rules.model import Rule
 from conformance.rules.monitors.base import Violation
 from conformance.rules.monitors.gather import Contribution
+from conformance.rules.plans import Outcome
 from conformance.rules.verdicts import Verdict
 
 

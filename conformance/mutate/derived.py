@@ -30,9 +30,9 @@ from conformance.mutate.fields import Path, at, cut, put
 from conformance.mutate.operator import Mutant
 from conformance.mutate.stream import Stream
 from conformance.profiles import Profile
-from conformance.rules.engine import Named, Plan
 from conformance.rules.model import Answer, Each, Fold, Grammar, Never, Values
 from conformance.rules.patterns import compile_value
+from conformance.rules.plans import Named, Plan
 
 MOST: Final = 16
 _WRONG: Final = "another value"

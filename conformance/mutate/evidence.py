@@ -14,8 +14,8 @@ from conformance.events import Event
 from conformance.mutate.fields import Path, at
 from conformance.mutate.stream import Stream
 from conformance.profiles import Profile, reading
-from conformance.rules.engine import Named, Plan
 from conformance.rules.paths import MISSING
+from conformance.rules.plans import Named, Plan
 
 # Wire events of array elements, and where such an element stands in its payload.
 _ELEMENTS: Final[Mapping[str, Path]] = {

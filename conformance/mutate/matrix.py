@@ -24,7 +24,7 @@ from conformance.mutate.derived import Ground
 from conformance.mutate.legal import Allowance, load
 from conformance.mutate.operator import Mutant, Operator, mutants
 from conformance.mutate.stream import Stream
-from conformance.rules.engine import Plan
+from conformance.rules.plans import Plan
 
 # Bases on which one rule is tried to be violated; more of them seldom help.
 _TRIES: Final = 3

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from conformance.events import Request, Response
 from conformance.rules.model import Compare, Rule, Side, Timing
-from conformance.rules.paths import MISSING, getter
-from conformance.rules.patterns import compile_value, references
+from conformance.rules.paths import MISSING, Getter, getter
+from conformance.rules.patterns import Test, compile_value, references
 from conformance.rules.verdicts import Verdict
 
-_UNKNOWN_END = "how the stream ended was not recorded"
-
 Fidelity = Literal["bytes", "text", "events"]
+Refusal = tuple[Verdict, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,97 +87,128 @@ class _Nobody:
         return MISSING
 
 
-class Applicability:
-    """Judges `applies` of one exchange: early where possible, at the end where an echo decides."""
+Lack = tuple[Callable[[Evidence], bool], str]
 
-    def __init__(self, evidence: Evidence, knobs: Mapping[str, Any]) -> None:
-        self.evidence = evidence
-        self.knobs = knobs
 
-    def asked(self, path: str) -> Any:
-        return self.evidence.asked(path)
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """When one rule speaks, and which evidence it needs: compiled once per profile.
 
-    def excludes_early(self, rule: Rule) -> bool:
+    `lacks` are reasons that make it UNTESTABLE, `echoed` the paths of the request that its
+    patterns compare with. `free`: on the wire there is nothing to ask.
+    """
+
+    rule: Rule
+    neutral: bool  # it reads semantic events only
+    request: tuple[tuple[str, Test], ...]
+    response: tuple[tuple[str, Getter, Test], ...]
+    lacks: tuple[Lack, ...]
+    echoed: tuple[str, ...]
+    free: bool
+
+    def excludes_early(self, evidence: Evidence) -> bool:
         """True where it is certain before the first event that the rule will not be judged."""
-        if self._wrong_view(rule) or self._lacking(rule):
+        if self.free and evidence.view == "wire":
+            return False
+        if self._wrong_view(evidence) or self._lacking(evidence):
             return True
-        form = rule.form
+        form = self.rule.form
         if isinstance(form, Compare) and not (
-            self.evidence.is_side(form.left) or self.evidence.is_side(form.right)
+            evidence.is_side(form.left) or evidence.is_side(form.right)
         ):
             return True
-        known = self.evidence.request is not None and self.evidence.request.json is not None
-        return known and self._refused_by_request(rule) is not None
+        known = evidence.request is not None and evidence.request.json is not None
+        return known and self._refused_by_request(evidence) is not None
 
-    def refuses(self, rule: Rule) -> tuple[Verdict, str] | None:
-        """Verdict and reason where the rule is not judged, else None."""
-        if reason := self._wrong_view(rule):
+    def refuses(self, evidence: Evidence) -> Refusal | None:
+        """Verdict and reason where the rule is not judged, else None; to be asked at the end."""
+        if self.free and evidence.view == "wire":
+            return None
+        if reason := self._wrong_view(evidence):
             return Verdict.NOT_APPLICABLE, reason
-        if (refused := self._refused_by_request(rule)) is not None:
+        if (refused := self._refused_by_request(evidence)) is not None:
             return refused
-        if (refused := self._refused_by_response(rule)) is not None:
+        if (refused := self._refused_by_response(evidence)) is not None:
             return refused
-        reason = self._lacking(rule) or self._unasked(rule)
+        reason = self._lacking(evidence) or self._unasked(evidence)
         return (Verdict.UNTESTABLE, reason) if reason else None
 
-    def _wrong_view(self, rule: Rule) -> str:
-        comparing = isinstance(rule.form, Compare)
-        if rule.view == "client" and self.evidence.view == "wire" and not comparing:
+    def _wrong_view(self, evidence: Evidence) -> str:
+        comparing = isinstance(self.rule.form, Compare)
+        if self.rule.view == "client" and evidence.view == "wire" and not comparing:
             return "it judges what a client says it saw"
-        if self.evidence.view == "wire" or rule.view == "client" or comparing:
+        if evidence.view == "wire" or self.rule.view == "client" or comparing:
             return ""
-        neutral = all(alias.layer == "semantic" for alias in rule.aliases.values())
-        return "" if neutral else "it judges the wire"
+        return "" if self.neutral else "it judges the wire"
 
-    def _refused_by_request(self, rule: Rule) -> tuple[Verdict, str] | None:
-        for path, pattern in rule.applies.request:
-            value = self.asked(path)
-            if value is MISSING and not self._recorded(path):
+    def _refused_by_request(self, evidence: Evidence) -> Refusal | None:
+        for path, test in self.request:
+            value = evidence.asked(path)
+            if value is MISSING and not _recorded(evidence, path):
                 return Verdict.UNTESTABLE, f"the request was not recorded ({path})"
-            if not compile_value(pattern, self.knobs)(value, {}, self):
+            if not test(value, {}, evidence):
                 return Verdict.NOT_APPLICABLE, f"the request's {path} rules it out"
         return None
 
-    def _refused_by_response(self, rule: Rule) -> tuple[Verdict, str] | None:
-        if not rule.applies.response:
+    def _refused_by_response(self, evidence: Evidence) -> Refusal | None:
+        if not self.response:
             return None
-        head = self.evidence.answered()
+        head = evidence.answered()
         if head is None:
             return Verdict.UNTESTABLE, "the response head was not recorded"
-        for path, pattern in rule.applies.response:
-            if not compile_value(pattern, self.knobs)(getter(path)(head), head, self):
+        for path, get, test in self.response:
+            if not test(get(head), head, evidence):
                 return Verdict.NOT_APPLICABLE, f"the response's {path} rules it out"
         return None
 
-    def _lacking(self, rule: Rule) -> str:
-        types = {kind for alias in rule.aliases.values() for kind in alias.types}
-        framed = any(kind.startswith("sse.") or kind == "[DONE]" for kind in types)
-        request, head = self.evidence.request, self.evidence.answered()
-        unread = request is None or request.json is None
-        lacks = (
-            (
-                framed and self.evidence.fidelity == "events",
-                "the framing was rebuilt, not recorded",
-            ),
-            ("http.response" in types and head is None, "the response head was not recorded"),
-            (types == {"http.end"} and self.evidence.response is None, _UNKNOWN_END),
-            ("http.request" in types and request is None, "the request was not recorded"),
-            (bool({"request", "request.item"} & types) and unread, "the request was not recorded"),
-            (isinstance(rule.form, Timing) and not self.evidence.clock, "no clock was recorded"),
-        )
-        return next((reason for missing, reason in lacks if missing), "")
+    def _lacking(self, evidence: Evidence) -> str:
+        return next((reason for missing, reason in self.lacks if missing(evidence)), "")
 
-    def _unasked(self, rule: Rule) -> str:
+    def _unasked(self, evidence: Evidence) -> str:
         """A pattern compares with the request, and neither it nor (by now) an echo is there."""
-        patterns = [v for alias in rule.aliases.values() for _, v in alias.conditions]
-        wanted = sorted({name for p in patterns for name in references(p)})
-        for name in wanted:
-            path = name.removeprefix("request.")
-            if path != name and self.asked(path) is MISSING and not self._recorded(path):
-                return f"the request was not recorded ({name})"
+        for path in self.echoed:
+            if evidence.asked(path) is MISSING and not _recorded(evidence, path):
+                return f"the request was not recorded (request.{path})"
         return ""
 
-    def _recorded(self, path: str) -> bool:
-        """Whether the part of the request was recorded in which the path would stand."""
-        request = self.evidence.request
-        return request is not None and (path.startswith("http.") or request.json is not None)
+
+def terms(rule: Rule, knobs: Mapping[str, Any]) -> Terms:
+    """The terms of a rule under a profile's knobs. Raises PatternError for an unknown knob."""
+    request = tuple((path, compile_value(v, knobs)) for path, v in rule.applies.request)
+    response = tuple(
+        (path, getter(path), compile_value(v, knobs)) for path, v in rule.applies.response
+    )
+    lacks, echoed = tuple(_lacks(rule)), _echoed(rule)
+    bound = request or response or lacks or echoed
+    free = not bound and rule.view == "wire" and not isinstance(rule.form, Compare)
+    neutral = all(alias.layer == "semantic" for alias in rule.aliases.values())
+    return Terms(rule, neutral, request, response, lacks, echoed, free)
+
+
+def _lacks(rule: Rule) -> Iterator[Lack]:
+    types = {kind for alias in rule.aliases.values() for kind in alias.types}
+    if any(kind.startswith("sse.") or kind == "[DONE]" for kind in types):
+        yield lambda e: e.fidelity == "events", "the framing was rebuilt, not recorded"
+    if "http.response" in types:
+        yield lambda e: e.answered() is None, "the response head was not recorded"
+    if types == {"http.end"}:
+        yield lambda e: e.response is None, "how the stream ended was not recorded"
+    if "http.request" in types:
+        yield lambda e: e.request is None, "the request was not recorded"
+    if {"request", "request.item"} & types:
+        unread = "the request was not recorded"
+        yield lambda e: e.request is None or e.request.json is None, unread
+    if isinstance(rule.form, Timing):
+        yield lambda e: not e.clock, "no clock was recorded"
+
+
+def _echoed(rule: Rule) -> tuple[str, ...]:
+    patterns = [v for alias in rule.aliases.values() for _, v in alias.conditions]
+    wanted = sorted({name for pattern in patterns for name in references(pattern)})
+    return tuple(n.removeprefix("request.") for n in wanted if n.startswith("request."))
+
+
+def _recorded(evidence: Evidence, path: str) -> bool:
+    """Whether the part of the request was recorded in which the path would stand."""
+    request = evidence.request
+    return request is not None and (path.startswith("http.") or request.json is not None)

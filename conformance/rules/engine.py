@@ -1,123 +1,30 @@
 """The interpreted engine: events in, verdicts and violations out. It is the oracle.
 
-A `RuleSet` is a list of rules compiled for one profile: immutable once built, shared by threads.
 A `Judge` watches one exchange: it wakes the monitors that name an event's type, tells them when a
 frame is complete, and collects verdicts at the end. Faster engines must agree with it.
 
-Rule 1: dispatch is by (layer, type). Tables are made on first sight of a type; their number is
-capped, because a hostile server invents types.
+Rule 1: a monitor is made when the first event concerns it; that none ever did has an outcome of
+its own, worked out once (`plans`).
 Rule 2: a monitor that fails, by a cap or by a fault of ours, ends with ERROR; the others go on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
 from typing import Any, Final
 
 from conformance.events import Ending, Event, Layer
-from conformance.rules.applies import Applicability, Evidence, profile_excludes
-from conformance.rules.model import Alias, Compare, Rule
-from conformance.rules.monitors import Maker, maker
+from conformance.rules.applies import Evidence
+from conformance.rules.model import Compare, Rule
 from conformance.rules.monitors.base import CapReachedError, Monitor, Violation
 from conformance.rules.monitors.gather import GatherMonitor
-from conformance.rules.paths import Getter, getter
-from conformance.rules.patterns import Asked, Test, compile_value
+from conformance.rules.plans import Named, Outcome, Plan, RuleSet, Wake, reason
 from conformance.rules.repetition import is_related, is_steady
 from conformance.rules.verdicts import Verdict
 
-MOST_TYPES: Final = 1024
 OVERFLOW: Final = ".overflow"  # a dialect's wire event: it gives no semantic events from here on
 
-Conditions = tuple[tuple[Getter, Test], ...]
 Reading = tuple[Monitor[Any], frozenset[str]]  # a monitor, and its names for an event
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of one rule: verdict, the reason where it is neither PASS nor FAIL, violations."""
-
-    rule: Rule
-    verdict: Verdict
-    reason: str = ""
-    violations: tuple[Violation, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """One name of one rule, compiled: which types it may have and which conditions must hold."""
-
-    name: str
-    alias: Alias
-    is_type: Callable[[str, Asked], bool]
-    conditions: Conditions
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A rule made ready for one profile."""
-
-    rule: Rule
-    names: tuple[Named, ...]
-    make: Maker
-    excluded: str = ""  # why the profile rules it out
-
-
-@dataclass(frozen=True, slots=True)
-class Wake:
-    """What one type of event means to one plan."""
-
-    plan: int
-    always: frozenset[str]
-    conditional: tuple[Named, ...]
-    combined: dict[tuple[bool, ...], frozenset[str]]
-
-
-class RuleSet:
-    """Rules compiled with a profile's knobs; `promises` are among them, by name."""
-
-    def __init__(self, rules: Sequence[Rule], knobs: Mapping[str, Any]) -> None:
-        self.knobs = knobs
-        self.plans = tuple(_plan(rule, knobs) for rule in rules)
-        self._wakes: dict[tuple[Layer, str], tuple[Wake, ...]] = {}
-
-    def wakes(self, event: Event, asked: Asked) -> tuple[Wake, ...]:
-        """Which plans an event may concern."""
-        key = (event.layer, event.type)
-        found = self._wakes.get(key)
-        if found is None:
-            found = tuple(self._wakes_for(event, asked))
-            if len(self._wakes) < MOST_TYPES:
-                self._wakes[key] = found
-        return found
-
-    def _wakes_for(self, event: Event, asked: Asked) -> list[Wake]:
-        found: list[Wake] = []
-        for position, plan in enumerate(self.plans):
-            named = [
-                n
-                for n in plan.names
-                if n.alias.layer == event.layer and n.is_type(event.type, asked)
-            ]
-            if named:
-                always = frozenset(n.name for n in named if not n.conditions)
-                found.append(Wake(position, always, tuple(n for n in named if n.conditions), {}))
-        return found
-
-
-def _plan(rule: Rule, knobs: Mapping[str, Any]) -> Plan:
-    for _, pattern in (*rule.applies.request, *rule.applies.response):
-        compile_value(pattern, knobs)  # an unknown knob is an error now, not in mid-stream
-    names = tuple(_named(name, alias, knobs) for name, alias in rule.aliases.items())
-    return Plan(rule, names, maker(rule, knobs), profile_excludes(rule, knobs))
-
-
-def _named(name: str, alias: Alias, knobs: Mapping[str, Any]) -> Named:
-    conditions = tuple((getter(p), compile_value(v, knobs)) for p, v in alias.conditions)
-    if types := frozenset(alias.types):
-        return Named(name, alias, lambda kind, _asked: kind in types, conditions)
-    test = compile_value(alias.type, knobs)
-    return Named(name, alias, lambda kind, asked: test(kind, {}, asked), conditions)
 
 
 class Judge:
@@ -133,19 +40,28 @@ class Judge:
         self.last = 0
         self.ms: float | None = None
         self.fresh: list[tuple[Rule, Violation]] = []
-        self._applies = Applicability(evidence, rules.knobs)
         self._monitors: list[Monitor[Any] | None] = []
+        self._silent: list[bool] = []
         self._all: list[Monitor[Any]] = []
         self._woken: list[Monitor[Any]] = []
         self._start()
 
     def _start(self) -> None:
+        """Makes the monitors that cannot wait for an event of theirs."""
         for plan in self.rules.plans:
-            silent = plan.excluded or self._applies.excludes_early(plan.rule)
-            monitor = None if silent else plan.make(self)
+            silent = plan.excluded or plan.terms.excludes_early(self.evidence)
+            monitor = None if silent or plan.unheard else plan.make(self)
+            self._silent.append(bool(silent))
             self._monitors.append(monitor)
             if monitor is not None and monitor.wakes_on_all:
                 self._all.append(monitor)
+
+    def _monitor(self, position: int) -> Monitor[Any] | None:
+        """The monitor of a plan, made when an event concerns it; None if it is not to speak."""
+        monitor = self._monitors[position]
+        if monitor is None and not self._silent[position]:
+            monitor = self._monitors[position] = self.rules.plans[position].make(self)
+        return monitor
 
     def asked(self, path: str) -> Any:
         """Value of a request path, or of the response's echo of it, or MISSING."""
@@ -166,7 +82,7 @@ class Judge:
         for monitor in self._all:
             self._step(monitor, event, frozenset())
         for wake in self.rules.wakes(event, self):
-            woken = self._monitors[wake.plan]
+            woken = self._monitors[wake.plan] or self._monitor(wake.plan)
             if woken is None or woken.error:
                 continue
             if not wake.conditional:
@@ -218,7 +134,7 @@ class Judge:
                 return None
             found.append((monitor, frozenset()))
         for wake in self.rules.wakes(event, self):
-            woken = self._monitors[wake.plan]
+            woken = self._monitors[wake.plan] or self._monitor(wake.plan)
             if woken is None or woken.error:
                 continue
             names = self._steady_names(wake, event, columns)
@@ -267,29 +183,33 @@ class Judge:
         """Ends the exchange; one outcome per rule, in the order of the rule set."""
         self.settle()
         outcomes: list[Outcome] = []
-        for plan, monitor in zip(self.rules.plans, self._monitors, strict=True):
+        for position, plan in enumerate(self.rules.plans):
+            monitor = self._monitors[position]
             if monitor is not None and not monitor.error:
                 try:
                     monitor.close(how)
                 except Exception as err:  # noqa: BLE001  # as in _step
                     _fail(monitor, err)
-            outcomes.append(self._outcome(plan, monitor))
+            outcomes.append(self._outcome(position, plan, monitor))
         return tuple(outcomes)
 
-    def _outcome(self, plan: Plan, monitor: Monitor[Any] | None) -> Outcome:
+    def _outcome(self, position: int, plan: Plan, monitor: Monitor[Any] | None) -> Outcome:
         rule = plan.rule
         if plan.excluded:
             return Outcome(rule, Verdict.NOT_APPLICABLE, plan.excluded)
-        refused = self._applies.refuses(rule)
+        refused = plan.terms.refuses(self.evidence)
         if refused is not None:
             return Outcome(rule, *refused)
-        if monitor is None or isinstance(rule.form, Compare):
+        if self._silent[position] or isinstance(rule.form, Compare):
             return Outcome(rule, Verdict.NOT_APPLICABLE, "it is judged over several exchanges")
         if self.overflow and any(n.alias.layer == "semantic" for n in plan.names):
             return Outcome(rule, Verdict.ERROR, "the stream opens more than its dialect follows")
+        if monitor is None:
+            assert plan.unheard is not None
+            return plan.unheard
         verdict = monitor.verdict()
         violations = tuple(monitor.violations) if verdict is Verdict.FAIL else ()
-        return Outcome(rule, verdict, _reason(monitor, verdict), violations)
+        return Outcome(rule, verdict, reason(monitor, verdict), violations)
 
 
 def _is_still(
@@ -298,17 +218,6 @@ def _is_still(
     """Whether such events all reach the same slices and change nothing there."""
     alike = not any(is_related(path, columns) for path in monitor.rule.slice)
     return alike and monitor.still(event, names, columns)
-
-
-def _reason(monitor: Monitor[Any], verdict: Verdict) -> str:
-    if verdict is Verdict.ERROR:
-        return monitor.error
-    if verdict is Verdict.INCONCLUSIVE:
-        return monitor.inconclusive
-    if verdict is Verdict.VACUOUS:
-        wanted = sorted({alias.describe() for alias in monitor.rule.aliases.values()})
-        return f"never fired: no {' / '.join(wanted)}"
-    return ""
 
 
 def _fail(monitor: Monitor[Any], err: Exception) -> None:

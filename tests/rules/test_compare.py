@@ -11,12 +11,13 @@ import pytest
 from conformance.events import SEMANTIC_EVENTS, Ending, Event, Vocabulary
 from conformance.rules.applies import Evidence
 from conformance.rules.document import parse
-from conformance.rules.engine import Judge, RuleSet
+from conformance.rules.engine import Judge
 from conformance.rules.load import read_suite
 from conformance.rules.model import Compare, Rule
 from conformance.rules.monitors import gather
 from conformance.rules.monitors.base import Violation
 from conformance.rules.monitors.gather import Contribution, compare
+from conformance.rules.plans import RuleSet
 from conformance.rules.verdicts import Verdict
 
 Side = Mapping[str, Any]

@@ -17,8 +17,9 @@ from conformance.events import Ending, Event, Layer
 from conformance.profiles import find
 from conformance.rules import document
 from conformance.rules.applies import Evidence
-from conformance.rules.engine import Judge, RuleSet
+from conformance.rules.engine import Judge
 from conformance.rules.model import Alias, Rule
+from conformance.rules.plans import RuleSet
 from conformance.rules.verdicts import Verdict
 
 FOLDER: Final = Path(__file__).parent.parent / "vectors" / "rules"

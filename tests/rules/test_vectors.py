@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from conformance.rules import document
-from conformance.rules.engine import Outcome
 from conformance.rules.forms import FORMS
+from conformance.rules.plans import Outcome
 from conformance.rules.verdicts import Verdict
 
 FOLDER = Path(__file__).parent.parent / "vectors" / "rules"

@@ -1,0 +1,159 @@
+"""Rules made ready for one profile: immutable once built, shared by exchanges and threads.
+
+Rule 1: dispatch is by (layer, type). Tables are made on first sight of a type; their number is
+capped, because a hostile server invents types.
+Rule 2: whatever does not hang on the exchange is worked out here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from conformance.events import Ending, Event, Layer
+from conformance.rules.applies import Terms, profile_excludes, terms
+from conformance.rules.model import Alias, Rule
+from conformance.rules.monitors import Maker, maker
+from conformance.rules.monitors.base import Monitor, Violation
+from conformance.rules.paths import MISSING, Getter, getter
+from conformance.rules.patterns import Asked, Test, compile_value
+from conformance.rules.verdicts import Verdict
+
+MOST_TYPES: Final = 1024
+
+Conditions = tuple[tuple[Getter, Test], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one rule: verdict, the reason where it is neither PASS nor FAIL, violations."""
+
+    rule: Rule
+    verdict: Verdict
+    reason: str = ""
+    violations: tuple[Violation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """One name of one rule, compiled: which types it may have and which conditions must hold."""
+
+    name: str
+    alias: Alias
+    is_type: Callable[[str, Asked], bool]
+    conditions: Conditions
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A rule made ready for one profile."""
+
+    rule: Rule
+    names: tuple[Named, ...]
+    make: Maker
+    terms: Terms
+    excluded: str = ""  # why the profile rules it out
+    unheard: Outcome | None = None  # what comes of it if no event concerns it, where that is fixed
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """What one type of event means to one plan."""
+
+    plan: int
+    always: frozenset[str]
+    conditional: tuple[Named, ...]
+    combined: dict[tuple[bool, ...], frozenset[str]]
+
+
+class RuleSet:
+    """Rules compiled with a profile's knobs; `promises` are among them, by name."""
+
+    def __init__(self, rules: Sequence[Rule], knobs: Mapping[str, Any]) -> None:
+        self.knobs = knobs
+        self.plans = tuple(_plan(rule, knobs) for rule in rules)
+        self._wakes: dict[tuple[Layer, str], tuple[Wake, ...]] = {}
+
+    def wakes(self, event: Event, asked: Asked) -> tuple[Wake, ...]:
+        """Which plans an event may concern."""
+        key = (event.layer, event.type)
+        found = self._wakes.get(key)
+        if found is None:
+            found = tuple(self._wakes_for(event, asked))
+            if len(self._wakes) < MOST_TYPES:
+                self._wakes[key] = found
+        return found
+
+    def _wakes_for(self, event: Event, asked: Asked) -> list[Wake]:
+        found: list[Wake] = []
+        for position, plan in enumerate(self.plans):
+            named = [
+                n
+                for n in plan.names
+                if n.alias.layer == event.layer and n.is_type(event.type, asked)
+            ]
+            if named:
+                always = frozenset(n.name for n in named if not n.conditions)
+                found.append(Wake(position, always, tuple(n for n in named if n.conditions), {}))
+        return found
+
+
+def _plan(rule: Rule, knobs: Mapping[str, Any]) -> Plan:
+    names = tuple(_named(name, alias, knobs) for name, alias in rule.aliases.items())
+    make, excluded = maker(rule, knobs), profile_excludes(rule, knobs)
+    return Plan(rule, names, make, terms(rule, knobs), excluded, _unheard(rule, make))
+
+
+def _unheard(rule: Rule, make: Maker) -> Outcome | None:
+    """The outcome of a rule that no event concerns; None if it hangs on anything else.
+
+    A monitor is tried in the two worlds that differ most: a clean end of a stream on which every
+    layer spoke, and a broken one on which none did.
+    """
+    worlds: tuple[tuple[Ending, _World], ...]
+    worlds = (("eof", _World(broken=False)), ("reset", _World(broken=True)))
+    for how, world in worlds:
+        monitor = make(world)
+        monitor.close(how)
+        if monitor.wakes_on_all or monitor.verdict() is not Verdict.VACUOUS:
+            return None
+    return Outcome(rule, Verdict.VACUOUS, reason(monitor, Verdict.VACUOUS))
+
+
+class _World:
+    """An exchange in which nothing happens."""
+
+    declared: frozenset[str] | None = None
+    last = 0
+    ms: float | None = None
+
+    def __init__(self, *, broken: bool) -> None:
+        self.broken = broken
+        self.layers: set[Layer] = set() if broken else {"transport", "wire", "semantic"}
+
+    def asked(self, path: str) -> Any:  # noqa: ARG002  # nothing was
+        return MISSING
+
+    def found(self, rule: Rule, violation: Violation) -> None:
+        """The verdict tells."""
+
+
+def _named(name: str, alias: Alias, knobs: Mapping[str, Any]) -> Named:
+    conditions = tuple((getter(p), compile_value(v, knobs)) for p, v in alias.conditions)
+    if types := frozenset(alias.types):
+        return Named(name, alias, lambda kind, _asked: kind in types, conditions)
+    test = compile_value(alias.type, knobs)
+    return Named(name, alias, lambda kind, asked: test(kind, {}, asked), conditions)
+
+
+def reason(monitor: Monitor[Any], verdict: Verdict) -> str:
+    """Why a verdict is neither PASS nor FAIL."""
+    if verdict is Verdict.ERROR:
+        return monitor.error
+    if verdict is Verdict.INCONCLUSIVE:
+        return monitor.inconclusive
+    if verdict is Verdict.VACUOUS:
+        wanted = sorted({alias.describe() for alias in monitor.rule.aliases.values()})
+        return f"never fired: no {' / '.join(wanted)}"
+    return ""
