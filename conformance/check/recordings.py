@@ -12,7 +12,9 @@ from conformance import dialects
 from conformance.cassette import Recording, discover, open_recording
 from conformance.check.client import check_client, declared_events
 from conformance.check.comparisons import comparisons, with_comparisons
+from conformance.check.expectations import with_expectations, with_randomness
 from conformance.check.identification import Sender, signed
+from conformance.check.parallel import outcomes
 from conformance.check.result import Report, StreamResult
 from conformance.check.rulebook import Rulebook
 from conformance.check.running import check_wire
@@ -52,8 +54,9 @@ def check_paths(
     rules: Sequence[str] = (),
     folders: Sequence[Path] = (),
     as_of: str | None = None,
+    jobs: int | None = 1,
 ) -> Report:
-    """Judges files, and every recording below folders.
+    """Judges files, and every recording below folders, with up to `jobs` processes (None: all).
 
     A file that cannot be judged stands in the report's `errors`; the others are judged all the
     same. With `as_of`, a version, newer rules are left out, and a note counts them. Raises
@@ -61,17 +64,18 @@ def check_paths(
     """
     rulebook = Rulebook.load(suites, rules, as_of)
     choices = Choices(dialect, profile, tuple(folders))
-    streams: list[StreamResult] = []
-    errors: list[str] = []
-    for path in files(paths):
+
+    def judged(path: Path) -> list[StreamResult] | str:
         try:
-            streams.extend(
-                check_recording(open_recording(path, dialect=dialect), rulebook, choices)
-            )
+            return check_recording(open_recording(path, dialect=dialect), rulebook, choices)
         except SpecError:
             raise
         except ConformanceError as err:
-            errors.append(str(err) if err.place else f"{path}: {err}")
+            return str(err) if err.place else f"{path}: {err}"
+
+    found = list(outcomes(judged, files(paths), jobs))
+    streams = chain.from_iterable(each for each in found if not isinstance(each, str))
+    errors = (each for each in found if isinstance(each, str))
     return Report(tuple(streams), tuple(errors), rulebook.notes)
 
 
@@ -97,6 +101,7 @@ def check_recording(
     results = [replace(_located(recording, each.result), target=target) for each in judged]
     results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
     compared = comparisons(rulebook, [c for each in judged for c in each.contributions])
+    compared = with_randomness(compared, rulebook.rules, recording.header)
     return [*results[:-1], with_comparisons(results[-1], compared)]
 
 
@@ -112,11 +117,11 @@ def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Itera
     last = recording.exchanges[-1]
     for exchange in recording.exchanges:
         setting = _setting(recording, exchange, rulebook, choices, senders)
-        if scenario is None:
-            scenario = Scenario(setting.bound, Evidence(exchange.request, exchange.response))
-        else:
+        if scenario is not None:
             scenario.next()
-        yield check_wire(
+        elif exchange is recording.exchanges[0] and setting.bound.scenario.plans:
+            scenario = Scenario(setting.bound, Evidence(exchange.request, exchange.response))
+        judged = check_wire(
             setting,
             exchange,
             exchange.chunks,
@@ -124,6 +129,7 @@ def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Itera
             scenario=scenario,
             is_last=exchange is last,
         )
+        yield with_expectations(judged, setting, exchange, recording.header)
         if exchange.seen is not None:
             yield check_client(setting, exchange, exchange.seen)
 

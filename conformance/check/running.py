@@ -6,22 +6,22 @@ and mutant under random chunking.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
-from conformance.check.runs import Run, begin
+from conformance.check.clock import Clock, Gathered, clocked, gathered
+from conformance.check.runs import Run, begin, is_delta
 from conformance.check.scenario import Scenario
-from conformance.check.trace import Framer, clocked, decode
+from conformance.check.trace import Framer
 from conformance.check.view import Judged, Setting
 from conformance.check.wire import WireView
-from conformance.dialects.base import Reading
+from conformance.dialects.base import NOT_JSON, Reading
 from conformance.errors import HarnessError
 from conformance.events import Chunk, Ending, Event, Exchange, Frame
 from conformance.profiles import reading
 from conformance.sse import Parser
 
 LONGEST_HELD: Final = 1 << 16  # bytes of one unfinished frame that a run waits for
-WORTHWHILE: Final = 1 << 15  # bytes to take at once where no clock is kept
 SHORT: Final = 8  # a run of fewer frames was not worth its beginning
 MOST_PATIENCE: Final = 64
 _END: Final = b"\n\n"
@@ -41,28 +41,15 @@ def check_wire(
     `scenario` goes on over several exchanges; the last one's result holds its verdicts.
     """
     several = scenario is not None and bool(setting.bound.scenario.plans)
-    kind = WireView if several or setting.keep else RunningView
-    view = kind(setting, exchange, scenario)
-    for data, ms in gathered(clocked(chunks)):
-        view.feed(data, ms)
-    return view.finish(end, is_last=is_last)
-
-
-def gathered(chunks: Iterable[tuple[bytes, float | None]]) -> Iterator[tuple[bytes, float | None]]:
-    """Chunks joined to worthwhile ones where no clock was kept: nobody asks when they came."""
-    kept: list[bytes] = []
-    size = 0
-    for data, ms in chunks:
-        if ms is None:
-            kept.append(data)
-            size += len(data)
-        if size >= WORTHWHILE or (ms is not None and kept):
-            yield b"".join(kept), None
-            kept, size = [], 0
-        if ms is not None:
-            yield data, ms
-    if kept:
-        yield b"".join(kept), None
+    if several or setting.keep:
+        view = WireView(setting, exchange, scenario)
+        for data, ms in clocked(chunks):
+            view.feed(data, ms)
+        return view.finish(end, is_last=is_last)
+    running = RunningView(setting, exchange, scenario)
+    for each in gathered(chunks):
+        running.feed_gathered(each)
+    return running.finish(end, is_last=is_last)
 
 
 class RunningView(WireView):
@@ -75,29 +62,41 @@ class RunningView(WireView):
         self._reading: Reading = reading(setting.profile)
         self._run: Run | None = None
         self._held = b""
+        self._gathered = Gathered(b"")
         self._patience = 0  # frames to wait before the next attempt
         self._failures = 0
+
+    def feed(self, data: bytes, ms: float | None) -> None:
+        self.feed_gathered(Gathered(data) if ms is None else Gathered(data, (len(data),), (ms,)))
+
+    def feed_gathered(self, gathered: Gathered) -> None:
+        """Takes chunks that were joined; the outcome is that of feeding them one by one."""
+        self._gathered = gathered
+        super().feed(gathered.data, gathered.times[-1] if gathered.times else None)
 
     def read(self, data: bytes, framer: Framer) -> None:
         if framer.parser is None:
             super().read(data, framer)
             return
+        now = self.judge.ms
         buffer, self._held, at = self._held + data, b"", 0
+        clock = Clock(len(buffer) - len(self._gathered.data), self._gathered)
         while at < len(buffer):
             if self._run is not None:
-                size = self._take(self._run, framer.parser, buffer, at)
+                size = self._take(self._run, framer.parser, buffer, at, clock)
                 if size is None:
                     self._held = buffer[at:]
-                    return
+                    break
                 at += size
             if self._run is None and at < len(buffer):
-                at = self._step(framer.parser, buffer, at)
+                at = self._step(framer.parser, buffer, at, clock)
+        self.judge.ms = now
 
-    def _take(self, run: Run, parser: Parser, buffer: bytes, at: int) -> int | None:
+    def _take(self, run: Run, parser: Parser, buffer: bytes, at: int, clock: Clock) -> int | None:
         """Bytes taken by the run, which ends at 0; None to wait for the rest of a frame."""
         taken = run.take(buffer, at)
         if taken is not None:
-            run.add(taken, self.judge.ms)
+            run.add(taken, clock.rows(run.ends(taken, at)) if clock.ticks else ())
             parser.skip(taken.size)
             if run.is_full:
                 self._tell(run)
@@ -120,24 +119,29 @@ class RunningView(WireView):
         ends = buffer.find(b"\n", at + len(head))
         return buffer.find(b"\r", at) < 0 and ends in (-1, len(buffer) - 1)
 
-    def _step(self, parser: Parser, buffer: bytes, at: int) -> int:
+    def _step(self, parser: Parser, buffer: bytes, at: int, clock: Clock) -> int:
         """Reads up to the next blank line the usual way; where that ended."""
         end = buffer.find(_END, at)
         stop = end + len(_END) if end >= 0 else len(buffer)
-        frames = parser.feed(buffer[at:stop])
-        for frame in frames:
-            events = self.frame(frame)
+        frames: list[Frame] = []
+        for upto, ms in clock.pieces(at, stop):
+            self.judge.ms = ms
+            found = parser.feed(buffer[at:upto])
+            for frame in found:
+                events = self.frame(frame)
+            frames += found
+            at = upto
         if len(frames) == 1 and parser.is_between:
             self._begin(frames[0], events, parser)
         return stop
 
     def _begin(self, frame: Frame, events: list[Event], parser: Parser) -> None:
+        if not is_delta(events):
+            return
         if self._patience > 0:
             self._patience -= 1
             return
-        if frame.kind != "event":
-            return
-        payload = decode(frame.data)
+        payload = events[0].data.get("json", NOT_JSON)
         columns = self.setting.dialect.columns(payload, self._reading)
         if columns is None:
             return
@@ -147,7 +151,7 @@ class RunningView(WireView):
 
     def _failed(self) -> None:
         self._failures += 1
-        self._patience = min(1 << self._failures, MOST_PATIENCE)
+        self._patience = min(1 << self._failures >> 2, MOST_PATIENCE)
 
     def _end_run(self, run: Run) -> None:
         self._tell(run)

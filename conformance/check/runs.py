@@ -13,8 +13,9 @@ text in one delta of the kind that the first frame gave: anything else is our fa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Final
 
 import msgspec
@@ -74,16 +75,20 @@ class Run:
         # An empty text may be nothing to a rule, or to the reader of a delta: it is read alone.
         return None if any("" in column for column in taken.values) else taken
 
-    def add(self, taken: Taken, ms: float | None) -> None:
-        """Keeps frames for the next stretch."""
+    def ends(self, taken: Taken, at: int) -> list[int]:
+        """The bytes behind each of the frames taken at `at`."""
+        around = self.template.around
+        return list(accumulate((len(row) + around for row in taken.rows), initial=at))[1:]
+
+    def add(self, taken: Taken, times: Iterable[tuple[int, float]]) -> None:
+        """Keeps frames for the next stretch; `times` say how many of them had come when."""
         for path, values in zip(self.template.columns, taken.values, strict=True):
             self._values[path].extend(values)
         self._rows.extend(taken.rows)
+        self.times += [(self.count + count, ms) for count, ms in times]
         self.count += len(taken.rows)
         self.total += len(taken.rows)
         self.size += taken.size
-        if ms is not None:
-            self.times.append((self.count, ms))
 
     @property
     def is_full(self) -> bool:
@@ -114,10 +119,9 @@ class Run:
         """The frames as the parser would have given them."""
         found: list[Frame] = []
         at, like, template = self.offset, self.frame, self.template
-        around = len(template.head) + len(template.first) + len(template.last) + 2
         for row, data in zip(self._rows, self.data(), strict=True):
             found.append(Frame("event", like.event, data, like.id, at, like.named))
-            at += around + len(row)
+            at += template.around + len(row)
         return found
 
     def seen(self, number: int, kind: str) -> list[Seen]:
@@ -162,17 +166,20 @@ class _WithData(Mapping[str, Sequence[Any]]):
         return 1 + len(self._kept)
 
 
+def is_delta(events: Sequence[Event]) -> bool:
+    """Whether a frame said one delta and nothing else, as those that follow may."""
+    spoken = [event.type for event in events if event.layer == "semantic"]
+    return len(spoken) == 1 and spoken[0] in TEXTS
+
+
 def begin(
     judge: Judge, frame: Frame, payload: Any, columns: Columns, events: Sequence[Event], *, at: int
 ) -> Run | None:
-    """The run that may follow a frame which has just been read; None where there can be none.
+    """The run that may follow a delta which has just been read; None where there can be none.
 
-    `events` are what the frame gave rise to, `at` is the byte behind it.
+    `events` are what its frame gave rise to, `at` is the byte behind it.
     """
     parts: list[Part] = []
-    spoken = [event for event in events if event.layer == "semantic"]
-    if len(spoken) != 1 or spoken[0].type not in TEXTS:
-        return None
     for event in events:
         places = _places(event, payload, columns)
         readers = judge.readers(event, places) if places is not None else None

@@ -90,6 +90,11 @@ class Template:
         values = self.decode(rows) if rows else None
         return None if values is None else Taken(size, values, rows)
 
+    @property
+    def around(self) -> int:
+        """The bytes of a frame that do not belong to its row."""
+        return len(self.head) + len(self.first) + len(self.last) + len(_END)
+
     def data(self, row: bytes) -> bytes:
         """The data of the frame that a row belongs to."""
         return self.first + row + self.last

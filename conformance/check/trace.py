@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
 
 from conformance.dialects.base import NOT_JSON, Reader
-from conformance.events import Chunk, Ending, Event, Frame, Request, Response
+from conformance.events import Ending, Event, Frame, Request, Response
 from conformance.sse import Parser
 
 BOM: Final = b"\xef\xbb\xbf"
@@ -133,11 +133,3 @@ def _framed(frame: Frame, payload: Any, number: int) -> Event:
 
 def _headers(headers: Sequence[tuple[str, str]]) -> dict[str, str]:
     return {name.lower(): value for name, value in headers}
-
-
-def clocked(chunks: Iterable[Chunk]) -> Iterator[tuple[bytes, float | None]]:
-    """Chunks with the milliseconds since the response head; None once a chunk has no clock."""
-    elapsed: float | None = 0.0
-    for chunk in chunks:
-        elapsed = None if elapsed is None or chunk.ms is None else elapsed + chunk.ms
-        yield chunk.data, elapsed

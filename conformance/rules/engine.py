@@ -18,8 +18,8 @@ from conformance.rules.applies import Evidence
 from conformance.rules.model import Compare, Rule
 from conformance.rules.monitors.base import CapReachedError, Monitor, Violation
 from conformance.rules.monitors.gather import GatherMonitor
-from conformance.rules.plans import Named, Outcome, Plan, RuleSet, Wake, reason
-from conformance.rules.repetition import is_related, is_steady
+from conformance.rules.plans import Columns, Named, Outcome, Plan, RuleSet, Wake, reason
+from conformance.rules.repetition import is_related
 from conformance.rules.verdicts import Verdict
 
 OVERFLOW: Final = ".overflow"  # a dialect's wire event: it gives no semantic events from here on
@@ -127,36 +127,37 @@ class Judge:
         To be asked once the event itself has been read and its frame has settled.
         """
         found: list[Reading] = []
+        places = tuple(columns)
         for monitor in self._all:
             if monitor.error:
                 continue
-            if not _is_still(monitor, event, frozenset(), columns):
+            slices = monitor.rule.slice
+            related = any(is_related(path, places) for path in slices)
+            if related or not monitor.still(event, frozenset(), places):
                 return None
             found.append((monitor, frozenset()))
         for wake in self.rules.wakes(event, self):
-            woken = self._monitors[wake.plan] or self._monitor(wake.plan)
+            woken = self._monitors[wake.plan]
             if woken is None or woken.error:
                 continue
-            names = self._steady_names(wake, event, columns)
+            names = self._steady_names(wake, event, places)
             if names is None:
                 return None
             if names or woken.wakes_on_type:
-                if woken.cost(event) or not _is_still(woken, event, names, columns):
+                alike = self.rules.alike(self.rules.plans[wake.plan], places)
+                if not alike or woken.cost(event) or not woken.still(event, names, places):
                     return None
                 found.append((woken, names))
         return found
 
-    def _steady_names(
-        self, wake: Wake, event: Event, columns: Collection[str]
-    ) -> frozenset[str] | None:
+    def _steady_names(self, wake: Wake, event: Event, columns: Columns) -> frozenset[str] | None:
         """The names that hold whatever the columns are; None where that is unclear."""
         held = set(wake.always)
         for named in wake.conditional:
             unclear = False
-            for (path, pattern), (get, test) in zip(
-                named.alias.conditions, named.conditions, strict=True
-            ):
-                if not is_steady(path, pattern, columns, self.rules.knobs):
+            steady = self.rules.steady(named, columns)
+            for is_steady, (get, test) in zip(steady, named.conditions, strict=True):
+                if not is_steady:
                     unclear = True
                 elif not test(get(event.data), event.data, self):
                     break  # one condition that never holds settles it
@@ -210,14 +211,6 @@ class Judge:
         verdict = monitor.verdict()
         violations = tuple(monitor.violations) if verdict is Verdict.FAIL else ()
         return Outcome(rule, verdict, reason(monitor, verdict), violations)
-
-
-def _is_still(
-    monitor: Monitor[Any], event: Event, names: frozenset[str], columns: Collection[str]
-) -> bool:
-    """Whether such events all reach the same slices and change nothing there."""
-    alike = not any(is_related(path, columns) for path in monitor.rule.slice)
-    return alike and monitor.still(event, names, columns)
 
 
 def _fail(monitor: Monitor[Any], err: Exception) -> None:

@@ -1,12 +1,14 @@
 """Dotted paths into decoded JSON: `item.summary.*.text`, `choices.0.delta`.
 
 A segment of digits indexes a list, `*` maps over one (elements without the rest are left out).
-A value that is not there is MISSING, which is not null.
+A value that is not there is MISSING, which is not null. Objects are dicts, as JSON decoders give
+them: the test for any other mapping costs more than the look-up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 
@@ -23,6 +25,7 @@ MISSING: Final = _Missing()
 Getter = Callable[[Any], Any]
 
 
+@lru_cache(maxsize=4096)
 def getter(path: str) -> Getter:
     """A function from a decoded value to what stands at `path` in it, or MISSING."""
     segments = tuple(path.split("."))
@@ -35,14 +38,14 @@ def getter(path: str) -> Getter:
 
 def _single(name: str) -> Getter:
     def get(value: Any) -> Any:
-        return value.get(name, MISSING) if isinstance(value, Mapping) else MISSING
+        return value.get(name, MISSING) if isinstance(value, dict) else MISSING
 
     return get
 
 
 def _descend(value: Any, segments: tuple[str, ...]) -> Any:
     for segment in segments:
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             value = value.get(segment, MISSING)
         elif isinstance(value, list) and segment.isdecimal() and int(segment) < len(value):
             value = value[int(segment)]
@@ -73,7 +76,7 @@ def without(value: Any, masks: tuple[tuple[str, ...], ...]) -> Any:
     if isinstance(value, list):
         inner = tuple(mask[1:] for mask in masks if mask[0] == "*" and len(mask) > 1)
         return [without(each, inner) for each in value]
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return value
     return {
         key: without(each, tuple(mask[1:] for mask in masks if mask[0] == key and len(mask) > 1))

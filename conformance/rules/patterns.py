@@ -43,7 +43,7 @@ def same(left: Any, right: Any) -> bool:
     """JSON equality: 1 equals 1.0, but true is no number."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
-    if isinstance(left, Mapping) and isinstance(right, Mapping):
+    if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(same(left[k], right[k]) for k in left)
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(same, left, right))

@@ -18,11 +18,13 @@ from conformance.rules.monitors import Maker, maker
 from conformance.rules.monitors.base import Monitor, Violation
 from conformance.rules.paths import MISSING, Getter, getter
 from conformance.rules.patterns import Asked, Test, compile_value
+from conformance.rules.repetition import is_related, is_steady
 from conformance.rules.verdicts import Verdict
 
 MOST_TYPES: Final = 1024
 
 Conditions = tuple[tuple[Getter, Test], ...]
+Columns = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Named:
     alias: Alias
     is_type: Callable[[str, Asked], bool]
     conditions: Conditions
+    steady: dict[Columns, tuple[bool, ...]]  # which conditions give one answer whatever they hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class Plan:
     names: tuple[Named, ...]
     make: Maker
     terms: Terms
+    alike: dict[Columns, bool]  # whether the columns leave the slice alone
     excluded: str = ""  # why the profile rules it out
     unheard: Outcome | None = None  # what comes of it if no event concerns it, where that is fixed
 
@@ -85,6 +89,23 @@ class RuleSet:
                 self._wakes[key] = found
         return found
 
+    def steady(self, named: Named, columns: Columns) -> tuple[bool, ...]:
+        """Which of a name's conditions give the same answer whatever the columns hold."""
+        found = named.steady.get(columns)
+        if found is None:
+            conditions = named.alias.conditions
+            found = tuple(is_steady(p, pattern, columns, self.knobs) for p, pattern in conditions)
+            named.steady[columns] = found
+        return found
+
+    def alike(self, plan: Plan, columns: Columns) -> bool:
+        """Whether events that differ in the columns alone all belong to the same slices."""
+        found = plan.alike.get(columns)
+        if found is None:
+            found = not any(is_related(path, columns) for path in plan.rule.slice)
+            plan.alike[columns] = found
+        return found
+
     def _wakes_for(self, event: Event, asked: Asked) -> list[Wake]:
         found: list[Wake] = []
         for position, plan in enumerate(self.plans):
@@ -102,7 +123,7 @@ class RuleSet:
 def _plan(rule: Rule, knobs: Mapping[str, Any]) -> Plan:
     names = tuple(_named(name, alias, knobs) for name, alias in rule.aliases.items())
     make, excluded = maker(rule, knobs), profile_excludes(rule, knobs)
-    return Plan(rule, names, make, terms(rule, knobs), excluded, _unheard(rule, make))
+    return Plan(rule, names, make, terms(rule, knobs), {}, excluded, _unheard(rule, make))
 
 
 def _unheard(rule: Rule, make: Maker) -> Outcome | None:
@@ -142,9 +163,9 @@ class _World:
 def _named(name: str, alias: Alias, knobs: Mapping[str, Any]) -> Named:
     conditions = tuple((getter(p), compile_value(v, knobs)) for p, v in alias.conditions)
     if types := frozenset(alias.types):
-        return Named(name, alias, lambda kind, _asked: kind in types, conditions)
+        return Named(name, alias, lambda kind, _asked: kind in types, conditions, {})
     test = compile_value(alias.type, knobs)
-    return Named(name, alias, lambda kind, asked: test(kind, {}, asked), conditions)
+    return Named(name, alias, lambda kind, asked: test(kind, {}, asked), conditions, {})
 
 
 def reason(monitor: Monitor[Any], verdict: Verdict) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conformance import dialects
-from conformance.check.trace import Framer, Trace, clocked, decode, is_body
+from conformance.check.clock import clocked
+from conformance.check.trace import Framer, Trace, decode, is_body
 from conformance.dialects import NOT_JSON, Reading
 from conformance.events import Chunk, Event, Request, Response
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from conformance.check.clock import clocked
 from conformance.check.recordings import Choices, choose_profile
 from conformance.check.result import StreamResult
 from conformance.check.rulebook import Rulebook
 from conformance.check.running import RunningView, check_wire
-from conformance.check.trace import clocked
 from conformance.check.view import Judged, Setting
 from conformance.check.wire import WireView
 from conformance.dialects import get

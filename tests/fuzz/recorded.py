@@ -9,12 +9,12 @@ from unittest import mock
 
 from conformance.cassette import Recording
 from conformance.check import recordings
+from conformance.check.clock import clocked
 from conformance.check.recordings import Choices, check_recording
 from conformance.check.result import StreamResult
 from conformance.check.rulebook import Rulebook
 from conformance.check.running import RunningView, check_wire
 from conformance.check.scenario import Scenario
-from conformance.check.trace import clocked
 from conformance.check.view import Judged, Setting
 from conformance.check.wire import WireView
 from conformance.errors import UsageError

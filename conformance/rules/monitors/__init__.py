@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from typing import Any
 
 from conformance.rules.grammar import Automaton
@@ -26,6 +27,7 @@ from conformance.rules.monitors.growth import GrowsMonitor
 from conformance.rules.monitors.leaks import LacksMonitor
 from conformance.rules.monitors.order import AnswerMonitor, GrammarMonitor, NeverMonitor
 from conformance.rules.patterns import PatternError, is_number, knob, regex, schema_validator
+from conformance.rules.repetition import is_blind
 
 Maker = Callable[[Context], Monitor[Any]]
 
@@ -45,7 +47,8 @@ def maker(rule: Rule, knobs: Mapping[str, Any]) -> Maker:
         return lambda context: ValuesMonitor(rule, context, form, start)
     if isinstance(form, Each):
         validator = schema_validator(form.schema, knobs)
-        return lambda context: EachMonitor(rule, context, validator)
+        blind = lru_cache(maxsize=256)(partial(is_blind, form.schema, ""))
+        return lambda context: EachMonitor(rule, context, validator, blind)
     if isinstance(form, Timing):
         return lambda context: TimingMonitor(rule, context, form)
     if isinstance(form, Compare):

@@ -12,7 +12,7 @@ Rule 4: nothing grows without a cap; beyond it the monitor stops with an error o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
@@ -133,33 +133,36 @@ class Monitor(Generic[S]):
 
     # What forms use...
 
-    def reached(self, event: Event, *, opens: bool = True) -> Iterator[tuple[Key, S]]:
+    def reached(self, event: Event, *, opens: bool = True) -> Iterable[tuple[Key, S]]:
         """The slices an event belongs to; with `opens` a full key may open a new one."""
-        if not self._getters:
-            state = self._slice((), opens=opens)
-            return iter([((), state)] if state and not state.silent else [])
-        key = tuple(_key(get(event.data)) for get in self._getters)
+        key = self._key(event)
         if None not in key:
-            state = self._slice(key, opens=opens)
-            return iter([(key, state)] if state and not state.silent else [])
+            state = self.slices.get(key)
+            if state is None and opens:
+                state = self._open_slice(key)
+            return () if state is None or state.silent else ((key, state),)
         # Many slices times many events that lack a field would not be linear.
         self._visits += len(self.slices)
         if self._visits > MOST_VISITS:
             raise CapReachedError("too many events lack a slice field while many slices are open")
         return self._agreeing(key)
 
-    def peeked(self, event: Event) -> Iterator[tuple[Key, S]]:
+    def peeked(self, event: Event) -> Iterable[tuple[Key, S]]:
         """The open slices an event belongs to, without opening one or counting the visit."""
-        key = tuple(_key(get(event.data)) for get in self._getters)
+        key = self._key(event)
         if None in key:
             return self._agreeing(key)
         state = self.slices.get(key)
-        return iter([(key, state)] if state and not state.silent else [])
+        return () if state is None or state.silent else ((key, state),)
+
+    def may_open(self, event: Event) -> bool:
+        """Whether such an event would open a slice that is not there."""
+        key = self._key(event)
+        return None not in key and key not in self.slices
 
     def cost(self, event: Event) -> int:
         """The visits that such an event counts for: none if it has every slice field."""
-        lacks = None in (_key(get(event.data)) for get in self._getters)
-        return len(self.slices) if lacks else 0
+        return len(self.slices) if None in self._key(event) else 0
 
     def affords(self, stretch: Stretch) -> bool:
         """Whether there are visits left for all events of the stretch."""
@@ -169,12 +172,13 @@ class Monitor(Generic[S]):
         """Counts the visits of all events of the stretch."""
         self._visits += self.cost(stretch.event) * stretch.count
 
-    def _slice(self, key: Key, *, opens: bool) -> S | None:
-        state = self.slices.get(key)
-        if state is None and opens:
-            if len(self.slices) >= MOST_SLICES:
-                raise CapReachedError(f"more than {MOST_SLICES} slices")
-            state = self.slices[key] = self.state(key)
+    def _key(self, event: Event) -> Key:
+        return tuple([_field(get(event.data)) for get in self._getters]) if self._getters else ()
+
+    def _open_slice(self, key: Key) -> S:
+        if len(self.slices) >= MOST_SLICES:
+            raise CapReachedError(f"more than {MOST_SLICES} slices")
+        state = self.slices[key] = self.state(key)
         return state
 
     def _agreeing(self, partial: Key) -> Iterator[tuple[Key, S]]:
@@ -228,7 +232,7 @@ class Monitor(Generic[S]):
         return Verdict.PASS if self.fired else Verdict.VACUOUS
 
 
-def _key(value: Any) -> Any:
+def _field(value: Any) -> Any:
     """A slice field as part of a key; None where it is missing, null or no plain value."""
     if value is MISSING or value is None:
         return None

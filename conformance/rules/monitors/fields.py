@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
 from conformance.events import Ending, Event
-from conformance.rules.model import Each, Rule, Timing, Values
+from conformance.rules.model import Rule, Timing, Values
 from conformance.rules.monitors.base import (
     CapReachedError,
     Context,
@@ -20,7 +20,7 @@ from conformance.rules.monitors.base import (
 from conformance.rules.monitors.differences import view
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import same, token
-from conformance.rules.repetition import Stretch, is_blind, is_related
+from conformance.rules.repetition import Stretch, is_related
 
 MOST_VALUES: Final = 65_536
 
@@ -136,15 +136,22 @@ class ValuesMonitor(Monitor[Series]):
 class EachMonitor(Monitor[State]):
     """Every such event satisfies a JSON Schema."""
 
-    def __init__(self, rule: Rule, context: Context, validator: Any) -> None:
+    def __init__(
+        self,
+        rule: Rule,
+        context: Context,
+        validator: Any,
+        blind: Callable[[tuple[str, ...]], bool],
+    ) -> None:
         super().__init__(rule, context)
         self.validator = validator
+        self._blind = blind  # whether the schema leaves these columns alone
 
     def state(self, key: Key) -> State:  # noqa: ARG002  # the same for every key
         return State()
 
     def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:  # noqa: ARG002  # one question
-        return isinstance(self.rule.form, Each) and is_blind(self.rule.form.schema, "", columns)
+        return self._blind(tuple(columns))
 
     def step(self, event: Event, names: frozenset[str]) -> None:  # noqa: ARG002  # one question
         for key, state in self.reached(event):
@@ -183,7 +190,7 @@ class TimingMonitor(Monitor[Clock]):
         self._events = frozenset(form.events)
         self._start = frozenset(form.start)
         if form.within is not None and not form.start and not rule.slice:
-            self._slice((), opens=True)
+            self._open_slice(())
 
     def state(self, key: Key) -> Clock:  # noqa: ARG002  # the same for every key
         clock = Clock()

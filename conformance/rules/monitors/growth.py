@@ -9,6 +9,7 @@ from conformance.events import Event
 from conformance.rules.model import Fold, Rule
 from conformance.rules.monitors.base import Context, Key, Monitor, State
 from conformance.rules.paths import getter
+from conformance.rules.repetition import is_related
 
 GROWING_DELTAS: Final = 4
 
@@ -30,6 +31,7 @@ class GrowsMonitor(Monitor[Growth]):
 
     def __init__(self, rule: Rule, context: Context, form: Fold) -> None:
         super().__init__(rule, context)
+        self.form = form
         self._paths = {name: getter(path) for name, path in form.paths.items()}
 
     def state(self, key: Key) -> Growth:  # noqa: ARG002  # the same for every key
@@ -43,8 +45,11 @@ class GrowsMonitor(Monitor[Growth]):
             if not growth.normal:
                 self._grow(key, growth, event, text)
 
-    def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:  # noqa: ARG002  # a text is a text
-        return all(growth.normal for _, growth in self.peeked(event))
+    def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:
+        growths = [growth for _, growth in self.peeked(event)]
+        if not growths and self.may_open(event):  # an empty text opened nothing; the next may
+            return not is_related(self.form.paths[min(names)], columns)
+        return all(growth.normal for growth in growths)
 
     def _grow(self, key: Key, growth: Growth, event: Event, text: str) -> None:
         if len(text) <= len(growth.before) or not text.startswith(growth.before):

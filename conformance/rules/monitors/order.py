@@ -281,8 +281,7 @@ class AnswerMonitor(Monitor[Debt]):
         return Debt()
 
     def _open(self, key: Key, mark: Mark) -> None:
-        debt = self._slice(key, opens=True)
-        assert debt is not None
+        debt = self._open_slice(key)
         debt.fired = True
         debt.owed = mark
 
