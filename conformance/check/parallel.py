@@ -1,0 +1,75 @@
+"""Many files judged by several processes; what comes of them stands in the order of the files.
+
+Processes are forked, so that suites are loaded once and rules compiled before are shared. Where
+that is not possible, or there are few files, everything happens in this process.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import Final, TypeVar
+
+Outcome = TypeVar("Outcome")
+
+WORTHWHILE: Final = 64  # files: fewer are done before the processes have begun
+_AT_ONCE: Final = 8  # files that a process takes at a time
+
+_work: Callable[[Path], object] | None = None  # what a forked process does; set in it alone
+
+
+def outcomes(
+    work: Callable[[Path], Outcome], paths: Iterator[Path], jobs: int | None
+) -> Iterator[Outcome]:
+    """`work` done on each path, in order. `jobs` None stands for all processors.
+
+    What comes of the work must be picklable; an exception in it is raised here.
+    """
+    first = list(islice(paths, WORTHWHILE))
+    count = processors() if jobs is None else jobs
+    if len(first) < WORTHWHILE or count < 2 or not _may_fork():
+        yield from map(work, first)
+        yield from map(work, paths)
+        return
+    yield work(first[0])  # what is compiled on the way, the others inherit
+    yield from _forked(work, [*first[1:], *paths], count)
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _may_fork() -> bool:
+    """A fork takes this thread only: another one could hold a lock for ever."""
+    return "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
+
+
+def _forked(
+    work: Callable[[Path], Outcome], paths: Sequence[Path], count: int
+) -> Iterator[Outcome]:
+    with ProcessPoolExecutor(
+        count, multiprocessing.get_context("fork"), initializer=_begin, initargs=(work,)
+    ) as pool:
+        try:
+            yield from pool.map(_do, paths, chunksize=_AT_ONCE)  # type: ignore[misc]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _begin(work: Callable[[Path], object]) -> None:
+    global _work  # noqa: PLW0603  # a closure cannot be sent to a process, only inherited
+    _work = work
+
+
+def _do(path: Path) -> object:
+    assert _work is not None
+    return _work(path)
