@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from conformance.check.result import ContextLine, Finding
@@ -21,16 +20,18 @@ CLIP: Final = 160
 
 
 Seen = tuple[int, int | None, str, str]  # number, offset, type, clipped text
+Spell = Callable[[int, int], Iterable[Seen]]  # the frames of an entry between two indices
 
 
 class Memory:
     """The last frames as a reader will want to see them; bounded however long they are.
 
-    A whole run of frames counts as one entry, spelled out only when somebody looks.
+    Numbers follow each other. A whole run of frames counts as one entry, of which only what
+    somebody looks at is spelled out.
     """
 
     def __init__(self) -> None:
-        self._entries: deque[tuple[int, Callable[[], list[Seen]]]] = deque()
+        self._entries: deque[tuple[int, int, Spell]] = deque()  # first number, count, spell
         self._count = 0
 
     def keep(self, number: int, frame: Frame, events: list[Event]) -> None:
@@ -41,27 +42,37 @@ class Memory:
 
     def tell(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
         """Remembers what is no frame: an event that a client reported, or the end."""
-        seen = (number, offset, kind, text[:CLIP])
-        self.recall(1, lambda: [seen])
+        seen = ((number, offset, kind, text[:CLIP]),)
+        self.recall(number, 1, lambda begin, end: seen[begin:end])
 
-    def recall(self, count: int, spell: Callable[[], list[Seen]]) -> None:
-        """Remembers `count` frames that `spell` gives when they are asked for."""
-        self._entries.append((count, spell))
+    def recall(self, first: int, count: int, spell: Spell) -> None:
+        """Remembers `count` frames from number `first` on, which `spell` gives when asked."""
+        self._entries.append((first, count, spell))
         self._count += count
-        while self._count - self._entries[0][0] >= REMEMBERED:
-            self._count -= self._entries.popleft()[0]
+        while self._count - self._entries[0][1] >= REMEMBERED:
+            self._count -= self._entries.popleft()[1]
 
-    def _frames(self) -> Iterator[Seen]:
-        seen = (each for _, spell in self._entries for each in spell())
-        yield from islice(seen, max(0, self._count - REMEMBERED), None)
+    def _between(self, low: int, high: int) -> list[Seen]:
+        """The remembered frames from one number to another."""
+        if not self._entries:
+            return []
+        newest, count, _ = self._entries[-1]
+        low = max(low, newest + count - REMEMBERED)
+        found: list[Seen] = []
+        for first, size, spell in reversed(self._entries):
+            if first + size <= low:
+                break
+            if first <= high:
+                found[:0] = spell(max(0, low - first), min(size, high - first + 1))
+        return found
 
     def offset(self, number: int) -> int | None:
         """Byte offset of a frame, None for the request and the response head."""
-        return next((offset for n, offset, _, _ in self._frames() if n == number), None)
+        return next((offset for _, offset, _, _ in self._between(number, number)), None)
 
     def around(self, number: int) -> tuple[ContextLine, ...]:
         """The frame and up to three before it."""
-        near = (f for f in self._frames() if number - CONTEXT <= f[0] <= number)
+        near = self._between(number - CONTEXT, number)
         return tuple(ContextLine(n, kind, text, at=n == number) for n, _, kind, text in near)
 
 

@@ -129,7 +129,7 @@ def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Itera
             scenario=scenario,
             is_last=exchange is last,
         )
-        yield with_expectations(judged, setting, exchange, recording.header)
+        yield with_expectations(judged, setting, exchange, recording)
         if exchange.seen is not None:
             yield check_client(setting, exchange, exchange.seen)
 

@@ -7,10 +7,11 @@ and mutant under random chunking.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from conformance.check.clock import Clock, Gathered, clocked, gathered
-from conformance.check.runs import Run, begin, is_delta
+from conformance.check.runs import Run, begin, is_delta, parts_of
 from conformance.check.scenario import Scenario
 from conformance.check.trace import Framer
 from conformance.check.view import Judged, Setting
@@ -24,6 +25,7 @@ from conformance.sse import Parser
 LONGEST_HELD: Final = 1 << 16  # bytes of one unfinished frame that a run waits for
 SHORT: Final = 8  # a run of fewer frames was not worth its beginning
 MOST_PATIENCE: Final = 64
+MOST_MISFITS: Final = 8  # frames of one run that do not fit, before it is given up
 _END: Final = b"\n\n"
 
 
@@ -162,24 +164,45 @@ class RunningView(WireView):
         self._run = None
 
     def _tell(self, run: Run) -> None:
-        """Shows the rules what the run has taken: at once, or frame by frame if it does not fit."""
-        if not run.count:
-            return
-        stretches = run.stretches(self.trace.number)
-        readers = [(s, monitor, names) for s, them in stretches for monitor, names in them]
-        if all(monitor.fits(s, names) for s, monitor, names in readers):
-            for stretch, monitor, names in readers:
+        """Shows the rules what the run has taken: at once as far as it fits, else frame by frame.
+
+        What does not fit is read by itself; where that happens too often, so is all the rest.
+        """
+        for _ in range(MOST_MISFITS):
+            misfits = run.misfits(self.trace.number) if run.count else []
+            if not misfits:
+                if run.count:
+                    self._extend(run)
+                self._run = run.emptied()
+                return
+            fitting = run.fitting(self.trace.number, misfits)
+            if fitting:
+                self._extend(run.upto(fitting))
+            run, is_still = self._single(run, fitting)
+            if not is_still:
+                break
+        self._replay(run)
+
+    def _extend(self, run: Run) -> None:
+        for stretch, readers in run.stretches(self.trace.number):
+            for monitor, names in readers:
                 monitor.extend(stretch, names)
-            self._move_on(run)
-        else:
-            self._replay(run)
-        if self._run is run:
-            self._run = run.emptied()
+        self._move_on(run)
+
+    def _single(self, run: Run, at: int) -> tuple[Run, bool]:
+        """Reads one frame by itself; the run behind it, and whether the rules are still there."""
+        frame, ms = run.frame_at(at)
+        now, self.judge.ms = self.judge.ms, ms
+        events = self.frame(frame)
+        self.judge.ms = now
+        payload = events[0].data["json"]
+        parts = parts_of(self.judge, payload, run.columns, events) if is_delta(events) else None
+        return run.behind(at + 1, frame, parts or run.parts), parts is not None
 
     def _move_on(self, run: Run) -> None:
         number = self.trace.number
         kind = next(part.event.type for part in run.parts if part.event.layer == "wire")
-        self.memory.recall(run.count, lambda: run.seen(number, kind))
+        self.memory.recall(number + 1, run.count, partial(run.seen, number + 1, kind))
         self.trace.number = self.judge.last = number + run.count
         payload, text = run.joined()
         events = self.trace.reader.read(run.frame, payload, self.trace.number)
@@ -188,6 +211,7 @@ class RunningView(WireView):
             raise HarnessError("a dialect reads joined deltas other than single ones")
 
     def _replay(self, run: Run) -> None:
+        """Reads what the run has taken frame by frame; it is over."""
         times = iter([*run.times, (run.count, self.judge.ms)])
         upto, ms = next(times)
         now = self.judge.ms

@@ -25,10 +25,11 @@ from conformance.check.template import Taken, Template, template
 from conformance.dialects.base import Columns
 from conformance.events import Event, Frame
 from conformance.rules.engine import Judge, Reading
+from conformance.rules.monitors.base import Monitor
 from conformance.rules.paths import getter
 from conformance.rules.repetition import Stretch
 
-MOST_FRAMES: Final = 512
+MOST_FRAMES: Final = 2048
 MOST_BYTES: Final = 1 << 20
 WINDOW: Final = 1 << 16  # how far ahead a run looks in one go
 
@@ -49,18 +50,20 @@ class Part:
     readers: Sequence[Reading]
 
 
+Misfit = tuple[int, Monitor[Any], frozenset[str]]  # which of the stretches, who, and its names
+
+
 class Run:
     """Frames taken so far, and what to tell the rules about them."""
 
     def __init__(
-        self, template: Template, frame: Frame, parts: Sequence[Part], text: str, at: int
+        self, template: Template, frame: Frame, columns: Columns, parts: Sequence[Part], at: int
     ) -> None:
         self.template = template
         self.frame = frame  # the frame that the run began behind
+        self.columns = columns
         self.parts = parts
-        self.text = text
         self.offset = at  # byte at which the frames to come begin
-        self.count = 0
         self.total = 0  # frames of the whole run
         self.size = 0
         self.times: list[tuple[int, float]] = []
@@ -82,13 +85,16 @@ class Run:
 
     def add(self, taken: Taken, times: Iterable[tuple[int, float]]) -> None:
         """Keeps frames for the next stretch; `times` say how many of them had come when."""
+        self.times += [(self.count + count, ms) for count, ms in times]
         for path, values in zip(self.template.columns, taken.values, strict=True):
             self._values[path].extend(values)
         self._rows.extend(taken.rows)
-        self.times += [(self.count + count, ms) for count, ms in times]
-        self.count += len(taken.rows)
         self.total += len(taken.rows)
         self.size += taken.size
+
+    @property
+    def count(self) -> int:
+        return len(self._rows)
 
     @property
     def is_full(self) -> bool:
@@ -115,36 +121,88 @@ class Run:
         """The data of every frame."""
         return [self.template.data(row).decode() for row in self._rows]
 
-    def frames(self) -> list[Frame]:
-        """The frames as the parser would have given them."""
-        found: list[Frame] = []
-        at, like, template = self.offset, self.frame, self.template
-        for row, data in zip(self._rows, self.data(), strict=True):
-            found.append(Frame("event", like.event, data, like.id, at, like.named))
+    def frames(self, begin: int = 0, end: int | None = None) -> Iterator[Frame]:
+        """The frames between two indices as the parser would have given them."""
+        like, template = self.frame, self.template
+        at = self.offset + self._length(self._rows[:begin])
+        for row in self._rows[begin:end]:
+            data = template.data(row).decode()
+            yield Frame("event", like.event, data, like.id, at, like.named)
             at += template.around + len(row)
-        return found
 
-    def seen(self, number: int, kind: str) -> list[Seen]:
-        """The frames as the memory for findings keeps them."""
+    def frame_at(self, index: int) -> tuple[Frame, float | None]:
+        """One of the frames, and when it came."""
+        frame = next(self.frames(index, index + 1))
+        return frame, next((ms for upto, ms in self.times if upto > index), None)
+
+    def misfits(self, number: int) -> list[Misfit]:
+        """Who would find something, or meet a cap; `number` is that of the last frame before."""
         return [
-            (number + at, frame.offset, kind, frame.data[:CLIP])
-            for at, frame in enumerate(self.frames(), 1)
+            (at, monitor, names)
+            for at, (stretch, readers) in enumerate(self.stretches(number))
+            for monitor, names in readers
+            if not monitor.fits(stretch, names)
+        ]
+
+    def fitting(self, number: int, misfits: Sequence[Misfit]) -> int:
+        """How many of the first frames fit, found by halving.
+
+        What does not fit in a few frames does not fit in more of them either.
+        """
+        fits, unfit = 0, self.count
+        while unfit - fits > 1:
+            middle = (fits + unfit) // 2
+            stretches = self.upto(middle).stretches(number)
+            if all(monitor.fits(stretches[at][0], names) for at, monitor, names in misfits):
+                fits = middle
+            else:
+                unfit = middle
+        return fits
+
+    def seen(self, first: int, kind: str, begin: int, end: int) -> list[Seen]:
+        """The frames between two indices as the memory for findings keeps them."""
+        return [
+            (number, frame.offset, kind, frame.data[:CLIP])
+            for number, frame in enumerate(self.frames(begin, end), first + begin)
         ]
 
     def joined(self) -> tuple[Any, str]:
         """One payload for the whole stretch, with all of its text in one delta; and that text."""
-        whole = "".join(self._values[self.text])
+        whole = "".join(self._values[self.columns.text])
         payload = msgspec.json.decode(self.template.data(self._rows[-1]))
-        above, _, name = self.text.rpartition(".")
+        above, _, name = self.columns.text.rpartition(".")
         owner = getter(above)(payload) if above else payload
         owner[name] = whole
         return payload, whole
 
+    def upto(self, count: int) -> Run:
+        """The first frames alone."""
+        return self._cut(0, count, self.frame, self.parts)
+
+    def behind(self, count: int, frame: Frame, parts: Sequence[Part]) -> Run:
+        """The frames behind the first, for other readers; `frame` is the last that was read."""
+        return self._cut(count, self.count, frame, parts)
+
     def emptied(self) -> Run:
         """The same run behind the frames it has taken, with none of them."""
-        run = Run(self.template, self.frame, self.parts, self.text, self.offset + self.size)
+        return self.behind(self.count, self.frame, self.parts)
+
+    def _cut(self, begin: int, end: int, frame: Frame, parts: Sequence[Part]) -> Run:
+        at = self.offset + self._length(self._rows[:begin])
+        run = Run(self.template, frame, self.columns, parts, at)
         run.total = self.total
+        run._rows = self._rows[begin:end]
+        run._values = {path: values[begin:end] for path, values in self._values.items()}
+        run.size = self._length(run._rows)
+        for upto, ms in self.times:
+            if upto > begin:
+                run.times.append((min(upto, end) - begin, ms))
+            if upto >= end:
+                break
         return run
+
+    def _length(self, rows: Sequence[bytes]) -> int:
+        return sum(map(len, rows)) + self.template.around * len(rows)
 
 
 class _WithData(Mapping[str, Sequence[Any]]):
@@ -179,6 +237,18 @@ def begin(
 
     `events` are what its frame gave rise to, `at` is the byte behind it.
     """
+    parts = parts_of(judge, payload, columns, events)
+    if parts is None:
+        return None
+    name = frame.event if frame.named else None
+    found = template(name, frame.data, payload, columns.paths)
+    return Run(found, frame, columns, parts, at) if found else None
+
+
+def parts_of(
+    judge: Judge, payload: Any, columns: Columns, events: Sequence[Event]
+) -> list[Part] | None:
+    """Who reads the events of more such frames; None unless all of them are still."""
     parts: list[Part] = []
     for event in events:
         places = _places(event, payload, columns)
@@ -189,9 +259,7 @@ def begin(
     collecting = [m for part in parts for m, _ in part.readers if m.collects]
     if len(set(map(id, collecting))) < len(collecting):
         return None  # what two events of a frame give comes in turn, not one after the other
-    name = frame.event if frame.named else None
-    found = template(name, frame.data, payload, columns.paths)
-    return Run(found, frame, parts, columns.text, at) if found else None
+    return parts
 
 
 def _places(event: Event, payload: Any, columns: Columns) -> dict[str, str] | None:

@@ -65,6 +65,7 @@ class Template:
     last: bytes  # the data behind the last hole
     columns: tuple[str, ...]
     decode: Decode
+    around: int  # bytes of a frame that do not belong to its row
 
     def take(self, buffer: bytes, at: int) -> Taken | None:
         """All whole frames of this template that stand side by side at `at`; None if there is none.
@@ -89,11 +90,6 @@ class Template:
             return None
         values = self.decode(rows) if rows else None
         return None if values is None else Taken(size, values, rows)
-
-    @property
-    def around(self) -> int:
-        """The bytes of a frame that do not belong to its row."""
-        return len(self.head) + len(self.first) + len(self.last) + len(_END)
 
     def data(self, row: bytes) -> bytes:
         """The data of the frame that a row belongs to."""
@@ -211,7 +207,8 @@ def template(event: str | None, data: str, payload: Any, columns: Sequence[str])
         return None
     begin, end = ordered[0][0][0], ordered[-1][0][1]
     head = f"event: {event}\ndata: " if event is not None else "data: "
-    return Template(head.encode(), data[:begin].encode(), data[end:].encode(), paths, decode)
+    pieces = head.encode(), data[:begin].encode(), data[end:].encode()
+    return Template(*pieces, paths, decode, sum(map(len, pieces)) + len(_END))
 
 
 def _decode(

@@ -56,11 +56,11 @@ class Judge:
             if monitor is not None and monitor.wakes_on_all:
                 self._all.append(monitor)
 
-    def _monitor(self, position: int) -> Monitor[Any] | None:
-        """The monitor of a plan, made when an event concerns it; None if it is not to speak."""
-        monitor = self._monitors[position]
-        if monitor is None and not self._silent[position]:
-            monitor = self._monitors[position] = self.rules.plans[position].make(self)
+    def _made(self, position: int) -> Monitor[Any] | None:
+        """The monitor of a plan that an event concerns for the first time; None if it is silent."""
+        if self._silent[position]:
+            return None
+        monitor = self._monitors[position] = self.rules.plans[position].make(self)
         return monitor
 
     def asked(self, path: str) -> Any:
@@ -82,19 +82,21 @@ class Judge:
         for monitor in self._all:
             self._step(monitor, event, frozenset())
         for wake in self.rules.wakes(event, self):
-            woken = self._monitors[wake.plan] or self._monitor(wake.plan)
-            if woken is None or woken.error:
-                continue
-            if not wake.conditional:
-                self._step(woken, event, wake.always)
-                continue
-            try:
-                names = self._names(wake, event)
-            except Exception as err:  # noqa: BLE001  # a value may nest deeper than comparing goes
-                _fail(woken, err)
-            else:
-                if names or woken.wakes_on_type:
-                    self._step(woken, event, names)
+            woken = self._monitors[wake.plan] or self._made(wake.plan)
+            if woken is not None and not woken.error:
+                self._hear(woken, wake, event)
+
+    def _hear(self, woken: Monitor[Any], wake: Wake, event: Event) -> None:
+        if not wake.conditional:
+            self._step(woken, event, wake.always)
+            return
+        try:
+            names = self._names(wake, event)
+        except Exception as err:  # noqa: BLE001  # a value may nest deeper than comparing goes
+            _fail(woken, err)
+        else:
+            if names or woken.wakes_on_type:
+                self._step(woken, event, names)
 
     def _names(self, wake: Wake, event: Event) -> frozenset[str]:
         held = tuple([self._holds(named, event) for named in wake.conditional])

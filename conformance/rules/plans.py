@@ -109,6 +109,8 @@ class RuleSet:
     def _wakes_for(self, event: Event, asked: Asked) -> list[Wake]:
         found: list[Wake] = []
         for position, plan in enumerate(self.plans):
+            if plan.excluded:
+                continue
             named = [
                 n
                 for n in plan.names

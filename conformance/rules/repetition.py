@@ -12,8 +12,10 @@ from the pattern: a column holds a string that is never empty, or an integer, an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from array import array
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final
 
 from conformance.events import Event
@@ -38,10 +40,43 @@ class Stretch:
     last: int
     columns: Mapping[str, Sequence[Any]]
     times: Sequence[tuple[int, float]] = ()
+    _shared: dict[tuple[str, str], Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def count(self) -> int:
         return self.last - self.first + 1
+
+    # What many rules ask of one column is worked out once, and all get the same object.
+
+    def joined(self, path: str) -> str:
+        """The texts of a column in one."""
+        return self._once("joined", path, lambda: "".join(self.columns[path]))  # type: ignore[no-any-return]
+
+    def lengths(self, path: str) -> array[int]:
+        """How many characters each text of a column has."""
+        return self._once("lengths", path, lambda: array("I", map(len, self.columns[path])))  # type: ignore[no-any-return]
+
+    def counts_on(self, path: str) -> bool:
+        """Whether each number of a column is one more than the one before."""
+        return self._once("counts on", path, lambda: _counts_on(self.columns[path]))  # type: ignore[no-any-return]
+
+    def rises(self, path: str) -> bool:
+        """Whether each number of a column is above the one before."""
+        return self._once("rises", path, lambda: _rises(self.columns[path]))  # type: ignore[no-any-return]
+
+    def _once(self, what: str, path: str, work: Callable[[], Any]) -> Any:
+        key = (what, path)
+        if key not in self._shared:
+            self._shared[key] = work()
+        return self._shared[key]
+
+
+def _counts_on(values: Sequence[Any]) -> bool:
+    return isinstance(values[0], int) and values == list(range(values[0], values[0] + len(values)))
+
+
+def _rises(values: Sequence[Any]) -> bool:
+    return all(isinstance(v, int) for v in values) and all(a < b for a, b in pairwise(values))
 
 
 def is_related(path: str, columns: Collection[str]) -> bool:

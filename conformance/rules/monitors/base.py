@@ -101,6 +101,8 @@ class Monitor(Generic[S]):
         self.slices: dict[Key, S] = {}
         self._getters = tuple(getter(path) for path in rule.slice)
         self._visits = 0
+        self._standing: Event | None = None
+        self._standing_key: Key = ()
 
     # What a form defines...
 
@@ -149,7 +151,7 @@ class Monitor(Generic[S]):
 
     def peeked(self, event: Event) -> Iterable[tuple[Key, S]]:
         """The open slices an event belongs to, without opening one or counting the visit."""
-        key = self._key(event)
+        key = self._known_key(event)
         if None in key:
             return self._agreeing(key)
         state = self.slices.get(key)
@@ -157,12 +159,12 @@ class Monitor(Generic[S]):
 
     def may_open(self, event: Event) -> bool:
         """Whether such an event would open a slice that is not there."""
-        key = self._key(event)
+        key = self._known_key(event)
         return None not in key and key not in self.slices
 
     def cost(self, event: Event) -> int:
         """The visits that such an event counts for: none if it has every slice field."""
-        return len(self.slices) if None in self._key(event) else 0
+        return len(self.slices) if None in self._known_key(event) else 0
 
     def affords(self, stretch: Stretch) -> bool:
         """Whether there are visits left for all events of the stretch."""
@@ -174,6 +176,12 @@ class Monitor(Generic[S]):
 
     def _key(self, event: Event) -> Key:
         return tuple([_field(get(event.data)) for get in self._getters]) if self._getters else ()
+
+    def _known_key(self, event: Event) -> Key:
+        """As `_key`, for the event that stands for a whole run and is asked about again."""
+        if event is not self._standing:
+            self._standing, self._standing_key = event, self._key(event)
+        return self._standing_key
 
     def _open_slice(self, key: Key) -> S:
         if len(self.slices) >= MOST_SLICES:

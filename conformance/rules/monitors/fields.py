@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from itertools import pairwise
 from typing import Any, Final
 
@@ -74,17 +74,18 @@ class ValuesMonitor(Monitor[Series]):
         return steady and not is_related(path, columns)
 
     def fits(self, stretch: Stretch, names: frozenset[str]) -> bool:
-        values = stretch.columns.get(self.form.paths[min(names)])
-        if values is None:
+        path = self.form.paths[min(names)]
+        if path not in stretch.columns:
             return True
-        return all(self._goes_on(s, values) for _, s in self.peeked(stretch.event))
+        return all(self._goes_on(s, stretch, path) for _, s in self.peeked(stretch.event))
 
-    def _goes_on(self, series: Series, values: Sequence[Any]) -> bool:
+    def _goes_on(self, series: Series, stretch: Stretch, path: str) -> bool:
         if not isinstance(series.last, int):
             return False
+        first = stretch.columns[path][0]
         if self.form.are == "contiguous":
-            return values == list(range(series.last + 1, series.last + 1 + len(values)))
-        return all(low < high for low, high in pairwise([series.last, *values]))
+            return bool(first == series.last + 1) and stretch.counts_on(path)
+        return stretch.rises(path) and bool(first > series.last)
 
     def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
         name = min(names)

@@ -34,17 +34,31 @@ MOST_WORK: Final = 64 * MOST_BYTES
 
 
 class Collected(State):
-    """What one slice collected: parts with the event each came from."""
+    """What one slice collected.
 
-    __slots__ = ("mark", "numbers", "orders", "parts", "size")
+    `parts` are values, or joined texts of several events; `origins` tell of each text which event
+    it began in, and how many characters each event brought. `count` is that of the events.
+    """
+
+    __slots__ = ("count", "mark", "orders", "origins", "parts", "size")
 
     def __init__(self) -> None:
         super().__init__()
         self.parts: list[Any] = []
-        self.numbers: list[int] = []
+        self.origins: list[tuple[int, Sequence[int]]] = []
         self.orders: list[Any] = []
+        self.count = 0
         self.size = 0
         self.mark: Mark | None = None
+
+    def event_of(self, at: int) -> int | None:
+        """The event that a character of the joined texts came in."""
+        for first, lengths in self.origins:
+            for number, length in enumerate(lengths, first):
+                if at < length:
+                    return number
+                at -= length
+        return None
 
 
 class CollectMonitor(Monitor[Collected]):
@@ -86,15 +100,18 @@ class CollectMonitor(Monitor[Collected]):
             state.size += len(value)
         elif value is MISSING:
             return
-        elif self.form.how == "count":
-            value = None  # how many there were is all that is asked
         elif self.form.how == "list":
             state.size += len(msgspec.json.encode(value))
-        if state.size > MOST_BYTES or len(state.parts) >= MOST_PARTS:
+        if state.size > MOST_BYTES or state.count >= MOST_PARTS:
             raise CapReachedError(f"a fold grew beyond {MOST_BYTES} bytes")
+        state.count += 1
+        if self.form.how == "count":
+            return  # how many there were is all that is asked
         state.parts.append(value)
-        state.numbers.append(event.number)
-        state.orders.append(self._order(event.data) if self._order else None)
+        if self.form.how in ("concat", "json"):
+            state.origins.append((event.number, (len(value),)))
+        if self._order:
+            state.orders.append(self._order(event.data))
 
     def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:
         if names & self._compares:
@@ -109,35 +126,40 @@ class CollectMonitor(Monitor[Collected]):
         )
 
     def fits(self, stretch: Stretch, names: frozenset[str]) -> bool:
-        texts = stretch.columns.get(self.form.paths[min(names)], ())
-        more = sum(map(len, texts)) if self.form.how != "count" else 0
+        path = self._column(stretch, names)
+        more = len(stretch.joined(path)) if path is not None else 0
         return all(
-            state.size + more <= MOST_BYTES and len(state.parts) + stretch.count < MOST_PARTS
+            state.size + more <= MOST_BYTES and state.count + stretch.count < MOST_PARTS
             for _, state in self.peeked(stretch.event)
         )
 
     def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
-        counts = self.form.how == "count"
-        texts = stretch.columns.get(self.form.paths[min(names)], ())
-        parts: Sequence[Any] = [None] * stretch.count if counts else texts
+        path = self._column(stretch, names)
         for _, state in self.peeked(stretch.event):
             state.mark = Mark(stretch.event.type, stretch.last)
-            if parts:
-                state.size += 0 if counts else sum(map(len, texts))
-                state.parts.extend(parts)
-                state.numbers.extend(range(stretch.first, stretch.last + 1))
-                state.orders.extend([None] * stretch.count)
+            if path is not None:
+                text = stretch.joined(path)
+                state.size += len(text)
+                state.parts.append(text)
+                state.origins.append((stretch.first, stretch.lengths(path)))
+            if path is not None or self.form.how == "count":
+                state.count += stretch.count
+
+    def _column(self, stretch: Stretch, names: frozenset[str]) -> str | None:
+        """The column whose texts are joined, if there is one."""
+        path = self.form.paths[min(names)]
+        return path if self.form.how != "count" and path in stretch.columns else None
 
     def value(self, state: Collected) -> Any:
         """What the fold amounts to."""
         # Many comparisons of a large fold would not be linear.
-        self._work += state.size + len(state.parts)
+        self._work += state.size + state.count
         if self._work > MOST_WORK:
             raise CapReachedError("a large fold is compared too often")
         if self.form.how in ("concat", "json"):
             return "".join(state.parts)
         if self.form.how == "count":
-            return len(state.parts)
+            return state.count
         if self.form.how == "sum":
             return sum(part for part in state.parts if is_number(part))
         return [without(part, self.masks) for part in self._ordered(state)]
@@ -155,7 +177,7 @@ class CollectMonitor(Monitor[Collected]):
             return
         stated = getter(self._stated.path)(event.data)
         if stated is MISSING:
-            if state.parts:
+            if state.count:
                 self._lost(key, state, event)
             return
         state.fired = True
@@ -193,10 +215,11 @@ class CollectMonitor(Monitor[Collected]):
     ) -> None:
         assert self._stated is not None
         where = f"{self._stated.path} of {event.type}"
-        parts = f"{len(state.parts)} " + "/".join(self.describe(frozenset(self._paths)))
+        parts = f"{state.count} " + "/".join(self.describe(frozenset(self._paths)))
         if isinstance(collected, str) and isinstance(stated, str):
             at, had, states = difference(collected, stated)
-            source = self._event_of(state, at)
+            number = state.event_of(at)
+            source = "" if number is None else f" (that character came in event {number})"
             message = (
                 f"{where} differs from the {parts} joined at character {at}: "
                 f"joined {had}, stated {states}{source}"
@@ -205,14 +228,6 @@ class CollectMonitor(Monitor[Collected]):
             path, had, states = first_difference(collected, stated)
             message = f"{where} differs from {parts} at {path}: streamed {had}, stated {states}"
         self.violate(key, event.number, message, expected=(had,), got=states, after=state.mark)
-
-    @staticmethod
-    def _event_of(state: Collected, at: int) -> str:
-        for part, number in zip(state.parts, state.numbers, strict=True):
-            if at < len(part):
-                return f" (that character came in event {number})"
-            at -= len(part)
-        return ""
 
     def _judge(self, key: Key, state: Collected, number: int) -> None:
         state.fired = True

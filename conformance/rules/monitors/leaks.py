@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from conformance.events import Ending, Event
@@ -77,28 +77,29 @@ class LacksMonitor(Monitor[Watched]):
         )
 
     def fits(self, stretch: Stretch, names: frozenset[str]) -> bool:
-        texts = self._texts(stretch, names, self.form.paths)
-        return not texts or not any(
-            state.search.finds(texts) for _, state in self.peeked(stretch.event)
+        path = self._column(stretch, names, self.form.paths)
+        return path is None or not any(
+            state.search.finds(stretch.joined(path)) for _, state in self.peeked(stretch.event)
         )
 
     def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
-        texts = self._texts(stretch, names, self.form.paths)
-        others = self._texts(stretch, names, self.over.paths) if self.over else ()
+        own = self._column(stretch, names, self.form.paths)
+        other = self._column(stretch, names, self.over.paths) if self.over else None
         for _, state in self.peeked(stretch.event):
-            if others:
-                self._extend(state, "".join(others))
-            if texts:
-                state.search.skip(texts, stretch.first)
+            if other is not None:
+                self._extend(state, stretch.joined(other))
+            if own is not None:
+                state.search.skip(stretch.columns[own], len(stretch.joined(own)), stretch.last)
 
     def _looked_at(self, names: frozenset[str]) -> list[str]:
         every = {**self.form.paths, **(self.over.paths if self.over else {})}
         return [path for name, path in every.items() if name in names]
 
     @staticmethod
-    def _texts(stretch: Stretch, names: frozenset[str], paths: Mapping[str, str]) -> Sequence[str]:
+    def _column(stretch: Stretch, names: frozenset[str], paths: Mapping[str, str]) -> str | None:
         named = names & paths.keys()
-        return stretch.columns.get(paths[min(named)], ()) if named else ()
+        path = paths[min(named)] if named else ""
+        return path if path in stretch.columns else None
 
     @staticmethod
     def _arm(state: Watched, at_least: int) -> None:

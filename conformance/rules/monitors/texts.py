@@ -2,13 +2,20 @@
 
 `Search` finds any of a few needles in the concatenation of all pieces, however they are cut, and
 says in which events the first one begins and ends. It keeps only as many characters as a needle
-may still need, and searches in batches so that the work stays linear in the text.
+may still need and as stand before it in a message, and searches in batches so that the work stays
+linear in the text. What is found, and what is said of it, does not hang on the batches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
+
+
+BEFORE: Final = 20  # characters shown before a needle
+_AFTER: Final = 20  # and behind it, of the event that it ends in
+_MOST_SHOWN: Final = 60  # of the needle itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +35,7 @@ class Search:
         self.needles = tuple(needle for needle in needles if needle)
         self._since = dict.fromkeys(self.needles, 0)
         self._base = 0  # how much of the text is no longer kept
-        self._keep = max((len(needle) for needle in self.needles), default=1) - 1
+        self._keep = max((len(needle) for needle in self.needles), default=1) - 1 + BEFORE
         self._pieces: list[tuple[str, int]] = []
         self._new = 0
 
@@ -36,7 +43,7 @@ class Search:
         """Looks for one more needle in the text that comes from here on."""
         self.needles = (*self.needles, needle)
         self._since.setdefault(needle, self._base + sum(len(text) for text, _ in self._pieces))
-        self._keep = max(self._keep, len(needle) - 1)
+        self._keep = max(self._keep, len(needle) - 1 + BEFORE)
 
     def feed(self, text: str, number: int) -> Hit | None:
         """Takes the next piece; searches once as much has come as must be looked at again."""
@@ -44,28 +51,33 @@ class Search:
         self._new += len(text)
         return self.flush() if self._new >= self._keep else None
 
-    def finds(self, texts: Sequence[str]) -> bool:
-        """Whether a needle would end in these further pieces; changes nothing."""
+    def finds(self, more: str) -> bool:
+        """Whether a needle would end in further text; changes nothing."""
         kept = "".join(text for text, _ in self._pieces)
-        whole = kept + "".join(texts)
-        return any(self._find(whole, needle) >= 0 for needle in self.needles)
+        border = kept + more[: self._keep]
+        return any(
+            self._find(border, needle) >= 0 or more.find(needle) >= 0 for needle in self.needles
+        )
 
-    def skip(self, texts: Sequence[str], number: int) -> None:
-        """Takes pieces in which nothing is found, with the outcome of feeding them one by one.
+    def skip(self, texts: Sequence[str], length: int, last: int) -> None:
+        """Takes pieces in which nothing is found; the last one came in event `last`.
 
-        `number` is the event of the first; the others follow one by one.
+        `length` is that of all together. Nothing is left to be searched: pieces fed one by one
+        may wait a little, which nobody can tell from what is found.
         """
-        fed = 0  # how many pieces have been searched when the last one is in
-        for at, text in enumerate(texts, 1):
-            self._new += len(text)
-            if self._new >= self._keep:
-                fed, self._new = at, 0
-        unsearched = [(text, number + fed + at) for at, text in enumerate(texts[fed:])]
-        if fed:
-            searched = zip(texts[:fed], range(number, number + fed), strict=True)
-            self._pieces.extend(searched)
-            self._trim(sum(len(text) for text, _ in self._pieces), self._new)
-        self._pieces.extend(unsearched)
+        pieces: list[tuple[str, int]] = []
+        missing = self._keep
+        for number, text in zip(range(last, -1, -1), reversed(texts), strict=False):
+            if missing <= 0:
+                break
+            pieces.append((text, number))
+            missing -= len(text)
+        before = self._pieces if missing > 0 else []
+        had = sum(len(text) for text, _ in self._pieces)
+        self._pieces = [*before, *reversed(pieces)]
+        kept = sum(len(text) for text, _ in self._pieces)
+        self._base += had + length - kept
+        self._trim(kept)
 
     def flush(self) -> Hit | None:
         """Searches what has not been searched yet."""
@@ -82,17 +94,20 @@ class Search:
         return whole.find(needle, max(0, self._since[needle] - self._base))
 
     def _hit(self, whole: str, at: int, needle: str) -> Hit:
-        around = whole[max(0, at - 20) : at + min(len(needle), 60) + 20]
-        return Hit(needle, around, self._event_at(at), self._event_at(at + len(needle) - 1))
+        (first, _), (last, end) = self._event_at(at), self._event_at(at + len(needle) - 1)
+        behind = min(at + min(len(needle), _MOST_SHOWN) + _AFTER, end)
+        return Hit(needle, whole[max(0, at - BEFORE) : behind], first, last)
 
-    def _event_at(self, position: int) -> int:
+    def _event_at(self, position: int) -> tuple[int, int]:
+        """The event that holds a character, and where its text ends."""
+        end = 0
         for text, number in self._pieces:
-            if position < len(text):
-                return number
-            position -= len(text)
+            end += len(text)
+            if position < end:
+                return number, end
         raise IndexError(position)
 
-    def _trim(self, length: int, new: int = 0) -> None:
+    def _trim(self, length: int) -> None:
         surplus = length - self._keep
         kept: list[tuple[str, int]] = []
         for text, number in self._pieces:
@@ -101,7 +116,7 @@ class Search:
             surplus -= len(text)
         self._pieces = kept
         self._base += max(0, length - self._keep)
-        self._new = new
+        self._new = 0
 
 
 def difference(left: str, right: str) -> tuple[int, str, str]:
