@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from conformance.cli.options import (
     DialectOption,
     ExercisedOption,
     ExpectedOption,
+    FormatOption,
     OutputsOption,
     ProfileOption,
     RechunkOption,
@@ -28,6 +30,7 @@ from conformance.report import text
 from conformance.report.files import output, write
 from conformance.report.formats import render, renderer
 from conformance.report.printable import visible
+from conformance.report.redacted import redacted
 
 
 def command(  # noqa: PLR0917  # typer makes options of parameters
@@ -42,9 +45,7 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
     strict: StrictOption = False,
     require_exercised: ExercisedOption = False,
     outputs: OutputsOption = None,
-    format_: Annotated[
-        str, typer.Option("--format", help="What goes to stdout: text, json or junit.")
-    ] = "text",
+    format_: FormatOption = "text",
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="All findings in full, a verdict per rule.")
     ] = False,
@@ -57,18 +58,28 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
     suites, rules = suite or (), rule or ()
     with progress(f"checking {', '.join(visible(str(path), 60) for path in paths[:3])} ..."):
         report = check_paths(
-            paths, dialect=dialect, profile=profile, suites=suites, rules=rules, as_of=rules_as_of
+            paths,
+            dialect=dialect,
+            profile=profile,
+            suites=suites,
+            rules=rules,
+            as_of=rules_as_of,
+            jobs=None,
         )
         if rechunk:
             rulebook = Rulebook.load(suites, rules, rules_as_of)
             rechunk_paths(paths, rulebook, Choices(dialect, profile), rounds=rechunk)
-    report = apply(report, baseline) if baseline else report
-    put(_page(report, format_, verbose=verbose))
-    write(report, *(outputs or ()), verbose=verbose)
-    for error in report.errors:
-        warn(f"error: {visible(error)}")
+    report = redacted(apply(report, baseline) if baseline else report)
+    _tell(report, format_, outputs or (), verbose=verbose)
     code = report.exit_code(strict=strict, require_exercised=require_exercised)
     raise typer.Exit(_selected(code, report, paths))
+
+
+def _tell(report: Report, format_: str, outputs: Sequence[str], *, verbose: bool) -> None:
+    put(_page(report, format_, verbose=verbose))
+    write(report, *outputs, verbose=verbose, shown=format_)
+    for error in report.errors:
+        warn(f"error: {visible(error)}")
 
 
 def _page(report: Report, name: str, *, verbose: bool) -> str:

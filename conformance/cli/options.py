@@ -37,6 +37,14 @@ StrictOption = Annotated[bool, typer.Option("--strict", help="A violated SHOULD 
 ExercisedOption = Annotated[
     bool, typer.Option("--require-exercised", help="A rule that nothing exercised exits 1 too.")
 ]
+FormatOption = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="What goes to stdout: text, json, junit, sarif, github, markdown, html or badge.",
+    ),
+]
 OutputsOption = Annotated[
     list[str] | None,
     typer.Option("-o", "--output", metavar="FORMAT=FILE", help="Also write this; repeatable."),

@@ -24,21 +24,40 @@ class Output:
 
 def output(text: str) -> Output:
     """Read `FORMAT=FILE`; UsageError if it is neither that nor a known format."""
+    name, file = split(text)
+    renderer(name)
+    return Output(name, file)
+
+
+def split(text: str) -> tuple[str, Path]:
+    """Take `FORMAT=FILE` apart, whatever the format; UsageError if it is not that."""
     name, equals, file = text.partition("=")
     if not equals or not file or file == "-":
         raise UsageError(
             f"-o must be FORMAT=FILE, got {text!r}", hint="--format chooses what goes to stdout"
         )
-    renderer(name)
-    return Output(name, Path(file))
+    return name, Path(file)
 
 
-def write(report: Report, *outputs: str, verbose: bool = False) -> None:
-    """Write each `FORMAT=FILE`. All are rendered before the first one is touched."""
+def write(report: Report, *outputs: str, verbose: bool = False, shown: str = "text") -> None:
+    """Write each `FORMAT=FILE`. All are rendered before the first one is touched.
+
+    `shown` is the format that goes to stdout: where it or an output is `github`, the step summary
+    is written too. Raises UsageError where a file cannot be written.
+    """
     asked = [output(text) for text in outputs]
     texts = [render(report, one.format, verbose=verbose) for one in asked]
     for one, text in zip(asked, texts, strict=True):
         write_whole(one.file, text.encode("utf-8", "backslashreplace"))
+    if "github" in (shown, *(one.format for one in asked)):
+        append_summary(report)
+
+
+def append_summary(report: Report) -> None:
+    """Append the Markdown report to the file that GitHub names, if it names one."""
+    from conformance.report import github  # noqa: PLC0415  # only who asks for it needs it
+
+    github.append_summary(report)
 
 
 def write_whole(file: Path, data: bytes) -> None:

@@ -17,6 +17,11 @@ FORMATS: Final[Mapping[str, str]] = {
     "text": "conformance.report.text",
     "json": "conformance.report.json",
     "junit": "conformance.report.junit",
+    "sarif": "conformance.report.sarif",
+    "github": "conformance.report.github",
+    "markdown": "conformance.report.markdown",
+    "html": "conformance.report.html",
+    "badge": "conformance.report.badge",
 }
 
 

@@ -70,7 +70,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "event": finding.event,
         "line": finding.line,
         "byte": finding.byte,
-        "slice": {name: _scalar(value) for name, value in finding.slice.items()},
+        "slice": {name: scalar(value) for name, value in finding.slice.items()},
         "expected": list(finding.expected),
         "got": finding.got,
         "after": finding.after,
@@ -83,7 +83,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _scalar(value: Any) -> str | int | float | bool | None:
+def scalar(value: Any) -> str | int | float | bool | None:
+    """The value, or its text where JSON cannot hold it."""
     # A hostile stream may slice by a whole object, or by a number that JSON cannot hold.
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)

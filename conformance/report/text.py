@@ -84,7 +84,7 @@ def _stream(page: Page, report: Report, stream: StreamResult) -> Iterator[str]:
         return
     yield page.paint("title", title(stream))
     yield from (f"note: {visible(note)}" for note in stream.notes)
-    ordered = sorted(told, key=_rank)
+    ordered = sorted(told, key=by_event)
     groups = [list(group) for _, group in groupby(ordered, key=lambda f: f.event)]
     shown = len(groups) if page.verbose else _EVENTS
     for group in groups[:shown]:
@@ -96,7 +96,7 @@ def _stream(page: Page, report: Report, stream: StreamResult) -> Iterator[str]:
     yield ""
 
 
-def _rank(finding: Finding) -> tuple[int, bool, int, bool]:
+def by_event(finding: Finding) -> tuple[int, bool, int, bool]:
     """By event; what broke the order leads there: a text that differs may follow from it."""
     is_error = finding.verdict is Verdict.ERROR
     return finding.event, not is_error, _LEVELS[finding.level], not finding.after

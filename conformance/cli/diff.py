@@ -1,0 +1,62 @@
+"""`conformance diff`: whether an upgrade changed the wire."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from conformance.check import Choices, Rulebook
+from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, USAGE
+from conformance.cli.options import DialectOption, OutputsOption, ProfileOption, SuiteOption
+from conformance.cli.terminal import has_colour, progress, put, warn
+from conformance.diff import Difference, compare
+from conformance.report.difference import renderer
+from conformance.report.files import split, write_whole
+from conformance.report.printable import visible
+
+
+def command(  # noqa: PLR0917  # typer makes options of parameters
+    old: Annotated[Path, typer.Argument(help="A recording, or a folder of cassettes.")],
+    new: Annotated[Path, typer.Argument(help="What came later: of the same kind.")],
+    text: Annotated[
+        bool, typer.Option("--text", help="Compare what was said, too; default: the wire only.")
+    ] = False,
+    dialect: DialectOption = None,
+    profile: ProfileOption = None,
+    suite: SuiteOption = None,
+    outputs: OutputsOption = None,
+    format_: Annotated[
+        str, typer.Option("--format", help="What goes to stdout: text, json or markdown.")
+    ] = "text",
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every change.")] = False,
+) -> None:
+    """Tell what changed on the wire between two recordings."""
+    shown = renderer(format_)
+    asked = [split(each) for each in outputs or ()]
+    writing = [(file, renderer(name)) for name, file in asked]
+    with progress("comparing ..."):
+        found = compare(
+            old,
+            new,
+            choices=Choices(dialect, profile),
+            rulebook=Rulebook.load(suite or ()),
+            with_text=text,
+        )
+    put(shown(found, verbose=verbose, colour=format_ == "text" and has_colour()))
+    for file, render in writing:
+        write_whole(file, render(found, verbose=verbose).encode("utf-8", "backslashreplace"))
+    if format_ != "text":
+        for error in found.errors:
+            warn(f"error: {visible(error)}")
+    raise typer.Exit(_code(found))
+
+
+def _code(found: Difference) -> int:
+    if found.errors:
+        return USAGE
+    if not found.compared:
+        warn("error: there is nothing to compare")
+        return NOTHING
+    return FINDINGS if found.changed else CONFORMS

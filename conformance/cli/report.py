@@ -1,0 +1,51 @@
+"""`conformance report`: a finding made ready for the issue tracker of whoever can mend it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from conformance.check import Choices, Rulebook
+from conformance.cli.options import DialectOption, ProfileOption, SuiteOption
+from conformance.cli.terminal import progress, put
+from conformance.errors import UsageError
+from conformance.report.printable import visible
+from conformance.report.reduction import SECONDS
+from conformance.report.selection import select
+from conformance.report.upstream import prepare, save
+
+
+def command(  # noqa: PLR0917  # typer makes options of parameters
+    finding: Annotated[
+        str, typer.Argument(help="Id of a finding or its beginning, or the id of a rule.")
+    ],
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Recordings, folders of cassettes, or a json report of a check."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="Where to write it.")
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(min=0, max=3600, help="Time to spend on making the recording small.")
+    ] = SECONDS,
+    dialect: DialectOption = None,
+    profile: ProfileOption = None,
+    suite: SuiteOption = None,
+) -> None:
+    """Write up a finding for its maintainers, with a small failing cassette."""
+    if not paths:
+        raise UsageError("name a recording, a folder, or a json report that has the finding")
+    if output is None:
+        raise UsageError("-o DIR says where to write it")
+    rulebook = Rulebook.load(suite or ())
+    with progress("looking for the finding, and reducing it ..."):
+        selected = select(finding, paths, Choices(dialect, profile), rulebook)
+        issue = prepare(selected, rulebook, seconds=seconds)
+        written = save(issue, output)
+    put(visible(issue.summary))
+    for file in written:
+        put(f"  {visible(str(file))}")
+    put("Read it through before you send it: secrets are replaced, prompts and answers are not.")

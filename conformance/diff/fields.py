@@ -1,0 +1,130 @@
+"""Which fields the events of one type carry: paths, kinds of values, how often, telling words.
+
+Rule 1: what a model says, ids, times and counts are no shape: of values only a few words are kept
+(a role, a status, a reason), and of ids the beginning (`resp_`).
+Rule 2: a list counts by its elements, an object that states its `type` by that type, so an output
+item of another kind is no change of the first.
+Rule 3: what is free in form (arguments, metadata, schemas) is not looked into.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+_FREE: Final = frozenset(
+    {"arguments", "input", "metadata", "parameters", "properties", "schema", "logit_bias", "safety"}
+)
+# Lists whose elements are events of their own, below payloads of these types.
+_UNROLLED: Final = frozenset({"choices", "tool_calls", "reasoning_details", "data"})
+_UNROLLING: Final = ("chat.", "models")
+_WORDS: Final = frozenset(
+    {
+        "finish_reason",
+        "format",
+        "kind",
+        "object",
+        "phase",
+        "reason",
+        "role",
+        "status",
+        "stop_reason",
+        "type",
+    }
+)
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]{0,47}")
+_PREFIX: Final = re.compile(r"[a-z]{1,12}[-_]")
+_MOST_PATHS: Final = 4000
+_MOST_WORDS: Final = 12
+_MOST_DEPTH: Final = 16
+_NAME: Final = 80  # characters of one key
+
+
+@dataclass(slots=True)
+class Field:
+    """One path: the kinds of its values, in how many of its objects it stood, and its words."""
+
+    kinds: set[str] = field(default_factory=set)
+    seen: int = 0
+    words: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Fields:
+    """The fields of all events of an exchange. `objects` counts the objects at a path.
+
+    A path is a tuple, the event's type first. `is_clipped`: a stream invented too many of them.
+    """
+
+    paths: dict[tuple[str, ...], Field] = field(default_factory=dict)
+    objects: dict[tuple[str, ...], int] = field(default_factory=dict)
+    is_clipped: bool = False
+
+    def see(self, kind: str, payload: Mapping[str, Any]) -> None:
+        """Takes the payload of one wire event."""
+        pending: list[tuple[tuple[str, ...], Any]] = [((kind,), payload)]
+        while pending:
+            path, value = pending.pop()
+            pending.extend(self._inside(path, value))
+
+    def _inside(self, path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+        if isinstance(value, Mapping):
+            self.objects[path] = self.objects.get(path, 0) + 1
+            for key, inner in value.items():
+                below = (*path, str(key)[:_NAME])
+                if self._known(below, inner) and not _is_opaque(below):
+                    yield _typed(below, inner), inner
+        elif isinstance(value, list | tuple):
+            yield from ((_typed((*path[:-1], f"{path[-1]}[]"), each), each) for each in value)
+
+    def _known(self, path: tuple[str, ...], value: Any) -> bool:
+        known = self.paths.get(path)
+        if known is None:
+            if len(self.paths) >= _MOST_PATHS:
+                self.is_clipped = True
+                return False
+            known = self.paths[path] = Field()
+        known.seen += 1
+        known.kinds.add(_kind(value))
+        word = _word(path[-1], value)
+        if word and len(known.words) < _MOST_WORDS:
+            known.words.add(word)
+        return True
+
+
+def parent(path: tuple[str, ...], objects: Mapping[tuple[str, ...], int]) -> tuple[str, ...]:
+    """The path of the objects that hold a field."""
+    return path[:-1] if path[:-1] in objects else path[:1]
+
+
+def _is_opaque(path: tuple[str, ...]) -> bool:
+    """Whether nothing below a path is looked at."""
+    is_told = path[-1] in _UNROLLED and path[0].startswith(_UNROLLING)
+    return is_told or path[-1] in _FREE or len(path) >= _MOST_DEPTH
+
+
+def _typed(path: tuple[str, ...], value: Any) -> tuple[str, ...]:
+    stated = value.get("type") if isinstance(value, Mapping) else None
+    if isinstance(stated, str) and _WORD.fullmatch(stated):
+        return (*path[:-1], f"{path[-1]}<{stated}>")
+    return path
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    kinds = ((str, "string"), (int | float, "number"), (Mapping, "object"))
+    return next((name for kind, name in kinds if isinstance(value, kind)), "array")
+
+
+def _word(key: str, value: Any) -> str:
+    if not isinstance(value, str):
+        return ""
+    if key == "id" or key.endswith("_id"):
+        prefix = _PREFIX.match(value)
+        return f"{prefix[0]}*" if prefix else ""
+    return value if key in _WORDS and _WORD.fullmatch(value) else ""

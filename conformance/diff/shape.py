@@ -1,0 +1,134 @@
+"""The shape of one recorded exchange: what stays the same when a model answers again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final
+
+from conformance.cassette import Recording
+from conformance.check.identification import identify_exchange
+from conformance.check.rebuilt import profile_at_hand, rebuilt
+from conformance.check.result import StreamResult
+from conformance.check.rulebook import Rulebook
+from conformance.dialects import get
+from conformance.diff.fields import Fields
+from conformance.diff.order import Order
+from conformance.events import Event, Exchange
+from conformance.rules.verdicts import Verdict
+
+# What of a semantic event is shape.
+_TOLD: Final = ("channel", "explicit", "kind", "role", "reason", "how", "status")
+_TEXTS: Final = {"text.delta": "text", "refusal.delta": "text", "tool.delta": "arguments"}
+_MOST_TEXT: Final = 1 << 24  # characters of one text
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What one exchange looked like. `facts` are single values by name."""
+
+    facts: Mapping[str, str]
+    wire: tuple[str, ...]
+    semantic: tuple[str, ...]
+    counts: Mapping[str, int]
+    fields: Fields
+    knobs: Mapping[str, Any]
+    verdicts: Mapping[str, Verdict]
+    texts: Mapping[str, str]
+    is_clipped: bool
+
+
+@dataclass(slots=True)
+class _Drawn:
+    """What is collected on the way."""
+
+    wire: Order = field(default_factory=Order)
+    semantic: Order = field(default_factory=Order)
+    counts: Counter[str] = field(default_factory=Counter)
+    fields: Fields = field(default_factory=Fields)
+    framing: set[str] = field(default_factory=set)
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    sizes: Counter[str] = field(default_factory=Counter)
+
+    def take(self, events: Iterable[Event]) -> None:
+        steps: list[str] = []
+        for event in events:
+            if event.layer == "wire":
+                steps.append(event.type)
+                self.counts[event.type] += 1
+                self.fields.see(event.type, event.data)
+            elif event.layer == "semantic":
+                self.semantic.add(_step(event))
+                self._hear(event)
+            else:
+                self._frame(event)
+        self.wire.add(" + ".join(dict.fromkeys(steps)))
+
+    def _hear(self, event: Event) -> None:
+        name = _channel(event)
+        text = event.data.get(_TEXTS.get(event.type, "text"), "")
+        if name and isinstance(text, str) and self.sizes[name] < _MOST_TEXT:
+            self.texts.setdefault(name, []).append(text)
+            self.sizes[name] += len(text)
+
+    def _frame(self, event: Event) -> None:
+        if event.type == "sse.frame":
+            self.framing.add("event lines" if event.data.get("named") else "no event lines")
+        elif event.type in ("sse.comment", "sse.ignored"):
+            self.framing.add(str(event.data.get("reason", "comments")))
+
+
+def shape(
+    recording: Recording, exchange: Exchange, result: StreamResult, rulebook: Rulebook
+) -> Shape:
+    """The shape of an exchange that was judged with this result."""
+    profile = profile_at_hand(result.profile, result.dialect)
+    drawn = _Drawn()
+    # The request is not the server's doing.
+    for each in islice(rebuilt(exchange, result.dialect, profile), 1, None):
+        drawn.take(each.events)
+    identified = identify_exchange(recording, exchange, get(result.dialect), rulebook)
+    return Shape(
+        facts={**_facts(exchange, result), "framing": ", ".join(sorted(drawn.framing))},
+        wire=drawn.wire.steps(),
+        semantic=drawn.semantic.steps(),
+        counts=drawn.counts,
+        fields=drawn.fields,
+        knobs=identified.identity.knobs,
+        verdicts=result.verdicts,
+        texts={name: "".join(parts) for name, parts in drawn.texts.items()},
+        is_clipped=drawn.wire.is_clipped or drawn.semantic.is_clipped or drawn.fields.is_clipped,
+    )
+
+
+def _facts(exchange: Exchange, result: StreamResult) -> dict[str, str]:
+    response = exchange.response
+    kind = (response.header("content-type") or "") if response else ""
+    return {
+        "dialect": result.dialect,
+        "status": "" if response is None or response.status is None else str(response.status),
+        "http": response.http if response else "",
+        "content-type": kind.lower().replace(" ", ""),
+        "end": exchange.end,
+    }
+
+
+def _step(event: Event) -> str:
+    told = [_spelled(event.data[name]) for name in _TOLD if event.data.get(name) not in (None, "")]
+    choice = event.data.get("choice")
+    told += [f"choice {choice}"] if choice else []
+    return f"{event.type}({', '.join(told)})" if told else event.type
+
+
+def _spelled(value: object) -> str:
+    if isinstance(value, bool):  # the one truth value: whether the wire said so
+        return "explicit" if value else "implied"
+    return str(value)
+
+
+def _channel(event: Event) -> str:
+    if event.type == "thinking.delta":
+        return f"thinking ({event.data.get('channel', 'raw')})"
+    return event.type.partition(".")[0] if event.type in _TEXTS else ""

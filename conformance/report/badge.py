@@ -1,0 +1,39 @@
+"""The run in one badge: the endpoint form of shields.io (https://shields.io/badges/endpoint-badge)."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from conformance.check.result import Report
+from conformance.report.wording import count, stale
+from conformance.rules.verdicts import Level, Verdict
+
+LABEL: Final = "reasoning conformance"
+
+
+def render(report: Report, *, verbose: bool = False, colour: bool = False) -> str:
+    """One object; `verbose` and `colour` change nothing."""
+    del verbose, colour
+    message, shade = _told(report)
+    badge = {"schemaVersion": 1, "label": LABEL, "message": message, "color": shade}
+    is_broken = bool(report.errors) or Verdict.ERROR in report.verdicts.values()
+    return json.dumps(badge | ({"isError": True} if is_broken else {})) + "\n"
+
+
+def _told(report: Report) -> tuple[str, str]:
+    counts = report.summary()
+    passed, failed = counts[Verdict.PASS], counts[Verdict.FAIL]
+    if report.errors or counts[Verdict.ERROR]:
+        return "could not be judged", "lightgrey"
+    if not passed and not failed:
+        return "nothing exercised", "lightgrey"
+    levels = {finding.level for finding in report.unexpected}
+    if stale(report):
+        return f"{count(len(stale(report)), 'stale expectation')}", "orange"
+    if levels:
+        shade = "red" if Level.MUST in levels else "orange" if Level.SHOULD in levels else "yellow"
+        return f"{failed} of {passed + failed} rules fail", shade
+    if failed:
+        return f"{passed} pass, {failed} known to fail", "yellowgreen"
+    return f"{passed} rules pass" if passed > 1 else "1 rule passes", "brightgreen"

@@ -1,0 +1,107 @@
+"""What changed between two recordings, as text for people and as JSON for programs.
+
+`schemas/diff.schema.json` describes the JSON; keys may be added within version 1.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Final
+
+from conformance.diff import Change, Compared, Difference
+from conformance.errors import UsageError
+from conformance.report.colour import Paint
+from conformance.report.escaping import code, markdown
+from conformance.report.printable import visible
+from conformance.report.wording import count
+
+VERSION: Final = "1.0"
+_SHOWN: Final = 12  # changes of one exchange that are told without `verbose`
+_VALUE: Final = 160
+
+
+def text(difference: Difference, *, verbose: bool = False, colour: bool = False) -> str:
+    """The changes by exchange, then one summary line."""
+    paint = Paint(colour)
+    lines = [line for each in difference.compared for line in _block(each, paint, verbose=verbose)]
+    lines += [f"{paint('ERROR', 'error:')} {visible(error)}" for error in difference.errors]
+    return "\n".join([*lines, paint("title", summary(difference))]) + "\n"
+
+
+def document(difference: Difference, *, verbose: bool = False, colour: bool = False) -> str:
+    """One JSON object, indented, ASCII only; always whole."""
+    del verbose, colour
+    exchanges = [asdict(each) for each in difference.compared]
+    told = {"diff": VERSION, "exchanges": exchanges, "errors": list(difference.errors)}
+    return json.dumps({**told, "changed": len(difference.changed)}, indent=2) + "\n"
+
+
+def page(difference: Difference, *, verbose: bool = False, colour: bool = False) -> str:
+    """A table per exchange, for a comment on a pull request."""
+    del colour
+    lines = ["# Conformance diff", "", f"**{markdown(summary(difference))}**"]
+    for each in difference.changed:
+        shown = each.changes if verbose else each.changes[:_SHOWN]
+        lines += ["", f"## {markdown(each.name)}", "", "| what | before | now |", "|---|---|---|"]
+        lines += (f"| {c.kind} {code(c.what)} | {code(c.before)} | {code(c.now)} |" for c in shown)
+        if len(shown) < len(each.changes):
+            lines += ["", f"{len(each.changes) - len(shown)} more."]
+        lines += (f"\n{markdown(note)}" for note in each.notes)
+    lines += (f"\n{markdown(error)}" for error in difference.errors)
+    return "\n".join(lines) + "\n"
+
+
+RENDERERS: Final[Mapping[str, Callable[..., str]]] = {
+    "text": text,
+    "json": document,
+    "markdown": page,
+}
+
+
+def renderer(name: str) -> Callable[..., str]:
+    """The renderer of a format; UsageError if there is none of that name."""
+    if name not in RENDERERS:
+        raise UsageError(f"format must be one of {', '.join(RENDERERS)}, got {name!r}")
+    return RENDERERS[name]
+
+
+def summary(difference: Difference) -> str:
+    """One line: how many exchanges were compared, how many changed, and in what."""
+    if not difference.compared:
+        return "nothing was compared"
+    kinds = Counter(change.kind for each in difference.compared for change in each.changes)
+    head = f"{count(len(difference.compared), 'exchange')} compared"
+    if not kinds:
+        return f"{head}: no change"
+    told = ", ".join(_plural(number, kind) for kind, number in kinds.items())
+    return f"{head}, {len(difference.changed)} changed: {told}"
+
+
+def _plural(number: int, kind: str) -> str:
+    return f"{number} in order" if kind == "order" else count(number, kind)
+
+
+def _block(each: Compared, paint: Paint, *, verbose: bool) -> Iterator[str]:
+    if not each.changes and not verbose:
+        return
+    yield paint("title", visible(each.name))
+    yield from (f"  note: {visible(note)}" for note in each.notes)
+    shown = each.changes if verbose else each.changes[:_SHOWN]
+    yield from (f"  {_line(change, paint)}" for change in shown)
+    if len(shown) < len(each.changes):
+        yield f"  {len(each.changes) - len(shown)} more changes (-v shows all)"
+    yield ""
+
+
+def _line(change: Change, paint: Paint) -> str:
+    what = visible(change.what, _VALUE)
+    before, now = visible(change.before, _VALUE), visible(change.now, _VALUE)
+    kind = f"{change.kind:<8}"
+    if not change.before:
+        return f"{paint('PASS', '+')} {kind} {what}: {now}"
+    if not change.now:
+        return f"{paint('FAIL', '-')} {kind} {what}: {before}"
+    return f"{paint('VACUOUS', '~')} {kind} {what}: {before} -> {now}"

@@ -1,0 +1,15 @@
+"""The report as one page: works from disk, without network, in light and dark, by keyboard.
+
+Rule 1: every text of a stream passes `escaping.html`; ids and classes are counted, never taken
+from a stream; the Content Security Policy allows this page's own style and script by hash and
+nothing else.
+Rule 2: what the page does without script it does natively: details open, links lead to frames.
+The script adds arrow keys and a way back.
+Rule 3: the page is bounded however long the streams are (`budget`), and says what was left out.
+"""
+
+from __future__ import annotations
+
+from conformance.report.html.page import render
+
+__all__ = ["render"]

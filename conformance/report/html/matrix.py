@@ -1,0 +1,94 @@
+"""The verdict matrix: a row per stream, a column per suite, and the rules behind every cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from conformance.check.result import StreamResult
+from conformance.report.escaping import html
+from conformance.report.html.budget import LISTED, ROWS
+from conformance.report.wording import count, title
+from conformance.rules.verdicts import COMBINING, Verdict, combine
+
+# A sign beside the colour: not everybody sees colours.
+SIGNS: Final[Mapping[Verdict, str]] = {
+    Verdict.ERROR: "!",
+    Verdict.FAIL: "✗",
+    Verdict.INCONCLUSIVE: "?",
+    Verdict.PASS: "✓",
+    Verdict.UNTESTABLE: "-",
+    Verdict.VACUOUS: "○",
+    Verdict.NOT_APPLICABLE: "·",
+}
+
+Numbered = tuple[int, StreamResult]
+Suites = Mapping[str, Mapping[Verdict, list[str]]]
+
+
+def matrix(streams: list[Numbered]) -> Iterator[str]:
+    """The table as lines of HTML; `streams` come with the numbers that their sections have."""
+    rows = [(number, stream, _by_suite(stream)) for number, stream in streams[:ROWS]]
+    suites = sorted({suite for _, _, cells in rows for suite in cells})
+    yield '<div class="wide" tabindex="0" role="region" aria-label="Verdicts by stream and suite">'
+    yield '<table class="matrix"><thead><tr><th scope="col">stream</th>'
+    yield from (f'<th scope="col"><span>{html(suite)}</span></th>' for suite in suites)
+    yield "</tr></thead><tbody>"
+    for place, (number, stream, cells) in enumerate(rows):
+        yield from _row(number, stream, suites, cells, listed=place < LISTED)
+    yield "</tbody></table></div>"
+    yield f'<p class="key">{_key()}</p>'
+    if len(streams) > ROWS:
+        yield f'<p class="left-out">{count(len(streams) - ROWS, "more stream")} left out.</p>'
+
+
+def _by_suite(stream: StreamResult) -> dict[str, dict[Verdict, list[str]]]:
+    cells: dict[str, dict[Verdict, list[str]]] = {}
+    for rule, verdict in stream.verdicts.items():
+        suite, _, name = rule.rpartition("/")
+        cells.setdefault(suite or "rules", {}).setdefault(verdict, []).append(name)
+    return cells
+
+
+def _row(
+    number: int, stream: StreamResult, suites: Iterable[str], cells: Suites, *, listed: bool
+) -> Iterator[str]:
+    state = "bad" if stream.findings else "good"
+    name = html(title(stream), 160)
+    yield f'<tr class="{state}"><th scope="row"><a href="#s{number}">{name}</a></th>'
+    for place, suite in enumerate(suites):
+        anchor = f"s{number}c{place}" if listed else ""
+        yield _cell(suite, cells.get(suite, {}), anchor)
+    yield "</tr>"
+
+
+def _cell(suite: str, verdicts: Mapping[Verdict, list[str]], anchor: str) -> str:
+    """A verdict for a suite; with an `anchor` it opens the list of the rules behind it."""
+    if not verdicts:
+        return "<td></td>"
+    shown = combine(verdicts)
+    kind = css(shown)
+    sign = f'{SIGNS[shown]}<span class="n">{len(verdicts[shown])}</span>'
+    label = f"{html(suite)}: {len(verdicts[shown])} {shown}"
+    if not anchor:
+        return f'<td class="{kind}" title="{label}">{sign}</td>'
+    button = f'<button popovertarget="{anchor}" aria-label="{label}">{sign}</button>'
+    rules = "".join(_rules(verdicts))
+    over = f'<div popover id="{anchor}" class="over"><b>{html(suite)}</b>{rules}</div>'
+    return f'<td class="{kind}">{button}{over}</td>'
+
+
+def _rules(verdicts: Mapping[Verdict, list[str]]) -> Iterator[str]:
+    for verdict in COMBINING:
+        if verdict in verdicts:
+            names = ", ".join(html(name) for name in verdicts[verdict])
+            yield f'<p><span class="v {css(verdict)}">{SIGNS[verdict]} {verdict}</span> {names}</p>'
+
+
+def _key() -> str:
+    return " ".join(f'<span class="v {css(v)}">{SIGNS[v]} {v}</span>' for v in COMBINING)
+
+
+def css(verdict: Verdict) -> str:
+    """The class of a verdict's colour."""
+    return f"v-{verdict.value.lower()}"

@@ -1,0 +1,102 @@
+"""The page as a whole: head with its policy, summary, matrix, streams, notes."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Final
+
+from conformance import __version__
+from conformance.check.result import Report
+from conformance.report.escaping import html
+from conformance.report.html.budget import STREAMS, Budget
+from conformance.report.html.exchange import section
+from conformance.report.html.matrix import SIGNS, Numbered, css, matrix
+from conformance.report.ranking import gravest_first
+from conformance.report.recorded import Opened, Recorded, opened
+from conformance.report.wording import count, stale, summary, warnings
+from conformance.rules.verdicts import COMBINING
+
+_LINES: Final = 200  # errors, warnings and notes of each kind
+_AT_ONCE: Final = 3  # of them before one has to open the rest
+
+
+def render(
+    report: Report, *, verbose: bool = False, colour: bool = False, source: Opened = opened
+) -> str:
+    """The whole page. `source` opens the recording of a stream that stands in no file."""
+    del verbose, colour
+    return "\n".join(_page(report, Recorded(source))) + "\n"
+
+
+def _page(report: Report, recorded: Recorded) -> Iterator[str]:
+    style, script = _asset("page.css"), _asset("page.js")
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    yield '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield '<meta name="color-scheme" content="light dark">'
+    yield '<meta name="referrer" content="no-referrer">'
+    yield f"<title>Conformance: {html(summary(report))}</title><style>{style}</style></head><body>"
+    yield from _body(report, recorded)
+    yield f"<script>{script}</script></body></html>"
+
+
+def _body(report: Report, recorded: Recorded) -> Iterator[str]:
+    numbered = list(enumerate(gravest_first(report), 1))
+    yield f"<header><h1>Conformance</h1><p>{html(summary(report))}</p>"
+    yield f'<p class="counts">{"".join(_counts(report))}</p></header><main>'
+    yield from _list("error", report.errors)
+    yield from _list("warning", (*(f"stale: {line}" for line in stale(report)), *warnings(report)))
+    yield from _list("note", report.notes)
+    if numbered:
+        yield "<section><h2>Verdicts</h2>"
+        yield '<p><label><input type="checkbox" id="only"> only streams with findings</label></p>'
+        yield from matrix(numbered)
+        yield "</section>"
+    yield from _streams(report, numbered, recorded)
+    yield f"</main><footer>reasoning-conformance {html(__version__)}</footer>"
+
+
+def _streams(report: Report, numbered: list[Numbered], recorded: Recorded) -> Iterator[str]:
+    budget = Budget()
+    yield "<section><h2>Streams</h2>"
+    for number, stream in numbered[:STREAMS]:
+        yield from section(report, number, stream, recorded, budget)
+    if numbered[STREAMS:]:
+        left = count(len(numbered) - STREAMS, "more stream")
+        yield f'<p class="left-out">{left} left out, those with the gravest findings are here.</p>'
+    yield "</section>"
+
+
+def _counts(report: Report) -> Iterator[str]:
+    counts = report.summary()
+    for verdict in COMBINING:
+        if counts[verdict]:
+            told = f"{SIGNS[verdict]} {counts[verdict]} {verdict}"
+            yield f'<span class="v {css(verdict)}">{told}</span> '
+
+
+def _list(kind: str, lines: tuple[str, ...]) -> Iterator[str]:
+    told = [f'<p class="{kind}"><b>{kind}:</b> {html(line)}</p>' for line in lines[:_LINES]]
+    yield from told[:_AT_ONCE]
+    if told[_AT_ONCE:]:
+        yield f"<details><summary>{count(len(lines) - _AT_ONCE, f'more {kind}')}</summary>"
+        yield from told[_AT_ONCE:]
+        if lines[_LINES:]:
+            yield f'<p class="left-out">{len(lines) - _LINES} left out.</p>'
+        yield "</details>"
+
+
+def _asset(name: str) -> str:
+    return (files("conformance.report.html") / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"

@@ -1,0 +1,182 @@
+"""The picture of one exchange: lanes over time, a mark per frame, and the frames themselves.
+
+Marks are links to the frames below, so the picture works without script. Positions are in
+milliseconds where the recording has a clock, else in event numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from conformance.check.result import Finding
+from conformance.report.escaping import html
+from conformance.report.html.budget import TEXT, TEXT_AT_FINDING, Budget
+from conformance.report.retrace import LANES, Block, Moment, Traced
+from conformance.report.wording import count
+
+_LEFT: Final = 84  # room for the names of the lanes
+_WIDTH: Final = 1000
+_LANE: Final = 26
+_TOP: Final = 26  # room for the findings
+_FOOT: Final = 22  # room for the axis
+_HEIGHT: Final = _TOP + _LANE * len(LANES) + _FOOT
+_TICKS: Final = 5
+_HELP: Final = "Arrow keys move between marks, Enter shows the frame, Escape goes back."
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A finding, and the id of the place on the page that tells it."""
+
+    anchor: str
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What is drawn: an exchange's frames, and the findings by event."""
+
+    number: int  # of the stream's section
+    traced: Traced
+    findings: Mapping[int, list[Told]]
+    clean: Callable[[str], str]
+
+    @property
+    def span(self) -> float:
+        length = self.traced.last_ms if self.traced.is_clocked else float(self.traced.total)
+        return max(length, 1.0)
+
+    def x(self, moment: float) -> float:
+        """Where a time or an event number lies, in units of the picture."""
+        return round(_LEFT + (_WIDTH - _LEFT - 12) * min(max(moment / self.span, 0.0), 1.0), 1)
+
+    @property
+    def anchors(self) -> dict[int, str]:
+        """The ids of the frames that are kept, by event number."""
+        return {moment.number: _id(self, moment.number) for moment in self.traced.moments}
+
+    def place(self, moment: Moment) -> float:
+        return self.x((moment.ms or 0.0) if self.traced.is_clocked else float(moment.number))
+
+
+def timeline(picture: Picture, budget: Budget) -> Iterator[str]:
+    """The picture and its frames as lines of HTML."""
+    traced = picture.traced
+    yield f'<figure class="timeline" data-stream="{picture.number}">'
+    yield from _svg(picture)
+    unit = "milliseconds since the response head" if traced.is_clocked else "event numbers"
+    kept = sum(1 for moment in traced.moments if moment.number)
+    told = f"{count(traced.total, 'event')} in {unit}"
+    if kept < traced.total:
+        told += f"; the frames of {kept} are kept, those around findings and where kinds change"
+    note = f"; {html(traced.note)}" if traced.note else ""
+    yield f"<figcaption>{told}{note}. {_HELP}</figcaption>"
+    yield f'<ol class="frames" tabindex="0" aria-label="Frames of stream {picture.number}">'
+    size = 0
+    for moment in traced.moments:
+        line = _frame(picture, moment)
+        size += len(line)
+        yield line
+    yield "</ol></figure>"
+    budget.spend(size)
+
+
+def _svg(picture: Picture) -> Iterator[str]:
+    label = f"Timeline of stream {picture.number}, {picture.traced.total} events"
+    yield f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="group" aria-label="{label}">'
+    for row, lane in enumerate(LANES):
+        top = _TOP + row * _LANE
+        size = f'width="{_WIDTH - _LEFT}" height="{_LANE - 4}"'
+        yield f'<rect class="lane" x="{_LEFT}" y="{top + 2}" {size}/>'
+        yield f'<text class="name" x="{_LEFT - 8}" y="{top + 17}">{lane}</text>'
+        for block in picture.traced.blocks.get(lane, ()):
+            yield _block(picture, block, lane, top)
+    yield from _axis(picture)
+    for moment in picture.traced.moments:
+        yield _mark(picture, moment)
+    for event, found in sorted(picture.findings.items()):
+        yield _finding(picture, event, found)
+    yield "</svg>"
+
+
+def _block(picture: Picture, block: Block, lane: str, top: int) -> str:
+    is_timed = picture.traced.is_clocked
+    start = picture.x(block.start if is_timed else float(block.first))
+    stop = picture.x(block.stop if is_timed else float(block.last))
+    width = round(max(stop - start, 2.0), 1)
+    return (
+        f'<rect class="bar {lane}" x="{start}" y="{top + 5}" width="{width}" height="16" rx="3"/>'
+    )
+
+
+def _axis(picture: Picture) -> Iterator[str]:
+    y = _TOP + _LANE * len(LANES)
+    yield f'<line class="axis" x1="{_LEFT}" y1="{y}" x2="{_WIDTH - 12}" y2="{y}"/>'
+    steps = _TICKS if picture.traced.is_clocked else min(_TICKS, int(picture.span))
+    for step in range(steps + 1):
+        at = float(round(picture.span * step / steps))
+        text = f"{at:.0f} ms" if picture.traced.is_clocked else f"{at:.0f}"
+        side = " last" if step == steps else ""
+        yield f'<text class="tick{side}" x="{picture.x(at)}" y="{y + 16}">{text}</text>'
+
+
+def _mark(picture: Picture, moment: Moment) -> str:
+    at = picture.place(moment)
+    rows = [LANES.index(lane) for lane in moment.lanes]
+    bars = "".join(
+        f'<rect x="{at - 1.5}" y="{_TOP + row * _LANE + 4}" width="3" height="18"/>' for row in rows
+    )
+    bad = " bad" if moment.number in picture.findings else ""
+    name = f"event {moment.number}: {html(moment.type, 80)}"
+    href = _id(picture, moment.number)
+    return (
+        f'<a class="mark{bad}" href="#{href}" id="m{href}" aria-label="{name}">'
+        f"<title>{name}</title>{bars}</a>"
+    )
+
+
+def _finding(picture: Picture, event: int, found: list[Told]) -> str:
+    # Where thousands stand, not every frame is kept: the mark leads to the one before.
+    before = [moment for moment in picture.traced.moments if moment.number <= event]
+    if not before:
+        return ""
+    moment = before[-1]
+    at = picture.place(moment)
+    levels = " ".join(sorted({one.finding.level.lower() for one in found}))
+    name = f"event {event}: {html('; '.join(one.finding.rule for one in found), 200)}"
+    foot = _TOP + _LANE * len(LANES)
+    return (
+        f'<a class="finding {levels}" href="#{_id(picture, moment.number)}" aria-label="{name}">'
+        f"<title>{name}</title>"
+        f'<line x1="{at}" y1="18" x2="{at}" y2="{foot}"/>'
+        f'<path d="M{at} 20 l-7 -14 h14 z"/></a>'
+    )
+
+
+def _frame(picture: Picture, moment: Moment) -> str:
+    found = picture.findings.get(moment.number, [])
+    limit = TEXT_AT_FINDING if found else TEXT
+    when = f"{moment.ms:.1f} ms" if moment.ms is not None and moment.number else ""
+    lines = "".join(f"{html(line, limit)}\n" for line in _lines(picture, moment, limit))
+    rest = moment.size - min(moment.size, limit)
+    more = f'<span class="left-out">{rest} more characters</span>' if rest else ""
+    rules = "".join(
+        f'<a class="at" href="#{one.anchor}">{html(one.finding.rule)}</a> ' for one in found
+    )
+    bad = ' class="bad"' if found else ""
+    return (
+        f'<li id="{_id(picture, moment.number)}" tabindex="-1"{bad}>'
+        f"<b>{moment.number}</b> <code>{html(moment.type, 120)}</code> "
+        f'<span class="when">{when}</span> {rules}<pre>{lines}</pre>{more}</li>'
+    )
+
+
+def _lines(picture: Picture, moment: Moment, limit: int) -> list[str]:
+    # Cleaned before it is cut: half a secret would not be known for one.
+    return picture.clean(moment.text)[:limit].split("\n")[:200]
+
+
+def _id(picture: Picture, event: int) -> str:
+    return f"s{picture.number}f{event}"

@@ -1,0 +1,31 @@
+"""Where a finding stands, as programs that know a repository want it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import quote
+
+
+def inside(file: str, root: str | None = None) -> str | None:
+    """The file's path below `root` (default: the working folder), with `/`; None if elsewhere."""
+    try:
+        path = Path(file).resolve().relative_to(Path(root or Path.cwd()).resolve())
+    except (ValueError, OSError, RuntimeError):  # elsewhere, NUL in the name, a loop of links
+        return None
+    return path.as_posix()
+
+
+def uri(file: str) -> tuple[str, bool]:
+    """A URI reference for the file, and whether it is relative to the working folder."""
+    path = inside(file)
+    if path is not None:
+        return _quoted(path), True
+    return f"file://{_quoted(Path(file).absolute().as_posix())}", False
+
+
+def _quoted(path: str) -> str:
+    try:
+        name = path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # no file can have such a name
+        name = path.encode("utf-8", "backslashreplace")
+    return quote(name, safe="/")

@@ -1,0 +1,101 @@
+"""The report as Markdown: for step summaries, pull requests and issues.
+
+Bounded, since a forge refuses long texts (GitHub: 1 MiB per step summary).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from conformance.check.result import Excuse, Finding, Report, StreamResult
+from conformance.report.escaping import block, code, markdown
+from conformance.report.ranking import gravest_first
+from conformance.report.wording import (
+    authority,
+    count,
+    place,
+    sentence,
+    slice_of,
+    stale,
+    summary,
+    title,
+    warnings,
+)
+from conformance.rules.verdicts import COMBINING
+
+_STREAMS: Final = 200  # rows of the table
+_FINDINGS: Final = 100  # findings told in full
+_CONTEXT: Final = 160  # characters of one context line
+
+
+def render(report: Report, *, verbose: bool = False, colour: bool = False) -> str:
+    """The whole text; `verbose` lifts no bound and there is no `colour` in Markdown."""
+    del verbose, colour
+    lines = ["# Conformance", "", f"**{markdown(summary(report))}**"]
+    lines += _table(report)
+    lines += _findings(report)
+    lines += _list("Could not be judged", report.errors)
+    lines += _list("Stale entries of the baseline", stale(report))
+    lines += _list("Notes", (*report.notes, *warnings(report)))
+    return "\n".join(lines) + "\n"
+
+
+def _table(report: Report) -> Iterator[str]:
+    if not report.streams:
+        return
+    shown = gravest_first(report)[:_STREAMS]
+    used = [v for v in COMBINING if any(v in stream.verdicts.values() for stream in shown)]
+    yield from ("", f"| stream | {' | '.join(used)} |", f"|---|{'---:|' * len(used)}")
+    for stream in shown:
+        numbers = [sum(each is v for each in stream.verdicts.values()) for v in used]
+        yield f"| {code(title(stream), 200)} | {' | '.join(map(str, numbers))} |"
+    if len(report.streams) > len(shown):
+        yield from ("", f"{count(len(report.streams) - len(shown), 'more stream')} left out.")
+
+
+def _findings(report: Report) -> Iterator[str]:
+    found = [
+        (stream, finding, report.excuse(stream, finding))
+        for stream in gravest_first(report)
+        for finding in stream.findings
+    ]
+    if found:
+        yield from ("", "## Findings")
+    for stream, finding, excuse in found[:_FINDINGS]:
+        yield from one(stream, finding, excuse)
+    if found[_FINDINGS:]:
+        yield from ("", f"{count(len(found) - _FINDINGS, 'more finding')} left out.")
+
+
+def one(stream: StreamResult, finding: Finding, excuse: Excuse | None = None) -> Iterator[str]:
+    """One finding: what, where, the events around it, and on whose authority."""
+    expected = " (expected)" if excuse else ""
+    yield from ("", f"### {finding.verdict} {finding.level} {code(finding.rule)}{expected}", "")
+    yield f"{markdown(finding.says)}\n"
+    yield f"- at {code(place(stream.file or title(stream), finding))}"
+    yield f"- found: {markdown(sentence(finding))}"
+    if excuse:
+        yield f"- expected: {markdown(f'{excuse.reason} ({excuse.entry})')}"
+    if finding.slice:
+        yield f"- slice: {code(slice_of(finding))}"
+    yield from (f"- source: {markdown(line)}" for line in authority(finding.source))
+    if finding.hint:
+        yield f"- hint: {markdown(finding.hint)}"
+    yield f"- id: {code(finding.id)}"
+    if finding.context:
+        yield ""
+        yield from block(
+            [
+                f"{'>' if line.at else ' '} {line.event:>6}  {line.type}  {line.text[:_CONTEXT]}"
+                for line in finding.context
+            ]
+        )
+
+
+def _list(heading: str, lines: tuple[str, ...]) -> Iterator[str]:
+    if lines:
+        yield from ("", f"## {heading}", "")
+        yield from (f"- {markdown(line)}" for line in lines[:_FINDINGS])
+        if lines[_FINDINGS:]:
+            yield f"- {len(lines) - _FINDINGS} more"

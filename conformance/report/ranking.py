@@ -1,0 +1,29 @@
+"""Which streams and findings a bounded report tells first: the gravest."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.check.result import Finding, Report, StreamResult
+from conformance.rules.verdicts import Level, Verdict
+
+_LEVELS: Final = {level: rank for rank, level in enumerate(Level)}
+_NOTHING: Final = len(Level) + 1
+
+
+def gravest_first(report: Report) -> list[StreamResult]:
+    """The streams, those with the gravest unexpected findings first, else in their order."""
+    return sorted(report.streams, key=lambda stream: _gravity(report, stream))
+
+
+def _gravity(report: Report, stream: StreamResult) -> int:
+    if Verdict.ERROR in stream.verdicts.values():
+        return -1
+    found = (f for f in stream.findings if report.excuse(stream, f) is None)
+    expected = len(Level) if stream.findings else _NOTHING
+    return min((rank(finding) for finding in found), default=expected)
+
+
+def rank(finding: Finding) -> int:
+    """0 for the gravest level."""
+    return _LEVELS[finding.level]

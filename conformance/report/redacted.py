@@ -1,0 +1,67 @@
+"""A report without the secrets that a stream may have held.
+
+This is the one place through which text of a stream passes on its way into any report: a key that
+a server echoed stands in messages, contexts and errors alike. Stand-ins have the alphabet and the
+length of what they replace; ids, rules, places and verdicts stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from conformance.cassette import Redactor
+from conformance.check.result import ContextLine, Finding, Report, StreamResult
+
+Clean = Callable[[str], str]
+
+
+def cleaner() -> Clean:
+    """Takes keys, tokens and secret fields out of text; equal secrets get equal stand-ins.
+
+    Opaque reasoning data stays: rules quote it, and it opens no door.
+    """
+    # Thousands of streams give the same few reasons.
+    return lru_cache(maxsize=1 << 12)(Redactor(opaque=False).text)
+
+
+def redacted(report: Report, clean: Clean | None = None) -> Report:
+    """The report with every text of a stream passed through `clean` (default: `cleaner()`)."""
+    passed = clean or cleaner()
+    return replace(
+        report,
+        streams=tuple(_stream(each, passed) for each in report.streams),
+        errors=tuple(map(passed, report.errors)),
+        notes=tuple(map(passed, report.notes)),
+    )
+
+
+def _stream(stream: StreamResult, clean: Clean) -> StreamResult:
+    return replace(
+        stream,
+        findings=tuple(_finding(each, clean) for each in stream.findings),
+        reasons={rule: clean(reason) for rule, reason in stream.reasons.items()},
+        notes=tuple(map(clean, stream.notes)),
+    )
+
+
+def _finding(finding: Finding, clean: Clean) -> Finding:
+    return replace(
+        finding,
+        slice=_slice(finding.slice, clean),
+        expected=tuple(map(clean, finding.expected)),
+        got=clean(finding.got),
+        after=clean(finding.after),
+        message=clean(finding.message),
+        context=tuple(_line(each, clean) for each in finding.context),
+    )
+
+
+def _slice(values: Mapping[str, Any], clean: Clean) -> dict[str, Any]:
+    return {name: clean(v) if isinstance(v, str) else v for name, v in values.items()}
+
+
+def _line(line: ContextLine, clean: Clean) -> ContextLine:
+    return replace(line, type=clean(line.type), text=clean(line.text))

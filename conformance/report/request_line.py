@@ -1,0 +1,49 @@
+"""A recorded request as a line for a shell, without what opens doors."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any, Final
+
+from conformance.cassette.redact import REDACTED
+from conformance.events import Request
+from conformance.report.printable import visible
+
+_LONGEST: Final = 1500  # bytes of a body that stand on the line itself
+_LEFT_OUT: Final = frozenset(
+    {"accept-encoding", "connection", "content-length", "host", "user-agent"}
+)
+_KEYS: Final = {"anthropic.messages": '-H "x-api-key: $API_KEY"'}
+_BEARER: Final = '-H "authorization: Bearer $API_KEY"'
+BODY: Final = "request.json"
+
+
+def curl(request: Request, dialect: str) -> tuple[str, bytes | None]:
+    """The line, and the body where it is too long for it and belongs into `request.json`.
+
+    The server and the key are `$BASE_URL` and `$API_KEY`; header values that redaction does not
+    know are left out.
+    """
+    parts = ["curl", "-sN"]
+    if request.method != "POST" or request.json is None:
+        parts += ["-X", shlex.quote(visible(request.method))]
+    # Outside the quotes of the path: the shell has to fill it in.
+    parts += [f'"$BASE_URL"{shlex.quote(visible(request.path))}', _KEYS.get(dialect, _BEARER)]
+    for name, value in request.headers:
+        if value != REDACTED and name.lower() not in _LEFT_OUT:
+            parts += ["-H", shlex.quote(visible(f"{name}: {value}"))]
+    if request.json is None:
+        return " ".join(parts), None
+    if all(name.lower() != "content-type" for name, _ in request.headers):
+        parts += ["-H", "'content-type: application/json'"]
+    body = _json(request.json)
+    if len(body) > _LONGEST:
+        return " ".join([*parts, "-d", f"@{BODY}"]), body.encode()
+    return " ".join([*parts, "-d", shlex.quote(body)]), None
+
+
+def _json(value: Any) -> str:
+    """Compact, and ASCII where it holds what would move or hide text on a terminal."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text if text.isprintable() else json.dumps(value, separators=(",", ":"))

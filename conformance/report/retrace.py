@@ -1,0 +1,224 @@
+"""The frames of a judged exchange, rebuilt from its bytes, as far as a reader can look at them.
+
+Rule 1: what a judged stream consisted of is not kept, but rebuilt: the same dialect, profile and
+numbers as when it was judged. Without a recording at hand, kept events serve, without times.
+Rule 2: a short stream is kept whole. Of a long one stay the frames around findings, the first
+frames of every run of one kind, and the last one, up to `most`; all others count in the picture.
+Rule 3: a *block* is what lies between a start and its end in one lane. Lanes hold at most
+`_MOST_BLOCKS` of them; more are joined with their neighbours, so memory stays bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+import msgspec
+
+from conformance.check.rebuilt import Rebuilt, profile_at_hand, rebuilt
+from conformance.check.result import StreamResult
+from conformance.events import Event, Exchange
+
+Lane = Literal["thinking", "summary", "text", "tools", "stream"]
+LANES: Final[tuple[Lane, ...]] = ("thinking", "summary", "text", "tools", "stream")
+
+_LANE_OF: Final[Mapping[str, Lane]] = {"text": "text", "refusal": "text", "tool": "tools"}
+_RUN: Final = 3  # first frames of a run that are kept of a long stream
+_NEAR: Final = 3  # frames around a finding
+_MOST_BLOCKS: Final = 512
+_RAW: Final = 4096  # characters of a frame's data that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One frame. `ms` since the response head, None without a clock; `text` is its data, clipped.
+
+    Number 0 is the request and the response head.
+    """
+
+    number: int
+    ms: float | None
+    type: str
+    text: str
+    size: int
+    lanes: tuple[Lane, ...]
+
+
+@dataclass(slots=True)
+class Block:
+    """A bar in a lane: frames `first` to `last`, from `start` to `stop` in milliseconds."""
+
+    first: int
+    last: int
+    start: float
+    stop: float
+    frames: int = 1
+
+
+@dataclass(slots=True)
+class Traced:
+    """An exchange as a picture needs it; `total` counts all frames, the end included."""
+
+    moments: list[Moment] = field(default_factory=list)
+    blocks: dict[Lane, list[Block]] = field(default_factory=dict)
+    total: int = 0
+    is_clocked: bool = True
+    last_ms: float = 0.0
+    note: str = ""
+
+
+def retraced(stream: StreamResult, exchange: Exchange, most: int) -> Traced:
+    """Rebuild the frames of an exchange, of which at most about `most` are kept."""
+    profile = profile_at_hand(stream.profile, stream.dialect)
+    keeper = _Keeper({f.event for f in stream.findings}, most)
+    if profile.name != stream.profile:
+        keeper.traced.note = f"profile {stream.profile} is not at hand: lanes as strict has them"
+    keeper.add_head(_head(exchange))
+    for each in rebuilt(exchange, stream.dialect, profile):
+        if each.number:
+            keeper.take(each)
+    return keeper.result()
+
+
+def from_events(stream: StreamResult, most: int) -> Traced:
+    """The picture of a stream whose events were kept and whose bytes are not at hand."""
+    keeper = _Keeper({f.event for f in stream.findings}, most)
+    keeper.traced.note = "drawn from kept events: no times"
+    for number, events in _by_number(stream.events):
+        keeper.take(Rebuilt(number, None, None, events))
+    return keeper.result()
+
+
+def _by_number(events: Iterable[Event]) -> Iterator[tuple[int, list[Event]]]:
+    held: list[Event] = []
+    for event in events:
+        if held and held[0].number != event.number:
+            yield held[0].number, held
+            held = []
+        held.append(event)
+    if held:
+        yield held[0].number, held
+
+
+class _Keeper:
+    """Decides frame by frame what stays, and draws the blocks."""
+
+    def __init__(self, findings: Collection[int], most: int) -> None:
+        self.traced = Traced(blocks={lane: [] for lane in LANES})
+        self._near = {n for each in findings for n in range(each - _NEAR, each + 2)}
+        self._most = most
+        self._early: list[Moment] = []  # all of a short stream
+        self._kept: list[Moment] = []  # of a long one
+        self._last: Moment | None = None
+        self._run: tuple[tuple[str, ...], int] = ((), 0)
+        self._channels: dict[tuple[object, object], Lane] = {}
+        self._open: dict[tuple[object, ...], Block] = {}
+
+    def take(self, each: Rebuilt) -> None:
+        number, ms, _, events = each
+        traced = self.traced
+        traced.total = max(traced.total, number)
+        traced.is_clocked = traced.is_clocked and ms is not None
+        traced.last_ms = ms if ms is not None else traced.last_ms
+        lanes = [self._draw(event, number, ms or 0.0) for event in events]
+        told = tuple(dict.fromkeys(lane for lane in lanes if lane)) or ("stream",)
+        self._keep(_moment(each, told))
+
+    def add_head(self, text: str) -> None:
+        """The request and the response head, as the frame of number 0."""
+        moment = Moment(0, 0.0, "request and response head", text[:_RAW], len(text), ("stream",))
+        self._early.append(moment)
+        self._kept.append(moment)
+
+    def result(self) -> Traced:
+        if self.traced.total <= self._most:
+            self.traced.moments = self._early
+        else:
+            last = [self._last] if self._last and self._last not in self._kept[-1:] else []
+            self.traced.moments = [*self._kept, *last]
+        return self.traced
+
+    def _keep(self, moment: Moment) -> None:
+        if len(self._early) <= self._most:
+            self._early.append(moment)
+        kind, length = self._run
+        own = (moment.type, *moment.lanes)
+        self._run = (own, length + 1 if own == kind else 1)
+        is_new = self._run[1] <= _RUN and len(self._kept) < self._most
+        # Many findings: their own bound is twice that of the others.
+        is_near = moment.number in self._near and len(self._kept) < 2 * self._most
+        if is_new or is_near:
+            self._kept.append(moment)
+        self._last = moment
+
+    def _draw(self, event: Event, number: int, ms: float) -> Lane | None:
+        if event.layer != "semantic":
+            return None
+        lane = self._lane(event)
+        choice, block = event.data.get("choice"), event.data.get("block", event.data.get("index"))
+        key = (lane, choice, block)
+        bar = self._open.get(key)
+        if bar is None or event.type.endswith(".start") or lane == "stream":
+            bar = self._open[key] = Block(number, number, ms, ms, 0)
+            self._add(lane, bar)
+        bar.last, bar.stop = number, ms
+        bar.frames += 1
+        if event.type.endswith(".end"):
+            self._open.pop(key, None)
+        return lane
+
+    def _lane(self, event: Event) -> Lane:
+        kind = event.type.partition(".")[0]
+        if kind == "thinking":
+            key = (event.data.get("choice"), event.data.get("block"))
+            channel = event.data.get("channel")
+            if channel is not None:
+                self._channels[key] = "summary" if channel == "summary" else "thinking"
+            return self._channels.get(key, "thinking")
+        return _LANE_OF.get(kind, "stream")
+
+    def _add(self, lane: Lane, bar: Block) -> None:
+        bars = self.traced.blocks[lane]
+        if len(bars) >= _MOST_BLOCKS:
+            self.traced.blocks[lane] = bars = _joined(bars)
+            self._open.clear()  # what was joined grows no further
+        bars.append(bar)
+
+
+def _joined(bars: list[Block]) -> list[Block]:
+    """Half as many: each with its neighbour, gaps included."""
+    firsts, seconds = bars[::2], bars[1::2]
+    pairs = zip(firsts, seconds, strict=True)
+    return [Block(a.first, b.last, a.start, b.stop, a.frames + b.frames) for a, b in pairs]
+
+
+def _moment(each: Rebuilt, lanes: tuple[Lane, ...]) -> Moment:
+    number, ms, frame, events = each
+    wire = [event.type for event in events if event.layer == "wire"]
+    if frame is None:
+        kind = events[0].type if events else "end of stream"
+        text = "; ".join(f"{event.type} {_told(event)}".rstrip() for event in events)
+        return Moment(number, ms, kind, text[:_RAW], len(text), lanes)
+    named = {"comment": "comment", "ignored": frame.event, "body": "body"}.get(frame.kind)
+    kind = wire[0] if wire else named or frame.event
+    return Moment(number, ms, kind, frame.data[:_RAW], len(frame.data), lanes)
+
+
+def _told(event: Event) -> str:
+    return ", ".join(f"{name}: {value!r:.400}" for name, value in event.data.items())
+
+
+def _head(exchange: Exchange) -> str:
+    request, response = exchange.request, exchange.response
+    lines: list[str] = []
+    if request is not None:
+        lines += [f"{request.method} {request.path}", *_headers(request.headers)]
+        lines += [msgspec.json.encode(request.json).decode()] if request.json is not None else []
+    if response is not None and response.status is not None:
+        lines += [f"HTTP/{response.http} {response.status}", *_headers(response.headers)]
+    return "\n".join(lines) or "not recorded"
+
+
+def _headers(headers: Sequence[tuple[str, str]]) -> Iterator[str]:
+    yield from (f"{name}: {value}" for name, value in headers)

@@ -1,0 +1,152 @@
+"""The report for code scanning: SARIF 2.1.0, one result per finding.
+
+https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
+
+A result stands at the cassette's line; its partial fingerprint is the finding's id, which stays
+the same when the stream is recorded again. A finding that a baseline expects is suppressed, not
+left out. Files that could not be judged are notifications of the invocation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, Final
+
+from conformance import __version__
+from conformance.check.result import Excuse, Finding, Report, StreamResult
+from conformance.report.json import scalar
+from conformance.report.locations import uri
+from conformance.report.printable import visible
+from conformance.report.wording import authority, sentence, stale, title, warnings
+from conformance.rules.verdicts import Level, Verdict
+
+SCHEMA: Final = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+FINGERPRINT: Final = "conformanceFinding/v1"
+_LEVELS: Final = {Level.MUST: "error", Level.SHOULD: "warning", Level.MAY: "note"}
+
+
+def render(report: Report, *, verbose: bool = False, colour: bool = False) -> str:
+    """One object, indented, ASCII only; always whole, so `verbose` and `colour` change nothing."""
+    del verbose, colour
+    return json.dumps(document(report), indent=2, allow_nan=False) + "\n"
+
+
+def document(report: Report) -> dict[str, Any]:
+    """Build the log with its one run."""
+    rules = _rules(report)
+    run = {
+        "tool": {
+            "driver": {
+                "name": "conformance",
+                "fullName": "reasoning-conformance",
+                "version": __version__,
+                "semanticVersion": __version__,
+                "rules": [_descriptor(finding) for finding in rules.values()],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {
+            "SRCROOT": {"description": {"text": "The folder that the tool was called in."}}
+        },
+        "invocations": [_invocation(report)],
+        "results": list(_results(report, list(rules))),
+    }
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rules(report: Report) -> dict[str, Finding]:
+    """Every rule that was broken, with a finding that tells about it, by id."""
+    found = sorted(report.findings, key=lambda finding: finding.rule)
+    return {finding.rule: finding for finding in reversed(found)}
+
+
+def _descriptor(finding: Finding) -> dict[str, Any]:
+    lines = [*authority(finding.source), *filter(None, [visible(finding.hint)])]
+    text = "\n".join([visible(finding.says), *lines])
+    return {
+        "id": visible(finding.rule),
+        "name": "".join(
+            part.title() for part in visible(finding.rule).replace("-", "/").split("/")
+        ),
+        "shortDescription": {"text": visible(finding.says)},
+        "fullDescription": {"text": text},
+        "help": {"text": f"{text}\nconformance explain {visible(finding.rule)}"},
+        "defaultConfiguration": {"level": _LEVELS[finding.level]},
+        "properties": {"tags": ["conformance", str(finding.level)]},
+    }
+
+
+def _results(report: Report, rules: list[str]) -> Iterable[dict[str, Any]]:
+    index = {rule: at for at, rule in enumerate(rules)}
+    for stream in report.streams:
+        for finding in stream.findings:
+            result = _result(stream, finding, index[finding.rule])
+            excuse = report.excuse(stream, finding)
+            yield {**result, "suppressions": [_suppression(excuse)]} if excuse else result
+
+
+def _result(stream: StreamResult, finding: Finding, index: int) -> dict[str, Any]:
+    is_error = finding.verdict is Verdict.ERROR
+    return {
+        "ruleId": visible(finding.rule),
+        "ruleIndex": index,
+        "level": "error" if is_error else _LEVELS[finding.level],
+        "kind": "fail",
+        "message": {"text": _plain(sentence(finding) or visible(finding.says))},
+        "locations": [_location(stream, finding)],
+        "partialFingerprints": {FINGERPRINT: visible(finding.id)},
+        "properties": {
+            "exchange": stream.exchange,
+            "dialect": visible(stream.dialect),
+            "profile": visible(stream.profile),
+            "view": stream.view,
+            "event": finding.event,
+            "byte": finding.byte,
+            "slice": {visible(k): scalar(value) for k, value in finding.slice.items()},
+        },
+    }
+
+
+def _plain(text: str) -> str:
+    """Without `](`, which would make a link of what a stream said."""
+    return text.replace("](", "] (")
+
+
+def _location(stream: StreamResult, finding: Finding) -> dict[str, Any]:
+    place = f"exchange {stream.exchange}, event {finding.event}"
+    logical = {"fullyQualifiedName": title(stream), "name": place, "kind": "event"}
+    if not stream.file:
+        return {"logicalLocations": [logical]}
+    reference, is_relative = uri(stream.file)
+    artifact = {"uri": reference, **({"uriBaseId": "SRCROOT"} if is_relative else {})}
+    # Viewers want a line; what stands in no line (a request head) stands in the file's first.
+    region: dict[str, Any] = {"startLine": finding.line or 1}
+    at = next((line for line in finding.context if line.at), None)
+    if at is not None and at.text:
+        region["snippet"] = {"text": visible(at.text)}
+    physical = {"artifactLocation": artifact, "region": region}
+    return {"physicalLocation": physical, "logicalLocations": [logical]}
+
+
+def _suppression(excuse: Excuse) -> dict[str, Any]:
+    justification = f"{visible(excuse.reason)} ({visible(excuse.entry)})"
+    return {"kind": "external", "status": "accepted", "justification": justification}
+
+
+def _invocation(report: Report) -> dict[str, Any]:
+    notes = (
+        *(("error", visible(error)) for error in report.errors),
+        *(("error", f"stale: {visible(each)}") for each in stale(report)),
+        *(("warning", warning) for warning in warnings(report)),
+        *(("note", visible(note)) for note in report.notes),
+    )
+    broken = bool(report.errors) or Verdict.ERROR in report.verdicts.values()
+    return {
+        "executionSuccessful": not broken,
+        "toolExecutionNotifications": [
+            {"level": level, "message": {"text": text}} for level, text in notes
+        ],
+    }

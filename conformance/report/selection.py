@@ -1,0 +1,124 @@
+"""A finding found again by its id: in recordings, or by way of a json report that names them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.cassette import Recording, open_recording
+from conformance.check.rebuilt import profile_at_hand
+from conformance.check.recordings import Choices, check_recording, files
+from conformance.check.result import Finding, StreamResult
+from conformance.check.rulebook import Rulebook
+from conformance.errors import ConformanceError, Place, SpecError, UsageError
+
+_MOST_BYTES: Final = 256 * 1024 * 1024
+_SHOWN: Final = 8  # ids that are named where the one that was asked for is not there
+_SHORTEST: Final = 4  # characters of an id that are enough
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The finding, where it stands, and how it was judged; `others` counts it elsewhere."""
+
+    recording: Recording
+    stream: StreamResult
+    finding: Finding
+    choices: Choices
+    others: int = 0
+
+
+def select(asked: str, paths: Sequence[Path], choices: Choices, rulebook: Rulebook) -> Selected:
+    """The first finding of that id, or whose rule that is. Raises UsageError if there is none.
+
+    Paths are recordings, folders of them, or json reports. Files that cannot be judged are passed
+    over as long as another one has the finding.
+    """
+    found: list[Selected] = []
+    known: dict[str, str] = {}
+    errors: list[str] = []
+    for path in _recordings(paths, asked):
+        try:
+            for each in _judged(path, choices, rulebook):
+                known.setdefault(each.finding.id, each.finding.rule)
+                if _is_asked(asked, each.finding):
+                    found.append(each)
+        except SpecError:
+            raise
+        except ConformanceError as error:
+            errors.append(str(error) if error.place else f"{path}: {error}")
+    if not found:
+        raise UsageError(f"there is no finding {asked!r}", hint=_hint(known, errors))
+    return replace(found[0], others=len(found) - 1)
+
+
+def _is_asked(asked: str, finding: Finding) -> bool:
+    if asked == finding.rule:
+        return True
+    return len(asked) >= _SHORTEST and finding.id.startswith(asked)
+
+
+def _hint(known: dict[str, str], errors: list[str]) -> str:
+    if errors:
+        return f"not judged: {errors[0]}"
+    if not known:
+        return "nothing was found in these recordings"
+    told = [f"{each} ({rule})" for each, rule in list(known.items())[:_SHOWN]]
+    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+    return f"there are {', '.join(told)}{more}"
+
+
+def _judged(path: Path, choices: Choices, rulebook: Rulebook) -> Iterator[Selected]:
+    recording = open_recording(path, dialect=choices.dialect)
+    for stream in check_recording(recording, rulebook, choices):
+        # A smaller recording may lack the signs that a profile was identified by: it is named.
+        profile = choices.profile or profile_at_hand(stream.profile, stream.dialect).name
+        fixed = replace(choices, profile=profile)
+        for finding in stream.findings:
+            yield Selected(recording, stream, finding, fixed)
+
+
+def _recordings(paths: Sequence[Path], asked: str) -> Iterator[Path]:
+    seen: set[Path] = set()
+    for path in paths:
+        named = _named_by_report(path, asked) if path.suffix == ".json" else None
+        for file in files([path]) if named is None else named:
+            if file not in seen:
+                seen.add(file)
+                yield file
+
+
+def _named_by_report(path: Path, asked: str) -> list[Path] | None:
+    """The files in which a json report has the finding; None for a file that is no report."""
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise UsageError(f"the file holds more than {_MOST_BYTES:,} bytes", place=_at(path))
+        report = json.loads(path.read_bytes())
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}"
+        raise UsageError(message, place=_at(path)) from error
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(report, dict) or "report" not in report:
+        return None
+    return list(dict.fromkeys(_files_with(report, asked)))
+
+
+def _files_with(report: dict[str, Any], asked: str) -> Iterator[Path]:
+    for stream in _dicts(report.get("streams")):
+        ids = [(str(f.get("id", "")), f.get("rule")) for f in _dicts(stream.get("findings"))]
+        if any(asked == rule or each.startswith(asked) for each, rule in ids):
+            file = stream.get("file")
+            if isinstance(file, str) and file:
+                yield Path(file)
+
+
+def _dicts(value: Any) -> Iterator[dict[str, Any]]:
+    yield from (each for each in value if isinstance(each, dict)) if isinstance(value, list) else ()
+
+
+def _at(path: Path) -> Place:
+    return Place(str(path))

@@ -1,0 +1,87 @@
+"""Simpler streams that say the same with less: tried before events are left out one by one.
+
+Rule 1: neighbouring deltas that differ in nothing but their columns become one delta.
+Rule 2: an output item of the Responses API goes as a whole: its events, its place in the stated
+output, and the indices of those behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from conformance.dialects import get
+from conformance.dialects.base import NOT_JSON, Columns, Reading
+from conformance.mutate.fields import at, cut, items_at, put
+from conformance.mutate.stream import Piece, Stream
+
+_INDEX: Final = "output_index"
+_OUTPUT: Final = ("response", "output")
+_MOST_ITEMS: Final = 64
+
+
+def merged(stream: Stream, read_as: Reading) -> list[Piece]:
+    """The pieces with every run of deltas as one delta."""
+    return list(_merged(stream, read_as))
+
+
+def without_items(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
+    """The pieces without one output item, once for each, the last item first."""
+    numbers = {number for piece in pieces if (number := _index(piece)) is not None}
+    for number in sorted(numbers, reverse=True)[:_MOST_ITEMS]:
+        yield [_moved(piece, number) for piece in pieces if _index(piece) != number]
+
+
+def _merged(stream: Stream, read_as: Reading) -> Iterator[Piece]:
+    columns_of = get(stream.dialect).columns
+    held: Piece | None = None
+    for piece in stream.pieces:
+        columns = columns_of(piece.payload, read_as) if piece.payload is not NOT_JSON else None
+        if held is not None and columns is not None and _alike(held, piece, columns):
+            text = _text(held, columns.text) + _text(piece, columns.text)
+            held = held.saying(put(held.payload, _path(columns.text), text))
+            continue
+        if held is not None:
+            yield held
+        held = piece if columns is not None else None
+        if columns is None:
+            yield piece
+    if held is not None:
+        yield held
+
+
+def _alike(one: Piece, other: Piece, columns: Columns) -> bool:
+    if (one.kind, one.name) != (other.kind, other.name):
+        return False
+    return _rest(one, columns) == _rest(other, columns) and bool(_text(one, columns.text))
+
+
+def _rest(piece: Piece, columns: Columns) -> Any:
+    payload = piece.payload
+    for path in columns.paths:
+        payload = put(payload, _path(path), None)
+    return payload
+
+
+def _text(piece: Piece, path: str) -> str:
+    found = at(piece.payload, *_path(path))
+    return found if isinstance(found, str) else ""
+
+
+def _path(path: str) -> tuple[str | int, ...]:
+    return tuple(int(step) if step.isdecimal() else step for step in path.split("."))
+
+
+def _index(piece: Piece) -> int | None:
+    number = at(piece.payload, _INDEX)
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+
+def _moved(piece: Piece, gone: int) -> Piece:
+    """The piece as it reads where the item of that index never was."""
+    number = _index(piece)
+    if number is not None and number > gone:
+        return piece.saying({**piece.payload, _INDEX: number - 1})
+    if gone < len(items_at(piece.payload, *_OUTPUT)):
+        return piece.saying(cut(piece.payload, (*_OUTPUT, gone)))
+    return piece

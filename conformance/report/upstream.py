@@ -1,0 +1,185 @@
+"""What an upstream issue needs: a small cassette that fails, the request, versions, and the words.
+
+Everything is redacted before it is judged again: what is written is what was judged.
+"""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from conformance import __version__
+from conformance.cassette import Cassette, Clock, redact, write
+from conformance.check.rulebook import Rulebook
+from conformance.errors import Place, UsageError
+from conformance.events import Exchange
+from conformance.report.escaping import block, code, markdown
+from conformance.report.files import write_whole
+from conformance.report.reduction import SECONDS, Reduced, reduce
+from conformance.report.request_line import BODY, curl
+from conformance.report.selection import Selected
+from conformance.report.wording import authority, count, sentence, slice_of
+
+CASSETTE: Final = "finding.cassette.jsonl"
+ISSUE: Final = "issue.md"
+REQUEST: Final = "request.sh"
+_LONGEST_STREAM: Final = 12_000  # characters of the stream that stand in the issue
+_LINE: Final = 400  # characters of one of its lines
+_SERVER: Final = ("server", "via", "openai-version", "date")
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """The files of one issue, not written yet; `summary` is a line for the terminal."""
+
+    cassette: Cassette
+    texts: Mapping[str, bytes]
+    summary: str
+
+
+def prepare(selected: Selected, rulebook: Rulebook, *, seconds: float = SECONDS) -> Issue:
+    """Redact, reduce and describe a finding.
+
+    Raises UsageError where the finding does not survive the redaction, and CassetteError for a
+    body that cannot be redacted.
+    """
+    clean = redact(_stating(selected))
+    small = reduce(selected, clean, rulebook, seconds=seconds)
+    if small is None:
+        message = "the finding does not survive the redaction of secrets"
+        raise UsageError(message, place=Place(str(selected.recording.path)))
+    exchange = _exchange(small.cassette, selected.stream.exchange)
+    texts = {ISSUE: _issue(selected, small, exchange).encode("utf-8", "backslashreplace")}
+    if exchange.request is not None:
+        line, body = curl(exchange.request, selected.stream.dialect)
+        texts[REQUEST] = f"{line}\n".encode("utf-8", "backslashreplace")
+        texts |= {BODY: body} if body is not None else {}
+    own = _own_profile(selected)
+    texts |= {own.name: own.read_bytes()} if own else {}
+    told = "" if small.is_complete else ", not fully reduced in the time given (--seconds)"
+    events = f"{small.events} of {count(small.events_before, 'event')}{told}"
+    return Issue(small.cassette, texts, f"{selected.finding.rule}: {events}")
+
+
+def save(issue: Issue, folder: Path) -> list[Path]:
+    """Write the files. Raises UsageError or CassetteError where that is not possible."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"cannot be made: {error.strerror or error}"
+        raise UsageError(message, place=Place(str(folder))) from error
+    write(folder / CASSETTE, issue.cassette, seal=True)
+    for name, data in issue.texts.items():
+        write_whole(folder / name, data)
+    return [folder / CASSETTE, *(folder / name for name in issue.texts)]
+
+
+def _stating(selected: Selected) -> Cassette:
+    """The recording with the profile it was judged by and the failure it shows; no more clocks."""
+    cassette, stream = selected.recording.cassette, selected.stream
+    header = replace(
+        cassette.header,
+        # A cassette names no file: whoever checks it has the profile beside it.
+        profile=None if _own_profile(selected) else stream.profile,
+        dialect=cassette.header.dialect or stream.dialect,
+        expect={selected.finding.rule: "FAIL"},
+    )
+    clocks: Mapping[int, Clock] = {}
+    return replace(cassette, header=header, clocks=clocks, sealed=False, torn=False)
+
+
+def _own_profile(selected: Selected) -> Path | None:
+    """The user's own profile, where the finding was judged by one."""
+    named = selected.choices.profile
+    return Path(named) if named is not None and named.endswith((".yaml", ".yml")) else None
+
+
+def _exchange(cassette: Cassette, number: int) -> Exchange:
+    return next((e for e in cassette.exchanges if e.number == number), cassette.exchanges[0])
+
+
+def _issue(selected: Selected, small: Reduced, exchange: Exchange) -> str:
+    finding = small.finding
+    parts = (
+        [f"# {markdown(finding.says)}", ""],
+        _happens(selected, small),
+        _heading("The stream"),
+        _stream(exchange),
+        _heading("Why it matters"),
+        [f"- {markdown(line)}" for line in authority(finding.source)],
+        [f"- {markdown(finding.hint)}"] if finding.hint else [],
+        _heading("To reproduce"),
+        _reproduce(selected, exchange),
+        _heading("Versions"),
+        _versions(selected, exchange),
+    )
+    return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def _heading(text: str) -> list[str]:
+    return ["", f"## {text}", ""]
+
+
+def _happens(selected: Selected, small: Reduced) -> Iterator[str]:
+    finding, stream = small.finding, selected.stream
+    where = f", {slice_of(finding)}" if finding.slice else ""
+    yield f"At event {finding.event} of a {code(stream.dialect)} stream{markdown(where)}:"
+    yield ""
+    yield f"> {markdown(sentence(finding), 4000)}"
+    yield ""
+    yield f"Rule {code(finding.rule)} ({finding.level}), profile {code(stream.profile)}."
+    if selected.others:
+        yield f"The same finding stands in {count(selected.others, 'more recorded stream')}."
+    if small.events < small.events_before:
+        yield (
+            f"The attached `{CASSETTE}` holds {small.events} of the {small.events_before} recorded"
+            " events and still shows it."
+        )
+
+
+def _stream(exchange: Exchange) -> list[str]:
+    body = b"".join(chunk.data for chunk in exchange.chunks).decode("utf-8", "replace")
+    lines = body[:_LONGEST_STREAM].splitlines() or ["(empty)"]
+    shown = [line if len(line) <= _LINE else f"{line[:_LINE]}…" for line in lines]
+    rest = len(body) - _LONGEST_STREAM
+    shown += [f"… ({rest} more characters in {CASSETTE})"] if rest > 0 else []
+    return block([*shown, f"(end: {exchange.end})"])
+
+
+def _reproduce(selected: Selected, exchange: Exchange) -> Iterator[str]:
+    stream, finding = selected.stream, selected.finding
+    if exchange.request is not None:
+        line, body = curl(exchange.request, stream.dialect)
+        yield from block([line] if len(line) < 600 else [f"sh {REQUEST}"], "sh")
+        beside = f", `{BODY}` lies beside it" if body is not None else ""
+        yield f"`$BASE_URL` is the server without a path, `$API_KEY` the key{beside}."
+        yield ""
+    yield "Offline, with the attached cassette:"
+    yield ""
+    install = f"pip install reasoning-conformance=={__version__}"
+    own = _own_profile(selected)
+    profile = f" --profile {shlex.quote(own.name)}" if own else ""
+    check = f"conformance check {CASSETTE} --rule {shlex.quote(finding.rule)}{profile}"
+    yield from block([install, check], "sh")
+
+
+def _versions(selected: Selected, exchange: Exchange) -> Iterator[str]:
+    header = selected.recording.header
+    yield from (f"- target: {code(_told(each))}" for each in [header.target] if each)
+    yield from (f"- model: {code(_told(each))}" for each in [header.model] if each)
+    response = exchange.response
+    for name in _SERVER:
+        value = response.header(name) if response else None
+        if value:
+            yield f"- header {name}: {code(value)}"
+    if header.recorded_at:
+        yield f"- recorded at: {code(header.recorded_at)}"
+    yield f"- reasoning-conformance {__version__}, Python {platform.python_version()}"
+
+
+def _told(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items())

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conformance.check import check_paths
+from conformance.check.result import Applied, Excuse, Finding, Report, StreamResult, key
+from conformance.errors import UsageError
+from conformance.report import write
+from conformance.report.github import VARIABLE, render
+from conformance.rules.verdicts import Level
+from tests.report.hostile import hostile_recording
+
+MakeFinding = Callable[..., Finding]
+MakeStream = Callable[..., StreamResult]
+
+
+@pytest.fixture(autouse=True)
+def no_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests may run in a workflow themselves."""
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    monkeypatch.delenv(VARIABLE, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("level", "kind"), [(Level.MUST, "error"), (Level.SHOULD, "warning"), (Level.MAY, "notice")]
+)
+def test_a_finding_is_annotated_at_its_line(
+    level: Level, kind: str, finding: MakeFinding, stream: MakeStream
+) -> None:
+    line, last = render(Report((stream(finding(level=level)),))).splitlines()
+    place = "file=ogx.cassette.jsonl,line=26"
+    title = f"title=FAIL {level} summary/lifecycle/part-lifecycle"
+    assert line.startswith(f"::{kind} {place},{title}::A part opens, streams text")
+    assert last.startswith("conformance: 1 rule over 1 stream")
+
+
+def test_what_could_end_a_property_is_escaped(finding: MakeFinding, stream: MakeStream) -> None:
+    found = finding(rule="a,b:c%", message="100%\n::error::injected")
+    line = render(Report((stream(found),))).splitlines()[0]
+    assert "title=FAIL MUST a%2Cb%3Ac%25::" in line
+    assert r"100%25\n::error::injected" in line
+
+
+def test_a_file_elsewhere_is_not_named_as_one_of_the_repository(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    line = render(Report((stream(finding(), file="/elsewhere/x.sse"),))).splitlines()[0]
+    assert line.startswith("::error title=FAIL")
+    assert "/elsewhere/x.sse" in line
+
+
+def test_paths_are_counted_from_the_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finding: MakeFinding, stream: MakeStream
+) -> None:
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir(tmp_path / "sub")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    line = render(Report((stream(finding(), file="x.sse"),))).splitlines()[0]
+    assert line.startswith("::error file=sub/x.sse,line=26,")
+
+
+def test_ten_of_a_kind_are_annotated_and_the_rest_counted(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    report = Report((stream(*(finding(id=str(n)) for n in range(13))),))
+    lines = render(report).splitlines()
+    assert sum(line.startswith("::error") for line in lines) == 10
+    assert lines[-2] == "::notice::3 more findings; the step summary has them"
+    assert (
+        sum(line.startswith("::error") for line in render(report, verbose=True).splitlines()) == 13
+    )
+
+
+def test_the_gravest_are_annotated_first(finding: MakeFinding, stream: MakeStream) -> None:
+    mild, grave = stream(finding(level=Level.SHOULD)), stream(finding(), exchange=2)
+    kinds = [line.split(" ")[0] for line in render(Report((mild, grave))).splitlines()]
+    assert kinds[:2] == ["::error", "::warning"]
+
+
+def test_what_is_expected_is_not_annotated(finding: MakeFinding, stream: MakeStream) -> None:
+    one = stream(finding())
+    excuses = {key(one, one.findings[0]): Excuse("known", "b.yaml:3")}
+    text = render(Report((one,), baseline=Applied("b.yaml", excuses, stale=("b.yaml:9: gone",))))
+    assert text.startswith("::error::stale: b.yaml:9: gone\nconformance: ")
+
+
+def test_a_stream_cannot_write_commands(tmp_path: Path) -> None:
+    report = check_paths([hostile_recording(tmp_path)])
+    lines = render(report).splitlines()
+    told = [line for line in lines if line.startswith("::")]
+    assert len(told) + 1 == len(lines)
+    assert all(line.isprintable() for line in lines)
+
+
+def test_the_step_summary_is_appended_where_github_wants_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finding: MakeFinding, stream: MakeStream
+) -> None:
+    file = tmp_path / "summary.md"
+    file.write_text("before\n")
+    monkeypatch.setenv(VARIABLE, str(file))
+    report = Report((stream(finding()),))
+    write(report, shown="json")
+    assert file.read_text() == "before\n"
+    write(report, shown="github")
+    assert file.read_text().startswith("before\n# Conformance\n")
+    write(report, f"github={tmp_path / 'a.txt'}")
+    assert file.read_text().count("# Conformance\n") == 2
+
+
+def test_without_the_variable_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.chdir(tmp_path)
+    write(Report(), shown="github")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_summary_that_cannot_be_written_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    with pytest.raises(UsageError, match="cannot be written: Is a directory"):
+        write(Report(), shown="github")

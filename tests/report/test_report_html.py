@@ -1,0 +1,177 @@
+"""The html page as text; `test_html_in_browser` looks at it in a browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html.parser
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from conformance import shipped
+from conformance.cassette import Recording, open_recording
+from conformance.check import Choices, Rulebook, check_paths, check_recording
+from conformance.check.result import Finding, Report, StreamResult
+from conformance.report.html import render
+from conformance.rules.verdicts import Level, Verdict
+from tests.report.hostile import hostile_recording
+from tests.report.test_report_json import REPORTS
+
+MakeFinding = Callable[..., Finding]
+MakeStream = Callable[..., StreamResult]
+DEMO = shipped.cassettes() / "mutants/demo/summary.cassette.jsonl"
+VOID = frozenset({"meta", "input"})
+TAGS = frozenset(
+    """html head meta title style body header main section footer h1 h2 h3 p b span a ul ol li pre
+    code table thead tbody tr th td details summary div label input figure figcaption svg g rect
+    text line path article script button""".split()  # noqa: SIM905  # fifty quotes are no easier to read
+)
+
+
+class Outline(html.parser.HTMLParser):
+    """Checks that elements close in order, and notes ids, links and texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: Counter[str] = Counter()
+        self.links: set[str] = set()
+        self.tags: Counter[str] = Counter()
+        self.handlers: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        facts = dict(attrs)
+        self.ids[facts.get("id") or ""] += 1
+        self.links.add(facts.get("href") or "")
+        self.handlers += [name for name in facts if name.startswith("on") or name == "style"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def outline(page: str) -> Outline:
+    found = Outline()
+    found.feed(page)
+    found.close()
+    assert found.open == []
+    assert set(found.tags) <= TAGS
+    assert found.handlers == []
+    assert {name: n for name, n in found.ids.items() if name and n > 1} == {}
+    assert {link.removeprefix("#") for link in found.links} <= set(found.ids)
+    return found
+
+
+def test_a_page_is_well_formed_and_its_links_lead_somewhere() -> None:
+    found = outline(render(check_paths([DEMO])))
+    assert len(found.links) > 20
+    assert found.tags["script"] == found.tags["style"] == found.tags["svg"] == 1
+
+
+def test_the_policy_names_exactly_the_style_and_script_of_the_page() -> None:
+    page = render(Report())
+    (policy,) = re.findall(r'Security-Policy" content="([^"]*)"', page)
+    assert "default-src 'none'" in policy
+    for tag in ("style", "script"):
+        (text,) = re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert "http:" not in page.replace("http://www.w3.org", "")
+
+
+def test_a_finding_is_marked_and_its_frame_is_there() -> None:
+    page = render(check_paths([DEMO]))
+    assert 'class="finding must" href="#s1f23"' in page
+    assert '<li id="s1f23" tabindex="-1" class="bad">' in page
+    assert '<a class="at" href="#s1x1">' in page
+
+
+def test_a_hostile_stream_adds_no_element(tmp_path: Path) -> None:
+    page = render(check_paths([hostile_recording(tmp_path)]))
+    assert outline(page).tags["script"] == 1
+    body = page[page.index("<body>") :]
+    assert all(c == "\n" or c.isprintable() for c in body)
+    assert "sk-1234567890abcdef12" not in page
+
+
+@settings(max_examples=40)
+@given(report=REPORTS)
+def test_any_report_is_a_well_formed_page(report: Report) -> None:
+    outline(render(report))
+
+
+def test_a_recording_that_is_gone_costs_only_the_picture(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    page = render(Report((stream(finding(), file="gone.cassette.jsonl"),)))
+    assert "No picture: gone.cassette.jsonl: cannot be read" in page
+    assert "part-lifecycle" in page
+
+
+def test_a_live_stream_is_drawn_from_what_the_run_has() -> None:
+    recording = open_recording(DEMO)
+    unnamed = Recording(Path("nowhere"), recording.kind, recording.cassette)
+    (result,) = check_recording(recording, Rulebook([]), Choices())
+    asked: list[StreamResult] = []
+
+    def source(stream: StreamResult) -> Recording:
+        asked.append(stream)
+        return unnamed
+
+    assert "<svg" in render(Report((result,)), source=source)
+    assert asked == [result]
+
+
+def test_a_client_view_has_no_picture_of_the_wire(finding: MakeFinding, stream: MakeStream) -> None:
+    page = render(Report((stream(finding(), view="client"),)))
+    assert "<svg" not in page
+    assert "No picture" not in page
+
+
+def test_the_page_is_bounded_and_says_what_is_left_out(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    long = finding(message="x" * 10_000, says="y" * 10_000)
+    verdicts = {f"suite/{n % 9}/rule-{n}": Verdict.PASS for n in range(60)}
+    streams = [stream(*[long] * 100, file=f"{n}.sse", verdicts=verdicts) for n in range(20)]
+    streams += [stream(exchange=n, verdicts=verdicts) for n in range(1200)]
+    page = render(Report(tuple(streams)))
+    assert "220 more streams left out." in page
+    assert "920 more streams left out, those with the gravest findings are here." in page
+    assert "40 more findings left out." in page
+    assert len(page) < 8_000_000
+
+
+def test_pictures_are_bounded(stream: MakeStream) -> None:
+    streams = tuple(
+        stream(file=str(DEMO), dialect="openai.responses", profile="strict") for _ in range(70)
+    )
+    page = render(Report(streams))
+    assert page.count("<svg") == 60
+    assert page.count("No picture: the page would grow too large.") == 10
+
+
+def test_signs_tell_verdicts_apart_without_colour(stream: MakeStream) -> None:
+    verdicts = {f"a/{verdict.lower()}/x": verdict for verdict in Verdict}
+    page = render(Report((stream(verdicts=verdicts),)))
+    signs = re.findall(r'<button popovertarget="[^"]*" aria-label="[^"]*">(.)<', page)
+    assert len(set(signs)) == len(Verdict)
+
+
+@pytest.mark.parametrize("level", Level)
+def test_marks_say_the_level(level: Level, finding: MakeFinding, stream: MakeStream) -> None:
+    one = stream(
+        finding(level=level, event=3), file=str(DEMO), dialect="openai.responses", profile="strict"
+    )
+    assert f'<a class="finding {level.lower()}"' in render(Report((one,)))

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from hypothesis import given
+
+from conformance.check import check_paths
+from conformance.check.result import Applied, Excuse, Finding, Report, StreamResult, key
+from conformance.report.markdown import render
+from conformance.rules.verdicts import Level, Verdict
+from tests.report.hostile import hostile_recording
+from tests.report.test_report_json import REPORTS
+
+MakeFinding = Callable[..., Finding]
+MakeStream = Callable[..., StreamResult]
+MOST_OF_A_STEP_SUMMARY = 1024 * 1024
+
+
+def test_a_finding_is_told_in_full(finding: MakeFinding, stream: MakeStream) -> None:
+    text = render(Report((stream(finding()),)))
+    assert "### FAIL MUST `summary/lifecycle/part-lifecycle`" in text
+    assert "- at `ogx.cassette.jsonl:26 (event 8, byte 2641)`" in text
+    assert "- slice: `output_index=0, summary_index=1`" in text
+    assert ">      8  part.done" in text
+    assert "- source: observed: 33 of 33 streams" in text
+
+
+def test_the_table_counts_verdicts_by_stream(stream: MakeStream) -> None:
+    one = stream(verdicts={"a/b/c": Verdict.PASS, "a/b/d": Verdict.PASS, "a/b/e": Verdict.VACUOUS})
+    lines = render(Report((one,))).splitlines()
+    assert "| stream | PASS | VACUOUS |" in lines
+    assert any(line.endswith("| 2 | 1 |") for line in lines)
+
+
+def test_an_expected_finding_says_why(finding: MakeFinding, stream: MakeStream) -> None:
+    one = stream(finding())
+    excuses = {key(one, one.findings[0]): Excuse("known", "b.yaml:3")}
+    text = render(Report((one,), baseline=Applied("b.yaml", excuses)))
+    assert "part-lifecycle` (expected)" in text
+    assert "- expected: known (b.yaml:3)" in text
+
+
+def test_streams_with_the_gravest_findings_come_first(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    clean = stream(file="clean.sse", verdicts={"a/b/c": Verdict.PASS})
+    mild = stream(finding(level=Level.MAY), file="mild.sse")
+    grave = stream(finding(), file="grave.sse")
+    text = render(Report((clean, mild, grave)))
+    assert text.index("grave.sse") < text.index("mild.sse") < text.index("clean.sse")
+
+
+def test_it_fits_a_step_summary_however_much_was_found(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    long = finding(message="x" * 10_000, got="y" * 10_000, slice={"a": "z" * 10_000})
+    streams = tuple(stream(long, long, exchange=n, file="f" * 5000) for n in range(500))
+    text = render(Report(streams, errors=("e" * 5000,) * 500))
+    assert "300 more streams left out." in text
+    assert "900 more findings left out." in text
+    assert len(text.encode()) < MOST_OF_A_STEP_SUMMARY
+
+
+def test_a_stream_writes_no_markup(tmp_path: Path) -> None:
+    text = render(check_paths([hostile_recording(tmp_path)]))
+    fenced = re.sub(r"(?ms)^(`{3,})text$.*?^\1$", "", text)
+    bare = re.sub(r"(`+)(?!`).*?[^`]\1(?!`)", "", fenced)
+    assert "<" not in bare
+    assert "](" not in bare.replace(r"\](", "")
+    assert "@" not in bare
+    assert [line for line in bare.splitlines() if re.match("#+ ", line)] == [
+        line for line in bare.splitlines() if re.match("# Conf|## [FCSN]|### (FAIL|ERROR) ", line)
+    ]
+
+
+@given(report=REPORTS)
+def test_any_report_is_printable_line_by_line(report: Report) -> None:
+    assert all(line.isprintable() for line in render(report).split("\n"))

@@ -1,0 +1,276 @@
+"""SARIF 2.1.0: what viewers require of a log, as far as this report uses it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from hypothesis import given
+
+from conformance.check import check_paths
+from conformance.check.result import Applied, Excuse, Finding, Report, StreamResult, key
+from conformance.report.sarif import FINGERPRINT, render
+from conformance.rules.verdicts import Level, Verdict
+from tests.report.hostile import hostile_recording
+from tests.report.test_report_json import REPORTS
+
+MakeFinding = Callable[..., Finding]
+MakeStream = Callable[..., StreamResult]
+
+TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}
+LEVEL = {"enum": ["none", "note", "warning", "error"]}
+# The standard's own schema, cut down to the properties that are written here; names are closed,
+# so that a misspelt one is found.
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["version", "runs"],
+    "additionalProperties": False,
+    "properties": {
+        "$schema": {"type": "string", "format": "uri"},
+        "version": {"const": "2.1.0"},
+        "runs": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/run"}},
+    },
+    "$defs": {
+        "run": {
+            "type": "object",
+            "required": ["tool", "results"],
+            "additionalProperties": False,
+            "properties": {
+                "tool": {
+                    "type": "object",
+                    "required": ["driver"],
+                    "properties": {"driver": {"$ref": "#/$defs/driver"}},
+                },
+                "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+                "originalUriBaseIds": {"type": "object"},
+                "invocations": {"type": "array", "items": {"$ref": "#/$defs/invocation"}},
+                "results": {"type": "array", "items": {"$ref": "#/$defs/result"}},
+            },
+        },
+        "driver": {
+            "type": "object",
+            "required": ["name"],
+            "additionalProperties": False,
+            "properties": {
+                "name": {"type": "string"},
+                "fullName": {"type": "string"},
+                "version": {"type": "string"},
+                "semanticVersion": {"type": "string", "pattern": r"^\d+\.\d+\.\d+"},
+                "rules": {
+                    "type": "array",
+                    "uniqueItems": True,
+                    "items": {
+                        "type": "object",
+                        "required": ["id"],
+                        "additionalProperties": False,
+                        "properties": {
+                            "id": {"type": "string"},
+                            "name": {"type": "string"},
+                            "shortDescription": TEXT,
+                            "fullDescription": TEXT,
+                            "help": TEXT,
+                            "defaultConfiguration": {"properties": {"level": LEVEL}},
+                            "properties": {"type": "object"},
+                        },
+                    },
+                },
+            },
+        },
+        "invocation": {
+            "type": "object",
+            "required": ["executionSuccessful"],
+            "additionalProperties": False,
+            "properties": {
+                "executionSuccessful": {"type": "boolean"},
+                "toolExecutionNotifications": {
+                    "type": "array",
+                    "items": {
+                        "required": ["message"],
+                        "additionalProperties": False,
+                        "properties": {"level": LEVEL, "message": TEXT},
+                    },
+                },
+            },
+        },
+        "result": {
+            "type": "object",
+            "required": ["message", "locations"],
+            "additionalProperties": False,
+            "properties": {
+                "ruleId": {"type": "string"},
+                "ruleIndex": {"type": "integer", "minimum": 0},
+                "level": LEVEL,
+                "kind": {"const": "fail"},
+                "message": TEXT,
+                "locations": {"type": "array", "items": {"$ref": "#/$defs/location"}},
+                "partialFingerprints": {
+                    "type": "object",
+                    "additionalProperties": {"type": "string"},
+                },
+                "suppressions": {
+                    "type": "array",
+                    "items": {
+                        "required": ["kind"],
+                        "additionalProperties": False,
+                        "properties": {
+                            "kind": {"enum": ["inSource", "external"]},
+                            "status": {"enum": ["accepted", "underReview", "rejected"]},
+                            "justification": {"type": "string"},
+                        },
+                    },
+                },
+                "properties": {"type": "object"},
+            },
+        },
+        "location": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "physicalLocation": {
+                    "required": ["artifactLocation"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "artifactLocation": {
+                            "required": ["uri"],
+                            "additionalProperties": False,
+                            "properties": {
+                                "uri": {"type": "string", "format": "uri-reference"},
+                                "uriBaseId": {"type": "string"},
+                            },
+                        },
+                        "region": {
+                            "additionalProperties": False,
+                            "properties": {
+                                "startLine": {"type": "integer", "minimum": 1},
+                                "snippet": TEXT,
+                            },
+                        },
+                    },
+                },
+                "logicalLocations": {
+                    "type": "array",
+                    "items": {
+                        "additionalProperties": False,
+                        "properties": {
+                            "fullyQualifiedName": {"type": "string"},
+                            "name": {"type": "string"},
+                            "kind": {"type": "string"},
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+VALIDATOR = jsonschema_rs.Draft202012Validator(SCHEMA, validate_formats=True)
+
+
+def run_of(report: Report) -> dict[str, Any]:
+    document = json.loads(render(report))
+    VALIDATOR.validate(document)
+    (run,) = document["runs"]
+    assert isinstance(run, dict)
+    return run
+
+
+def test_a_finding_stands_at_its_line_under_a_lasting_id(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    run = run_of(Report((stream(finding()),)))
+    (result,) = run["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "ogx.cassette.jsonl", "uriBaseId": "SRCROOT"}
+    assert place["region"]["startLine"] == 26
+    assert place["region"]["snippet"] == {"text": '{"part":{}}'}
+    assert result["partialFingerprints"] == {FINGERPRINT: "3f2a90"}
+    assert result["properties"]["slice"] == {"output_index": 0, "summary_index": 1}
+    rule = run["tool"]["driver"]["rules"][result["ruleIndex"]]
+    assert rule["id"] == result["ruleId"] == "summary/lifecycle/part-lifecycle"
+    assert "A part closes once." in rule["help"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("level", "said"), [(Level.MUST, "error"), (Level.SHOULD, "warning"), (Level.MAY, "note")]
+)
+def test_levels_are_those_of_the_standard(
+    level: Level, said: str, finding: MakeFinding, stream: MakeStream
+) -> None:
+    run = run_of(Report((stream(finding(level=level)),)))
+    assert run["results"][0]["level"] == said
+    assert run["tool"]["driver"]["rules"][0]["defaultConfiguration"] == {"level": said}
+
+
+def test_a_file_elsewhere_has_an_absolute_uri(finding: MakeFinding, stream: MakeStream) -> None:
+    run = run_of(Report((stream(finding(), file="/no where/é#1.sse"),)))
+    artifact = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert artifact == {"uri": "file:///no%20where/%C3%A9%231.sse"}
+
+
+def test_a_stream_that_stands_in_no_file_has_no_physical_place(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    run = run_of(Report((stream(finding(), file=""),)))
+    assert list(run["results"][0]["locations"][0]) == ["logicalLocations"]
+
+
+def test_what_stands_in_no_line_points_at_the_first(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    run = run_of(Report((stream(finding(line=None, byte=None, event=0)),)))
+    place = run["results"][0]["locations"][0]["physicalLocation"]
+    assert place["region"]["startLine"] == 1
+
+
+def test_an_expected_finding_is_suppressed_not_left_out(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    one, other = stream(finding()), stream(finding(id="77"), exchange=2)
+    excuses = {key(one, one.findings[0]): Excuse("known", "b.yaml:3")}
+    run = run_of(Report((one, other), baseline=Applied("b.yaml", excuses)))
+    first, second = run["results"]
+    assert first["suppressions"][0]["justification"] == "known (b.yaml:3)"
+    assert "suppressions" not in second
+
+
+def test_a_file_that_could_not_be_judged_is_a_failed_invocation(stream: MakeStream) -> None:
+    (invocation,) = run_of(Report((stream(),), errors=("x.sse: is empty",)))["invocations"]
+    assert invocation["executionSuccessful"] is False
+    assert {"level": "error", "message": {"text": "x.sse: is empty"}} in invocation[
+        "toolExecutionNotifications"
+    ]
+
+
+def test_a_message_holds_no_link(finding: MakeFinding, stream: MakeStream) -> None:
+    run = run_of(Report((stream(finding(message="[x](http://127.0.0.1)", expected=())),)))
+    assert "](" not in run["results"][0]["message"]["text"]
+
+
+def test_rules_are_told_once(finding: MakeFinding, stream: MakeStream) -> None:
+    found = [finding(id="1"), finding(id="2"), finding(rule="a/b/c", id="3")]
+    run = run_of(Report((stream(*found),)))
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert sorted(rules) == ["a/b/c", "summary/lifecycle/part-lifecycle"]
+    assert [rules[r["ruleIndex"]] for r in run["results"]] == [f.rule for f in found]
+
+
+def test_a_hostile_stream_keeps_the_form(tmp_path: Path) -> None:
+    report = check_paths([hostile_recording(tmp_path)])
+    assert len(run_of(report)["results"]) == len(report.findings) > 0
+
+
+@given(report=REPORTS)
+def test_any_report_fits_the_schema(report: Report) -> None:
+    text = render(report)
+    assert text.isascii()
+    VALIDATOR.validate(json.loads(text.replace("\\ud", "\\u0")))
+
+
+def test_a_verdict_of_error_is_an_error(finding: MakeFinding, stream: MakeStream) -> None:
+    found = finding(verdict=Verdict.ERROR, level=Level.MAY)
+    run = run_of(Report((stream(found),)))
+    assert run["results"][0]["level"] == "error"
+    assert run["invocations"][0]["executionSuccessful"] is False

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conformance import shipped
+from conformance.cassette import Cassette, open_recording
+from conformance.check import Choices, Rulebook, check_recording
+from conformance.check.rebuilt import profile_at_hand
+from conformance.mutate.bases import InMemory
+from conformance.mutate.fields import at, items_at
+from conformance.mutate.stream import Piece, Stream, taken_apart
+from conformance.profiles import reading
+from conformance.report.simplification import merged, without_items
+from conformance.rules.verdicts import Verdict
+
+ROOT = shipped.cassettes()
+RULES = Rulebook.load()
+NAMES = (
+    "openai.chat/ollama/reasoning-field",
+    "openai.chat/xai/thinking-then-tool",
+    "openai.responses/demo/summary",
+    "openai.responses/openai/tool-round",
+    "anthropic.messages/anthropic/thinking-then-tools",
+)
+
+
+def opened(name: str) -> tuple[Cassette, Stream]:
+    recording = open_recording(ROOT / f"{name}.cassette.jsonl")
+    return recording.cassette, taken_apart(recording.exchanges[0], name.split("/", maxsplit=1)[0])
+
+
+def failing(cassette: Cassette, stream: Stream, pieces: list[Piece]) -> set[str]:
+    edited = stream.with_pieces(pieces).renumbered().result()
+    whole = replace(cassette, exchanges=(edited, *cassette.exchanges[1:]), sealed=False)
+    results = check_recording(InMemory(Path("x"), "cassette", whole), RULES, Choices())
+    return {r for each in results for r, v in each.verdicts.items() if v is Verdict.FAIL}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_merged_deltas_break_no_rule(name: str) -> None:
+    cassette, stream = opened(name)
+    profile = profile_at_hand(cassette.header.profile or "strict", stream.dialect)
+    pieces = merged(stream, reading(profile))
+    assert len(pieces) < len(stream.pieces)
+    assert failing(cassette, stream, pieces) == set()
+
+
+def test_items_go_whole_and_break_no_rule() -> None:
+    cassette, stream = opened("openai.responses/demo/summary")
+    tried = list(without_items(stream.pieces))
+    assert len(tried) == 2  # a reasoning item and a message
+    for pieces in tried:
+        done = pieces[-1]
+        assert len(items_at(done.payload, "response", "output")) == 1
+        assert {at(p.payload, "output_index") for p in pieces} == {None, 0}
+    without_thinking = tried[1]
+    assert failing(cassette, stream, without_thinking) <= {"wire/responses/thinking-counted"}
+
+
+@pytest.mark.parametrize("index", [True, -1, "0", None, 10**30])
+def test_a_hostile_index_stops_nothing(index: object) -> None:
+    pieces = [Piece(b"data: {}\n\n", "event", payload={"output_index": index})]
+    for fewer in without_items(pieces):
+        assert fewer == []

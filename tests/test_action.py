@@ -1,0 +1,103 @@
+"""The composite action: its scripts are run as a runner runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from conformance import shipped
+
+ROOT = Path(__file__).parent.parent
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+STEPS = {step.get("id") or step.get("name"): step for step in ACTION["runs"]["steps"]}
+GOOD = shipped.cassettes() / "openai.responses/demo/summary.cassette.jsonl"
+BROKEN = shipped.cassettes() / "mutants/demo/summary.cassette.jsonl"
+
+
+def judged(folder: Path, **inputs: str) -> tuple[str, str]:
+    """Runs the step `Judge`; gives its output and what it told the runner."""
+    step = STEPS["conformance"]
+    given = {name: each.get("default", "") for name, each in ACTION["inputs"].items()} | {
+        name.replace("_", "-"): value for name, value in inputs.items()
+    }
+    names = {
+        variable: text.split("inputs.")[1].strip(" }") for variable, text in step["env"].items()
+    }
+    told = folder / "told"
+    environment = {
+        **{variable: given[name] for variable, name in names.items()},
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "GITHUB_OUTPUT": str(told),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+    }
+    # As the runner calls `shell: bash`.
+    call = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    done = subprocess.run(
+        call, cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout + done.stderr, told.read_text()
+
+
+@pytest.mark.parametrize(("file", "code"), [(GOOD, 0), (BROKEN, 1)], ids=["good", "broken"])
+def test_the_action_writes_all_reports_whatever_the_verdict(
+    file: Path, code: int, tmp_path: Path
+) -> None:
+    out, told = judged(tmp_path, paths=f"{file}\n\n")
+    assert told == f"exit-code={code}\n"
+    assert ("::error " in out) is bool(code)
+    written = sorted(path.name for path in (tmp_path / "conformance-report").iterdir())
+    assert written == ["badge.json", "report.html", "report.json", "report.sarif", "report.xml"]
+    sarif = json.loads((tmp_path / "conformance-report/report.sarif").read_text())
+    assert len(sarif["runs"][0]["results"]) == code
+    assert (tmp_path / "summary.md").read_text().startswith("# Conformance\n")
+
+
+def test_arguments_are_taken_line_by_line_and_never_expanded(tmp_path: Path) -> None:
+    hostile = "$(touch pwned) `touch pwned`; touch pwned"
+    out, told = judged(tmp_path, paths=str(GOOD), arguments=f"--rule\n{hostile}", profile="strict")
+    assert told == "exit-code=2\n"
+    assert hostile in out
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_a_wrong_call_is_told_and_not_lost(tmp_path: Path) -> None:
+    out, told = judged(tmp_path, paths="none.sse")
+    assert "error: none.sse: no such file or folder" in out
+    assert told == "exit-code=2\n"
+
+
+def test_no_input_is_part_of_a_script() -> None:
+    scripts = [step["run"] for step in ACTION["runs"]["steps"] if "run" in step]
+    assert scripts
+    assert not [script for script in scripts if "${{" in script]
+
+
+def test_the_verdict_comes_last_and_is_the_exit_code() -> None:
+    last = ACTION["runs"]["steps"][-1]
+    call = ["bash", "-e", "-c", last["run"]]
+    assert subprocess.run(call, env={"CODE": "5"}, check=False).returncode == 5
+    assert last["env"]["CODE"] == ACTION["outputs"]["exit-code"]["value"]
+
+
+def test_every_input_is_described_and_used() -> None:
+    used = json.dumps(ACTION["runs"])
+    for name, each in ACTION["inputs"].items():
+        assert each["description"]
+        assert f"inputs.{name}" in used
+
+
+def test_the_workflow_of_the_docs_fits_the_action() -> None:
+    text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text.split("```yaml\n")[1].split("```")[0])
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    ours = [step for step in steps if "reasoning-conformance@" in step.get("uses", "")]
+    assert len(ours) == 2
+    for step in ours:
+        assert set(step["with"]) <= set(ACTION["inputs"])
