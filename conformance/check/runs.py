@@ -4,8 +4,8 @@ Of a long stream nearly all frames belong to runs. The first frame of a run goes
 every monitor that it woke is *still* from then on (`conformance.rules.repetition`), the frames that
 follow and share its template are only taken apart; the rules see them later, as one stretch.
 
-Rule 1: the outcome is that of reading every frame by itself. A stretch in which any monitor would
-find a violation, or meet a cap, is read frame by frame after all; nothing has been changed by then.
+Rule 1: the outcome is that of reading every frame by itself. A frame in which any monitor would
+find a violation, or meet a cap, is read by itself after all; nothing has been changed by then.
 Rule 2: a run holds at most MOST_FRAMES frames and about MOST_BYTES bytes before the rules see it.
 Rule 3: the dialect's reader sees one frame with the joined text of the stretch. It must say that
 text in one delta of the kind that the first frame gave: anything else is our fault, and an error.
