@@ -10,14 +10,26 @@ DEMO := .venv-demo
 DEV  := .venv
 RUN  := $(DEV)/$(SCRIPTS)
 JOBS ?= auto
+# Installed before anything that depends on torch. Where the package index gives a build for GPUs
+# under this name, name a CPU build instead: it is all that is needed here, and far smaller.
+TORCH ?= torch==2.13.0
 
-.PHONY: demo test check format bench fuzz cassettes docs clean
+.PHONY: demo demo-live test test-live test-long check format bench fuzz cassettes docs clean
 
 demo: $(DEMO)/installed      ## judge what ships, from the installed wheel with base dependencies only
 	$(DEMO)/$(SCRIPTS)/conformance demo
 
-test: check                  ## lint, types and all tests
+demo-live: $(DEV)/installed  ## the reference server: a thinking answer in every API, judged, recorded, replayed
+	$(RUN)/python -m tests.live.demo
+
+test: check                  ## lint, types and all tests that need no GPU and no other server
 	$(RUN)/python -m pytest -n $(JOBS)
+
+test-live: $(DEV)/installed  ## real servers and clients; what is not installed is skipped visibly
+	$(RUN)/python -m pytest -m live
+
+test-long: $(DEV)/installed  ## what takes minutes: training the model anew, a thousand rounds
+	$(RUN)/python -m pytest -m long -n $(JOBS)
 
 check: $(DEV)/installed
 	$(RUN)/ruff check .
@@ -31,7 +43,7 @@ format: $(DEV)/installed
 
 bench: $(DEV)/installed      ## candidates interleaved in one run, ratios of medians
 	$(RUN)/python -m pip install -q -e ".[dev,bench]"
-	for each in sse check memory cassettes start; do $(RUN)/python tests/benchmarks/bench_$$each.py || exit 1; done
+	for each in sse check memory cassettes start engine replay proxy; do $(RUN)/python tests/benchmarks/bench_$$each.py || exit 1; done
 
 MINUTES ?= 10
 fuzz: $(DEV)/installed       ## hostile streams judged both ways; MINUTES=10, CONFORMANCE_CAPTURES=folder
@@ -54,7 +66,8 @@ $(DEMO)/installed: pyproject.toml $(shell find conformance specs cassettes -type
 
 $(DEV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(DEV)
-	$(DEV)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check -e ".[dev]"
+	$(DEV)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check "$(TORCH)"
+	$(DEV)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check -e ".[dev,reference]"
 	touch $@
 
 clean:
