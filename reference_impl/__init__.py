@@ -1,0 +1,4 @@
+"""What conformance looks like: a model, a server and a client that do everything right.
+
+Nothing here imports the checker: a checker must not share the code that it checks.
+"""

@@ -1,0 +1,98 @@
+"""python -m reference_impl.client chat | harness."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from reference_impl.client import chat_command
+from reference_impl.client.defects import DEFECTS, HONEST
+from reference_impl.client.effort import LEVELS, SUMMARIES
+from reference_impl.client.harness import Harness
+from reference_impl.client.policy import POLICIES
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code."""
+    arguments = _parser().parse_args(given)
+    defect = DEFECTS[arguments.defect] if arguments.defect else HONEST
+    try:
+        if arguments.command == "chat":
+            return chat_command.run(arguments, defect)
+        Harness(sys.stdout, defect).serve(io.TextIOWrapper(sys.stdin.buffer, "utf-8", "replace"))
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Who read us has gone, and nothing is left to tell.
+        _give_up_stdout()
+    except OSError as fault:
+        _give_up_stdout()
+        sys.stderr.write(f"error: the output cannot be written: {fault.strerror}\n")
+        return chat_command.USAGE
+    return 0
+
+
+def _give_up_stdout() -> None:
+    """Closing it at the end must not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m reference_impl.client", description=__doc__)
+    parser.add_argument("--list-defects", action=_Listing, nargs=0, help="one a line, by tab")
+    commands = parser.add_subparsers(dest="command", required=True)
+    _chat(commands.add_parser("chat", help="ask one question and show the answer"))
+    harness = commands.add_parser("harness", help="be a client under test, on stdin and stdout")
+    _defects(harness)
+    return parser
+
+
+def _chat(chat: argparse.ArgumentParser) -> None:
+    chat.add_argument("--url", required=True, help="base URL, such as http://127.0.0.1:8000/v1")
+    chat.add_argument("--model", required=True)
+    chat.add_argument("--api", choices=("chat", "responses", "messages"), default="chat")
+    chat.add_argument("--effort", choices=LEVELS, default="off")
+    chat.add_argument("--summary", choices=(*SUMMARIES, "none"))
+    chat.add_argument("--history", choices=POLICIES, default="send-back")
+    chat.add_argument("--store", metavar="FILE", help="go on with the conversation in FILE")
+    chat.add_argument("--include-thinking", action="store_true", help="opt in to hidden thinking")
+    chat.add_argument("--tools", action="store_true", help="offer the calculator")
+    chat.add_argument("--system", help="instructions in front of a new conversation")
+    chat.add_argument("--max-tokens", type=_positive(int))
+    chat.add_argument("--timeout", type=_positive(float), default=600.0, help="seconds (600)")
+    chat.add_argument("--api-key-env", metavar="NAME", help="environment variable with the key")
+    chat.add_argument("prompt")
+    _defects(chat)
+
+
+def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
+    """A reader of numbers above 0."""
+
+    def number(text: str) -> float:
+        value = kind(text)
+        if not value > 0:
+            raise argparse.ArgumentTypeError(f"expected a number above 0, got {text}")
+        return value
+
+    return number
+
+
+def _defects(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--defect", choices=sorted(DEFECTS), metavar="NAME", help="a named fault")
+    parser.add_argument("--list-defects", action=_Listing, nargs=0, help="one a line, by tab")
+
+
+class _Listing(argparse.Action):
+    """Prints name, fault and rules of every defect, and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        for defect in DEFECTS.values():
+            sys.stdout.write(f"{defect.name}\t{defect.says}\t{' '.join(defect.rules)}\n")
+        parser.exit()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

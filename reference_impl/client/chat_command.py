@@ -1,0 +1,144 @@
+"""`chat`: asks one question, shows the answer as it streams, runs the calculator for the model."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from reference_impl.client import calculator
+from reference_impl.client.answer import Answer
+from reference_impl.client.defects import Defect
+from reference_impl.client.options import Options
+from reference_impl.client.request import request
+from reference_impl.client.screen import Screen
+from reference_impl.client.store import Store, StoreError
+from reference_impl.client.transport import Exchange, Server, Unreachable
+from reference_impl.client.turn import Called, Turn, answered, said
+
+COMPLETED: Final = 0
+NO_ANSWER: Final = 1
+USAGE: Final = 2
+UNREACHABLE: Final = 3
+# A model that calls the calculator for ever is left alone.
+MOST_ROUNDS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What one run of the command works with."""
+
+    server: Server
+    options: Options
+    model: str
+    screen: Screen
+    defect: Defect
+
+
+def run(arguments: argparse.Namespace, defect: Defect) -> int:
+    """The exit code: 0 answered, 1 failed or cut, 2 usage, 3 no answer at all."""
+    options = Options(_options(arguments))
+    name = arguments.api_key_env
+    key = os.environ.get(name, "") if name else ""
+    if name and not key:
+        sys.stderr.write(f"error: the environment variable {name} is not set\n")
+        return USAGE
+    server = Server(
+        arguments.api,
+        _base(arguments.url),
+        key=key,
+        deadline=arguments.timeout,
+        reading=options.reading(),
+        tamper=defect.bytes,
+    )
+    talk = Talk(server, options, arguments.model, Screen(sys.stdout), defect)
+    try:
+        return asyncio.run(_talk(talk, arguments))
+    except Unreachable as fault:
+        return _fail(talk, str(fault), UNREACHABLE)
+    except StoreError as fault:
+        return _fail(talk, str(fault), USAGE)
+    finally:
+        talk.screen.end()
+
+
+async def _talk(talk: Talk, arguments: argparse.Namespace) -> int:
+    store = Store(Path(arguments.store)) if arguments.store else None
+    earlier = _remembered(store)
+    begin = [said("system", arguments.system)] if arguments.system and not earlier else []
+    new = [*begin, said("user", arguments.prompt)]
+    for _ in range(MOST_ROUNDS):
+        answer, turn = await _ask(talk, (*earlier, *new))
+        new.append(turn)
+        results = [_worked_out(call, talk.screen) for call in turn.calls]
+        new.extend(results)
+        if answer.how != "completed":
+            return _fail(talk, _why(answer), NO_ANSWER)
+        if not results:
+            if answer.reason == "length":
+                talk.screen.end()
+                sys.stderr.write("the answer was cut by length\n")
+            if store:
+                store.append(new)
+            return COMPLETED
+    return _fail(talk, f"no answer after {MOST_ROUNDS} rounds of tool calls", NO_ANSWER)
+
+
+def _remembered(store: Store | None) -> Sequence[Turn]:
+    if store is None:
+        return ()
+    stored = store.read()
+    if stored.torn:
+        lines = ", ".join(map(str, stored.torn))
+        sys.stderr.write(f"lines without a turn are passed over: {lines}\n")
+    return stored.turns
+
+
+async def _ask(talk: Talk, turns: tuple[Turn, ...]) -> tuple[Answer, Turn]:
+    asked = talk.defect.ask(talk.options.ask(talk.model, turns))
+    exchange = Exchange(talk.server, talk.defect.request(request(talk.server.api, asked)))
+    seen, told, door = Answer(), Answer(), talk.defect.events()
+    async for event in exchange.events():
+        seen.take([event])
+        for reported in door(event):
+            told.take([reported])
+            talk.screen.show(reported)
+    return told, seen.turn(exchange.echo)
+
+
+def _worked_out(call: Called, screen: Screen) -> Turn:
+    known = call.name == calculator.NAME
+    text = calculator.calculate(call.arguments) if known else f"error: no tool {call.name!r}"
+    screen.result(text)
+    return answered(call.id, text)
+
+
+def _why(answer: Answer) -> str:
+    if answer.error is not None:
+        code = answer.error.get("code")
+        return f"the answer failed: {answer.error['message']}" + (f" ({code})" if code else "")
+    return f"the answer broke off: {answer.cut or 'no end was told'}"
+
+
+def _fail(talk: Talk, message: str, code: int) -> int:
+    talk.screen.end()
+    sys.stderr.write(f"error: {message}\n")
+    return code
+
+
+def _base(url: str) -> str:
+    """The base URL; one without a path gets the version that all three APIs have."""
+    return url.rstrip("/") + ("" if urlsplit(url).path.strip("/") else "/v1")
+
+
+def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+    names = ("effort", "summary", "history", "include_thinking", "max_tokens")
+    given = {name: getattr(arguments, name) for name in names}
+    tools = {"tools": [calculator.TOOL]} if arguments.tools else {}
+    return {**given, **tools}

@@ -1,0 +1,18 @@
+"""Named faults of clients, each switched on alone: what conformance has to find.
+
+Nothing in the client knows of them. A defect stands at one of four doors: it sees the bytes before
+they are read, the events before they are reported, what is asked, or the request before it goes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reference_impl.client.defects.defect import Defect
+from reference_impl.client.defects.hearing import HEARING
+from reference_impl.client.defects.telling import TELLING
+
+__all__ = ["DEFECTS", "HONEST", "Defect"]
+
+HONEST: Final = Defect("none", "Everything is right.", ())
+DEFECTS: Final = {defect.name: defect for defect in (*HEARING, *TELLING)}

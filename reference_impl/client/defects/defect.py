@@ -1,0 +1,51 @@
+"""What a defect is, and the four doors at which it may stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from reference_impl.client.ask import Ask
+from reference_impl.client.event import Event
+from reference_impl.client.request import Request
+
+Hears = Callable[[bytes], bytes]
+Reports = Callable[[Event], Iterable[Event]]
+Asks = Callable[[Ask], Ask]
+Sends = Callable[[Request], Request]
+
+
+def _bytes(chunk: bytes) -> bytes:
+    return chunk
+
+
+def _events() -> Reports:
+    return lambda event: (event,)
+
+
+def _ask(ask: Ask) -> Ask:
+    return ask
+
+
+def _request(request: Request) -> Request:
+    return request
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """One fault. `rules` are the full ids of all rules that find it, cascades included.
+
+    Two ids are no rules but comparisons of a harness run: `harness/events` (what is reported
+    against what was sent, starts included) and `harness/next-request` (what would be sent against
+    what was asked for).
+
+    `events` makes a door for one stream, so that a defect may remember what went through.
+    """
+
+    name: str
+    says: str
+    rules: tuple[str, ...]
+    bytes: Hears = _bytes
+    events: Callable[[], Reports] = _events
+    ask: Asks = _ask
+    request: Sends = _request

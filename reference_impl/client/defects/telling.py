@@ -1,0 +1,186 @@
+"""Defects in what a client sends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from reference_impl.client.ask import Ask
+from reference_impl.client.defects.defect import Defect
+from reference_impl.client.request import OPT_IN, Request
+from reference_impl.client.turn import Thought, Turn
+
+Message = dict[str, Any]
+
+
+def _thoughts(edit: Callable[[Thought], Thought]) -> Callable[[Ask], Ask]:
+    """Change every thought of the history."""
+
+    def turn(given: Turn) -> Turn:
+        pieces = (edit(piece) if isinstance(piece, Thought) else piece for piece in given.pieces)
+        return replace(given, pieces=tuple(pieces))
+
+    return lambda ask: replace(ask, turns=tuple(map(turn, ask.turns)))
+
+
+def _altered(thought: Thought) -> Thought:
+    """The opaque data with another last character."""
+    return replace(
+        thought,
+        signature=_turned(thought.signature),
+        encrypted=_turned(thought.encrypted),
+        redacted=_turned(thought.redacted),
+    )
+
+
+def _turned(data: str) -> str:
+    return data[:-1] + ("A" if data[-1] != "A" else "B") if data else data
+
+
+def _longer(thought: Thought) -> Thought:
+    return replace(thought, raw=f"{thought.raw} ") if thought.raw else thought
+
+
+def _entries(edit: Callable[[list[Message]], list[Message]]) -> Callable[[Request], Request]:
+    """Change the history of a request, whatever it is called there."""
+
+    def request(given: Request) -> Request:
+        name = "input" if "input" in given.json else "messages"
+        return replace(given, json={**given.json, name: edit(list(given.json[name]))})
+
+    return request
+
+
+def _each(edit: Callable[[Message], Message]) -> Callable[[Request], Request]:
+    return _entries(lambda entries: [edit(entry) for entry in entries])
+
+
+def _is_reasoning(entry: Message) -> bool:
+    return entry.get("type") == "reasoning"
+
+
+def _after(entries: list[Message]) -> list[Message]:
+    """Every reasoning item one place further back."""
+    moved = list(entries)
+    for at in range(len(moved) - 1, 0, -1):
+        if _is_reasoning(moved[at - 1]):
+            moved[at - 1], moved[at] = moved[at], moved[at - 1]
+    return moved
+
+
+def _same_id(entry: Message) -> Message:
+    return {**entry, "id": "rs_roundtrip"} if _is_reasoning(entry) else entry
+
+
+def _no_summary(entry: Message) -> Message:
+    if not _is_reasoning(entry):
+        return entry
+    return {name: value for name, value in entry.items() if name != "summary"}
+
+
+def _mirrored(entry: Message) -> Message:
+    thinking = entry.get("reasoning_content")
+    return {**entry, "reasoning": thinking} if thinking else entry
+
+
+def _effort(request: Request) -> Request:
+    """The level goes out as the user wrote it."""
+    json = dict(request.json)
+    if "reasoning_effort" in json:
+        json["reasoning_effort"] = "utmost"
+    if "reasoning" in json:
+        json["reasoning"] = {**json["reasoning"], "effort": "utmost"}
+    return replace(request, json=json)
+
+
+def _summary(request: Request) -> Request:
+    json = dict(request.json)
+    if "reasoning" in json:
+        json["reasoning"] = {**json["reasoning"], "summary": "verbose"}
+    return replace(request, json=json)
+
+
+def _no_opt_in(request: Request) -> Request:
+    headers = {name: value for name, value in request.headers.items() if name != OPT_IN}
+    return replace(request, headers=headers)
+
+
+TELLING: Final = (
+    Defect(
+        "reasoning-dropped-from-history",
+        "Thinking does not go back, whatever the policy says.",
+        (
+            "history/chat/kept-with-tools",
+            "history/chat/text-unchanged",
+            "history/responses/sealed-unchanged",
+        ),
+        ask=lambda ask: replace(ask, history="never"),
+    ),
+    Defect(
+        "reasoning-sent-when-never",
+        "Thinking goes back, whatever the policy says.",
+        ("history/chat/never-sent",),
+        ask=lambda ask: replace(ask, history="send-back"),
+    ),
+    Defect(
+        "reasoning-reworded",
+        "A blank is added to the thinking before it goes back.",
+        ("history/chat/text-unchanged",),
+        ask=_thoughts(_longer),
+    ),
+    Defect(
+        "reasoning-mirrored",
+        "Thinking goes back in two fields.",
+        ("history/chat/one-field",),
+        request=_each(_mirrored),
+    ),
+    Defect(
+        "reasoning-after-its-turn",
+        "A reasoning item goes back behind what it led to.",
+        ("history/responses/before-its-turn",),
+        request=_entries(_after),
+    ),
+    Defect(
+        "same-reasoning-id",
+        "All reasoning items go back under one id.",
+        ("history/responses/ids-distinct",),
+        request=_each(_same_id),
+    ),
+    Defect(
+        "summary-list-missing",
+        "A reasoning item goes back without its summary.",
+        ("history/responses/summary-present",),
+        request=_each(_no_summary),
+    ),
+    Defect(
+        "signature-altered",
+        "Opaque data is changed before it goes back.",
+        ("history/responses/sealed-unchanged",),
+        ask=_thoughts(_altered),
+    ),
+    Defect(
+        "effort-unknown",
+        "A level goes out that no API knows.",
+        ("effort/chat/known", "effort/responses/known"),
+        request=_effort,
+    ),
+    Defect(
+        "summary-unknown",
+        "A summary is asked for that no API knows.",
+        ("effort/responses/summary-known",),
+        request=_summary,
+    ),
+    Defect(
+        "effort-ignored",
+        "The level that was chosen is not sent.",
+        ("harness/next-request",),
+        ask=lambda ask: replace(ask, effort="off"),
+    ),
+    Defect(
+        "opt-in-not-sent",
+        "The header that asks for thinking is not sent.",
+        ("harness/next-request",),
+        request=_no_opt_in,
+    ),
+)

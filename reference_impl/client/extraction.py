@@ -1,0 +1,158 @@
+"""Whole messages: thinking, text and calls of an answer that was not streamed.
+
+From a chat message thinking is taken in this order, its fragments joined by newlines, and one
+that repeats an earlier fragment left out: many servers mirror it.
+
+    reasoning_content, reasoning, thinking         fields of the message
+    content blocks of type reasoning or thinking
+    thinking_blocks                                only where there is nothing else
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from reference_impl.client.answer import Answer
+from reference_impl.client.chat_echo import Echo
+from reference_impl.client.chat_fields import BLOCKS, opaque_of, part_text
+from reference_impl.client.messages import MessagesReader
+from reference_impl.client.payload import compact, decode, object_of, objects_of, text_of
+from reference_impl.client.responses import ResponsesReader
+from reference_impl.client.turn import Called, Piece, Thought, Turn, Words, answered, said
+from reference_impl.client.wire import Api, Reading
+
+FIELDS: Final = ("reasoning_content", "reasoning", "thinking")
+KINDS: Final = frozenset({"reasoning", "thinking"})
+
+
+def turn_of(message: Mapping[str, Any], api: Api) -> Turn:
+    """The turn of a whole message of an assistant, in the form in which the API answers."""
+    if api == "responses" or "output" in message:
+        output = message.get("output", [dict(message)])
+        body = {"status": "completed", "output": output}
+        return Answer().take(ResponsesReader(Reading()).body(body)).turn()
+    if api == "messages":
+        body = {"type": "message", "role": "assistant", "content": _blocks(message)}
+        return Answer().take(MessagesReader(Reading()).body(body)).turn()
+    echo = Echo()
+    echo.add(message)
+    return Turn("assistant", tuple(_pieces(message)), echo=echo.fields())
+
+
+def thinking_of(message: Mapping[str, Any]) -> str:
+    """The thinking of a chat message, in the order above."""
+    found = [text for text in _fragments(message) if text]
+    if not found:
+        found = [text_of(block.get("thinking")) for block in objects_of(message.get(BLOCKS))]
+    return "\n".join(dict.fromkeys(text for text in found if text))
+
+
+def turns_of(entries: Sequence[Mapping[str, Any]], api: Api) -> tuple[Turn, ...]:
+    """A history: messages in the form of any of the APIs, or items of Responses."""
+    turns: list[Turn] = []
+    output: list[Mapping[str, Any]] = []
+    for entry in entries:
+        if _is_output(entry):
+            output.append(entry)
+            continue
+        if output:
+            turns.append(turn_of({"output": output}, "responses"))
+            output = []
+        turns.extend(_turns(entry, api))
+    if output:
+        turns.append(turn_of({"output": output}, "responses"))
+    return tuple(turns)
+
+
+def _is_output(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry is an output item of Responses."""
+    kind = entry.get("type")
+    if kind == "message":
+        return entry.get("role") == "assistant"
+    return isinstance(kind, str) and "role" not in entry and not kind.endswith("_output")
+
+
+def _turns(entry: Mapping[str, Any], api: Api) -> Iterator[Turn]:
+    role = entry.get("role")
+    if entry.get("type") == "function_call_output":
+        yield answered(text_of(entry.get("call_id")), _text(entry.get("output")))
+    elif role == "tool":
+        yield answered(text_of(entry.get("tool_call_id")), _text(entry.get("content")))
+    elif role == "assistant":
+        yield turn_of(entry, "messages" if api == "messages" else "chat")
+    elif role in ("system", "developer"):
+        yield said("system", _text(entry.get("content")))
+    else:
+        yield from _user(entry.get("content"))
+
+
+def _user(content: Any) -> Iterator[Turn]:
+    for block in objects_of(content):
+        if block.get("type") == "tool_result":
+            yield answered(text_of(block.get("tool_use_id")), _text(block.get("content")))
+    text = _text(content)
+    if text:
+        yield said("user", text)
+
+
+def _text(content: Any) -> str:
+    """The text of a content: a string, or the texts of its blocks."""
+    if isinstance(content, str):
+        return content
+    blocks = objects_of(content)
+    return "".join(
+        text_of(block.get("text")) for block in blocks if text_of(block.get("type")) not in KINDS
+    )
+
+
+def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The content of a message as blocks; calls in the form of chat are turned into blocks."""
+    content = message.get("content")
+    blocks = [{"type": "text", "text": content}] if text_of(content) else objects_of(content)
+    thinking = (
+        "" if any(text_of(block.get("type")) in KINDS for block in blocks) else thinking_of(message)
+    )
+    before = [{"type": "thinking", "thinking": thinking}] if thinking else []
+    calls = [_tool_use(call) for call in objects_of(message.get("tool_calls"))]
+    return [*before, *blocks, *calls]
+
+
+def _tool_use(call: Mapping[str, Any]) -> dict[str, Any]:
+    function = object_of(call.get("function"))
+    arguments = text_of(function.get("arguments"))
+    return {"type": "tool_use", "id": call.get("id"), "name": function.get("name")} | {
+        "input": object_of(decode(arguments))
+    }
+
+
+def _fragments(message: Mapping[str, Any]) -> Iterator[str]:
+    for field in FIELDS:
+        yield text_of(message.get(field))
+    for block in objects_of(message.get("content")):
+        if text_of(block.get("type")) in KINDS:
+            yield text_of(block.get("text")) or part_text(block) or text_of(block.get("reasoning"))
+
+
+def _pieces(message: Mapping[str, Any]) -> Iterator[Piece]:
+    opaque = {kind: data for kind, data in opaque_of(message) if data}
+    thought = Thought(
+        raw=thinking_of(message),
+        signature=opaque.get("signature", ""),
+        encrypted=opaque.get("encrypted", ""),
+        redacted=opaque.get("redacted", ""),
+    )
+    if thought != Thought():
+        yield thought
+    text = _text(message.get("content"))
+    if text:
+        yield Words(text)
+    for call in objects_of(message.get("tool_calls")):
+        yield _called(call)
+
+
+def _called(call: Mapping[str, Any]) -> Called:
+    function = object_of(call.get("function"))
+    arguments = function.get("arguments")
+    text = compact(arguments) if isinstance(arguments, dict) else text_of(arguments)
+    return Called(text_of(call.get("id")), text_of(function.get("name")), text)

@@ -1,0 +1,200 @@
+"""The client under test: JSON lines on stdin and stdout, one command after the other.
+
+    start         version 1, what this client is, which events it reports
+    stream        send the messages, report every event as it happens, then how it ended
+    next_request  the request that would be sent, after the answer of an earlier stream or not
+    extract       the events of a whole message
+    restore       the events of what was stored
+    stop          end
+
+What is not known is skipped with the reason; a line that is no command is answered by `errored`.
+Nothing else goes to stdout.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final, TextIO
+from urllib.parse import urlsplit
+
+from reference_impl.client import extraction, record
+from reference_impl.client.answer import Answer
+from reference_impl.client.defects import HONEST, Defect
+from reference_impl.client.event import TYPES, Event
+from reference_impl.client.options import Options, UnknownOption
+from reference_impl.client.payload import count_of, decode, object_of, objects_of, text_of
+from reference_impl.client.request import Request, request
+from reference_impl.client.transport import Exchange, Server, Unreachable
+from reference_impl.client.turn import Turn, events_of
+from reference_impl.client.wire import Api
+
+PROTOCOL: Final = 1
+DIALECTS: Final[Mapping[str, Api]] = {
+    "openai.chat": "chat",
+    "openai.responses": "responses",
+    "anthropic.messages": "messages",
+}
+Op = Callable[[Mapping[str, Any]], dict[str, Any]]
+DEADLINE_MS: Final = 60_000
+# Answers of streams that a later command may go on from.
+MOST_ANSWERS: Final = 256
+
+
+class Skipped(Exception):  # noqa: N818  # it is an answer, not a fault
+    """The command asks for something that this client does not have."""
+
+
+class Harness:
+    """Answers commands. `defect` is what is wrong with this client."""
+
+    def __init__(self, output: TextIO, defect: Defect = HONEST) -> None:
+        self._output = output
+        self._defect = defect
+        self._answers: dict[str, Turn] = {}
+        self._ops: Mapping[str, Op] = {
+            "stream": self._stream,
+            "next_request": self._next_request,
+            "extract": self._extract,
+            "restore": self._restore,
+        }
+
+    def serve(self, lines: Iterable[str]) -> None:
+        """Answer every line until `stop` or the end of input."""
+        for line in lines:
+            if not line.strip():
+                continue
+            command = object_of(decode(line))
+            if command.get("cmd") == "stop":
+                return
+            self._answer(command)
+
+    def _answer(self, command: Mapping[str, Any]) -> None:
+        cmd, seq = command.get("cmd"), command.get("seq")
+        if cmd == "start":
+            self._write(self._introduction(command))
+            return
+        op = self._ops.get(text_of(cmd))
+        if op is None:
+            self._write({"seq": seq, "skipped": f"unknown command {cmd!r}"})
+            return
+        try:
+            self._write({"seq": seq, **op(command)})
+        except (Skipped, UnknownOption) as reason:
+            self._write({"seq": seq, "skipped": str(reason)})
+        except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as fault:
+            # A case that nobody foresaw must not end the run: the next ones are still good.
+            said = {"type": type(fault).__name__, "message": str(fault)}
+            self._write({"seq": seq, "errored": said})
+
+    def _introduction(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        if command.get("version") != PROTOCOL:
+            return {"errored": {"message": f"only version {PROTOCOL} is spoken"}}
+        about = {
+            "name": "reference-client",
+            "language": "python",
+            "version": _version(),
+            "dialects": list(DIALECTS),
+            "ops": list(self._ops),
+            "events": list(TYPES),
+            "features": [],
+        }
+        return {"version": PROTOCOL, "implementation": about}
+
+    def _stream(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        api = _api(command)
+        options = Options(object_of(command.get("options")))
+        deadline = count_of(command.get("deadline_ms")) or DEADLINE_MS
+        server = Server(
+            api,
+            text_of(command.get("base_url")),
+            deadline=deadline / 1000,
+            reading=options.reading(),
+            tamper=self._defect.bytes,
+        )
+        asked = self._request(command, api, options)
+        exchange = Exchange(server, asked)
+        seen, told = Answer(), Answer()
+        asyncio.run(self._report(exchange, command.get("seq"), seen, told))
+        self._remember(text_of(command.get("seq")), seen.turn(exchange.echo))
+        return {"end": {"how": told.how}}
+
+    async def _report(self, exchange: Exchange, seq: Any, seen: Answer, told: Answer) -> None:
+        """Write one line per event, as it comes."""
+        door = self._defect.events()
+        try:
+            async for event in exchange.events():
+                seen.take([event])
+                for reported in door(event):
+                    told.take([reported])
+                    self._write({"seq": seq, "event": reported.plain()})
+        except Unreachable as fault:
+            event = Event("error", {"code": "unreachable", "message": str(fault)})
+            told.take([event])
+            self._write({"seq": seq, "event": event.plain()})
+
+    def _remember(self, seq: str, turn: Turn) -> None:
+        self._answers[seq] = turn
+        while len(self._answers) > MOST_ANSWERS:
+            del self._answers[next(iter(self._answers))]
+
+    def _next_request(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        api = _api(command)
+        asked = self._request(command, api, Options(object_of(command.get("options"))))
+        path = urlsplit(text_of(command.get("base_url"))).path.rstrip("/") or "/v1"
+        headers = [[name, value] for name, value in asked.headers.items()]
+        return {
+            "request": {
+                "method": "POST",
+                "path": path + asked.path,
+                "headers": [["content-type", "application/json"], *headers],
+                "json": asked.json,
+            }
+        }
+
+    def _request(self, command: Mapping[str, Any], api: Api, options: Options) -> Request:
+        turns = self._turns(command, api)
+        ask = options.ask(text_of(command.get("model")), turns)
+        return self._defect.request(request(api, self._defect.ask(ask)))
+
+    def _turns(self, command: Mapping[str, Any], api: Api) -> tuple[Turn, ...]:
+        """The history: `messages`, then the answer to the stream `after`, then what `adds`."""
+        turns = extraction.turns_of(objects_of(command.get("messages")), api)
+        after = text_of(command.get("after"))
+        if after:
+            if after not in self._answers:
+                raise Skipped(f"no stream {after!r} to go on from")
+            turns = (*turns, self._answers[after])
+        return (*turns, *extraction.turns_of(objects_of(command.get("adds")), api))
+
+    def _extract(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        api = _api(command) if "dialect" in command else "chat"
+        return self._told(extraction.turn_of(object_of(command.get("message")), api))
+
+    def _restore(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        return self._told(record.turn_of(object_of(command.get("stored"))))
+
+    def _told(self, turn: Turn) -> dict[str, Any]:
+        door = self._defect.events()
+        return {"events": [each.plain() for event in events_of(turn) for each in door(event)]}
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        # ASCII: a lone surrogate in a text must not end the run.
+        self._output.write(json.dumps(line) + "\n")
+        self._output.flush()
+
+
+def _api(command: Mapping[str, Any]) -> Api:
+    dialect = text_of(command.get("dialect"))
+    if dialect not in DIALECTS:
+        raise Skipped(f"unknown dialect {dialect!r}")
+    return DIALECTS[dialect]
+
+
+def _version() -> str:
+    try:
+        return version("reasoning-conformance")
+    except PackageNotFoundError:
+        return "0"

@@ -1,0 +1,128 @@
+"""Anthropic Messages: the typed events of a stream, or one whole message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from reference_impl.client.event import Event, Report
+from reference_impl.client.messages_block import ContentBlock
+from reference_impl.client.outcome import error, finish, usage
+from reference_impl.client.payload import count_of, decode, object_of, objects_of, text_of
+from reference_impl.client.speech import Speech
+from reference_impl.client.sse import Sse
+from reference_impl.client.wire import Reading
+
+Fields = Mapping[str, Any]
+
+
+class MessagesReader:
+    """Reads one message. It is done at `message_stop`; what nobody knows is passed over."""
+
+    def __init__(self, reading: Reading) -> None:
+        del reading  # markers are a matter of Chat Completions
+        self._report = Report()
+        self._speech = Speech(self._report)
+        self._blocks: dict[int, ContentBlock] = {}
+        self._last = 0
+        self._calls = 0
+        self._counts: dict[str, Any] = {}
+        self._is_done = False
+
+    def read(self, sse: Sse) -> list[Event]:
+        """The events of one wire event."""
+        event = object_of(decode(sse.data))
+        kind = text_of(event.get("type"))
+        if kind == "message_start":
+            self._start(object_of(event.get("message")))
+        elif kind in _IN_MESSAGE:
+            self._speech.begin()
+            self._block(kind, event)
+        elif kind == "message_delta":
+            finish(self._report, object_of(event.get("delta")).get("stop_reason"))
+            self._usage(event.get("usage"))
+        elif kind == "message_stop":
+            self._close()
+            self._is_done = True
+            self._report.tell("done", explicit=True)
+        elif event.get("error") and kind in ("", "error"):
+            error(self._report, event["error"])
+        return self._report.take()
+
+    def body(self, payload: dict[str, Any]) -> list[Event]:
+        """The events of a whole message, or of an error in its place."""
+        if payload.get("error"):
+            error(self._report, payload["error"])
+        elif payload.get("type") == "message":
+            self._speech.meet(text_of(payload.get("id")))
+            self._speech.begin(text_of(payload.get("role")))
+            self._content(payload)
+            finish(self._report, payload.get("stop_reason"))
+            usage(self._report, payload.get("usage"))
+        else:
+            error(self._report, "neither a message nor an error")
+        self._is_done = True
+        self._report.tell("done", explicit=False)
+        return self._report.take()
+
+    def end(self, how: str) -> list[Event]:
+        """The events of the end of the bytes: without a `message_stop` it is a cut."""
+        self._close()
+        if not self._is_done:
+            self._is_done = True
+            self._report.tell("cut", how=how)
+        return self._report.take()
+
+    def _start(self, message: Fields) -> None:
+        self._close()
+        self._speech.again()
+        self._is_done = False
+        self._speech.meet(text_of(message.get("id")))
+        self._speech.begin(text_of(message.get("role")))
+        self._content(message)
+        self._counts = {}
+        self._usage(message.get("usage"))
+
+    def _usage(self, given: Any) -> None:
+        """Tell the counts so far: what a later event does not repeat still holds."""
+        if isinstance(given, dict):
+            self._counts = {**self._counts, **given}
+            usage(self._report, self._counts)
+
+    def _content(self, message: Fields) -> None:
+        for index, given in enumerate(objects_of(message.get("content"))):
+            self._begin(index, {}).whole(given)
+            del self._blocks[index]
+
+    def _block(self, kind: str, event: Fields) -> None:
+        at = count_of(event.get("index"))
+        index = self._last if at is None else at
+        block = self._blocks.get(index)
+        if kind == "content_block_start":
+            self._begin(index, object_of(event.get("content_block")))
+        elif kind == "content_block_stop":
+            if block is not None:
+                block.stop()
+        else:
+            (block or self._begin(index, {})).delta(object_of(event.get("delta")))
+
+    def _begin(self, index: int, given: Fields) -> ContentBlock:
+        if index in self._blocks:
+            self._blocks[index].close()
+        block = ContentBlock(self._report, self._speech, self._number)
+        self._blocks[index], self._last = block, index
+        block.start(given)
+        return block
+
+    def _number(self) -> int:
+        """The number of the next tool call."""
+        self._calls += 1
+        return self._calls - 1
+
+    def _close(self) -> None:
+        for block in self._blocks.values():
+            block.close()
+        self._blocks.clear()
+
+
+_IN_MESSAGE: Final = frozenset({"content_block_start", "content_block_delta", "content_block_stop"})

@@ -1,0 +1,73 @@
+"""What the APIs say of how an answer went: errors, usage, finish reasons, in one vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from reference_impl.client.event import Report
+from reference_impl.client.payload import count_of, object_of, text_of
+
+REASONS: Final = {
+    "function_call": "tool_calls",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "tool_use": "tool_calls",
+    "refusal": "content_filter",
+}
+# Codes between these are statuses of HTTP.
+_STATUSES: Final = range(100, 600)
+
+
+def finish(report: Report, reason: Any, choice: int = 0) -> None:
+    """Tell why the answer ends; reasons that nobody knows are told as they are."""
+    if text_of(reason):
+        report.tell("finish", choice, reason=REASONS.get(reason, reason))
+
+
+def usage(report: Report, given: Any) -> None:
+    """Tell the tokens that an API counted, under whichever names it has for them."""
+    counts = object_of(given)
+    told = {
+        "input": _count(counts, "prompt_tokens", "input_tokens"),
+        "output": _count(counts, "completion_tokens", "output_tokens"),
+        "reasoning": _reasoning(counts),
+        "total": _count(counts, "total_tokens"),
+    }
+    if any(value is not None for value in told.values()):
+        report.tell("usage", **told)
+
+
+def _count(counts: Mapping[str, Any], *names: str) -> int | None:
+    found = (count_of(counts.get(name)) for name in names)
+    return next((value for value in found if value is not None), None)
+
+
+def _reasoning(counts: Mapping[str, Any]) -> int | None:
+    details = (counts.get("output_tokens_details"), counts.get("completion_tokens_details"))
+    places = (*map(object_of, details), counts)
+    found = (_count(place, "reasoning_tokens", "thinking_tokens") for place in places)
+    return next((value for value in found if value is not None), None)
+
+
+def error(report: Report, given: Any, *, status: int | None = None) -> None:
+    """Tell an error: an object with code or type and message, or a bare string."""
+    if isinstance(given, str):
+        report.tell("error", code="", message=given, status=status)
+        return
+    fields = object_of(given)
+    code = next((fields[key] for key in ("code", "type") if _is_code(fields.get(key))), "")
+    said = (fields.get("status_code"), fields.get("status"), code)
+    known = (value for value in said if count_of(value) in _STATUSES)
+    report.tell(
+        "error",
+        code=code,
+        message=text_of(fields.get("message")),
+        status=next(known, status),
+    )
+
+
+def _is_code(value: Any) -> bool:
+    return bool(text_of(value)) or count_of(value) is not None

@@ -1,0 +1,116 @@
+"""An answer's bytes: a stream of events, a JSON body, or something that is neither.
+
+What decides is the content type, and where there is none, or it lies, the first character: a
+gateway that fails sends its JSON, or its HTML, under whatever type the route has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from reference_impl.client.chat import ChatReader
+from reference_impl.client.event import Event
+from reference_impl.client.messages import MessagesReader
+from reference_impl.client.payload import decode
+from reference_impl.client.responses import ResponsesReader
+from reference_impl.client.sse import SseReader, TooLong
+from reference_impl.client.wire import Api, Reading, WireReader
+
+__all__ = ["Reader", "Reading"]
+
+READERS: Final[Mapping[Api, type[ChatReader | MessagesReader | ResponsesReader]]] = {
+    "chat": ChatReader,
+    "messages": MessagesReader,
+    "responses": ResponsesReader,
+}
+MOST_BODY_BYTES: Final = 16 * 1024 * 1024
+_BOM: Final = b"\xef\xbb\xbf"
+_BLANK: Final = b" \t\r\n"
+_MOST_BLANK: Final = 4096
+# Redirects are not followed: a key would go along.
+_REFUSED: Final = 300
+# Of an answer that is no answer, so much is told.
+_MOST_SHOWN: Final = 200
+
+
+class Reader:
+    """Turns the bytes of one answer into events. `status` is the HTTP status of its head."""
+
+    def __init__(self, api: Api, reading: Reading | None = None, *, status: int = 200) -> None:
+        self._wire: WireReader = READERS[api](reading or Reading())
+        self._status = status
+        self._stream = SseReader()
+        self._body = bytearray()
+        self._is_stream: bool | None = None if status < _REFUSED else False
+        self._is_ended = False
+
+    @property
+    def echo(self) -> dict[str, Any]:
+        """Fields of a chat answer that have to go back in the next request as they came."""
+        return self._wire.echo.fields() if isinstance(self._wire, ChatReader) else {}
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        """The events that these bytes complete; none after the end."""
+        if self._is_ended:
+            return []
+        if not self._is_stream:
+            self._body += chunk
+            chunk = self._looked()
+        if not self._is_stream:
+            is_long = len(self._body) > MOST_BODY_BYTES
+            return self._failed(f"longer than {MOST_BODY_BYTES} bytes") if is_long else []
+        events: list[Event] = []
+        try:
+            for sse in self._stream.feed(chunk):
+                events += self._wire.read(sse)
+        except TooLong as fault:
+            events += self._failed(str(fault))
+        return events
+
+    def close(self, how: str) -> list[Event]:
+        """The events of the end of the bytes: `eof`, or how else they stopped."""
+        if self._is_ended:
+            return []
+        self._is_ended = True
+        if self._is_stream or not self._body.strip(_BLANK) or how != "eof":
+            unanswered = self._status >= _REFUSED and how == "eof"
+            told = [self._error("")] if unanswered else []
+            return told + self._wire.end(how)
+        return self._whole() + self._wire.end(how)
+
+    def _looked(self) -> bytes:
+        """Tell a body from a stream by its first character; the bytes so far if it is one."""
+        if self._is_stream is not None:
+            return b""
+        start = bytes(self._body).removeprefix(_BOM).lstrip(_BLANK)
+        if start or len(self._body) > _MOST_BLANK:
+            self._is_stream = start[:1] not in (b"{", b"[", b"<")
+        return bytes(self._body) if self._is_stream else b""
+
+    def _whole(self) -> list[Event]:
+        text = self._body.decode("utf-8-sig", "replace")
+        payload = decode(text)
+        is_refused = self._status >= _REFUSED
+        if not isinstance(payload, dict) or (is_refused and not payload.get("error")):
+            return [self._error(text)]
+        return [self._placed(event) for event in self._wire.body(payload)]
+
+    def _placed(self, event: Event) -> Event:
+        """The event; an error of a refused request has the status of the answer's head."""
+        if event.type != "error" or self._status < _REFUSED:
+            return event
+        return Event("error", {"status": self._status, **event.data})
+
+    def _error(self, text: str) -> Event:
+        """What stands in place of an answer, its beginning shown."""
+        shown = " ".join(text.split())[:_MOST_SHOWN]
+        is_refused = self._status >= _REFUSED
+        what = f"HTTP {self._status}" if is_refused else "neither a stream nor JSON"
+        data = {"code": "", "message": f"{what}: {shown}" if shown else what}
+        return Event("error", {**data, "status": self._status} if is_refused else data)
+
+    def _failed(self, message: str) -> list[Event]:
+        self._is_ended = True
+        told = Event("error", {"code": "", "message": message})
+        return [told, *self._wire.end("protocol-error")]

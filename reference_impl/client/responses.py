@@ -1,0 +1,213 @@
+"""Responses: the typed events of a stream, or one whole response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from reference_impl.client.event import Event, Report
+from reference_impl.client.outcome import error, finish, usage
+from reference_impl.client.payload import count_of, decode, object_of, text_of
+from reference_impl.client.responses_output import Output
+from reference_impl.client.speech import Speech
+from reference_impl.client.sse import Sse
+from reference_impl.client.wire import Reading
+
+TERMINAL: Final = frozenset(
+    {"response.completed", "response.incomplete", "response.failed", "response.done"}
+)
+_ENDED: Final = frozenset({"completed", "incomplete", "failed", "cancelled"})
+Fields = Mapping[str, Any]
+
+
+class ResponsesReader:
+    """Reads one response. It is done at its closing event; a `[DONE]` line says nothing."""
+
+    def __init__(self, reading: Reading) -> None:
+        del reading  # markers are a matter of Chat Completions
+        self._report = Report()
+        self._speech = Speech(self._report)
+        self._output = Output(self._report, self._speech)
+        self._is_done = False
+
+    def read(self, sse: Sse) -> list[Event]:
+        """The events of one wire event."""
+        event = object_of(decode(sse.data))
+        kind, response = text_of(event.get("type")), object_of(event.get("response"))
+        if kind == "response.created":
+            self._created()
+        # Gateways that change all ids with every event: the last one before the message counts.
+        self._speech.meet(text_of(response.get("id")))
+        if kind in TERMINAL:
+            self._terminal(response, failed=kind == "response.failed")
+            self._report.tell("done", explicit=True)
+        elif kind == "error" or (not kind and event.get("error")):
+            error(self._report, event.get("error") or event)
+        elif kind in READERS:
+            self._speech.begin()
+            READERS[kind](self._output, event)
+        return self._report.take()
+
+    def body(self, payload: dict[str, Any]) -> list[Event]:
+        """The events of a whole response, or of an error in its place."""
+        if payload.get("error") and "output" not in payload:
+            error(self._report, payload["error"])
+            self._report.tell("done", explicit=False)
+            self._is_done = True
+        elif text_of(payload.get("status")) in _ENDED:
+            self._speech.meet(text_of(payload.get("id")))
+            self._terminal(payload, failed=payload["status"] == "failed")
+            self._report.tell("done", explicit=True)
+        return self._report.take()
+
+    def end(self, how: str) -> list[Event]:
+        """The events of the end of the bytes: without a closing event it is a cut."""
+        self._output.close()
+        if not self._is_done:
+            self._is_done = True
+            self._report.tell("cut", how=how)
+        return self._report.take()
+
+    def _created(self) -> None:
+        self._output.close()
+        self._output = Output(self._report, self._speech)
+        self._speech.again()
+        self._is_done = False
+
+    def _terminal(self, response: Fields, *, failed: bool) -> None:
+        if response.get("output"):
+            self._speech.begin()
+        self._output.complete(response)
+        if not failed and response.get("status") != "failed":
+            finish(self._report, self._reason(response))
+        usage(self._report, response.get("usage"))
+        if response.get("error"):
+            error(self._report, response["error"])
+        self._is_done = True
+
+    def _reason(self, response: Fields) -> str:
+        details = object_of(response.get("incomplete_details"))
+        if response.get("status") == "incomplete" or details:
+            return text_of(details.get("reason")) or "length"
+        return "tool_calls" if self._output.is_calling else "stop"
+
+
+def _added(output: Output, event: Fields) -> None:
+    output.add(object_of(event.get("item")), count_of(event.get("output_index")))
+
+
+def _done(output: Output, event: Fields) -> None:
+    output.done(object_of(event.get("item")), count_of(event.get("output_index")))
+
+
+def _part_added(output: Output, event: Fields) -> None:
+    item, part = output.reasoning(event), count_of(event.get("summary_index"))
+    if item is not None and part is not None:
+        item.part(part)
+
+
+def _summary_delta(output: Output, event: Fields) -> None:
+    item, part = output.reasoning(event), count_of(event.get("summary_index"))
+    if item is None:
+        output.summarise(part, text_of(event.get("delta")))
+    else:
+        item.summarise(part, text_of(event.get("delta")))
+
+
+def _summary_done(output: Output, event: Fields) -> None:
+    item, part = output.reasoning(event), count_of(event.get("summary_index"))
+    if item is None:
+        output.state_thought(_stated(event), part)
+    else:
+        item.state_summary(part, _stated(event))
+
+
+def _raw_delta(output: Output, event: Fields) -> None:
+    item, text = output.reasoning(event), text_of(event.get("delta"))
+    if item is None:
+        output.think(text)
+    else:
+        item.think(count_of(event.get("content_index")), text)
+
+
+def _raw_done(output: Output, event: Fields) -> None:
+    item = output.reasoning(event)
+    if item is None:
+        output.state_thought(_stated(event))
+    else:
+        item.state(count_of(event.get("content_index")), _stated(event))
+
+
+def _text_delta(output: Output, event: Fields) -> None:
+    item, text = output.message(event), text_of(event.get("delta"))
+    if item is None:
+        output.say(text)
+    else:
+        item.say(count_of(event.get("content_index")), text)
+
+
+def _text_done(output: Output, event: Fields) -> None:
+    item = output.message(event)
+    if item is None:
+        output.state_text(_stated(event))
+    else:
+        item.state(count_of(event.get("content_index")), _stated(event))
+
+
+def _content_done(output: Output, event: Fields) -> None:
+    part = object_of(event.get("part"))
+    if part.get("type") == "reasoning_text":
+        _raw_done(output, event)
+    elif part.get("type") == "refusal":
+        _refusal_done(output, {**event, "refusal": part.get("refusal")})
+    else:
+        _text_done(output, event)
+
+
+def _refusal_delta(output: Output, event: Fields) -> None:
+    item = output.message(event)
+    if item is not None:
+        item.refuse(count_of(event.get("content_index")), text_of(event.get("delta")))
+
+
+def _refusal_done(output: Output, event: Fields) -> None:
+    item = output.message(event)
+    if item is not None:
+        item.state_refusal(count_of(event.get("content_index")), text_of(event.get("refusal")))
+
+
+def _arguments_done(output: Output, event: Fields) -> None:
+    item = output.call(event)
+    if item is not None:
+        item.state(text_of(event.get("arguments")) or text_of(event.get("input")))
+
+
+def _stated(event: Fields) -> str:
+    return text_of(event.get("text")) or text_of(object_of(event.get("part")).get("text"))
+
+
+READERS: Final[Mapping[str, Callable[[Output, Fields], None]]] = {
+    "response.output_item.added": _added,
+    "response.output_item.done": _done,
+    "response.reasoning_summary_part.added": _part_added,
+    "response.reasoning_summary_text.delta": _summary_delta,
+    "response.reasoning_summary_text.done": _summary_done,
+    "response.reasoning_summary_part.done": _summary_done,
+    # Raw thinking goes by three names: OpenAI's, the Open Responses schema's, vLLM's.
+    "response.reasoning_text.delta": _raw_delta,
+    "response.reasoning_text.done": _raw_done,
+    "response.reasoning.delta": _raw_delta,
+    "response.reasoning.done": _raw_done,
+    "response.reasoning_part.done": _raw_done,
+    "response.output_text.delta": _text_delta,
+    "response.output_text.done": _text_done,
+    "response.content_part.done": _content_done,
+    "response.refusal.delta": _refusal_delta,
+    "response.refusal.done": _refusal_done,
+    "response.function_call_arguments.delta": Output.argue,
+    "response.function_call_arguments.done": _arguments_done,
+    "response.custom_tool_call_input.delta": Output.argue,
+    "response.custom_tool_call_input.done": _arguments_done,
+    "response.mcp_call_arguments.delta": Output.argue,
+    "response.mcp_call_arguments.done": _arguments_done,
+}

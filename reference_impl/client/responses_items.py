@@ -1,0 +1,244 @@
+"""The output items of a Responses stream: reasoning, messages, calls.
+
+Servers tell a text up to five times: in deltas, in its done event, in the closed part, in the
+closed item and in the closing response. It is reported the first time that it comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from reference_impl.client.call import Call
+from reference_impl.client.event import Report
+from reference_impl.client.payload import objects_of, text_of
+from reference_impl.client.speech import Speech
+
+# Kinds of item that are calls -> where their arguments stand.
+CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input", "mcp_call": "arguments"}
+# Of these, what the client has to run; the rest ran on the server.
+OURS: Final = frozenset({"function_call", "custom_tool_call"})
+
+
+class Said:
+    """Texts by part index: what has been said of each, and whether a statement is news."""
+
+    def __init__(self) -> None:
+        self._by_part: dict[int | None, list[str]] = {}
+        self._texts: list[str] = []
+        self._stated: set[str] = set()
+
+    def add(self, part: int | None, text: str) -> None:
+        """Note a delta."""
+        self._by_part.setdefault(part, []).append(text)
+        self._texts.append(text)
+
+    def is_news(self, part: int | None, text: str) -> bool:
+        """Whether a stated text was not said before: neither under its index nor as a whole."""
+        return bool(text) and part not in self._by_part and not self.knows(text)
+
+    def knows(self, text: str) -> bool:
+        """Whether what was said in one go is that text."""
+        self._texts = ["".join(self._texts)]
+        return text == self._texts[0] or text in self._stated
+
+    def told(self) -> set[str]:
+        """Every text as a whole, as far as one can tell where it ends."""
+        return {*self._stated, "".join(self._texts), *map("".join, self._by_part.values())}
+
+    def settle(self) -> None:
+        """What was said so far is a text of its own; what follows is another."""
+        if self._texts:
+            self._stated.add("".join(self._texts))
+        self._by_part.clear()
+        self._texts.clear()
+
+
+class ReasoningItem:
+    """An item of type `reasoning`: one block, told raw or as a summary in parts."""
+
+    kind = "reasoning"
+
+    def __init__(self, report: Report, speech: Speech, *, explicit: bool, loose: Said) -> None:
+        self._report = report
+        self._speech = speech
+        self._explicit = explicit
+        self._loose = loose
+        self._block: int | None = None
+        self._parts: set[int] = set()
+        self._raw = Said()
+        self._summary = Said()
+        self.is_done = False
+
+    def start(self, item: Mapping[str, Any]) -> None:
+        """Tell that the block begins: raw where it has content, or where an empty list waits.
+
+        Sealed items may have such a list, too: they are told as a summary, if at all.
+        """
+        content = item.get("content")
+        is_raw = bool(content) or (content == [] and "encrypted_content" not in item)
+        self._speech.pause()
+        self._block = self._speech.number()
+        self._report.tell(
+            "thinking.start",
+            block=self._block,
+            channel="raw" if is_raw else "summary",
+            explicit=self._explicit,
+            id=(text_of(item.get("id")) or None) if self._explicit else None,
+        )
+
+    def think(self, index: int | None, text: str) -> None:
+        """Tell a delta of raw thinking."""
+        if text:
+            self._raw.add(index, text)
+            self._report.tell("thinking.delta", block=self._block, channel="raw", text=text)
+
+    def state(self, index: int | None, text: str) -> None:
+        """Tell raw thinking that was stated whole, if it is news."""
+        if self._raw.is_news(index, text) and not self._loose.knows(text):
+            self.think(index, text)
+
+    def part(self, index: int) -> None:
+        """Tell that a part of the summary begins."""
+        self._parts.add(index)
+        self._report.tell("thinking.part", block=self._block, part=index)
+
+    def summarise(self, index: int | None, text: str) -> None:
+        """Tell a delta of the summary, after the start of its part."""
+        if not text:
+            return
+        if index is not None and index not in self._parts:
+            self.part(index)
+        self._summary.add(index, text)
+        self._report.tell(
+            "thinking.delta", block=self._block, channel="summary", text=text, part=index
+        )
+
+    def state_summary(self, index: int | None, text: str) -> None:
+        """Tell a part of the summary that was stated whole, if it is news."""
+        if self._summary.is_news(index, text):
+            self.summarise(index, text)
+
+    def done(self, item: Mapping[str, Any]) -> None:
+        """Tell what only the closed item says, and its end."""
+        for index, part in enumerate(objects_of(item.get("content"))):
+            self.state(index, text_of(part.get("text")))
+        for index, part in enumerate(objects_of(item.get("summary"))):
+            self.state_summary(index, text_of(part.get("text")))
+        self._end(explicit=True)
+        self._speech.seal("encrypted", text_of(item.get("encrypted_content")), self._block)
+
+    def told(self) -> set[str]:
+        """The texts that were told."""
+        return self._raw.told() | self._summary.told()
+
+    def close(self) -> None:
+        """End the block if the wire did not."""
+        if not self.is_done:
+            self._end(explicit=False)
+
+    def _end(self, *, explicit: bool) -> None:
+        self.is_done = True
+        self._report.tell("thinking.end", block=self._block, explicit=explicit)
+
+
+class MessageItem:
+    """An item of type `message`: its texts are one block, begun by the first that is not empty."""
+
+    kind = "message"
+
+    def __init__(self, report: Report, speech: Speech, loose: Said) -> None:
+        self._report = report
+        self._speech = speech
+        self._loose = loose
+        self._block: int | None = None
+        self._texts = Said()
+        self._refusals = Said()
+        self.is_done = False
+
+    def say(self, index: int | None, text: str) -> None:
+        """Tell a delta of text."""
+        if not text:
+            return
+        self._speech.pause()
+        if self._block is None:
+            self._block, self.is_done = self._speech.number(), False
+            self._report.tell("text.start", block=self._block)
+        self._texts.add(index, text)
+        self._report.tell("text.delta", block=self._block, text=text)
+
+    def state(self, index: int | None, text: str) -> None:
+        """Tell a text that was stated whole, if it is news."""
+        if self._texts.is_news(index, text) and not self._loose.knows(text):
+            self.say(index, text)
+
+    def refuse(self, index: int | None, text: str) -> None:
+        """Tell a delta of a refusal."""
+        if text:
+            self._refusals.add(index, text)
+            self._speech.refuse(text)
+
+    def state_refusal(self, index: int | None, text: str) -> None:
+        """Tell a refusal that was stated whole, if it is news."""
+        if self._refusals.is_news(index, text):
+            self.refuse(index, text)
+
+    def done(self, item: Mapping[str, Any]) -> None:
+        """Tell what only the closed item says, and its end."""
+        for index, part in enumerate(objects_of(item.get("content"))):
+            self.state(index, text_of(part.get("text")))
+            self.state_refusal(index, text_of(part.get("refusal")))
+        self.close()
+
+    def told(self) -> set[str]:
+        """The texts that were told."""
+        return self._texts.told()
+
+    def close(self) -> None:
+        """End the block, if there is one."""
+        self.is_done = True
+        if self._block is not None:
+            self._report.tell("text.end", block=self._block)
+        self._block = None
+
+
+class CallItem:
+    """An item that calls a tool."""
+
+    def __init__(self, call: Call, kind: str) -> None:
+        self._call = call
+        self.kind = kind
+        self.is_done = False
+
+    def start(self, item: Mapping[str, Any]) -> None:
+        """Tell that the call begins."""
+        call_id = text_of(item.get("call_id")) or text_of(item.get("id"))
+        self._call.start(call_id, text_of(item.get("name")))
+
+    def add(self, arguments: str) -> None:
+        """Tell a fragment of the arguments."""
+        self._call.add(arguments)
+
+    def state(self, arguments: str) -> None:
+        """Tell arguments that were stated whole, if no fragment came."""
+        if self._call.is_silent:
+            self._call.add(arguments)
+
+    def done(self, item: Mapping[str, Any]) -> None:
+        """Tell the whole call."""
+        arguments = text_of(item.get(CALLS.get(self.kind, "")))
+        self.state(arguments)
+        self._call.end()
+        self.is_done = True
+
+    def told(self) -> set[str]:
+        """The id under which the call was told."""
+        return {self._call.id}
+
+    def close(self) -> None:
+        """End the call with what came of it."""
+        self._call.end()
+        self.is_done = True
+
+
+Item = ReasoningItem | MessageItem | CallItem

@@ -1,0 +1,114 @@
+"""One choice of an answer: which block is open, and what opens and ends it.
+
+Blocks are numbered from 0, one for each uninterrupted run of thinking or of text.
+"""
+
+from __future__ import annotations
+
+from reference_impl.client.event import Report
+
+
+class Speech:
+    """Tells runs of thinking and text, with the starts and ends that a wire leaves out."""
+
+    def __init__(self, report: Report, choice: int = 0) -> None:
+        self._report = report
+        self._choice = choice
+        self._blocks = 0
+        self._begun = False
+        self._message_id = ""
+        self._thinking: int | None = None
+        self._text: int | None = None
+        self._parts: set[int] = set()
+        self._closed = False  # the wire said that the open block of thinking is complete
+
+    @property
+    def thinking(self) -> int | None:
+        """The number of the block of thinking that is open."""
+        return self._thinking
+
+    def number(self) -> int:
+        """The number of the next block."""
+        self._blocks += 1
+        return self._blocks - 1
+
+    def meet(self, message_id: str) -> None:
+        """Note the id of the message, as the wire says it last before the message starts."""
+        self._message_id = message_id or self._message_id
+
+    def begin(self, role: str = "") -> None:
+        """Start the message, once: at its role, or at the first thing that it says."""
+        if not self._begun:
+            self._begun = True
+            role, message_id = role or "assistant", self._message_id or None
+            self._report.tell("message.start", self._choice, role=role, id=message_id)
+
+    def again(self) -> None:
+        """Let another message begin; its blocks go on counting."""
+        self._begun, self._message_id = False, ""
+
+    def open(self, channel: str, *, explicit: bool) -> None:
+        """Start a block of thinking, after the end of what was said before."""
+        self.end_text()
+        self.end_thinking()
+        self._thinking, self._closed = self.number(), False
+        self._parts.clear()
+        self._tell("thinking.start", block=self._thinking, channel=channel, explicit=explicit)
+
+    def think(self, text: str, channel: str = "raw", part: int | None = None) -> None:
+        """Tell a delta of thinking; its block and its part are started if the wire did not."""
+        if not text:
+            return
+        if self._thinking is None:
+            self.open(channel, explicit=False)
+        if part is not None and part not in self._parts:
+            self._parts.add(part)
+            self._tell("thinking.part", block=self._thinking, part=part)
+        self._closed = False
+        self._tell("thinking.delta", block=self._thinking, channel=channel, text=text, part=part)
+
+    def complete(self) -> None:
+        """Note that the wire calls the open block of thinking complete."""
+        self._closed = self._thinking is not None
+
+    def end_thinking(self, *, explicit: bool = False) -> None:
+        """End the block of thinking that is open, if any."""
+        if self._thinking is not None:
+            self._tell("thinking.end", block=self._thinking, explicit=explicit or self._closed)
+        self._thinking, self._closed = None, False
+
+    def seal(self, kind: str, data: str, block: int | None) -> None:
+        """Tell opaque data. It opens nothing and ends nothing."""
+        if data:
+            self._tell("thinking.opaque", block=block, kind=kind, data=data)
+
+    def say(self, text: str) -> None:
+        """Tell a delta of visible text."""
+        if not text:
+            return
+        self.end_thinking()
+        if self._text is None:
+            self._text = self.number()
+            self._tell("text.start", block=self._text)
+        self._tell("text.delta", block=self._text, text=text)
+
+    def end_text(self) -> None:
+        """End the block of text that is open, if any."""
+        if self._text is not None:
+            self._tell("text.end", block=self._text)
+        self._text = None
+
+    def refuse(self, text: str) -> None:
+        """Tell a delta of a refusal, which ends everything else that was said."""
+        if text:
+            self.pause()
+            self._tell("refusal.delta", text=text)
+
+    def pause(self) -> None:
+        """End what is open: something else comes."""
+        self.end_thinking()
+        self.end_text()
+
+    def _tell(self, kind: str, /, **fields: str | int | None) -> None:
+        self.begin()
+        self._report.tell(kind, self._choice, **fields)

@@ -1,0 +1,133 @@
+"""Turns of a conversation: what was thought, said, called and answered, in the order it came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from reference_impl.client.event import Event, Report
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """One block of thinking: raw text, or the parts of a summary, and what seals it.
+
+    The opaque data (`signature`, `encrypted`, `redacted`) is for the API alone, never for eyes.
+    """
+
+    raw: str = ""
+    parts: tuple[str, ...] = ()
+    id: str = ""
+    signature: str = ""
+    encrypted: str = ""
+    redacted: str = ""
+
+    @property
+    def text(self) -> str:
+        """What may be shown: the raw thinking, else the summary."""
+        return self.raw or "\n\n".join(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Visible text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A tool call; `arguments` is JSON as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+Piece = Thought | Words | Called
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one side said. `call_id` is the call that a turn of role `tool` answers.
+
+    `echo` holds fields of a chat message that have to go back as they came.
+    """
+
+    role: Role
+    pieces: tuple[Piece, ...] = ()
+    call_id: str = ""
+    echo: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The visible text."""
+        return "".join(piece.text for piece in self.pieces if isinstance(piece, Words))
+
+    @property
+    def thinking(self) -> str:
+        """The thinking that may be shown, joined as it was streamed."""
+        return "".join(thought.text for thought in self.thoughts)
+
+    @property
+    def thoughts(self) -> tuple[Thought, ...]:
+        """The blocks of thinking."""
+        return tuple(piece for piece in self.pieces if isinstance(piece, Thought))
+
+    @property
+    def calls(self) -> tuple[Called, ...]:
+        """The tool calls."""
+        return tuple(piece for piece in self.pieces if isinstance(piece, Called))
+
+
+def said(role: Role, text: str) -> Turn:
+    """A turn of text."""
+    return Turn(role, (Words(text),))
+
+
+def answered(call_id: str, text: str) -> Turn:
+    """The result of a tool call."""
+    return Turn("tool", (Words(text),), call_id)
+
+
+def events_of(turn: Turn) -> list[Event]:
+    """The events of a turn that is known whole, its texts in one delta each."""
+    report = Report()
+    report.tell("message.start", role=turn.role)
+    blocks = iter(range(len(turn.pieces)))
+    calls = iter(range(len(turn.pieces)))
+    for piece in turn.pieces:
+        if isinstance(piece, Thought):
+            _thought(report, piece, blocks)
+        elif isinstance(piece, Words):
+            block = next(blocks)
+            report.tell("text.start", block=block)
+            report.tell("text.delta", block=block, text=piece.text)
+            report.tell("text.end", block=block)
+        else:
+            index, fields = next(calls), {"id": piece.id or None, "name": piece.name or None}
+            report.tell("tool.start", index=index, **fields)
+            report.tell("tool.delta", index=index, arguments=piece.arguments)
+            report.tell("tool.end", index=index, **fields, arguments=piece.arguments)
+    return report.take()
+
+
+def _thought(report: Report, thought: Thought, blocks: Iterator[int]) -> None:
+    """A block of thinking, its opaque data after its end; redacted thinking is no block."""
+    block: int | None = None
+    if thought.text or thought.signature or thought.encrypted:
+        block, channel = next(blocks), "raw" if thought.raw else "summary"
+        report.tell("thinking.start", block=block, channel=channel, explicit=False)
+        if thought.raw:
+            report.tell("thinking.delta", block=block, channel="raw", text=thought.raw)
+        for part, text in enumerate(thought.parts):
+            report.tell("thinking.part", block=block, part=part)
+            report.tell("thinking.delta", block=block, channel="summary", part=part, text=text)
+        report.tell("thinking.end", block=block, explicit=False)
+    for kind in ("signature", "encrypted", "redacted"):
+        data = getattr(thought, kind)
+        if data:
+            report.tell("thinking.opaque", block=block, kind=kind, data=data)

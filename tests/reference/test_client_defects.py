@@ -1,0 +1,230 @@
+"""Every named defect of the client is found by the rules that it lists, and by no other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from conformance import shipped
+from conformance.check import Rulebook
+from conformance.events import SEMANTIC_EVENTS, Exchange
+from conformance.mutate import Base, base
+from conformance.mutate.bases import InMemory
+from reference_impl.client import Event, Reader
+from reference_impl.client.answer import Answer
+from reference_impl.client.ask import Ask
+from reference_impl.client.defects import DEFECTS, HONEST, Defect
+from reference_impl.client.defects.hearing import HEARING
+from reference_impl.client.defects.telling import TELLING
+from reference_impl.client.request import OPT_IN, Request, request
+from reference_impl.client.turn import Turn, answered, said
+from tests.reference.client_sides import APIS, case, reading
+
+# What no rule over a recording finds is found by comparing what the harness reports.
+HARNESS = frozenset({"harness/events", "harness/next-request"})
+# Between them these streams show every defect to every rule that finds it.
+STREAMS = (
+    "anthropic.messages/anthropic/error-in-text",
+    "anthropic.messages/anthropic/interleaved-thinking",
+    "anthropic.messages/anthropic/max-tokens",
+    "anthropic.messages/anthropic/redacted",
+    "openai.chat/deepseek/parallel-tools",
+    "openai.chat/llamacpp/split-characters",
+    "openai.chat/openai/two-choices",
+    "openai.chat/openrouter/signed-details",
+    "openai.chat/reference/opt-in-through-gateway",
+    "openai.responses/deepseek/raw-thinking",
+    "openai.responses/demo/summary",
+    "openai.responses/openai/refusal",
+    "openai.responses/openai/summary-four-parts",
+)
+
+
+@cache
+def rules() -> Rulebook:
+    return Rulebook.load(())
+
+
+@cache
+def stream(name: str) -> Base:
+    folder = shipped.cassettes()
+    return base(folder / f"{name}.cassette.jsonl", folder)
+
+
+def seen(one: Base, exchange: Exchange, dialect: str, defect: Defect) -> list[Event]:
+    """What the client reports of an exchange."""
+    profile = case(one.name, dialect, one.cassette.header.profile, exchange).profile
+    reader, door = Reader(APIS[dialect], reading(profile)), defect.events()
+    events = [event for chunk in exchange.chunks for event in reader.feed(defect.bytes(chunk.data))]
+    events += reader.close(exchange.end)
+    return [reported for event in events for reported in door(event)]
+
+
+def watched(one: Base, defect: Defect) -> Base:
+    """The recording as a client with that defect saw it."""
+    exchanges = tuple(
+        replace(
+            each.exchange,
+            seen=tuple(event.plain() for event in seen(one, each.exchange, each.dialect, defect)),
+        )
+        for each in one.streams()
+    )
+    return _replaced(one, exchanges)
+
+
+def _replaced(one: Base, exchanges: tuple[Exchange, ...]) -> Base:
+    header = one.cassette.header
+    implementation = {"name": "client", "events": sorted(SEMANTIC_EVENTS)}
+    header = replace(header, extra={**header.extra, "implementation": implementation})
+    cassette = replace(one.cassette, header=header, exchanges=exchanges)
+    return replace(one, recording=InMemory(one.recording.path, "cassette", cassette))
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_an_honest_client_breaks_no_rule(name: str) -> None:
+    assert watched(stream(name), HONEST).judged(rules()).failing == frozenset()
+
+
+@pytest.mark.parametrize("defect", HEARING, ids=lambda defect: str(defect.name))
+def test_what_is_reported_wrongly_is_found_by_the_rules_listed(defect: Defect) -> None:
+    found = [watched(stream(name), defect).judged(rules()).failing for name in STREAMS]
+    assert frozenset().union(*found) == set(defect.rules) - HARNESS
+
+
+@pytest.mark.parametrize("defect", HEARING, ids=lambda defect: str(defect.name))
+def test_a_defect_is_seen_somewhere_and_not_everywhere(defect: Defect) -> None:
+    changed = [
+        seen(one, each.exchange, each.dialect, defect)
+        != seen(one, each.exchange, each.dialect, HONEST)
+        for one in map(stream, STREAMS)
+        for each in one.streams()
+    ]
+    assert any(changed)
+    assert not all(changed) or defect.name == "text-start-on-role-chunk"
+
+
+# -- what is sent ---------------------------------------------------------------------------------
+
+CHAT = "openai.chat/deepseek/tool-round"
+RESPONSES = "openai.responses/openai/tool-round"
+USAGE = "stream_options"
+NEVER = "openai.chat/openhands/thinking-left-out"
+QUESTION = said("user", "Does the ferry to the island sail today?")
+
+
+def answer(name: str) -> Turn:
+    """The first answer of a recording, as the client keeps it."""
+    one = next(stream(name).streams())
+    events = seen(stream(name), one.exchange, one.dialect, HONEST)
+    return Answer().take(events).turn()
+
+
+def follow_up(name: str) -> Ask:
+    """What is asked after a tool round, with thinking twice in the history."""
+    first = answer(name)
+    result = answered(first.calls[0].id, "Sailings at nine and at five.")
+    turns = (QUESTION, first, result)
+    return Ask("m", turns, effort="medium", history="send-back")
+
+
+def third_turn() -> Ask:
+    """Two rounds, so that two reasoning items are in the input."""
+    ask = follow_up(RESPONSES)
+    thought = replace(ask.turns[1].thoughts[0], id="rs_other", encrypted="")
+    earlier = Turn("assistant", (thought, *said("assistant", "Yes.").pieces))
+    return replace(ask, turns=(QUESTION, earlier, *ask.turns))
+
+
+def never() -> Ask:
+    turns = (QUESTION, answer("openai.chat/deepseek/thinking-then-text"), QUESTION)
+    return Ask("m", turns, history="never")
+
+
+def sent(name: str, ask: Ask, defect: Defect) -> Request:
+    api = APIS[next(stream(name).streams()).dialect]
+    return defect.request(request(api, defect.ask(ask)))
+
+
+def judged(name: str, ask: Ask, defect: Defect) -> frozenset[str]:
+    """The rules that fail where the last request of a recording is the client's."""
+    one = stream(name)
+    *before, last = one.cassette.exchanges
+    assert last.request is not None
+    # The answer is recorded, without the usage that the client asks for.
+    json = {key: value for key, value in sent(name, ask, defect).json.items() if key != USAGE}
+    asked = replace(last.request, json=json)
+    edited = replace(one.cassette, exchanges=(*before, replace(last, request=asked)))
+    return (
+        replace(one, recording=InMemory(one.recording.path, "cassette", edited))
+        .judged(rules())
+        .failing
+    )
+
+
+SCENES: dict[str, Callable[[], Ask]] = {
+    CHAT: lambda: follow_up(CHAT),
+    RESPONSES: third_turn,
+    NEVER: never,
+}
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_honest_requests_break_no_rule(name: str) -> None:
+    assert judged(name, SCENES[name](), HONEST) == frozenset()
+
+
+@pytest.mark.parametrize("defect", TELLING, ids=lambda defect: str(defect.name))
+def test_what_is_sent_wrongly_is_found_by_the_rules_listed(defect: Defect) -> None:
+    found = [judged(name, scene(), defect) for name, scene in SCENES.items()]
+    assert frozenset().union(*found) == set(defect.rules) - HARNESS
+
+
+@pytest.mark.parametrize(
+    ("name", "field"), [("effort-ignored", "reasoning_effort"), ("effort-unknown", "efforts")]
+)
+def test_effort_defects_change_nothing_but_the_effort(name: str, field: str) -> None:
+    honest, broken = (sent(CHAT, follow_up(CHAT), each).json for each in (HONEST, DEFECTS[name]))
+    changed = {key for key in {**honest, **broken} if honest.get(key) != broken.get(key)}
+    assert changed == {"reasoning_effort"}
+    assert field.startswith("reasoning") == ("reasoning_effort" not in broken)
+
+
+def test_the_opt_in_is_lost_and_nothing_else() -> None:
+    ask = replace(follow_up(CHAT), include_thinking=True)
+    honest, broken = (sent(CHAT, ask, each) for each in (HONEST, DEFECTS["opt-in-not-sent"]))
+    assert set(honest.headers) - set(broken.headers) == {OPT_IN}
+    assert honest.json == broken.json
+
+
+def test_an_altered_signature_is_the_only_difference() -> None:
+    ask = Ask("claude-opus-4-5", (QUESTION, answer(MESSAGES), QUESTION))
+    honest, broken = (
+        request("messages", each.ask(ask)).json["messages"][1]["content"]
+        for each in (HONEST, DEFECTS["signature-altered"])
+    )
+    assert honest[0]["signature"][:-1] == broken[0]["signature"][:-1]
+    assert honest[0]["signature"] != broken[0]["signature"]
+    assert {**honest[0], "signature": ""} == {**broken[0], "signature": ""}
+    assert honest[1:] == broken[1:]
+
+
+MESSAGES = "anthropic.messages/anthropic/thinking-then-tools"
+
+
+def test_there_are_enough_defects_with_names_of_their_own() -> None:
+    assert len(DEFECTS) == len(HEARING) + len(TELLING) >= 12
+
+
+def test_every_rule_listed_exists() -> None:
+    known = {rule.id for rule in rules().rules} | HARNESS
+    assert {rule for defect in DEFECTS.values() for rule in defect.rules} <= known
+
+
+@pytest.mark.parametrize("defect", DEFECTS.values(), ids=lambda defect: str(defect.name))
+def test_a_defect_says_what_it_does_and_who_finds_it(defect: Defect) -> None:
+    assert defect.says.endswith(".")
+    assert "\t" not in defect.says
+    assert defect.rules

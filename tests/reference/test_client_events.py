@@ -1,0 +1,182 @@
+"""The reference client and the toolkit say the same of every stream, though they share no code."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance import shipped
+from conformance.cassette import discover, open_recording
+from conformance.check.recordings import choose_dialect
+from conformance.events import Chunk, Exchange, Response
+from conformance.mutate import OPERATORS, base, mutants
+from tests.fuzz.generated import generated
+from tests.reference.client_sides import APIS, Case, case, client_events, engine_events, merged
+
+ROOT = Path(__file__).parent.parent
+TABLE: list[dict[str, Any]] = yaml.safe_load(
+    (ROOT / "captures" / "table.yaml").read_text(encoding="utf-8")
+)
+VECTORS = {
+    dialect: json.loads((ROOT / "vectors" / "dialects" / f"{api}.json").read_text("utf-8"))
+    for dialect, api in APIS.items()
+}
+# Where both may say what they like: a start without an index begins a block that has no number.
+OPEN = frozenset({"I10-no-block-index"})
+# Small streams of each dialect and each way of thinking, for the edits that are tried on them.
+BASES = (
+    "anthropic.messages/anthropic/interleaved-thinking",
+    "anthropic.messages/anthropic/thinking-then-tools",
+    "openai.chat/deepseek/parallel-tools",
+    "openai.chat/mistral/thinking-parts",
+    "openai.chat/together/inline-think",
+    "openai.responses/deepseek/raw-thinking",
+    "openai.responses/openai/summary-then-call",
+)
+
+
+def cases(path: Path, profile: str | None = None) -> Iterator[Case]:
+    """The answers of a recording; what answers a GET is no answer of a model."""
+    recording = open_recording(path)
+    for exchange in recording.exchanges:
+        stated = exchange.dialect or recording.header.dialect
+        dialect = choose_dialect(exchange, stated).name
+        is_answer = exchange.request is None or exchange.request.method == "POST"
+        if dialect in APIS and is_answer:
+            yield case(path.name, dialect, profile or recording.header.profile, exchange)
+
+
+def paths() -> list[Path]:
+    folder = shipped.cassettes()
+    return [*discover(folder), *discover(folder / "mutants")]
+
+
+@cache
+def shipped_cases() -> tuple[Case, ...]:
+    return tuple(one for path in paths() for one in cases(path))
+
+
+def assert_agreed(one: Case) -> None:
+    assert merged(client_events(one)) == merged(engine_events(one))
+
+
+@pytest.mark.parametrize("path", paths(), ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_shipped_streams_are_read_alike(path: Path) -> None:
+    for one in cases(path):
+        assert_agreed(one)
+
+
+@pytest.mark.captures
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: str(row["file"]))
+def test_real_recordings_are_read_alike(row: dict[str, Any], captures: Path) -> None:
+    for one in cases(captures / row["file"], row["profile"]):
+        assert_agreed(one)
+
+
+@pytest.fixture(scope="session")
+def captures() -> Path:
+    folder = os.environ.get("CONFORMANCE_CAPTURES")
+    if not folder:
+        pytest.skip("CONFORMANCE_CAPTURES names no folder of recordings")
+    return Path(folder)
+
+
+def vectors() -> Iterator[Any]:
+    for dialect, every in VECTORS.items():
+        for vector in every:
+            # Harmony, private fields and the last close marker are the toolkit's alone.
+            reading = vector.get("reading", {})
+            known = (
+                not ({"fields", "last_close"} & set(reading)) and "harmony" not in vector["name"]
+            )
+            # A body that is no message is complete to the toolkit; a client has no answer.
+            if known and not reading and vector["name"] != "a body of something else":
+                yield pytest.param(dialect, vector, id=f"{dialect}: {vector['name']}")
+
+
+@pytest.mark.parametrize(("dialect", "vector"), list(vectors()))
+def test_vectors_of_the_dialects_hold(dialect: str, vector: dict[str, Any]) -> None:
+    chunks = tuple(Chunk(_wire(frame)) for frame in vector["frames"])
+    exchange = Exchange(chunks=chunks, end=vector.get("end", "eof"), response=Response(200))
+    found = client_events(case(vector["name"], dialect, None, exchange))
+    expected = [(kind, {"choice": 0, **data}) for _, kind, data in vector["semantic"]]
+    assert merged(found) == merged(expected)
+
+
+def _wire(frame: Any) -> bytes:
+    if isinstance(frame, dict) and "body" in frame:
+        return json.dumps(frame["body"]).encode()
+    name, data = "", frame
+    if isinstance(frame, dict) and "data" in frame and set(frame) <= {"data", "event"}:
+        name, data = frame.get("event", ""), frame["data"]
+    text = data if isinstance(data, str) else json.dumps(data)
+    return (f"event: {name}\n" if name else "").encode() + f"data: {text}\n\n".encode()
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_broken_streams_are_read_alike(name: str) -> None:
+    folder = shipped.cassettes()
+    one = base(folder / f"{name}.cassette.jsonl", folder)
+    tried = 0
+    for stream in one.streams():
+        for operator in OPERATORS:
+            for mutant in mutants(operator, stream, most=1):
+                if operator.name not in OPEN:
+                    tried += 1
+                    broken = Case(name, stream.dialect, one.profile(stream), mutant.exchange)
+                    assert_agreed(broken)
+    assert tried > len(OPERATORS) // 4
+
+
+@pytest.mark.parametrize("seed", range(0, 240, 12))
+def test_generated_streams_are_read_alike(seed: int) -> None:
+    for number in range(seed, seed + 12):
+        dialect, data = generated(Random(number), long=0.0)
+        exchange = Exchange(chunks=(Chunk(data),), response=Response(200))
+        # Half a character is no JSON to the toolkit; a client joins it to the other half.
+        if dialect in APIS and b"\\ud8" not in data:
+            assert_agreed(case(str(number), dialect, None, exchange))
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_any_chunking_gives_the_same_events(data: st.DataObject) -> None:
+    one = data.draw(st.sampled_from(shipped_cases()))
+    body = one.body
+    cuts = data.draw(st.lists(st.integers(0, max(len(body) - 1, 0)), max_size=40))
+    places = sorted({0, len(body), *cuts})
+    chunks = [body[a:b] for a, b in pairwise(places)]
+    assert merged(client_events(one, chunks)) == merged(client_events(one))
+
+
+@pytest.mark.parametrize("dialect", APIS)
+def test_bytewise_reading_gives_the_same_events(dialect: str) -> None:
+    of_dialect = [one for one in shipped_cases() if one.dialect == dialect]
+    for one in of_dialect[::4]:
+        bytewise = [one.body[at : at + 1] for at in range(len(one.body))]
+        assert merged(client_events(one, bytewise)) == merged(client_events(one))
+
+
+@pytest.mark.parametrize("dialect", APIS)
+def test_every_cut_is_an_error_and_no_answer(dialect: str) -> None:
+    """Wherever a stream breaks off, blocks are closed and a cut is told, unless it was done."""
+    one = next(
+        one for one in shipped_cases() if one.dialect == dialect and one.exchange.end == "eof"
+    )
+    for size in range(0, len(one.body), 7):
+        events = client_events(one, [one.body[:size]])
+        kinds = [kind for kind, _ in events]
+        assert ("done" in kinds) != ("cut" in kinds)
+        for opened, ended in (("thinking.start", "thinking.end"), ("text.start", "text.end")):
+            assert kinds.count(opened) == kinds.count(ended)

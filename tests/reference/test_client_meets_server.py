@@ -1,0 +1,78 @@
+"""The two halves of the reference implementation, in process: a tool round in every API.
+
+They share no code either, so that what the one seals and the other carries back is a test of both.
+"""
+
+from __future__ import annotations
+
+import pytest
+from starlette.types import ASGIApp
+
+from reference_impl.client import Reader, Reading
+from reference_impl.client.answer import Answer
+from reference_impl.client.ask import Ask
+from reference_impl.client.calculator import TOOL
+from reference_impl.client.defects import DEFECTS, HONEST, Defect
+from reference_impl.client.options import MARKERS
+from reference_impl.client.policy import Policy
+from reference_impl.client.request import request
+from reference_impl.client.turn import Turn, answered, said
+from reference_impl.client.wire import Api
+from reference_impl.server.app import application
+from reference_impl.server.service import Service
+from tests.reference.actor import ARGUMENTS, TEXT, THOUGHT, Actor
+from tests.reference.driving import told
+
+APIS: tuple[Api, ...] = ("chat", "responses", "messages")
+QUESTION = said("user", "What is 2 + 3?")
+
+
+def asked(
+    app: ASGIApp,
+    api: Api,
+    turns: tuple[Turn, ...],
+    defect: Defect = HONEST,
+    history: Policy = "send-back",
+) -> tuple[Answer, Turn]:
+    """What the client makes of the server's answer."""
+    ask = Ask("actor", turns, "high", tools=(TOOL,), history=history, include_thinking=True)
+    sent = defect.request(request(api, defect.ask(ask)))
+    came = told(app, f"/v1{sent.path}", sent.json, tuple(sent.headers.items()))
+    reader = Reader(api, Reading(MARKERS), status=came.status)
+    events = [event for chunk in came.chunks for event in reader.feed(chunk.data)]
+    answer = Answer().take([*events, *reader.close(came.end)])
+    return answer, answer.turn(reader.echo)
+
+
+@pytest.fixture
+def app() -> ASGIApp:
+    return application(Service(Actor()))
+
+
+@pytest.mark.parametrize("history", ["send-back", "never", "by-model"])
+@pytest.mark.parametrize("api", APIS)
+def test_a_tool_round_ends_in_an_answer(api: Api, history: Policy, app: ASGIApp) -> None:
+    first, turn = asked(app, api, (QUESTION,))
+    assert (first.how, first.reason) == ("completed", "tool_calls")
+    assert "".join(thought.raw for thought in turn.thoughts) == "".join(THOUGHT)
+    assert [(call.name, call.arguments) for call in turn.calls] == [("calculator", ARGUMENTS)]
+    turns = (QUESTION, turn, answered(turn.calls[0].id, "5"))
+    second, last = asked(app, api, turns, history=history)
+    assert (second.how, second.reason, second.error) == ("completed", "stop", None)
+    assert last.text == "".join(TEXT)
+
+
+@pytest.mark.parametrize("api", ["responses", "messages"])
+def test_an_altered_seal_is_refused(api: Api, app: ASGIApp) -> None:
+    _, turn = asked(app, api, (QUESTION,))
+    turns = (QUESTION, turn, answered(turn.calls[0].id, "5"))
+    answer, _ = asked(app, api, turns, DEFECTS["signature-altered"])
+    assert answer.how == "failed"
+    assert answer.error is not None
+    assert answer.error["status"] == 400
+
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_an_effort_that_nobody_knows_is_refused(api: Api, app: ASGIApp) -> None:
+    answer, _ = asked(app, api, (QUESTION,), DEFECTS["effort-unknown"])
+    assert answer.how == "failed"

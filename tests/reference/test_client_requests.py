@@ -1,0 +1,300 @@
+"""What the client sends: effort, summaries, roles, tools, and thinking in the history."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from reference_impl.client import Reader
+from reference_impl.client.answer import Answer
+from reference_impl.client.ask import Ask
+from reference_impl.client.options import Options, UnknownOption
+from reference_impl.client.policy import sends
+from reference_impl.client.request import request
+from reference_impl.client.turn import Called, Thought, Turn, Words, answered, said
+from reference_impl.client.wire import Api
+
+HIGH = {"effort": "high", "summary": "auto"}
+OFF = {"max_tokens": 4096}
+
+
+def adaptive(level: str) -> dict[str, Any]:
+    thinking = {"type": "adaptive"}
+    return {"max_tokens": 4096, "thinking": thinking, "output_config": {"effort": level}}
+
+
+def budget(tokens: int, most: int) -> dict[str, Any]:
+    return {"max_tokens": most, "thinking": {"type": "enabled", "budget_tokens": tokens}}
+
+
+EFFORTS: list[tuple[Api, str, str, dict[str, Any]]] = [
+    ("chat", "m", "off", {}),
+    ("chat", "m", "low", {"reasoning_effort": "low"}),
+    ("chat", "m", "medium", {"reasoning_effort": "medium"}),
+    ("chat", "m", "high", {"reasoning_effort": "high"}),
+    ("chat", "m", "max", {"reasoning_effort": "high"}),
+    ("responses", "m", "off", {}),
+    ("responses", "m", "low", {"reasoning": {"effort": "low", "summary": "auto"}}),
+    ("responses", "m", "high", {"reasoning": HIGH}),
+    ("responses", "m", "max", {"reasoning": HIGH}),
+    ("messages", "claude-opus-4-6", "off", OFF),
+    ("messages", "claude-opus-4-6", "max", adaptive("max")),
+    ("messages", "anthropic/claude-sonnet-4.6", "low", adaptive("low")),
+    ("messages", "claude-haiku-5", "medium", adaptive("medium")),
+    ("messages", "claude-opus-4-20250514", "low", budget(2048, 4096)),
+    ("messages", "claude-sonnet-4-5", "medium", budget(8192, 9216)),
+    ("messages", "claude-3-7-sonnet", "high", budget(16384, 17408)),
+    ("messages", "tiny", "max", budget(16384, 17408)),
+]
+SPOKEN = ("reasoning_effort", "reasoning", "thinking", "output_config", "max_tokens")
+
+
+@pytest.mark.parametrize(("api", "model", "level", "fields"), EFFORTS)
+def test_effort_goes_out_as_the_api_spells_it(
+    api: Api, model: str, level: str, fields: dict[str, Any]
+) -> None:
+    json = request(api, Ask(model, (said("user", "Hi"),), effort=level)).json
+    assert {name: json[name] for name in SPOKEN if name in json} == fields
+
+
+@pytest.mark.parametrize(
+    ("effort", "summary", "reasoning"),
+    [
+        ("off", None, None),
+        ("off", "none", None),
+        ("off", "concise", {"summary": "concise"}),
+        ("low", "none", {"effort": "low"}),
+        ("low", "detailed", {"effort": "low", "summary": "detailed"}),
+    ],
+)
+def test_a_summary_is_asked_for_by_name_or_with_effort(
+    effort: str, summary: str | None, reasoning: Any
+) -> None:
+    ask = Ask("m", (said("user", "Hi"),), effort=effort, summary=summary)
+    assert request("responses", ask).json.get("reasoning") == reasoning
+
+
+@pytest.mark.parametrize(("effort", "role"), [("off", "system"), ("low", "developer")])
+def test_instructions_come_from_a_developer_where_the_model_thinks(effort: str, role: str) -> None:
+    ask = Ask("m", (said("system", "Be brief."), said("user", "Hi")), effort=effort)
+    assert request("responses", ask).json["input"][0]["role"] == role
+    assert request("chat", ask).json["messages"][0]["role"] == "system"
+    assert request("messages", ask).json["system"] == "Be brief."
+
+
+CALL = Called("call_1", "calculator", '{"expression":"2 + 2"}')
+RESULT = answered("call_1", "4")
+SEALED = Thought(raw="2 plus 2.", id="rs_1", signature="SIG", encrypted="ENC")
+PARTS = Thought(parts=("One.", "Two."), id="rs_2", encrypted="ENC2")
+TOOL_TURN = Turn("assistant", (SEALED, CALL))
+
+
+def history(api: Api, *turns: Turn, **more: Any) -> list[dict[str, Any]]:
+    json = request(api, Ask("m", (said("user", "Hi"), *turns), **more)).json
+    return list(json["input" if api == "responses" else "messages"][1:])
+
+
+def test_chat_thinking_goes_back_beside_its_calls() -> None:
+    assert history("chat", TOOL_TURN, RESULT) == [
+        {
+            "role": "assistant",
+            "content": "",
+            "reasoning_content": "2 plus 2.",
+            "tool_calls": [
+                {
+                    "id": "call_1",
+                    "type": "function",
+                    "function": {"name": "calculator", "arguments": '{"expression":"2 + 2"}'},
+                }
+            ],
+        },
+        {"role": "tool", "tool_call_id": "call_1", "content": "4"},
+    ]
+
+
+def test_chat_calls_without_thinking_say_that_there_was_none() -> None:
+    assert history("chat", Turn("assistant", (CALL,)))[0]["reasoning_content"] == ""
+    assert "reasoning_content" not in history("chat", said("assistant", "4."))[0]
+
+
+def test_chat_opaque_fields_go_back_as_they_came() -> None:
+    echo = {"reasoning_details": [{"type": "reasoning.encrypted", "data": "X", "index": 0}]}
+    turn = Turn("assistant", (Words("4."),), echo=echo)
+    assert history("chat", turn)[0]["reasoning_details"] == echo["reasoning_details"]
+    assert "reasoning_details" not in history("chat", turn, history="never")[0]
+
+
+def echoed(*deltas: dict[str, Any]) -> dict[str, Any]:
+    """The thinking fields of the message that goes back after a stream of these deltas."""
+    chunks = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    reader = Reader("chat")
+    events = [e for c in chunks for e in reader.feed(f"data: {json.dumps(c)}\n\n".encode())]
+    turn = Answer().take([*events, *reader.close("eof")]).turn(reader.echo)
+    return {name: value for name, value in history("chat", turn)[0].items() if "reason" in name}
+
+
+def test_details_of_a_stream_go_back_merged() -> None:
+    details = [
+        {"type": "reasoning.text", "text": "2 plus ", "index": 0, "format": "f"},
+        {"type": "reasoning.text", "text": "2.", "index": 0},
+        {"type": "reasoning.text", "signature": "SIG", "index": 0, "format": None},
+        {"type": "reasoning.encrypted", "data": "ENC", "index": 1, "id": "e"},
+    ]
+    assert echoed(*({"reasoning_details": [each]} for each in details), {"content": "4."}) == {
+        "reasoning_content": "2 plus 2.",
+        "reasoning_details": [
+            {
+                "type": "reasoning.text",
+                "text": "2 plus 2.",
+                "signature": "SIG",
+                "index": 0,
+                "format": "f",
+            },
+            {"type": "reasoning.encrypted", "data": "ENC", "index": 1, "id": "e"},
+        ],
+    }
+
+
+def test_an_opaque_field_goes_back_as_it_came() -> None:
+    deltas = ({"reasoning_text": "hm"}, {"content": "4.", "reasoning_opaque": "OPAQUE"})
+    expected = {"reasoning_content": "hm", "reasoning_opaque": "OPAQUE"}
+    assert echoed(*deltas) == expected
+    # Another choice is another answer.
+    other = {"choices": [{"index": 1, "delta": {"reasoning_opaque": "OTHER"}}]}
+    reader = Reader("chat")
+    reader.feed(f"data: {json.dumps(other)}\n\n".encode())
+    assert reader.echo == {}
+
+
+def test_a_reasoning_item_stands_in_front_of_its_own_turn() -> None:
+    items = history("responses", TOOL_TURN, RESULT, Turn("assistant", (PARTS, Words("4."))))
+    assert items == [
+        {
+            "type": "reasoning",
+            "id": "rs_1",
+            "summary": [],
+            "content": [{"type": "reasoning_text", "text": "2 plus 2."}],
+            "encrypted_content": "ENC",
+        },
+        {
+            "type": "function_call",
+            "call_id": "call_1",
+            "name": "calculator",
+            "arguments": '{"expression":"2 + 2"}',
+        },
+        {"type": "function_call_output", "call_id": "call_1", "output": "4"},
+        {
+            "type": "reasoning",
+            "id": "rs_2",
+            "summary": [
+                {"type": "summary_text", "text": "One."},
+                {"type": "summary_text", "text": "Two."},
+            ],
+            "encrypted_content": "ENC2",
+        },
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "4."}],
+        },
+    ]
+
+
+def test_reasoning_that_led_to_nothing_stays_here() -> None:
+    assert history("responses", Turn("assistant", (Words("4."), SEALED)))[-1]["type"] == "message"
+    assert history("responses", Turn("assistant", (SEALED,))) == []
+
+
+def test_no_id_is_sent_twice() -> None:
+    items = history("responses", TOOL_TURN, RESULT, TOOL_TURN, RESULT)
+    ids = [item["id"] for item in items if item["type"] == "reasoning"]
+    assert len(set(ids)) == len(ids) == 2
+
+
+def test_signed_blocks_go_back_unmodified_and_unsigned_ones_do_not() -> None:
+    turn = Turn(
+        "assistant",
+        (SEALED, Thought(redacted="RED"), Thought(raw="unsigned"), Words("Hm."), CALL),
+    )
+    messages = history("messages", turn, RESULT, answered("call_2", "5"))
+    assert messages[0]["content"] == [
+        {"type": "thinking", "thinking": "2 plus 2.", "signature": "SIG"},
+        {"type": "redacted_thinking", "data": "RED"},
+        {"type": "text", "text": "Hm."},
+        {
+            "type": "tool_use",
+            "id": "call_1",
+            "name": "calculator",
+            "input": {"expression": "2 + 2"},
+        },
+    ]
+    assert [block["tool_use_id"] for block in messages[1]["content"]] == ["call_1", "call_2"]
+
+
+@pytest.mark.parametrize("api", ["chat", "responses", "messages"])
+def test_never_sends_nothing_that_was_thought(api: Api) -> None:
+    echo = {"reasoning_opaque": "OPAQUE"}
+    turns = (Turn("assistant", (SEALED, PARTS, Words("4."), CALL), echo=echo), RESULT)
+    sent = str(request(api, Ask("m", (said("user", "Hi"), *turns), history="never")).json)
+    hidden = ("2 plus 2.", "SIG", "ENC", "One.", "OPAQUE", "reasoning", "thinking")
+    assert [word for word in hidden if word in sent] == []
+    assert "4." in sent
+
+
+@pytest.mark.parametrize(
+    ("model", "is_sent"),
+    [
+        ("deepseek-reasoner", True),
+        ("deepseek/deepseek-v4-flash", True),
+        ("deepseek-ai/DeepSeek-R1-0528", False),
+        ("moonshotai/Kimi-K2-Thinking", True),
+        ("kimi-k2", False),
+        ("openrouter/minimax-m2", True),
+        ("claude-opus-4-6", True),
+        ("gpt-5.2", True),
+        ("o3-mini", True),
+        ("gpt-4o", False),
+        ("nobody-knows", False),
+    ],
+)
+def test_by_model_sends_as_the_model_is_known_to_want_it(model: str, is_sent: bool) -> None:
+    assert sends("by-model", model) is is_sent
+    assert sends("send-back", model)
+    assert not sends("never", model)
+
+
+def test_tools_are_offered_as_each_api_wants_them() -> None:
+    function = {"name": "f", "description": "d", "parameters": {"type": "object"}}
+    ask = Ask("m", (said("user", "Hi"),), tools=({"type": "function", "function": function},))
+    assert request("chat", ask).json["tools"] == [{"type": "function", "function": function}]
+    assert request("responses", ask).json["tools"] == [{"type": "function", **function}]
+    schema = {"name": "f", "description": "d", "input_schema": {"type": "object"}}
+    assert request("messages", ask).json["tools"] == [schema]
+
+
+def test_the_opt_in_is_a_header() -> None:
+    ask = Ask("m", (said("user", "Hi"),), include_thinking=True)
+    assert request("chat", ask).headers["x-include-thinking"] == "true"
+    assert "x-include-thinking" not in request("chat", Ask("m", ())).headers
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"effort": "utmost"}, "unknown effort 'utmost'"),
+        ({"summary": 1}, "unknown summary 1"),
+        ({"history": []}, "unknown history []"),
+        ({"telepathy": True}, "unknown option 'telepathy'"),
+        ({"include_thinking": "yes"}, "include_thinking is true or false, got 'yes'"),
+    ],
+)
+def test_what_is_not_known_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnknownOption, match=message.replace("[", r"\[")):
+        Options(given)
+
+
+def test_markers_are_two_strings() -> None:
+    with pytest.raises(UnknownOption, match="a marker pair is two strings"):
+        Options({"markers": [["<think>"]]}).reading()
