@@ -61,6 +61,14 @@ def _empty_delta(events: Reported) -> Reported:
     return [*events[:spot], {**events[spot], "text": ""}, *events[spot:]]
 
 
+def _text_of_nothing(events: Reported) -> Reported:
+    """The chunk with the role opens a text, which the thinking closes again."""
+    spot = _first(events, "message.start") + 1
+    place = {"choice": 0, "block": 9}
+    nothing = [{"type": "text.start", **place}, {"type": "text.end", **place}]
+    return [*events[:spot], *nothing, *events[spot:]]
+
+
 def _block_per_delta(events: Reported) -> Reported:
     """The first delta of the block gets a block of its own."""
     start, spot = _first(events, "thinking.start"), _first(events, "thinking.delta")
@@ -89,6 +97,7 @@ MUTANTS: Final = (
     Mutant("thinking/start/delta-not-empty", CHAT_CLIENT, retold=_empty_delta),
     Mutant("thinking/start/ended", CHAT_CLIENT, retold=_without("thinking.end")),
     Mutant("thinking/start/silent-after-end", CHAT_CLIENT, retold=_twice("thinking.end")),
+    Mutant("thinking/start/text-said", CHAT_CLIENT, retold=_text_of_nothing),
     Mutant("thinking/start/message-once", CHAT_CLIENT, retold=_twice("message.start")),
     Mutant("thinking/client/agrees-with-wire", CHAT_CLIENT, retold=_without("text.delta")),
 )

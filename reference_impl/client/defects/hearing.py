@@ -244,7 +244,7 @@ HEARING: Final = (
     Defect(
         "text-start-on-role-chunk",
         "A role alone starts the text.",
-        ("harness/events",),
+        ("thinking/start/text-said",),
         events=_each(_text_on_role),
     ),
     Defect(
