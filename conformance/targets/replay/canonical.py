@@ -1,0 +1,86 @@
+"""JSON bodies in one form, so that equal requests are equal whatever their spelling.
+
+Rule 1: the order of keys, whitespace, escapes and the form of a number (`1`, `1.0`, `1e0`) say
+nothing. Everything else does: `null` is not the same as a key that is missing.
+Rule 2: fields that the caller ignores are left out, on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+# A path through objects and lists; "*" stands for any key or index.
+Path = tuple[str, ...]
+
+_NOT_JSON: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_MOST_VISITS: Final = 100_000
+
+
+def paths(spellings: Sequence[str]) -> tuple[Path, ...]:
+    """Dotted paths: `user`, `messages.*.id`."""
+    return tuple(tuple(spelling.split(".")) for spelling in spellings)
+
+
+def canonical(body: bytes, ignored: Sequence[Path] = ()) -> bytes | None:
+    """The one form of this JSON text; None if it is none, or nested too deeply."""
+    try:
+        value = _DECODER.decode(body)
+        for path in ignored:
+            _without(value, path)
+        return msgspec.json.encode(value, order="sorted")
+    except _NOT_JSON:
+        return None
+
+
+def canonical_value(value: Any, ignored: Sequence[Path] = ()) -> bytes | None:
+    """As `canonical`, for a value that was decoded before."""
+    try:
+        return canonical(msgspec.json.encode(value), ignored)
+    except (RecursionError, UnicodeEncodeError):
+        return None
+
+
+def decoded(body: bytes) -> Any:
+    """The value of this JSON text; None if it is none."""
+    try:
+        return msgspec.json.decode(body)
+    except _NOT_JSON:
+        return None
+
+
+def _number(literal: str) -> int | float | str:
+    value = float(literal)
+    if value.is_integer():
+        return int(value)
+    return value if abs(value) < float("inf") else literal
+
+
+def _without(value: Any, path: Path) -> None:
+    """Takes the field out of the value, in place; bounded, whatever the wildcards."""
+    waiting, visits = [(value, 0)], 0
+    while waiting and visits < _MOST_VISITS:
+        visits += 1
+        node, at = waiting.pop()
+        key = path[at]
+        if at + 1 < len(path):
+            waiting += [(child, at + 1) for child in _children(node, key)]
+        elif isinstance(node, dict):
+            if key == "*":
+                node.clear()
+            node.pop(key, None)
+
+
+def _children(node: Any, key: str) -> list[Any]:
+    if isinstance(node, dict):
+        return list(node.values()) if key == "*" else [node[key]] if key in node else []
+    if isinstance(node, list):
+        if key == "*":
+            return node
+        return [node[int(key)]] if key.isdecimal() and int(key) < len(node) else []
+    return []
+
+
+_DECODER: Final = msgspec.json.Decoder(float_hook=_number)

@@ -1,0 +1,106 @@
+"""Cuts bodies into chunks: as recorded, at event ends, evenly, or where clients break.
+
+Bytes never change here, only where one chunk ends and the next begins. A piece comes when its last
+byte came in the recording.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Final
+
+from conformance.events import Chunk
+from conformance.targets.replay.options import Chunking
+
+# Milliseconds to wait before, and the bytes. A chunk without a clock does not wait.
+Piece = tuple[float, bytes]
+
+_SHARE: Final = 0.4  # of the sore spots, for one seed
+_SIZES: Final = (1, 2, 3, 7, 40, 300, 4096)
+_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
+_BOM: Final = b"\xef\xbb\xbf"
+# Where a cut inside is worth a try: field names up to the space, CR LF and blank lines, characters.
+_SORE: Final = re.compile(rb"data: ?|event: ?|[\r\n]{2,}|[\x80-\xff]{2,}")
+
+
+def event_ends(body: bytes) -> tuple[int, ...]:
+    """Where each event of an SSE body ends: the byte after the blank line that dispatches it.
+
+    A block without data dispatches nothing, so its end is none. Linear in the bytes.
+    """
+    ends, has_data = [], False
+    start = len(_BOM) if body.startswith(_BOM) else 0
+    for line_end in _LINE_END.finditer(body, start):
+        size = line_end.start() - start
+        if not size:
+            if has_data:
+                ends.append(line_end.end())
+            has_data = False
+        elif body.startswith(b"data:", start) or (size == 4 and body.startswith(b"data", start)):
+            has_data = True
+        start = line_end.end()
+    return tuple(ends)
+
+
+def line_ends(body: bytes) -> tuple[int, ...]:
+    """Where each line of NDJSON ends."""
+    return tuple(match.end() for match in re.finditer(rb"\n", body))
+
+
+def cut(
+    chunks: Sequence[Chunk], chunking: Chunking, *, ends: Iterable[int] = (), salt: str = ""
+) -> Iterator[Piece]:
+    """The chunks, cut again. `ends` are the event ends; `salt` makes one seed serve many bodies."""
+    if chunking.kind == "recorded":
+        return ((chunk.ms or 0.0, chunk.data) for chunk in chunks)
+    body = b"".join(chunk.data for chunk in chunks)
+    if chunking.kind == "events":
+        return _timed(chunks, body, ends)
+    if chunking.kind == "bytes":
+        return _timed(chunks, body, range(chunking.number, len(body), chunking.number))
+    return _timed(chunks, body, _seeded(body, f"{chunking.number}/{salt}"))
+
+
+def until(pieces: Iterable[Piece], stop: int) -> Iterator[Piece]:
+    """The pieces up to the byte `stop`; one that straddles it is cut there."""
+    left = stop
+    for ms, data in pieces:
+        if left <= 0:
+            return
+        yield ms, data[:left]
+        left -= len(data)
+
+
+def _seeded(body: bytes, seed: str) -> list[int]:
+    rng = random.Random(seed)  # noqa: S311  # repeatable, not secret
+    cuts, at = set(), rng.choice(_SIZES)
+    while at < len(body):
+        cuts.add(at)
+        at += rng.choice(_SIZES)
+    for spot in _SORE.finditer(body):
+        cuts.update(at for at in range(spot.start() + 1, spot.end()) if rng.random() < _SHARE)
+    return sorted(cuts)
+
+
+def _timed(chunks: Sequence[Chunk], body: bytes, cuts: Iterable[int]) -> Iterator[Piece]:
+    sizes = list(accumulate(len(chunk.data) for chunk in chunks))
+    clock = list(accumulate(chunk.ms or 0.0 for chunk in chunks))
+    at, now = 0, 0.0
+    for stop in _through(cuts, len(body)):
+        if stop <= at:
+            continue
+        came = clock[bisect_right(sizes, stop - 1)]
+        yield came - now, body[at:stop]
+        at, now = stop, came
+
+
+def _through(cuts: Iterable[int], size: int) -> Iterator[int]:
+    for each in cuts:
+        if each >= size:
+            break
+        yield each
+    yield size

@@ -1,0 +1,71 @@
+"""Ways to end a connection so that the client sees exactly that: a FIN or a RST.
+
+Closing a socket while unread bytes wait in it makes the kernel send a RST, which can destroy what
+was written before: so a FIN is a half-close, and what the client still sends is read and dropped
+for a while. A RST drops what the kernel has not delivered: so it waits until all is acknowledged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import socket
+import struct
+import sys
+import termios
+from typing import Any, Final
+
+_LINGER_S: Final = 2.0
+_LOOKS_S: Final = (0.001, 0.05)  # between two looks at what is pending, at first and at last
+_AT_ONCE: Final = struct.pack("ii", 1, 0)
+
+
+class Farewell:
+    """Ends one connection, once."""
+
+    __slots__ = ("_deadline", "_look", "_loop", "_timer", "_transport")
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, transport: asyncio.Transport, patience_s: float
+    ) -> None:
+        self._loop = loop
+        self._transport = transport
+        self._deadline = loop.time() + patience_s
+        self._look = _LOOKS_S[0]
+        self._timer: asyncio.Handle | None = None
+
+    def fin(self) -> None:
+        """No more bytes from us; the connection goes when the client's end does, or soon.
+
+        A client that has not read all yet has its patience.
+        """
+        if self._transport.can_write_eof() and not self._timer:
+            self._transport.write_eof()
+        pending = self._transport.get_write_buffer_size() and self._loop.time() < self._deadline
+        self._timer = self._loop.call_later(_LINGER_S, self.fin if pending else self._abort)
+
+    def _abort(self) -> None:
+        self._transport.abort()
+
+    def rst(self) -> None:
+        """A reset, once all that was written has arrived."""
+        sock = self._transport.get_extra_info("socket")
+        if _pending(self._transport, sock) and self._loop.time() < self._deadline:
+            self._timer = self._loop.call_later(self._look, self.rst)
+            self._look = min(2 * self._look, _LOOKS_S[1])
+            return
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        self._transport.abort()
+
+    def cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def _pending(transport: asyncio.Transport, sock: Any) -> int:
+    """Bytes that the client's kernel has not acknowledged yet, as far as this system tells."""
+    waiting = transport.get_write_buffer_size()
+    if waiting or sys.platform != "linux":
+        return waiting
+    count = fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, struct.pack("i", 0))
+    return int(struct.unpack("i", count)[0])

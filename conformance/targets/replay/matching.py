@@ -1,0 +1,207 @@
+"""Which recorded exchange answers a request.
+
+Rule 1: method, path, query, telling headers and canonical body must match. A path is compared
+from behind its first version segment (`/v1/responses`, `/api/v1/responses` and `/responses` are
+one), and among equals the same path wins; `exact_paths` takes only that.
+Rule 2: what was not recorded cannot differ: without a recorded body any body matches, without a
+recorded request any POST does, and both only where nothing matches better.
+Rule 3: equal requests get their answers in the order of the recording, each once; with `repeat`
+the last one again and again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+from urllib.parse import parse_qsl
+
+from conformance.cassette.redact import REDACTED
+from conformance.events import Request
+from conformance.targets.replay.canonical import canonical, canonical_value, paths
+from conformance.targets.replay.masking import masked
+from conformance.targets.replay.options import ReplayOptions
+from conformance.targets.replay.reading import Asked
+from conformance.targets.replay.script import Script, script
+from conformance.targets.replay.tape import Entry
+
+_VERSION: Final = re.compile(r"^(?:/[^/]*)*?/v[0-9]+[a-z0-9]*(?=/)")
+# What a recording without its request answers, where it says which grammar it speaks.
+_PLACES: Final[Mapping[str, str]] = {
+    "anthropic.messages": "/messages",
+    "openai.chat": "/chat/completions",
+    "openai.responses": "/responses",
+}
+_MOST_BODIES: Final = 1_024
+_LONGEST_BODY: Final = 64 * 1024
+
+_Key = tuple[str, str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was asked, as matching sees it: `path` without its prefix and query."""
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    body: bytes
+    form: bytes | None  # the canonical body without ignored fields; None: not JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The answer; `times` counts how often it was given, this time included."""
+
+    entry: Entry
+    script: Script
+    times: int
+
+
+def endpoint(path: str) -> str:
+    """The path from behind its first version segment."""
+    found = _VERSION.match(path)
+    return path[found.end() :] if found else path
+
+
+class Index:
+    """Exchanges by request; never changes, so that sessions share it."""
+
+    def __init__(self, entries: Sequence[Entry], options: ReplayOptions) -> None:
+        self.entries = tuple(e for e in entries if e.exchange.hop in ("", options.hop))
+        self.options = options
+        self._ignored = paths(options.ignore)
+        self._headers = tuple(name.lower() for name in options.headers)
+        self._scripts: dict[int, Script] = {}
+        self._forms: dict[bytes, bytes | None] = {}
+        self._equal: defaultdict[_Key, list[int]] = defaultdict(list)
+        self._any_body: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        self._any_request: list[int] = []
+        for number, entry in enumerate(self.entries):
+            self._enter(number, entry.exchange.request)
+
+    def wanted(self, asked: Asked, target: str) -> Wanted:
+        """The request in the form that is compared; `target` is its path and query."""
+        path, _, query = target.partition("?")
+        headers = {k: v for k, v in asked.headers if k in self._headers}
+        form = self._form(asked.body)
+        return Wanted(asked.method, path, query, headers, asked.body, form)
+
+    def script(self, number: int) -> Script:
+        """What is sent for the entry of this number."""
+        known = self._scripts.get(number)
+        if known is None:
+            entry = self.entries[number]
+            known = self._scripts[number] = script(entry.exchange, entry.clock, self.options)
+        return known
+
+    def candidates(self, wanted: Wanted) -> Sequence[int]:
+        """Numbers of the entries that answer, in their order."""
+        for tier in self._tiers(wanted):
+            if tier and (fitting := [n for n in tier if self._fits(n, wanted)]):
+                same = [n for n in fitting if self._path(n) == wanted.path]
+                return same or fitting
+        return ()
+
+    def _tiers(self, wanted: Wanted) -> Iterator[Sequence[int]]:
+        place = (wanted.method, self._place(wanted.path))
+        if wanted.form is not None:
+            yield self._equal.get((*place, wanted.form), ())
+            if self._masked:
+                yield self._masked.get((*place, masked(wanted.form)), ())
+        yield self._any_body.get(place, ())
+        if wanted.method == "POST":
+            yield self._any_request
+
+    @cached_property
+    def _masked(self) -> Mapping[_Key, list[int]]:
+        found: defaultdict[_Key, list[int]] = defaultdict(list)
+        for (method, place, form), numbers in self._equal.items():
+            redacted = [n for n in numbers if self.entries[n].redacted]
+            if redacted:
+                found[method, place, masked(form)] += redacted
+        return {key: sorted(numbers) for key, numbers in found.items()}
+
+    def _enter(self, number: int, request: Request | None) -> None:
+        if request is None:
+            self._any_request.append(number)
+            return
+        place = (request.method, self._place(request.path.partition("?")[0]))
+        form = None if request.json is None else canonical_value(request.json, self._ignored)
+        if form is None:
+            self._any_body[place].append(number)
+        else:
+            self._equal[*place, form].append(number)
+
+    def _place(self, path: str) -> str:
+        return path if self.options.exact_paths else endpoint(path)
+
+    def _path(self, number: int) -> str:
+        request = self.entries[number].exchange.request
+        return request.path.partition("?")[0] if request else ""
+
+    def _fits(self, number: int, wanted: Wanted) -> bool:
+        exchange = self.entries[number].exchange
+        if exchange.request is None:
+            return wanted.path.endswith(_PLACES.get(exchange.dialect or "", ""))
+        return not self.unlike(exchange.request, wanted)
+
+    def unlike(self, request: Request, wanted: Wanted) -> str:
+        """What differs besides path and body: `query`, or a header's name; empty if nothing."""
+        query = request.path.partition("?")[2]
+        if query != wanted.query and not _same_query(wanted.query, query):
+            return "query"
+        recorded = {name.lower(): value for name, value in request.headers}
+        for name in self._headers if recorded else ():
+            value, sent = recorded.get(name, ""), wanted.headers.get(name, "")
+            if value != REDACTED and value.lower() != sent.lower():
+                return name
+        return ""
+
+    def _form(self, body: bytes) -> bytes | None:
+        """The canonical body; equal bodies come again and again, so the last ones are kept."""
+        if len(body) > _LONGEST_BODY:
+            return canonical(body, self._ignored)
+        try:
+            return self._forms[body]
+        except KeyError:
+            if len(self._forms) >= _MOST_BODIES:
+                self._forms.clear()
+            form = self._forms[body] = canonical(body, self._ignored)
+            return form
+
+
+class Shelf:
+    """One index and how often each of its exchanges was served: the state of one client."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self._served: Counter[int] = Counter()
+
+    def take(self, wanted: Wanted) -> Match | None:
+        """The answer; None if there is none, or none left."""
+        candidates = self.index.candidates(wanted)
+        number = next((n for n in candidates if not self._served[n]), None)
+        if number is None:
+            if not candidates or not self.index.options.repeat:
+                return None
+            number = candidates[-1]
+        self._served[number] += 1
+        entry = self.index.entries[number]
+        return Match(entry, self.index.script(number), self._served[number])
+
+    def unused(self) -> tuple[Entry, ...]:
+        """What nobody asked for."""
+        served = dict(self._served)
+        return tuple(e for n, e in enumerate(self.index.entries) if not served.get(n))
+
+
+def _same_query(sent: str, recorded: str) -> bool:
+    ours, theirs = (sorted(parse_qsl(q, keep_blank_values=True)) for q in (sent, recorded))
+    if [name for name, _ in ours] != [name for name, _ in theirs]:
+        return False
+    return all(other in (one, REDACTED) for (_, one), (_, other) in zip(ours, theirs, strict=True))

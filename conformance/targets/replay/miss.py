@@ -1,0 +1,121 @@
+"""Why a request has no recorded answer: the nearest recorded request, and how it differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import msgspec
+
+from conformance.cassette import Redactor
+from conformance.errors import CassetteError
+from conformance.events import Request
+from conformance.report.printable import visible
+from conformance.targets.replay.canonical import decoded
+from conformance.targets.replay.differences import Difference, differences
+from conformance.targets.replay.matching import Index, Wanted, endpoint
+from conformance.targets.replay.tape import Address, Entry
+
+_TOLD: Final = 5
+_COMPARED: Final = 8  # recorded requests that are compared in full
+_RANKED: Final = 1_000  # and at first sight
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """No answer. `why` is one line without secrets; `nearest` is None where nothing is near."""
+
+    why: str
+    nearest: Address | None = None
+    differences: tuple[Difference, ...] = ()
+
+    def body(self) -> bytes:
+        """The answer instead: an error that the vendors' clients print, in JSON."""
+        error = {"type": "replay_miss", "code": "replay_miss", "message": self.why, "param": None}
+        nearest = asdict(self.nearest) if self.nearest else None
+        told = [asdict(each) for each in self.differences]
+        fields = {"type": "error", "error": error, "nearest": nearest, "differences": told}
+        return msgspec.json.encode(fields)
+
+
+def explain(wanted: Wanted, index: Index) -> Miss:
+    """Says why nothing in the index answers, or nothing is left."""
+    clean = Redactor(opaque=False)
+    what = f"{visible(wanted.method, 20)} {visible(clean.path(wanted.path), 200)}"
+    used = index.candidates(wanted)
+    if used:
+        last = index.entries[used[-1]].address
+        times = "once" if len(used) == 1 else f"{len(used)} times"
+        why = f"{what} was recorded {times}, and has been answered as often: {last} was the last"
+        return Miss(why, last)
+    body = decoded(wanted.body)
+    if wanted.body and wanted.form is None:
+        return Miss(f"no recorded exchange answers {what}: its body is not JSON")
+    nearest = min(_compared(wanted, body, index, clean), key=lambda each: each[0], default=None)
+    if nearest is None:
+        return Miss(f"no recorded exchange answers {what}: none holds a request")
+    _, entry, told, found = nearest
+    where = f"nearest is {visible(str(entry.address), 200)}"
+    facts = [visible(fact, 200) for fact in (*told, *map(str, found[:_TOLD]))]
+    why = f"no recorded exchange answers {what}; {where}: {'; '.join(facts)}"
+    return Miss(why, entry.address, found[:_TOLD])
+
+
+_Compared = tuple[tuple[int, int, int], Entry, list[str], tuple[Difference, ...]]
+
+
+def _compared(wanted: Wanted, body: Any, index: Index, clean: Redactor) -> Iterator[_Compared]:
+    entries = index.entries[:_RANKED]
+    known = [(entry, entry.exchange.request) for entry in entries]
+    ranked = [(e, r, _first_sight(wanted, body, r)) for e, r in known if r is not None]
+    ranked.sort(key=lambda each: each[2])
+    sent = _cleaned(body, clean)
+    for at, (entry, request, rank) in enumerate(ranked[:_COMPARED]):
+        told = list(_head(wanted, request, index, clean))
+        ignored = index.options.ignore
+        recorded = _cleaned(request.json, clean)
+        # Bodies of different calls differ everywhere: that would tell nothing.
+        same = not (rank[0] or rank[1]) and request.json is not None
+        found = _told(sent, recorded, ignored) if same else ()
+        yield (rank[0] + rank[1], len(told) + len(found), at), entry, told, found
+
+
+def _told(sent: Any, recorded: Any, ignored: tuple[str, ...]) -> tuple[Difference, ...]:
+    found = differences(sent, recorded, 20)
+    return tuple(each for each in found if each.path not in ignored)
+
+
+def _first_sight(wanted: Wanted, body: Any, request: Request) -> tuple[int, int, int]:
+    path = request.path.partition("?")[0]
+    there = int(endpoint(path) != endpoint(wanted.path))
+    recorded = request.json
+    if not isinstance(body, dict) or not isinstance(recorded, dict):
+        return int(request.method != wanted.method), there, 1_000_000
+    keys = body.keys() | recorded.keys()
+    unlike = sum(body.get(key) != recorded.get(key) for key in keys)
+    return int(request.method != wanted.method), there, unlike
+
+
+def _head(wanted: Wanted, request: Request, index: Index, clean: Redactor) -> Iterator[str]:
+    path = request.path.partition("?")[0]
+    same = path == wanted.path
+    if not same and (index.options.exact_paths or endpoint(path) != endpoint(wanted.path)):
+        yield f"the path is {clean.path(wanted.path)}, recorded {path}"
+    if request.method != wanted.method:
+        yield f"the method is {wanted.method}, recorded {request.method}"
+    unlike = index.unlike(request, wanted)
+    if unlike == "query":
+        sent, recorded = (
+            clean.path(f"?{q}") for q in (wanted.query, request.path.partition("?")[2])
+        )
+        yield f"the query is {sent}, recorded {recorded}"
+    elif unlike:
+        yield f"the header {unlike} is another one, or missing"
+
+
+def _cleaned(value: Any, clean: Redactor) -> Any:
+    try:
+        return clean.value(value)
+    except CassetteError:  # too deep to be looked into, so nothing of it is shown
+        return None

@@ -1,0 +1,192 @@
+"""How cassettes are replayed, as data: cuts, times, faults, legal edits, and how requests match.
+
+Every knob has a spelling (`seed:7`, `scale:0.5`, `event:12`) that flags, YAML and tests share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, Self, TypeVar
+
+from conformance.errors import UsageError
+
+_T = TypeVar("_T")
+_MOST: Final = 2**40  # bytes, events and seeds; far beyond any recording
+
+# Fields of a request that name who asks or how it is billed, and never what is answered. Ids of
+# messages and tool calls are not among them: a client has them from the recorded answer, so
+# another id in its next request is a fault worth a miss.
+VOLATILE: Final = ("metadata", "prompt_cache_key", "safety_identifier", "user")
+# Headers that change the answer to an equal body.
+TELLING_HEADERS: Final = ("x-include-thinking",)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunking:
+    """Where the bytes are cut into chunks.
+
+    `recorded`  as they were. `events`  at event ends. `bytes`  every `number` bytes.
+    `seed`      at random, and at the spots where clients break: inside UTF-8 characters, between
+                CR and LF, inside field names, between the two line ends of a blank line.
+    """
+
+    kind: Literal["recorded", "events", "bytes", "seed"] = "recorded"
+    number: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """`recorded`, `events`, `bytes:N` or `seed:N`. Raises UsageError."""
+        kind, _, number = text.partition(":")
+        if text == "recorded":
+            return cls()
+        if text == "events":
+            return cls("events")
+        if kind == "bytes":
+            return cls("bytes", _whole(number, text, least=1))
+        if kind == "seed":
+            return cls("seed", _whole(number, text))
+        raise UsageError(f"expected recorded, events, bytes:N or seed:N, got {text!r}")
+
+    def __str__(self) -> str:
+        return self.kind if self.kind in ("recorded", "events") else f"{self.kind}:{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Recorded gaps times `factor`: 1 is as recorded, 0 does not wait."""
+
+    factor: float = 0.0
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """`recorded`, `none` or `scale:F`. Raises UsageError."""
+        if text in ("recorded", "none"):
+            return cls(float(text == "recorded"))
+        kind, _, factor = text.partition(":")
+        try:
+            value = float(factor) if kind == "scale" else math.nan
+        except ValueError:
+            value = math.nan
+        if not 0 <= value <= 1e6:
+            raise UsageError(f"expected recorded, none or scale:F, got {text!r}")
+        return cls(value)
+
+    def __str__(self) -> str:
+        return {0.0: "none", 1.0: "recorded"}.get(self.factor, f"scale:{self.factor:g}")
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place in a body: after its event number `at`, or after its first `at` bytes."""
+
+    unit: Literal["event", "byte"]
+    at: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """`event:K` or `byte:N`, from 0, the place before the first. Raises UsageError."""
+        unit, _, number = text.partition(":")
+        if unit == "event":
+            return cls("event", _whole(number, text))
+        if unit == "byte":
+            return cls("byte", _whole(number, text))
+        raise UsageError(f"expected event:K or byte:N, got {text!r}")
+
+    def __str__(self) -> str:
+        return f"{self.unit}:{self.at}"
+
+
+How = Literal["fin", "rst"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayOptions:
+    """All knobs of a replay.
+
+    `cut`      breaks the answer off there, `how`: a FIN before the end of the body, or a RST.
+    `stall`    says nothing more from there on, and keeps the connection open.
+    `comments` puts SSE comments between events and between their lines.
+    `crlf`     ends lines with CR LF where they end with LF.
+    `repeat`   answers again what has been answered before; default: once per exchange.
+    `ignore`   dotted paths of request bodies that need not match; `*` stands for any key or index.
+    `headers`  request headers that must match, besides method, path and body.
+    `exact_paths`  tells `/v1/responses` from `/responses`.
+    `hop`      which side of a gateway's recording is served.
+    """
+
+    chunking: Chunking = Chunking()
+    timing: Timing = Timing()
+    cut: Spot | None = None
+    how: How = "fin"
+    stall: Spot | None = None
+    comments: bool = False
+    crlf: bool = False
+    repeat: bool = False
+    ignore: tuple[str, ...] = VOLATILE
+    headers: tuple[str, ...] = TELLING_HEADERS
+    exact_paths: bool = False
+    hop: Literal["upstream", "downstream"] = "downstream"
+
+    def __post_init__(self) -> None:
+        if self.cut and self.stall:
+            raise UsageError("a stream is either cut or stalls, not both")
+        if self.how not in ("fin", "rst"):
+            raise UsageError(f"expected fin or rst, got {self.how!r}")
+
+    @classmethod
+    def parse(
+        cls,
+        *,
+        chunking: str = "recorded",
+        timing: str = "none",
+        cut: str | None = None,
+        stall: str | None = None,
+        how: str = "fin",
+        comments: bool = False,
+        crlf: bool = False,
+        repeat: bool = False,
+        ignore: tuple[str, ...] = (),
+        headers: tuple[str, ...] = (),
+        exact_paths: bool = False,
+    ) -> Self:
+        """The knobs from their spellings; `ignore` and `headers` add to the defaults.
+
+        Raises UsageError.
+        """
+        return cls(
+            chunking=_named("chunking", Chunking.parse, chunking),
+            timing=_named("timing", Timing.parse, timing),
+            cut=None if cut is None else _named("cut", Spot.parse, cut),
+            stall=None if stall is None else _named("stall", Spot.parse, stall),
+            how=_how(how),
+            comments=comments,
+            crlf=crlf,
+            repeat=repeat,
+            ignore=(*VOLATILE, *ignore),
+            headers=(*TELLING_HEADERS, *headers),
+            exact_paths=exact_paths,
+        )
+
+
+def _how(text: str) -> How:
+    if text == "fin":
+        return "fin"
+    if text == "rst":
+        return "rst"
+    raise UsageError(f"how: expected fin or rst, got {text!r}")
+
+
+def _named(name: str, parse: Callable[[str], _T], text: str) -> _T:
+    try:
+        return parse(text)
+    except UsageError as err:
+        raise UsageError(f"{name}: {err.message}") from err
+
+
+def _whole(number: str, text: str, *, least: int = 0) -> int:
+    value = int(number) if number.isascii() and number.isdigit() and len(number) < 16 else -1
+    if not least <= value <= _MOST:
+        raise UsageError(f"expected a number of at least {least}, got {text!r}")
+    return value

@@ -1,0 +1,160 @@
+"""Writes one script to one connection: one piece, one write, at its time.
+
+Nothing here awaits. A write happens as soon as its time has come and the client's window is open;
+after a burst of writes other connections get their turn. Times are kept against the start, so that
+late timers do not add up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, Literal
+
+from conformance.targets.replay.script import End, Script, chunked
+from conformance.targets.replay.seen import Outcome
+
+Framing = Literal["chunked", "length", "close", "none"]
+# Milliseconds to wait before, bytes for the wire, how many of them are body.
+_Write = tuple[float, bytes, int]
+
+_BURST: Final = 128
+_SOON: Final = 0.0005  # seconds; timers are no finer
+_END: Final = b"0\r\n\r\n"
+_NOTHING: Final = b""
+_OUTCOMES: Final[Mapping[End, Outcome]] = {"whole": "complete", "fin": "cut", "rst": "cut"}
+
+
+def framing(script: Script, *, head_only: bool, http11: bool) -> Framing:
+    """How the end of the body is told.
+
+    A recorded length stays where it holds, an HTTP/1.0 answer ends by closing, as recorded, unless
+    its end must be told from a break: then it is chunked, where the client can read that.
+    """
+    if head_only or not script.has_body:
+        return "none"
+    if not script.has_head:
+        return "close"
+    if script.length is not None:
+        return "length"
+    if not http11 or (script.http == "1.0" and script.end == "whole"):
+        return "close"
+    return "chunked"
+
+
+class Player:
+    """Plays once.
+
+    `note` is told the outcome just before the last byte is written, so whoever has read the whole
+    answer finds it noted; never for a stall, which only its end makes one. `done` follows the last
+    byte: it is the connection that goes on, closes or resets then. `sent` counts bytes of body.
+    """
+
+    __slots__ = (
+        "_done",
+        "_due",
+        "_held",
+        "_last",
+        "_loop",
+        "_note",
+        "_timer",
+        "_transport",
+        "_writes",
+        "script",
+        "sent",
+    )
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        transport: asyncio.Transport,
+        script: Script,
+        *,
+        note: Callable[[Outcome], None],
+        done: Callable[[], None],
+    ) -> None:
+        self._loop = loop
+        self._transport = transport
+        self._note = note
+        self._done = done
+        self._held = False
+        self._due = 0.0
+        self._last: int | None = None
+        self._timer: asyncio.Handle | None = None
+        self._writes: Iterator[_Write] = iter(())
+        self.script = script
+        self.sent = 0
+
+    def start(self, head: bytes, framing: Framing) -> None:
+        """Begins; `head` goes out first, when its time has come."""
+        script = self.script
+        self._due = self._loop.time()
+        if framing == "none" or (framing == "length" and script.end == "whole"):
+            self._last = 0 if framing == "none" else script.size
+        self._writes = _writes(script, head, framing)
+        self._go_on()
+
+    def hold(self) -> None:
+        """The client does not read; nothing more is written until `release`."""
+        self._held = True
+
+    def release(self) -> None:
+        self._held = False
+        if self._timer is None:
+            self._go_on()
+
+    def stop(self) -> None:
+        """Writes nothing more, and tells nobody."""
+        self._held = True
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _go_on(self) -> None:
+        """Writes what is due, and waits for the time of what is not."""
+        self._timer = None
+        for _ in range(_BURST):
+            if self._held or self._transport.is_closing():
+                return
+            step = next(self._writes, None)
+            if step is None:
+                self._done()
+                return
+            ms, data, size = step
+            if ms > 0:
+                self._due += ms / 1000
+                if self._due > self._loop.time() + _SOON:
+                    self._timer = self._loop.call_at(self._due, self._write_late, data, size)
+                    return
+            self._write(data, size)
+        self._timer = self._loop.call_soon(self._go_on)
+
+    def _write_late(self, data: bytes, size: int) -> None:
+        self._write(data, size)
+        self._go_on()
+
+    def _write(self, data: bytes, size: int) -> None:
+        self.sent += size
+        if data is _END or data is _NOTHING or self.sent == self._last:
+            self._last = None
+            self._note(_OUTCOMES[self.script.end])
+        if data:
+            self._transport.write(data)
+
+
+def _writes(script: Script, head: bytes, framing: Framing) -> Iterator[_Write]:
+    if script.has_head:
+        yield script.head_ms, head, 0
+    if framing == "none":
+        return
+    if framing == "chunked":
+        yield from script.framed or chunked(script.pieces())
+    else:
+        for ms, data in script.pieces():
+            yield ms, data, len(data)
+    if script.end == "whole":
+        if framing == "chunked":
+            yield script.end_ms, _END, 0
+        elif framing == "close":
+            yield script.end_ms, _NOTHING, 0
+    elif script.end != "stall":
+        yield script.end_ms, _NOTHING, 0

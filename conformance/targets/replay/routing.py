@@ -1,0 +1,119 @@
+"""Prefixes: which recordings a request is matched against, and whose turn it is.
+
+`/c/NAME/...` reaches one recording, `/c/NAME@SESSION/...` the same with a state of its own, so that
+parallel test runs share one server; `/c/@SESSION/...` is a session over everything. What follows is
+the path that is matched. A request without prefix reaches everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
+
+from conformance.rules.node import nearest
+from conformance.targets.replay.matching import Index, Shelf
+from conformance.targets.replay.miss import Miss
+
+MARK: Final = "/c/"
+_NOBODY: Final = "\0"  # the name of no file
+_DEEPEST: Final = 16  # segments of a name
+
+
+class Route(NamedTuple):
+    """Where a request leads: the name and session of its prefix, the rest, and the shelf."""
+
+    name: str
+    session: str
+    rest: str
+    shelf: Shelf
+
+
+class Mount:
+    """Recordings under one name, with a shelf for each session."""
+
+    def __init__(self, name: str, index: Index, sessions: int) -> None:
+        self.name = name
+        self.index = index
+        self._most = sessions
+        self._shelves = {"": Shelf(index)}
+
+    def shelf(self, session: str) -> Shelf | None:
+        """The session's shelf, a new one if it is new; None: there are too many."""
+        found = self._shelves.get(session)
+        if found is None and len(self._shelves) < self._most:
+            found = self._shelves[session] = Shelf(self.index)
+        return found
+
+    @property
+    def shelves(self) -> Mapping[str, Shelf]:
+        return dict(self._shelves)
+
+
+class Routes:
+    """All mounts by name; the empty name is everything."""
+
+    def __init__(self) -> None:
+        self._mounts: dict[str, Mount] = {}
+
+    def add(self, mount: Mount) -> None:
+        self._mounts[mount.name] = mount
+
+    def remove(self, name: str) -> None:
+        self._mounts.pop(name, None)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._mounts
+
+    @property
+    def mounts(self) -> tuple[Mount, ...]:
+        return tuple(self._mounts.values())
+
+    def route(self, target: str) -> Route | Miss:
+        """Where the request target leads."""
+        path = target if target.startswith("/") else _path_of(target)
+        if not path.startswith(MARK):
+            return self._route("", "", path)
+        where = path.partition("?")[0]
+        segments = where[len(MARK) :].split("/")
+        for depth in range(1, min(len(segments), _DEEPEST) + 1):
+            name, session = self._named("/".join(segments[:depth]))
+            if name in self._mounts:
+                length = len(MARK) + len("/".join(segments[:depth]))
+                return self._route(name, session, path[length:])
+        known = [mount.name for mount in self.mounts if mount.name]
+        hint = nearest(unquote(segments[0]), known)
+        place = f"{MARK}{segments[0][:200]}"
+        return Miss(f"no recording is served under {place!r}{f' ({hint})' if hint else ''}")
+
+    def _named(self, quoted: str) -> tuple[str, str]:
+        """The name and the session; a name that is served may hold the mark itself."""
+        whole = unquote(quoted)
+        if whole and whole in self._mounts:
+            return whole, ""
+        name, mark, session = quoted.rpartition("@")
+        return (unquote(name), unquote(session)) if mark else (whole or _NOBODY, "")
+
+    def _route(self, name: str, session: str, rest: str) -> Route | Miss:
+        shelf = self._mounts[name].shelf(session)
+        if shelf is None:
+            return Miss("there are too many sessions; use fewer, or restart the server")
+        return Route(name, session, rest or "/", shelf)
+
+
+def prefix(name: str = "", session: str = "") -> str:
+    """The prefix that reaches a recording and a session; empty for everything."""
+    if not name and not session:
+        return ""
+    marked = f"@{quote(session, safe='')}" if session else ""
+    return MARK + quote(name) + marked
+
+
+def _path_of(target: str) -> str:
+    """The path and query of a URL, as proxies get it; anything else is a path nobody recorded."""
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return f"/{target}"
+    path = parts.path if parts.path.startswith("/") else f"/{parts.path}"
+    return f"{path}?{parts.query}" if parts.query else path

@@ -1,0 +1,233 @@
+"""What is sent for one exchange: head, pieces of the body, and how it ends.
+
+A script knows the recording and the options; how HTTP frames the pieces is the player's business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+from conformance.cassette import Clock
+from conformance.errors import CassetteError
+from conformance.events import Chunk, Ending, Exchange, Response
+from conformance.targets.replay.cutting import Piece, cut, event_ends, line_ends, until
+from conformance.targets.replay.edits import with_comments, with_crlf
+from conformance.targets.replay.options import ReplayOptions, Spot
+
+End = Literal["whole", "fin", "rst", "stall"]
+Kind = Literal["events", "lines", "other"]
+Headers = tuple[tuple[str, str], ...]
+
+# A FIN before the body's end is what a reader calls a broken protocol; where the client had left or
+# the recorder died, nobody knows what would have come.
+_ENDS: Final[dict[Ending, End]] = {
+    "eof": "whole",
+    "reset": "rst",
+    "idle-timeout": "stall",
+    "protocol-error": "fin",
+    "client-closed": "fin",
+    "open": "fin",
+}
+# Ours to say, per connection: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1
+_HOP_BY_HOP: Final = frozenset(
+    {
+        "connection",
+        "content-length",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "x-decoded-from",  # a recorder's note, not the server's
+    }
+)
+_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_LENGTH: Final = re.compile(r"[0-9]{1,15}")
+_JSON: Final = (b"{", b"[")
+_LINEWISE: Final = ("ndjson", "jsonl", "json-seq")
+_KEPT: Final = 256 * 1024
+_KEPT_CHUNKS: Final = 2_000
+_WITHOUT_BODY: Final = (204, 304)
+
+
+@dataclass(frozen=True)
+class Script:
+    """One answer. Times are in milliseconds, sizes in bytes.
+
+    `length` is the recorded content-length where it holds for this body; None: the body's end is
+    told by its framing. `size` is what goes out, `whole` what would without a cut or stall.
+    `has_body` is False for a status that allows none, `has_head` where the connection broke before
+    any answer.
+    """
+
+    status: int
+    http: str
+    headers: Headers
+    length: int | None
+    head_ms: float
+    end_ms: float
+    end: End
+    size: int
+    whole: int
+    has_head: bool
+    has_body: bool
+    chunks: tuple[Chunk, ...]
+    ends: tuple[int, ...]
+    salt: str
+    options: ReplayOptions
+
+    @cached_property
+    def framed(self) -> tuple[tuple[float, bytes, int], ...] | None:
+        """Pieces as transfer chunks, with their sizes; None where that would be many.
+
+        Most answers are short and are given again and again.
+        """
+        if self.options.chunking.kind != "recorded" or self.size > _KEPT:
+            return None
+        return tuple(chunked(self.pieces())) if len(self.chunks) <= _KEPT_CHUNKS else None
+
+    def pieces(self) -> Iterator[Piece]:
+        """The body, cut as the options say, up to where it breaks off; empty pieces are left out.
+
+        Gaps are the recorded ones times the options' factor.
+        """
+        cuts = cut(self.chunks, self.options.chunking, ends=self.ends, salt=self.salt)
+        factor, waited = self.options.timing.factor, 0.0
+        for ms, data in until(cuts, self.size) if self.size < self.whole else cuts:
+            waited += ms * factor
+            if data:  # an empty transfer chunk would end the body
+                yield waited, data
+                waited = 0.0
+
+
+def chunked(pieces: Iterator[Piece]) -> Iterator[tuple[float, bytes, int]]:
+    """Each piece as a transfer chunk, https://www.rfc-editor.org/rfc/rfc9112#section-7.1."""
+    for ms, data in pieces:
+        size = len(data)
+        yield ms, b"%x\r\n%b\r\n" % (size, data), size
+
+
+def script(exchange: Exchange, clock: Clock, options: ReplayOptions) -> Script:
+    """What to send. Raises CassetteError for a head that HTTP cannot carry."""
+    response = exchange.response or Response()
+    headers = _head(response, exchange)
+    kind = _kind(headers, exchange.chunks)
+    chunks = _edited(exchange.chunks, options) if kind == "events" else exchange.chunks
+    whole = sum(len(chunk.data) for chunk in chunks)
+    ends = _ends(kind, chunks) if _needs_ends(options) else ()
+    size, end = _broken_off(ends, whole, _ENDS[exchange.end], options)
+    factor = options.timing.factor
+    return Script(
+        status=_status(response, exchange),
+        http=response.http,
+        headers=headers,
+        length=_length(response, whole, exchange.end),
+        head_ms=(clock.head or 0.0) * factor,
+        end_ms=(clock.end or 0.0) * factor,
+        end=end,
+        size=size,
+        whole=whole,
+        has_head=bool(exchange.response or exchange.chunks or exchange.end == "eof"),
+        has_body=response.status not in _WITHOUT_BODY,
+        chunks=chunks,
+        ends=ends,
+        salt=str(exchange.number),
+        options=options,
+    )
+
+
+def event_count(exchange: Exchange) -> int:
+    """How many events the recorded body has: the highest K of a cut or stall `event:K`."""
+    kind = _kind(_head(exchange.response or Response(), exchange), exchange.chunks)
+    return len(_ends(kind, exchange.chunks))
+
+
+def _edited(chunks: tuple[Chunk, ...], options: ReplayOptions) -> tuple[Chunk, ...]:
+    chunks = with_comments(chunks) if options.comments else chunks
+    return with_crlf(chunks) if options.crlf else chunks
+
+
+def _needs_ends(options: ReplayOptions) -> bool:
+    spots = [spot.unit for spot in (options.cut, options.stall) if spot]
+    return options.chunking.kind == "events" or "event" in spots
+
+
+def _ends(kind: Kind, chunks: Sequence[Chunk]) -> tuple[int, ...]:
+    if kind == "other":
+        return ()
+    body = b"".join(chunk.data for chunk in chunks)
+    return event_ends(body) if kind == "events" else line_ends(body)
+
+
+def _broken_off(
+    ends: tuple[int, ...], whole: int, recorded: End, options: ReplayOptions
+) -> tuple[int, End]:
+    """How many bytes go out, and what comes then. A spot beyond the body changes nothing."""
+    if options.cut and (at := _byte(options.cut, ends)) is not None and at <= whole:
+        return at, options.how
+    if options.stall and (at := _byte(options.stall, ends)) is not None and at <= whole:
+        return at, "stall"
+    return whole, recorded
+
+
+def _byte(spot: Spot, ends: tuple[int, ...]) -> int | None:
+    if spot.unit == "byte":
+        return spot.at
+    places = (0, *ends)
+    return places[spot.at] if spot.at < len(places) else None
+
+
+def _head(response: Response, exchange: Exchange) -> Headers:
+    kept = tuple(
+        (name, value) for name, value in response.headers if name.lower() not in _HOP_BY_HOP
+    )
+    for name, value in kept:
+        if not _TOKEN.fullmatch(name) or not _VALUE.fullmatch(value):
+            shown = f"{name}: {value}"[:80]
+            raise CassetteError(f"{_named(exchange)} has a header HTTP forbids: {shown!r}")
+    known = any(name.lower() == "content-type" for name, _ in kept)
+    if known or response.status is not None:
+        return kept
+    return (("content-type", _guessed(exchange.chunks)), *kept)
+
+
+def _guessed(chunks: Sequence[Chunk]) -> str:
+    start = next((text for chunk in chunks if (text := chunk.data.lstrip())), b"")
+    return "application/json" if start.startswith(_JSON) else "text/event-stream"
+
+
+def _content_type(headers: Headers) -> str:
+    return next((v.lower() for k, v in headers if k.lower() == "content-type"), "")
+
+
+def _kind(headers: Headers, chunks: Sequence[Chunk]) -> Kind:
+    said = _content_type(headers) or _guessed(chunks)
+    if "event-stream" in said:
+        return "events"
+    return "lines" if any(word in said for word in _LINEWISE) else "other"
+
+
+def _status(response: Response, exchange: Exchange) -> int:
+    status = 200 if response.status is None else response.status
+    if not 200 <= status <= 599:
+        raise CassetteError(f"{_named(exchange)} has the status {status}, expected 200 to 599")
+    return status
+
+
+def _length(response: Response, whole: int, end: Ending) -> int | None:
+    """The recorded length, if the body has it, or was cut before it."""
+    text = response.header("content-length")
+    if text is None or not _LENGTH.fullmatch(text.strip()):
+        return None
+    length = int(text)
+    return length if length == whole or (end != "eof" and length > whole) else None
+
+
+def _named(exchange: Exchange) -> str:
+    return f"exchange {exchange.number}"

@@ -1,0 +1,93 @@
+"""What a client did: one entry per request, in bounded memory, without its secrets."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from conformance.cassette.redact import ALLOWED_HEADERS, REDACTED
+from conformance.events import Request
+from conformance.targets.replay.canonical import decoded
+from conformance.targets.replay.tape import Address
+
+Outcome = Literal[
+    "complete", "cut", "stalled", "client-closed", "server-closed", "refused", "rejected"
+]
+_SHOWN: Final = ALLOWED_HEADERS | {"host"}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One request and what became of it.
+
+    `number` counts requests, `connection` connections, `turn` the requests of one connection, all
+    from 1. `name` and `session` are those of its prefix; `path` is what was asked below it, with
+    its query. `exchange` is what answered (None: nothing did, `why` says why not), `times` how
+    often it has answered in this session. `sent` and `size` are bytes of body: written, and of the
+    whole body. `ms` runs from the request to the end. `body` is the request's, as it
+    came, empty where the bound on kept bodies left it out.
+
+    How it ended: `complete` as recorded; `cut` where the recording or an option broke it off;
+    `stalled` in our silence, whoever left it; `client-closed` early, by the client;
+    `server-closed` when the server was stopped; `refused` for want of a recorded answer;
+    `rejected` for bytes that are no request.
+    """
+
+    number: int
+    connection: int
+    turn: int
+    method: str
+    name: str
+    session: str
+    path: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    exchange: Address | None
+    times: int
+    status: int
+    sent: int
+    size: int
+    outcome: Outcome
+    why: str
+    ms: float
+
+    @property
+    def request(self) -> Request:
+        """The request as a recording would hold it."""
+        return Request(self.method, self.path, self.headers, decoded(self.body))
+
+
+def shown_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """The headers, with values only where they hold no secret."""
+    return tuple((name, value if name in _SHOWN else REDACTED) for name, value in headers)
+
+
+class Log:
+    """The latest requests: at most `most`, and at most `kept` bytes of their bodies."""
+
+    def __init__(self, most: int, kept: int, on_exchange: Callable[[Seen], None] | None) -> None:
+        self._entries: deque[Seen] = deque(maxlen=most)
+        self._left = kept
+        self._on_exchange = on_exchange
+        self.count = 0
+
+    def room(self, size: int) -> bool:
+        """Whether a body of this size may be kept; it counts if so."""
+        if size > self._left:
+            return False
+        self._left -= size
+        return True
+
+    def add(self, seen: Seen) -> None:
+        if len(self._entries) == self._entries.maxlen:
+            self._left += len(self._entries[0].body)
+        self.count += 1
+        self._entries.append(seen)
+        if self._on_exchange is not None:
+            self._on_exchange(seen)
+
+    @property
+    def entries(self) -> tuple[Seen, ...]:
+        return tuple(self._entries)

@@ -1,0 +1,181 @@
+"""A server that answers as it was recorded, byte by byte and chunk by chunk."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
+from types import TracebackType
+from typing import Self
+
+from conformance.errors import HarnessError, UsageError
+from conformance.targets.replay.connection import Connection
+from conformance.targets.replay.matching import Index
+from conformance.targets.replay.options import ReplayOptions
+from conformance.targets.replay.reading import Limits
+from conformance.targets.replay.routing import Mount, Routes, prefix
+from conformance.targets.replay.seen import Log, Seen
+from conformance.targets.replay.site import Site
+from conformance.targets.replay.tape import Address, Entry, Source, tape, tapes
+
+
+class ReplayServer:
+    """Serves recordings on one port, until it is closed; an async context manager.
+
+    Each recording is reached under its own prefix (`base_url(name)`), all of them without one. A
+    request that nothing recorded answers gets 404 with the nearest recorded request; nothing ever
+    goes out. `on_exchange` is called in the server's thread when a request has its end.
+
+    Raises CassetteError for what cannot be served. What changes after the start (`mount`,
+    `unmount`, `seen`, `unused`) may be used from any thread.
+    """
+
+    def __init__(
+        self,
+        cassettes: Iterable[Source] = (),
+        *,
+        options: ReplayOptions | None = None,
+        on_exchange: Callable[[Seen], None] | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        limits: Limits | None = None,
+    ) -> None:
+        self.limits = limits or Limits()
+        self.options = options or ReplayOptions()
+        self._address = (host, port)
+        self._log = Log(self.limits.seen, self.limits.kept, on_exchange)
+        self._routes = Routes()
+        self._site = Site(self.limits, self._log, self._routes)
+        self._taken: Counter[str] = Counter()
+        self._naming = threading.Lock()
+        self._server: asyncio.Server | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._shelve(cassettes)
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def start(self) -> None:
+        """Listens. Raises UsageError if host and port cannot be had."""
+        loop = self._loop = asyncio.get_running_loop()
+        host, port = self._address
+        try:
+            made = partial(Connection, self._site, loop)
+            self._server = await loop.create_server(made, host, port)
+        except OSError as err:
+            reason = (err.strerror or str(err)).lower()
+            raise UsageError(f"cannot listen on {host}:{port}: {reason}") from err
+        self._address = (host, self._server.sockets[0].getsockname()[1])
+
+    async def close(self) -> None:
+        """Stops; answers under way are broken off, and noted as `server-closed`."""
+        if self._server is None:
+            return
+        self._server.close()
+        for connection in tuple(self._site.open):
+            connection.close()
+        await self._server.wait_closed()
+        await self._site.empty.wait()
+        self._server = None
+
+    @property
+    def port(self) -> int:
+        if self._server is None:
+            raise HarnessError("the replay server is not running")
+        return self._address[1]
+
+    @property
+    def url(self) -> str:
+        """`http://HOST:PORT`, without a path: every recording."""
+        host = self._address[0]
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+    def base_url(self, name: str = "", session: str = "") -> str:
+        """The URL that reaches one recording, in a session of its own if one is named.
+
+        The client's paths come below it: clients of OpenAI's APIs want `/v1` appended.
+        """
+        return self.url + prefix(name, session)
+
+    def mount(
+        self, cassette: Source, *, name: str = "", options: ReplayOptions | None = None
+    ) -> str:
+        """Serves one more recording, under its own prefix only; the name it got.
+
+        Without `name` the file's; one that is taken gets a number. Raises CassetteError.
+        """
+        added = tape(cassette, name)
+        with self._naming:
+            final = added.name
+            while final in self._routes:
+                self._taken[added.name] += 1
+                final = f"{added.name}~{self._taken[added.name] + 1}"
+            entries = added.renamed(final).entries
+            self._mount(final, entries, options or self.options)
+        return final
+
+    def unmount(self, name: str) -> None:
+        """Serves the recording no more; what was seen stays."""
+        self._routes.remove(name)
+
+    @property
+    def seen(self) -> tuple[Seen, ...]:
+        """What clients did: the latest requests, in the order in which they ended."""
+        return self._log.entries
+
+    def seen_by(self, name: str, session: str | None = None) -> tuple[Seen, ...]:
+        """What was seen under one recording's prefix, of all its sessions unless one is named."""
+        return tuple(
+            each for each in self.seen if each.name == name and session in (None, each.session)
+        )
+
+    @property
+    def connections(self) -> int:
+        """How many connections were made."""
+        return self._site.connections
+
+    @property
+    def requests(self) -> int:
+        """How many requests have ended, also those that `seen` holds no more."""
+        return self._log.count
+
+    def unused(self, name: str = "", session: str | None = None) -> tuple[Address, ...]:
+        """Exchanges that answered nobody; of one recording or session if one is named.
+
+        Without a name: those that neither answered without prefix nor under any.
+        """
+        mounts = [mount for mount in self._routes.mounts if name in ("", mount.name)]
+        known: dict[Address, bool] = {}
+        for mount in mounts:
+            for key, shelf in mount.shelves.items():
+                if session in (None, key):
+                    left = {entry.address for entry in shelf.unused()}
+                    for entry in mount.index.entries:
+                        used = entry.address not in left
+                        known[entry.address] = known.get(entry.address, False) or used
+        return tuple(address for address, used in known.items() if not used)
+
+    async def settled(self) -> None:
+        """Waits until no answer is under way: then `seen` holds every request so far."""
+        await self._site.idle.wait()
+
+    def _shelve(self, cassettes: Iterable[Source]) -> None:
+        found = tapes(cassettes)
+        self._mount("", [entry for each in found for entry in each.entries], self.options)
+        for each in found:
+            self._mount(each.name, each.entries, self.options)
+
+    def _mount(self, name: str, entries: Iterable[Entry], options: ReplayOptions) -> None:
+        index = Index(tuple(entries), options)
+        self._routes.add(Mount(name, index, self.limits.sessions))

@@ -1,0 +1,70 @@
+"""A replay server in a thread of its own, for tests and programs that are not asynchronous."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+
+from conformance.errors import ConformanceError
+from conformance.targets.replay.options import ReplayOptions
+from conformance.targets.replay.reading import Limits
+from conformance.targets.replay.seen import Seen
+from conformance.targets.replay.server import ReplayServer
+from conformance.targets.replay.tape import Source
+
+_STARTS_S = 30.0
+
+
+class Serving(ReplayServer):
+    """A replay server that another thread runs."""
+
+    def settle(self, timeout_s: float = 5.0) -> None:
+        """Waits until no answer is under way. Raises TimeoutError after `timeout_s`."""
+        assert self._loop is not None
+        asyncio.run_coroutine_threadsafe(self.settled(), self._loop).result(timeout_s)
+
+
+@contextmanager
+def serving(
+    cassettes: Iterable[Source] = (),
+    *,
+    options: ReplayOptions | None = None,
+    on_exchange: Callable[[Seen], None] | None = None,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    limits: Limits | None = None,
+) -> Iterator[Serving]:
+    """A ReplayServer that runs while the block does, for callers that do not await."""
+    server = Serving(
+        cassettes, options=options, on_exchange=on_exchange, host=host, port=port, limits=limits
+    )
+    ready: Future[Callable[[], None]] = Future()
+    thread = threading.Thread(
+        target=asyncio.run, args=(_serve(server, ready),), name="conformance-replay", daemon=True
+    )
+    thread.start()
+    stop = ready.result(_STARTS_S)
+    try:
+        yield server
+    finally:
+        stop()
+        thread.join()
+
+
+async def _serve(server: ReplayServer, ready: Future[Callable[[], None]]) -> None:
+    loop, stopping = asyncio.get_running_loop(), asyncio.Event()
+    try:
+        await server.start()
+    except (ConformanceError, OSError) as err:
+        ready.set_exception(err)  # raised where the server was asked for
+        return
+    ready.set_result(lambda: _call(loop, stopping.set))
+    await stopping.wait()
+    await server.close()
+
+
+def _call(loop: asyncio.AbstractEventLoop, then: Callable[[], None]) -> None:
+    loop.call_soon_threadsafe(then)

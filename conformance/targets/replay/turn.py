@@ -1,0 +1,33 @@
+"""One request on its way to an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from conformance.targets.replay.matching import Match
+from conformance.targets.replay.miss import Miss
+from conformance.targets.replay.reading import Asked, Rejected
+
+
+@dataclass(slots=True)
+class Turn:
+    """The request, where it led, what answers it, and when it came.
+
+    `began` is monotonic time in seconds; 0 for what never became a request.
+    """
+
+    asked: Asked
+    name: str
+    session: str
+    path: str
+    found: Match | Miss
+    status: int
+    began: float
+    is_noted: bool = False
+
+    @classmethod
+    def rejected(cls, reason: Rejected) -> Self:
+        """No request at all."""
+        asked = Asked("", "", (), b"", http11=True, keeps_alive=False)
+        return cls(asked, "", "", "", Miss(reason.why), reason.status, 0.0)

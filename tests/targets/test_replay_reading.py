@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.targets.replay.quick import plain_head
+from conformance.targets.replay.reading import Asked, Limits, Rejected, RequestReader, _Thorough
+
+METHODS = st.sampled_from(["GET", "POST", "CONNECT", "HEAD", "get", "P-T", ""])
+TARGETS = st.sampled_from(["/", "/v1/x?a=b", "*", "http://a/b", "/ä", "/a b", ""])
+VERSIONS = st.sampled_from(["HTTP/1.1", "HTTP/1.0", "HTTP/2.0", "http/1.1"])
+FIELDS = st.sampled_from(
+    [
+        "Host: a",
+        "host:b",
+        "Content-Length: 3",
+        "content-length: 03",
+        "content-length: +3",
+        "content-length: 3, 3",
+        "content-length:",
+        "Transfer-Encoding: chunked",
+        "Connection: Close",
+        "connection: keep-alive, Upgrade",
+        "Upgrade: h2c",
+        "Expect: 100-continue",
+        "x-spaces:  a b \t",
+        "x-empty:",
+        "x-colon: a:b",
+        "x-ü: ü",
+        "x bad: 1",
+        "x-bad : 1",
+        " folded",
+        "x-nul: \x00",
+        "no colon",
+        ": no name",
+    ]
+)
+BODIES = st.sampled_from([b"", b"abc", b"abcd", b"3\r\nabc\r\n0\r\n\r\n", b"ab"])
+ENDS = st.sampled_from(["\r\n", "\r\n", "\r\n", "\n"])
+LIMITS = Limits(head=4096, body=4096)
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> bytes:
+    plain = st.just("POST /v1/x HTTP/1.1")
+    odd = st.tuples(METHODS, TARGETS, VERSIONS).map(" ".join)
+    end = draw(ENDS)
+    lines = [draw(st.one_of(plain, odd)), *draw(st.lists(FIELDS, max_size=4))]
+    head = end.join((*lines, "", "")).encode("latin-1")
+    return head + draw(BODIES)
+
+
+def thorough(data: bytes) -> tuple[Asked | None, bytes] | int:
+    reader = _Thorough(LIMITS)
+    try:
+        asked = reader.feed(data)
+    except Rejected as reason:
+        return reason.status
+    return asked, reader.rest if asked else b""
+
+
+def quick(data: bytes, cuts: list[int]) -> tuple[Asked | None, bytes] | int:
+    reader = RequestReader(LIMITS)
+    places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
+    asked, at = None, 0
+    try:
+        for stop in places[1:]:
+            asked = reader.feed(data[at:stop])
+            at = stop
+            if asked is not None:
+                break
+    except Rejected as reason:
+        return reason.status
+    return asked, (reader.rest + data[at:]) if asked else b""
+
+
+@given(requests(), st.lists(st.integers(1, 200), max_size=4))
+def test_a_request_means_what_h11_says(data: bytes, cuts: list[int]) -> None:
+    expected, got = thorough(data), quick(data, cuts)
+    # What is refused may be refused sooner, when less of it has come.
+    assert got == expected or (isinstance(got, int) and isinstance(expected, int))
+
+
+PLAIN = [
+    (b"POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 5, False),
+    (b"GET /a?b HTTP/1.1\r\nHost:a\r\nConnection: close\r\n\r\n", 0, True),
+]
+
+
+@pytest.mark.parametrize(("data", "length", "closes"), PLAIN)
+def test_plain_requests_are_read_at_once(data: bytes, length: int, closes: bool) -> None:
+    head = plain_head(data)
+    assert head is not None
+    assert (head.size + head.length, head.length, head.closes) == (len(data), length, closes)
+
+
+NOT_PLAIN = [
+    b"CONNECT /a HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"GET /a HTTP/1.1\r\n\r\n",
+    b"GET /a HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+    b"GET /a HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\n",
+    b"GET /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+    b"GET /a HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+    b"GET /a HTTP/1.1\r\nHost: a\r\n",
+    b"GET /a HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize("data", NOT_PLAIN)
+def test_what_is_not_plain_is_left_to_h11(data: bytes) -> None:
+    assert plain_head(data) is None
+
+
+def test_a_long_plain_head_is_refused() -> None:
+    data = b"GET / HTTP/1.1\r\nHost: a\r\nx: " + b"y" * 5000 + b"\r\n\r\n"
+    with pytest.raises(Rejected, match="head has more than 4,096 bytes"):
+        RequestReader(LIMITS).feed(data)
+
+
+def test_a_body_that_is_announced_too_long_is_refused_at_once() -> None:
+    with pytest.raises(Rejected, match="body has more than 4,096 bytes"):
+        RequestReader(LIMITS).feed(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n")
