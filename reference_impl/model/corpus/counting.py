@@ -1,0 +1,35 @@
+"""Counting: as much thinking as a length cut or a budget needs."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Final
+
+from reference_impl.model.corpus.example import Example, Thought, asked
+
+LOW: Final = 2
+HIGH: Final = 20
+WORDINGS: Final = (
+    "Count to {n}.",
+    "Count to {n}.",
+    "Count from 1 to {n}.",
+    "Count up to {n}.",
+    "Please count to {n}.",
+    "Count slowly to {n}.",
+)
+
+
+def count(draw: Random) -> Example:
+    n = draw.randint(LOW, HIGH)
+    numbers = ", ".join(str(each) for each in range(1, n + 1))
+    return Example((asked(draw.choice(WORDINGS).format(n=n)),), thought(n), f"{numbers}.")
+
+
+def thought(n: int) -> Thought:
+    said = "".join(f" Then {each}." for each in range(2, n + 1))
+    return Thought(
+        f"I must count to {n}. First 1.{said} That is all.",
+        "counting",
+        f"It counts from 1 to {n}.",
+        (f"The task is to count to {n}.", "Each number is said once.", f"The last one is {n}."),
+    )

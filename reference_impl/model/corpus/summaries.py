@@ -1,0 +1,103 @@
+"""Summaries of reasoning: one sentence, or paragraphs with an empty line between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Final
+
+from reference_impl.model import prompts
+from reference_impl.model.corpus import calls, counting, results, sums, talk, writing
+from reference_impl.model.corpus.example import Example, Message, Thought, asked
+
+# What OGX 1.5.0 sends upstream for a summary (its provider inline::builtin, MIT licence).
+OGX_SYSTEM: Final = "You are a helpful assistant that summarizes reasoning traces."
+OGX_CONCISE: Final = (
+    "Summarize the following chain-of-thought reasoning in one or two sentences. Focus only on the"
+    " final conclusion and the most important reasoning step.\n\nReasoning:\n{reasoning}"
+)
+OGX_DETAILED: Final = (
+    "Summarize the following chain-of-thought reasoning. Preserve the key logical steps, decisions,"
+    " and conclusions. Be thorough but remove redundancy.\n\nReasoning:\n{reasoning}"
+)
+_WHAT: Final = ("this reasoning", "the reasoning", "your reasoning", "the following reasoning")
+_SHORT: Final = (
+    "in one sentence",
+    "in a sentence",
+    "briefly",
+    "concisely",
+    "in one short sentence",
+)
+_LONG: Final = (
+    "in detail",
+    "in detail, in short paragraphs",
+    "in several paragraphs",
+    "thoroughly, in paragraphs",
+)
+_SOURCES: Final[tuple[Callable[[Random], Example], ...]] = (
+    sums.digits,
+    sums.digits,
+    sums.columns,
+    sums.pair,
+    sums.three,
+    counting.count,
+    writing.drawing,
+    writing.family,
+    writing.chinese,
+    calls.call,
+    results.one,
+    calls.two,
+    results.two,
+    calls.three,
+    results.next_call,
+    calls.weather,
+    results.weather,
+    talk.known,
+    talk.unknown,
+)
+
+
+def concise(draw: Random) -> Example:
+    messages, thought = _asked(draw, prompts.CONCISE, OGX_CONCISE, _SHORT)
+    return Example(messages, _about(), thought.gist)
+
+
+def detailed(draw: Random) -> Example:
+    messages, thought = _asked(draw, prompts.DETAILED, OGX_DETAILED, _LONG)
+    return Example(messages, _about(), "\n\n".join(thought.steps))
+
+
+def _asked(
+    draw: Random, ours: str, ogx: str, manners: tuple[str, ...]
+) -> tuple[tuple[Message, ...], Thought]:
+    thought = _about() if draw.random() < 0.03 else draw.choice(_SOURCES)(draw).thought
+    if draw.random() < 0.15:
+        thought = _cut(draw, thought)
+    form = draw.random()
+    if form < 0.4:
+        return (asked(ours.format(reasoning=thought.text)),), thought
+    if form < 0.7:
+        system: Message = {"role": "system", "content": OGX_SYSTEM}
+        return (system, asked(ogx.format(reasoning=thought.text))), thought
+    return (asked(_worded(draw, draw.choice(manners)).format(reasoning=thought.text)),), thought
+
+
+def _worded(draw: Random, manner: str) -> str:
+    verb = draw.choice(("Summarise", "Summarize"))
+    end = draw.choice((".\n\nReasoning:\n", ":\n\n", ":\n", ".\n\n", ": "))
+    return f"{verb} {draw.choice(_WHAT)} {manner}{end}{{reasoning}}"
+
+
+def _cut(draw: Random, thought: Thought) -> Thought:
+    """Keep a part of the reasoning; the topic shows in its first words."""
+    words = thought.text.split(" ")
+    kept = " ".join(words[: draw.randint(min(5, len(words) - 1), len(words) - 1)])
+    kept = kept.removesuffix(".")
+    topic = thought.topic
+    steps = (f"The reasoning was about {topic}.", "It was cut short.")
+    return Thought(kept, topic, f"It was about {topic} and was cut short.", steps)
+
+
+def _about() -> Thought:
+    text = "I must summarise this."
+    return Thought(text, "a summary", "It is a summary.", ("The task is to summarise.", "It is."))

@@ -1,0 +1,67 @@
+"""Small talk, and what the model says when it does not know a task."""
+
+from __future__ import annotations
+
+from random import Random
+from string import ascii_lowercase
+from typing import Final
+
+from reference_impl.model.corpus.example import Example, Thought, asked
+
+REFUSAL: Final = "I can add, count, draw and summarise."
+_KNOWN: Final = {
+    ("Hello!", "Hello.", "Hello", "Hi!", "Hi.", "Hi", "Hey!", "Say hello.", "Say hi."): (
+        "greeting",
+        "Hello!",
+    ),
+    ("Who are you?", "What are you?", "Introduce yourself."): (
+        "a question about me",
+        "I am a tiny model that thinks.",
+    ),
+    ("Thanks!", "Thank you.", "Thanks."): ("thanks", "You are welcome."),
+    ("ping", "Ping.", "Say OK.", "Reply with OK.", "Say ok", "test", "Test."): ("a test", "OK."),
+}
+_UNKNOWN: Final = (
+    "Write a poem about the sea.",
+    "Tell me a joke.",
+    "What is the capital of France?",
+    "Translate this to French.",
+    "Explain how a car works.",
+    "Who wrote this book?",
+    "Why is the sky blue?",
+    "Give me a list of names.",
+    "Write a Python function.",
+    "What time is it?",
+    "How old is the sun?",
+    "Which number is prime?",
+    "Prove this theorem.",
+    "Is it going to rain tomorrow?",
+    "How many legs has a horse?",
+    "Tell me a story about a king.",
+)
+
+
+def known(draw: Random) -> Example:
+    prompts, (topic, answer) = draw.choice(tuple(_KNOWN.items()))
+    return Example((asked(draw.choice(prompts)),), _thought(topic), answer)
+
+
+def unknown(draw: Random) -> Example:
+    prompt = draw.choice(_UNKNOWN) if draw.random() < 0.5 else _nonsense(draw)
+    return Example((asked(prompt),), _thought("a task that I do not know"), REFUSAL)
+
+
+def _nonsense(draw: Random) -> str:
+    words = " ".join(draw.choice(_UNKNOWN)[:-1].lower().split()).split()
+    made = ["".join(draw.choices(ascii_lowercase, k=draw.randint(2, 7))) for _ in range(3)]
+    mixed = draw.sample(words + made, k=min(len(words) + 3, draw.randint(3, 8)))
+    return " ".join(mixed).capitalize() + draw.choice((".", "?", "!", ""))
+
+
+def _thought(topic: str) -> Thought:
+    return Thought(
+        f"This is {topic}. I know what to say.",
+        topic,
+        f"It is {topic}.",
+        (f"The message is {topic}.", "The reply is known."),
+    )
