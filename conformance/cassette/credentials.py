@@ -1,6 +1,6 @@
-r"""Finds keys and tokens by their published shapes, in the bytes of a body or a path.
+r"""Finds keys, tokens and account ids by their published shapes, in the bytes of a body or a path.
 
-What the group holds is the secret; what stands before it only says what it is. A key begins where
+What a group holds is the secret; what stands around it only says what it is. A key begins where
 no character of a key stands before it, or a JSON escape such as `\\n` does; so every run of key
 characters is looked at once, and time is linear.
 """
@@ -11,27 +11,112 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-_START: Final = rb"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
+_START: Final = rb"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9A-F]{2}))"
 # A key has a digit somewhere; without that, `sk-loading-indicator-icon` would be one.
 _DIGIT: Final = rb"(?=[A-Za-z_-]{0,60}[0-9])"
+# A string inside a string: its quotes are escaped, and what it holds is escaped twice.
+_INNER: Final = rb'\\"[ \t]{0,8}:[ \t]{0,8}\\"'
 # Rule, what must occur for the pattern to be tried at all, pattern.
 _SHAPES: Final = (
     ("key.sk", b"sk-", rb"sk-(" + _DIGIT + rb"[A-Za-z0-9_-]{16,}+)"),
+    ("key.sess", b"sess-", rb"sess-([A-Za-z0-9]{20,}+)"),
+    ("key.stripe", b"k_", rb"[rsp]k_(?:live|test)_([A-Za-z0-9]{16,}+)"),
     ("key.google", b"AIza", rb"AIza([A-Za-z0-9_-]{35,}+)"),
+    ("key.google-oauth", b"ya29.", rb"ya29\.([A-Za-z0-9_.-]{20,}+)"),
+    ("key.google-secret", b"GOCSPX-", rb"GOCSPX-([A-Za-z0-9_-]{20,}+)"),
     ("key.github", b"gh", rb"gh[pousr]_([A-Za-z0-9]{20,}+)"),
     ("key.github-pat", b"github_pat_", rb"github_pat_([A-Za-z0-9_]{20,}+)"),
+    ("key.gitlab", b"gl", rb"gl(?:pat|oas|dt|rt|ptt|cbt|soat)-([A-Za-z0-9_-]{20,}+)"),
     ("key.slack", b"xox", rb"xox[abeprs]-([A-Za-z0-9-]{10,}+)"),
+    ("key.slack-app", b"xapp-", rb"xapp-([A-Za-z0-9-]{20,}+)"),
     ("key.aws", b"IA", rb"A[KS]IA([A-Z0-9]{16}+)(?![A-Za-z0-9])"),
+    ("key.bedrock", b"ABSK", rb"ABSK([A-Za-z0-9+/]{40,}+=*+)"),
     ("key.huggingface", b"hf_", rb"hf_([A-Za-z0-9]{30,}+)"),
     ("key.groq", b"gsk_", rb"gsk_([A-Za-z0-9]{40,}+)"),
     ("key.xai", b"xai-", rb"xai-([A-Za-z0-9]{40,}+)"),
     ("key.nvidia", b"nvapi-", rb"nvapi-([A-Za-z0-9_-]{40,}+)"),
-    ("key.jwt", b"eyJ", rb"eyJ([\w-]{8,}+\.eyJ[\w-]{8,}+\.[\w-]{8,}+)"),
+    ("key.perplexity", b"pplx-", rb"pplx-([A-Za-z0-9]{40,}+)"),
+    ("key.fireworks", b"fw_", rb"fw_([A-Za-z0-9]{20,}+)"),
+    ("key.together", b"tgp_v1_", rb"tgp_v1_([A-Za-z0-9_-]{30,}+)"),
+    ("key.replicate", b"r8_", rb"r8_([A-Za-z0-9]{30,}+)"),
+    ("key.cerebras", b"csk-", rb"csk-([A-Za-z0-9]{30,}+)"),
+    ("key.langsmith", b"lsv2_", rb"lsv2_(?:pt|sk)_([a-f0-9]{32}_[a-f0-9]{10,}+)"),
+    ("key.tavily", b"tvly-", rb"tvly-([A-Za-z0-9_-]{20,}+)"),
+    ("key.npm", b"npm_", rb"npm_([A-Za-z0-9]{30,}+)"),
+    ("key.pypi", b"pypi-", rb"pypi-([A-Za-z0-9_-]{50,}+)"),
+    ("key.sendgrid", b"SG.", rb"SG\.([\w-]{16,}+\.[\w-]{16,}+)"),
+    ("key.digitalocean", b"_v1_", rb"do[opr]_v1_([a-f0-9]{40,}+)"),
+    ("key.databricks", b"dapi", rb"dapi([a-f0-9]{32}(?:-[0-9])?+)(?![A-Za-z0-9])"),
+    ("key.jwt", b"eyJ", rb"eyJ([\w-]{8,}+)\.eyJ([\w-]{8,}+)\.([\w-]{8,}+)"),
+    ("id.organization", b"org-", rb"org-(" + _DIGIT + rb"[A-Za-z0-9]{16,}+)"),
+    ("id.user", b"user-", rb"user-(" + _DIGIT + rb"[A-Za-z0-9]{16,}+)"),
+    ("id.project", b"proj_", rb"proj_(" + _DIGIT + rb"[A-Za-z0-9]{16,}+)"),
 )
+_BASIC: Final = (
+    rb"[Bb]asic[ \t]{1,8}((?=[a-z0-9+/]{0,60}[A-Z])(?=[A-Za-z+/]{0,60}[0-9=])"
+    rb"[A-Za-z0-9+/]{12,}+=*+)"
+)
+_PEM: Final = (
+    rb"PRIVATE KEY(?: BLOCK)?-----"
+    rb"((?:[A-Za-z0-9+/= \t]|\\{1,8}[a-z]|\r?\n(?=[A-Za-z0-9+/=]{16})){40,}+)"
+)
+_QUERY: Final = (
+    rb"[?&](?:key|api[_-]?key|access_token|token|sig|X-Amz-(?:Signature|Security-Token))"
+    rb"=([A-Za-z0-9%._~+/-]{12,}+=*+)"
+)
+SECRET_NAME: Final = (
+    rb"(?:[A-Za-z_-]{0,40}(?:api[_-]?key|secret|password|access_token|refresh_token)"
+    rb"|[Aa]uthorization)"
+)
+_NESTED: Final = rb'\\"' + SECRET_NAME + _INNER + rb'([^"\\\r\n]{1,4096}+)'
+# These stand behind a word or between marks, and may begin in the midst of a run.
+_PHRASES: Final = (
+    ("key.bearer", b"earer", rb"[Bb]earer[ \t]{1,8}([A-Za-z0-9._~+/-]{16,}+=*+)"),
+    ("key.basic", b"asic", _BASIC),
+    ("key.pem", b"PRIVATE KEY", _PEM),
+    ("userinfo", b"@", rb"[a-z]://[^/?#@\s:\"'\\<>]{0,256}+:([^/?#@\s\"'\\<>]{1,512}+)@"),
+    ("query", b"=", _QUERY),
+    ("field.nested", b'\\"', _NESTED),
+)
+# Regular expressions for text without which there is no credential, whatever the pattern. Where
+# the hint is in every other event, this says more.
+_TELLING: Final = {
+    b"@": r'://[^\s"]*@',
+    b"=": r"[?&][A-Za-z_-]{3,30}=",
+    b'\\"': r'\\"[A-Za-z_-]*(?:key|secret|password|token|uthorization)\\"',
+    b"asic": r"asic[ \t]",
+    b"earer": r"earer[ \t]",
+    b"gh": "gh[pousr]_",
+    b"gl": "gl[a-z]{2,4}-",
+    b"k_": "k_(?:live|test)_",
+    b"IA": "A[KS]IA",
+}
 _PATTERNS: Final = (
-    ("key.bearer", b"earer", re.compile(rb"[Bb]earer[ \t]{1,8}([A-Za-z0-9._~+/-]{16,}+=*+)")),
+    *((rule, hint, re.compile(phrase)) for rule, hint, phrase in _PHRASES),
     *((rule, hint, re.compile(_START + shape)) for rule, hint, shape in _SHAPES),
 )
+
+
+# How a key begins: a text that ends in part of one may go on as a secret.
+PREFIXES: Final = tuple(
+    prefix.encode()
+    for prefix in (
+        *("sk-", "sess-", "sk_live_", "sk_test_", "rk_live_", "rk_test_", "pk_live_", "pk_test_"),
+        *("AIza", "ya29.", "GOCSPX-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+        *("glpat-", "gloas-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-"),
+        *("xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "AKIA", "ASIA", "ABSK"),
+        *("hf_", "gsk_", "xai-", "nvapi-", "pplx-", "fw_", "tgp_v1_", "r8_", "csk-", "lsv2_"),
+        *("tvly-", "npm_", "pypi-", "SG.", "dop_v1_", "doo_v1_", "dor_v1_", "dapi", "eyJ"),
+        *("org-", "user-", "proj_"),
+    )
+)
+SIGNS: Final = tuple(_TELLING.get(hint) or re.escape(hint.decode()) for _, hint, _ in _PATTERNS)
+
+
+_CUT: Final = re.compile(
+    _START + b"(?:" + b"|".join(map(re.escape, PREFIXES)) + rb")([A-Za-z0-9_.-]++)\Z"
+)
+_LONGEST_CUT: Final = 64
 
 
 class Credential(NamedTuple):
@@ -50,7 +135,13 @@ def credentials(text: bytes) -> Iterator[Credential]:
             continue
         taken = taken or bytearray(len(text))
         for match in pattern.finditer(text):
-            start, stop = match.span(1)
-            if 1 not in taken[start:stop]:
-                taken[start:stop] = b"\x01" * (stop - start)
-                yield Credential(start, stop, rule)
+            for start, stop in match.regs[1:]:
+                if 1 not in taken[start:stop]:
+                    taken[start:stop] = b"\x01" * (stop - start)
+                    yield Credential(start, stop, rule)
+
+
+def cut_short(text: bytes) -> Credential | None:
+    """What a text ends in, if that begins like a key: the rest may not have come."""
+    match = _CUT.search(text, max(0, len(text) - _LONGEST_CUT))
+    return match and Credential(*match.span(1), "key.cut")

@@ -19,24 +19,56 @@ _OPAQUE: Final = (
     b"thought_signature",
 )
 _SECRET: Final = (
+    b"accessToken",
     b"access_token",
     b"api-key",
+    b"apiKey",
     b"api_key",
+    b"api_token",
     b"apikey",
+    b"auth_token",
     b"authorization",
     b"Authorization",
+    b"aws_secret_access_key",
+    b"aws_session_token",
+    b"bearer_token",
+    b"clientSecret",
     b"client_secret",
+    b"id_token",
     b"password",
+    b"private_key",
+    b"refreshToken",
     b"refresh_token",
+    b"secretAccessKey",
+    b"secret_access_key",
+    b"secret_key",
+    b"sessionToken",
+    b"session_token",
     b"x-api-key",
 )
+# Who somebody is. A tool may have an argument of that name, so these count near the root only.
+_IDS: Final = (
+    b"account_id",
+    b"org_id",
+    b"organization",
+    b"organization_id",
+    b"project_id",
+    b"safety_identifier",
+    b"user",
+    b"user_id",
+)
+_NEAR_ROOT: Final = frozenset((b"", b"json", b"response", b"metadata", b"error"))
 _RULES: Final = {
     **{key: f"opaque.{key.decode()}" for key in _OPAQUE},
-    **{key: f"field.{key.decode().lower()}" for key in _SECRET},
+    **{key: f"field.{key.decode().lower()}" for key in (*_SECRET, *_IDS)},
 }
 # `data` is opaque only where the object's own type says so, on the wire or in a client's report.
 _DATA_TYPES: Final = (b"redacted_thinking", b"reasoning.", b"thinking.opaque")
-_HINT: Final = re.compile(b"|".join((*_RULES, *map(re.escape, _DATA_TYPES))))
+# Without one of these there is nothing to be found, or without one of the types.
+SIGNS: Final = (
+    *(f'"{re.escape(key.decode())}"' for key in _RULES),
+    *(re.escape(name.decode()) for name in _DATA_TYPES),
+)
 # A string that the stream's end cut off is one, too: half a secret is a secret. Possessive, so that
 # an open quote is never looked at twice.
 _TOKEN: Final = re.compile(rb'"((?:[^"\\\r\n]|\\[^\r\n])*+)(?:"(\s*+:)?)?|[{}\[\],]|\n\r?\n')
@@ -53,6 +85,7 @@ class Span(NamedTuple):
 
 @dataclass(slots=True)
 class _Object:
+    name: bytes = b""  # the key under which it stands; in a list, the list's
     key: bytes = b""
     type: bytes = b""
     data: list[tuple[int, int]] | None = None
@@ -60,8 +93,6 @@ class _Object:
 
 def secret_spans(body: bytes) -> list[Span]:
     """Every non-empty value that must not be shown, in the order of the bytes."""
-    if not _HINT.search(body):
-        return []
     walk = _Walk()
     for token in _TOKEN.finditer(body):
         walk.take(token)
@@ -100,7 +131,8 @@ class _Walk:
 
     def _open(self) -> None:
         if len(self._stack) < _MAX_DEPTH:
-            self._stack.append(_Object())
+            owner = self._stack[-1]
+            self._stack.append(_Object(owner.key or owner.name))
         else:
             self._deeper += 1
 
@@ -119,7 +151,7 @@ class _Walk:
             owner.key = token[1]
             return
         start, stop = token.span(1)
-        if owner.key in _RULES and stop > start:
+        if owner.key in _RULES and stop > start and _counts(owner):
             self.found.append(Span(start, stop, _RULES[owner.key]))
         elif owner.key == b"data" and stop > start:
             owner.data = owner.data or []
@@ -127,3 +159,7 @@ class _Walk:
         elif owner.key == b"type":
             owner.type = token[1]
         owner.key = b""
+
+
+def _counts(owner: _Object) -> bool:
+    return owner.key not in _IDS or owner.name in _NEAR_ROOT

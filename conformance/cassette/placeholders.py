@@ -1,12 +1,16 @@
-"""Stand-ins for secrets: same length, same alphabet, and no way back.
+"""Stand-ins for secrets: same length, same alphabet, no way back, and known again when seen.
 
 Rule 1: a stand-in depends on the plain text and on a random key that lives as long as the process
 and is never written. So equal texts get equal stand-ins inside one cassette, and nobody can check
 a guess against it.
-Rule 2: letters and digits are replaced from the narrowest alphabet that holds them all (digits,
-hexadecimal, one case, both); punctuation such as `-`, `_`, `=` stays. A character outside ASCII
-gives a fixed one that is as long in UTF-8.
+Rule 2: a digit stays a digit, a letter a letter of its case, and all letters hexadecimal where they
+were: what had the shape of a key has it still. Punctuation such as `-`, `_`, `=` stays. A
+character outside ASCII gives a fixed one that is as long in UTF-8.
 Rule 3: JSON escapes keep their form, so the length in bytes stays too, whatever the spelling.
+Rule 4: the last characters of a stand-in are a check on those before, so it is told from a secret:
+redacting twice changes nothing, and a scan stays silent. One text in a hundred million looks like
+one by chance. What is too short for a check becomes all `x`, `X` and `0` (`a`, `A` where
+hexadecimal); so does all but the end of a very long text: it would take a second a megabyte.
 """
 
 from __future__ import annotations
@@ -18,25 +22,27 @@ import secrets
 import string
 from typing import Final
 
-_ALPHABETS: Final = tuple(
-    (frozenset(alphabet), alphabet)
-    for alphabet in (
-        string.digits,
-        string.digits + "abcdef",
-        string.digits + "ABCDEF",
-        string.ascii_lowercase,
-        string.ascii_uppercase,
-        string.digits + string.ascii_lowercase,
-        string.digits + string.ascii_uppercase,
-        string.digits + string.ascii_letters,
-    )
-)
+_DIGITS: Final = frozenset(string.digits)
+_LOWER: Final = frozenset(string.ascii_lowercase)
 _ALNUM: Final = frozenset(string.digits + string.ascii_letters)
+_HEX_LETTERS: Final = frozenset("abcdefABCDEF")
+_PLAIN: Final = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
+_HEXADECIMAL: Final = (string.digits, "abcdef", "ABCDEF")
 _FILLERS: Final = {2: "\u00b7", 3: "\u2026", 4: "\U0001f511"}
+# As many stand-ins the check tells from secrets, and as many texts must be left to choose from.
+_ODDS: Final = 100_000_000
 # One character of a JSON string as it is spelled: a surrogate pair counts as one.
 _SPELLED: Final = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
 )
+_BLANKS: Final = str.maketrans(string.digits + string.ascii_letters, "0" * 10 + "x" * 26 + "X" * 26)
+_BLANK_BYTES: Final = bytes.maketrans(
+    (string.digits + string.ascii_letters).encode(), b"0" * 10 + b"x" * 26 + b"X" * 26
+)
+_WIDE: Final = re.compile(r"[^\x00-\x7f]")
+_ESCAPE: Final = re.compile(r"(\\u[0-9a-fA-F]{4}|\\.)")
+_LONG: Final = 4096
+_LONG_SPELLED: Final = 65536
 
 
 class Placeholders:
@@ -49,29 +55,123 @@ class Placeholders:
 
     def plain(self, text: str) -> str:
         """The stand-in for a text: as many characters, as many bytes."""
-        letters = [char for char in text if char in _ALNUM]
-        alphabet = _alphabet(frozenset(letters))
-        # Two bytes a character keep the choice within 0.1 % of even.
+        end = text[-_LONG:]
+        shape = _Shape(end, _HEXADECIMAL if _is_hexadecimal(end) else _PLAIN)
+        front = _blank(text[:-_LONG])
+        if not shape.checked:
+            return front + _short(end)
         noise = hashlib.shake_256(self._key + text.encode("utf-8", "surrogatepass"))
-        stream = noise.digest(2 * len(text))
-        return "".join(
-            alphabet[int.from_bytes(stream[2 * i : 2 * i + 2]) % len(alphabet)]
-            if char in _ALNUM
-            else _filler(char)
-            for i, char in enumerate(text)
-        )
+        return front + shape.with_check(shape.filled(noise.digest(2 * len(end))))
 
     def spelled(self, raw: str) -> str:
-        """The stand-in for the inside of a JSON string, in the same spelling and length."""
+        """The stand-in for the inside of a JSON string, in the same spelling and length.
+
+        A stand-in is its own.
+        """
+        if is_stand_in(raw):
+            return raw
         if "\\" not in raw:
             return self.plain(raw)
+        if len(raw) > _LONG_SPELLED:
+            return _blank_spelled(raw)
         spellings = _SPELLED.findall(raw)
         replaced = self.plain("".join(_meant(one) for one in spellings))
         return "".join(map(_spelled_like, spellings, replaced))
 
 
-def _alphabet(letters: frozenset[str]) -> str:
-    return next(text for known, text in _ALPHABETS if letters <= known)
+def is_stand_in(raw: str) -> bool:
+    """Whether the inside of a JSON string is a stand-in, made by whomever.
+
+    It is by its check, or because it says nothing.
+    """
+    if "\\" in raw and len(raw) > _LONG_SPELLED:
+        return _blank_spelled(raw) == raw
+    text = "".join(map(_meant, _SPELLED.findall(raw))) if "\\" in raw else raw
+    front, end = text[:-_LONG], text[-_LONG:]
+    if _blank(front) != front:
+        return False
+    kinds = (_HEXADECIMAL, _PLAIN) if _is_hexadecimal(end) else (_PLAIN,)
+    shapes = [_Shape(end, kind) for kind in kinds]
+    checks = any(shape.checked and shape.with_check(end) == end for shape in shapes)
+    return checks or end in (_short(end), _blank(end))
+
+
+def blanked(data: bytes) -> bytes:
+    """Bytes of which every letter and digit is gone; as many as came in."""
+    return data.translate(_BLANK_BYTES)
+
+
+class _Shape:
+    """Which characters of a text are replaced, from which alphabets, and which are the check."""
+
+    __slots__ = ("_alphabets", "_check", "_text", "checked")
+
+    def __init__(self, text: str, kinds: tuple[str, str, str]) -> None:
+        self._text = text
+        self._alphabets = {
+            i: _alphabet(char, kinds) for i, char in enumerate(text) if char in _ALNUM
+        }
+        self._check = self._last(list(reversed(self._alphabets)))
+        rest = [i for i in self._alphabets if i < min(self._check, default=0)]
+        self.checked = bool(self._check) and bool(self._last(rest))
+
+    def filled(self, stream: bytes) -> str:
+        # Two bytes a character keep the choice within 0.1 % of even.
+        return "".join(
+            self._pick(i, stream) if i in self._alphabets else _filler(char)
+            for i, char in enumerate(self._text)
+        )
+
+    def with_check(self, text: str) -> str:
+        """The text, its last characters what they must be."""
+        first = min(self._check)
+        stream = hashlib.shake_256(text[:first].encode("utf-8", "surrogatepass")).digest(
+            2 * len(text)
+        )
+        tail = [
+            self._pick(i, stream) if i in self._check else text[i] for i in range(first, len(text))
+        ]
+        return text[:first] + "".join(tail)
+
+    def _pick(self, index: int, stream: bytes) -> str:
+        alphabet = self._alphabets[index]
+        return alphabet[int.from_bytes(stream[2 * index : 2 * index + 2]) % len(alphabet)]
+
+    def _last(self, places: list[int]) -> frozenset[int]:
+        """As many of these places as the odds ask for; none where there are too few."""
+        texts = 1
+        for count, place in enumerate(places, 1):
+            texts *= len(self._alphabets[place])
+            if texts >= _ODDS:
+                return frozenset(places[:count])
+        return frozenset()
+
+
+def _is_hexadecimal(text: str) -> bool:
+    return all(char in _HEX_LETTERS or char in _DIGITS for char in text if char in _ALNUM)
+
+
+def _alphabet(char: str, kinds: tuple[str, str, str]) -> str:
+    if char in _DIGITS:
+        return kinds[0]
+    return kinds[1] if char in _LOWER else kinds[2]
+
+
+def _blank(text: str) -> str:
+    blank = text.translate(_BLANKS)
+    return blank if blank.isascii() else _WIDE.sub(lambda match: _filler(match[0]), blank)
+
+
+def _short(text: str) -> str:
+    blank = _blank(text)
+    return blank.replace("x", "a").replace("X", "A") if _is_hexadecimal(text) else blank
+
+
+def _blank_spelled(raw: str) -> str:
+    pieces = _ESCAPE.split(raw)
+    pieces[::2] = map(_blank, pieces[::2])
+    pieces[1::2] = [r"\u0078" if len(one) == 6 else one for one in pieces[1::2]]
+    return "".join(pieces)
 
 
 def _filler(char: str) -> str:

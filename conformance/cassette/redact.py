@@ -6,23 +6,27 @@ encrypted content) become stand-ins of the same alphabet and length, wherever th
 request, a body, a client's report. So chunk boundaries, content lengths and rules about presence
 and equality keep their meaning.
 Rule 3: a body is taken as one text and cut again where it was cut, so a secret that arrived in two
-chunks is found. A recorder redacts event by event instead (`BodyRedactor`).
+chunks is found. A recorder redacts while the body comes (`BodyRedactor`), with the same outcome.
+Rule 4: what a header carried as a credential is a secret in every body, whatever its shape.
+Rule 5: redacting twice changes nothing, since stand-ins are known again.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter, deque
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
 
-from conformance.cassette.credentials import credentials
+from conformance.cassette.credentials import credentials, cut_short
+from conformance.cassette.deltas import Deltas
 from conformance.cassette.header import Cassette, Redaction
-from conformance.cassette.opaque import secret_spans
-from conformance.cassette.placeholders import Placeholders
+from conformance.cassette.opaque import Span, secret_spans
+from conformance.cassette.placeholders import Placeholders, is_stand_in
+from conformance.cassette.signs import is_plain, is_suspect
 from conformance.errors import CassetteError
 from conformance.events import Chunk, Exchange, Request, Response
 
@@ -53,6 +57,7 @@ ALLOWED_HEADERS: Final = frozenset(
         "vary",
         "via",
         "x-accel-buffering",
+        "x-decoded-from",
         "x-content-type-options",
         "x-include-thinking",
     ]
@@ -74,8 +79,25 @@ ALLOWED_QUERY: Final = frozenset(
 )
 _QUERY: Final = re.compile(r"([?&])([^=&#]*)=([^&#]*)")
 _USERINFO: Final = re.compile(r"//[^/?#@]*@")
-_BLANK_LINE: Final = re.compile(rb"\n\r?\n|\r\r")
-_LONGEST_HOLD: Final = 16 * 1024 * 1024
+# Headers that carry a credential; what they hold is looked for in the bodies, too.
+CREDENTIAL_HEADERS: Final = frozenset(
+    [
+        "api-key",
+        "authorization",
+        "cookie",
+        "openai-organization",
+        "openai-project",
+        "proxy-authorization",
+        "set-cookie",
+        "x-amz-security-token",
+        "x-api-key",
+        "x-auth-token",
+        "x-goog-api-key",
+    ]
+)
+_CREDENTIAL: Final = re.compile(r"[^\s;=,\"]{8,}={0,2}")
+_SHORTEST: Final = 8
+_MOST_KNOWN: Final = 32
 _IDENTITY: Final = ("", "identity")
 
 
@@ -94,10 +116,21 @@ class Redactor:
         self._opaque = opaque
         self._placeholders = Placeholders()
         self._counts: Counter[str] = Counter()
+        self._known: dict[bytes, None] = {}
 
     def counts(self) -> tuple[Redaction, ...]:
         """What was replaced so far, by rule name."""
-        return tuple(Redaction(rule, count) for rule, count in sorted(self._counts.items()))
+        return tuple(Redaction(rule, n) for rule, n in sorted(self._counts.items()) if n)
+
+    def learn(self, secret: str) -> None:
+        """Something to be replaced wherever it stands. Below 8 characters it is left alone."""
+        if len(secret) >= _SHORTEST:
+            spelled = json.dumps(secret, ensure_ascii=False)[1:-1]
+            self._know(spelled.encode("utf-8", "surrogatepass"))
+
+    def text(self, text: str) -> str:
+        """Any text: a message, a line of a log, a report. As many bytes as came in."""
+        return self.body(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """The exchange without secrets. Raises CassetteError for a body that is compressed."""
@@ -112,6 +145,7 @@ class Redactor:
 
     def request(self, request: Request) -> Request:
         """The request without secrets."""
+        self._learn(request.headers)
         return replace(
             request,
             path=self.path(request.path),
@@ -121,6 +155,7 @@ class Redactor:
 
     def response(self, response: Response) -> Response:
         """The head without secrets. Raises CassetteError where the body cannot be looked into."""
+        self._learn(response.headers)
         encoding = (response.header("content-encoding") or "").strip().lower()
         if encoding not in _IDENTITY:
             message = f"a body with content-encoding {encoding!r} cannot be redacted"
@@ -144,23 +179,76 @@ class Redactor:
 
     def body(self, body: bytes) -> bytes:
         """Bytes of a body, whole or event by event; as many as came in."""
-        found = [s for s in secret_spans(body) if self._opaque or s.rule.startswith("field.")]
+        if not is_suspect(body):
+            return self._without_known(body) if self._known else body
+        spans = secret_spans(body)
+        found = [s for s in spans if self._opaque or not s.rule.startswith("opaque.")]
+        self._know_opaque(body, found)
         text = self._replaced(body, [(s.start, s.stop, s.rule) for s in found])
-        return self._replaced(text, sorted(credentials(text)))
+        text = self._replaced(text, sorted(credentials(text)))
+        return self._without_known(text) if self._known else text
+
+    def is_plain(self, frames: bytes) -> bool:
+        """Whether whole frames can stay as they are, as nearly all can; False says nothing."""
+        return is_plain(frames) and not any(secret in frames for secret in self._known)
+
+    def ending(self, body: bytes) -> bytes:
+        """The last bytes of a body, clean before: half a key is a secret, too."""
+        cut = cut_short(body)
+        return self._replaced(body, [cut]) if cut else body
+
+    def deltas(self) -> Deltas:
+        """Redacts the events of one body, and the secrets that they spell out together."""
+        return Deltas(self._spelled, self.body, self._count)
+
+    def _spelled(self, secret: bytes) -> bytes:
+        raw = secret.decode("utf-8", "surrogateescape")
+        return self._placeholders.spelled(raw).encode("utf-8", "surrogateescape")
+
+    def _count(self, rule: str) -> None:
+        self._counts[rule] += 1
+
+    def _know(self, spelled: bytes) -> None:
+        """The latest ones are kept."""
+        self._known[spelled] = None
+        if len(self._known) > _MOST_KNOWN:
+            del self._known[next(iter(self._known))]
+
+    def _know_opaque(self, body: bytes, spans: Iterable[Span]) -> None:
+        """Where opaque data leaks into a text, it must leak in the redacted stream, too."""
+        for span in spans:
+            secret = body[span.start : span.stop]
+            if span.rule.startswith("opaque.") and len(secret) >= _SHORTEST:
+                self._know(secret)
+
+    def _without_known(self, body: bytes) -> bytes:
+        for secret in self._known:
+            if secret in body and not is_stand_in(secret.decode("utf-8", "surrogateescape")):
+                body = self._replaced(body, list(_places(body, secret)))
+        return body
 
     def _replaced(self, body: bytes, spans: Collection[tuple[int, int, str]]) -> bytes:
         pieces, at = [], 0
         for start, stop, rule in spans:
-            secret = body[start:stop].decode("utf-8", "surrogateescape")
-            stand_in = self._placeholders.spelled(secret)
-            pieces += [body[at:start], stand_in.encode("utf-8", "surrogateescape")]
-            self._counts[rule] += 1
+            secret = body[start:stop]
+            stand_in = self._spelled(secret)
+            pieces += [body[at:start], stand_in]
+            self._counts[rule] += stand_in != secret
             at = stop
         return b"".join((*pieces, body[at:])) if pieces else body
 
+    def _learn(self, headers: Iterable[tuple[str, str]]) -> None:
+        for name, value in headers:
+            if name.lower() in CREDENTIAL_HEADERS and value != REDACTED:
+                for secret in _CREDENTIAL.findall(value):
+                    self.learn(secret)
+
     def _chunks(self, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
         body = b"".join(chunk.data for chunk in chunks)
-        clean = self.body(body)
+        if self._opaque:
+            self._know_opaque(body, secret_spans(body))
+        deltas = self.deltas()
+        clean = self.ending(deltas.feed(body) + deltas.close())
         if clean == body:
             return chunks
         cut, at = [], 0
@@ -189,49 +277,6 @@ class Redactor:
         return self.body(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
-class BodyRedactor:
-    """Redacts a body while it arrives: holds bytes back until the event that they are part of ends.
-
-    Chunks come out as they went in, later. A body without blank lines comes out at `close`, or
-    when 16 MiB are held.
-    """
-
-    def __init__(self, redactor: Redactor) -> None:
-        self._redactor = redactor
-        self._held = bytearray()
-        self._clean = bytearray()
-        self._waiting: deque[tuple[int, float | None]] = deque()
-
-    def feed(self, chunk: Chunk) -> list[Chunk]:
-        """Chunks that are complete now."""
-        self._waiting.append((len(chunk.data), chunk.ms))
-        searched = max(0, len(self._held) - 2)
-        self._held += chunk.data
-        ends = [match.end() for match in _BLANK_LINE.finditer(self._held, searched)]
-        full = len(self._held) > _LONGEST_HOLD
-        self._redact(len(self._held) if full else max(ends, default=0))
-        return self._complete()
-
-    def close(self) -> list[Chunk]:
-        """Everything that was held back."""
-        self._redact(len(self._held))
-        return self._complete()
-
-    def _redact(self, stop: int) -> None:
-        if stop:
-            self._clean += self._redactor.body(bytes(self._held[:stop]))
-            del self._held[:stop]
-
-    def _complete(self) -> list[Chunk]:
-        done, at = [], 0
-        while self._waiting and at + self._waiting[0][0] <= len(self._clean):
-            size, ms = self._waiting.popleft()
-            done.append(Chunk(bytes(self._clean[at : at + size]), ms))
-            at += size
-        del self._clean[:at]
-        return done
-
-
 def redact(cassette: Cassette, redactor: Redactor | None = None) -> Cassette:
     """The cassette without secrets; its header counts what was replaced, now and before."""
     using = redactor or Redactor()
@@ -247,6 +292,13 @@ def redact(cassette: Cassette, redactor: Redactor | None = None) -> Cassette:
     counted = _merged(chain(header.redactions, cassette.trailer, using.counts()))
     final = replace(clean, redactions=counted)
     return replace(cassette, header=final, exchanges=exchanges, trailer=())
+
+
+def _places(body: bytes, secret: bytes) -> Iterator[tuple[int, int, str]]:
+    at = body.find(secret)
+    while at >= 0:
+        yield at, at + len(secret), "known"
+        at = body.find(secret, at + len(secret))
 
 
 def _merged(redactions: Iterable[Redaction]) -> tuple[Redaction, ...]:

@@ -23,16 +23,33 @@ _STRAY: Final = re.compile(r"([\udc80-\udcff]+)")
 _FEW: Final = 16
 
 
+def is_linewise(content_type: str) -> bool:
+    """Whether each line of such a body is a value of its own."""
+    return any(kind in content_type.lower() for kind in _LINEWISE)
+
+
 def segments(data: bytes, content_type: str = "") -> Iterator[tuple[Encoding, str]]:
     """The chunk's data lines; for an empty chunk one empty text."""
     if not data:
         yield "text", ""
-    linewise = any(kind in content_type.lower() for kind in _LINEWISE)
     start = 0
-    for match in (_LINE_END if linewise else _BLANK_LINE).finditer(data):
+    for match in (_LINE_END if is_linewise(content_type) else _BLANK_LINE).finditer(data):
         yield from _bounded(data[start : match.end()])
         start = match.end()
     yield from _bounded(data[start:])
+
+
+def is_one_line(data: bytes) -> bool:
+    """Whether this is one event of plain ASCII, as most chunks are; False says nothing."""
+    size = len(data)
+    return (
+        data.endswith(b"\n\n")
+        and data.find(b"\n\n") == size - 2
+        and data.isascii()
+        and size <= _LONGEST
+        and b"\r" not in data
+        and b"\x7f" not in data
+    )
 
 
 def _bounded(piece: bytes) -> Iterator[tuple[Encoding, str]]:

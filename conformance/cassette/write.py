@@ -16,18 +16,24 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Final, Self
 
+import msgspec
+
 from conformance.cassette.header import Cassette, Clock, Header, Redaction
 from conformance.cassette.records import header_fields
-from conformance.cassette.segments import segments
+from conformance.cassette.segments import is_linewise, is_one_line, segments
 from conformance.errors import CassetteError, Place, UsageError
 from conformance.events import ENDINGS, Ending, Exchange, Request, Response
 
 # Legal in JSON, but they break lines, reorder or hide text in editors and terminals.
 _UNFIT: Final = re.compile("[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+# `json.dumps` makes an encoder for each call.
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 @dataclass(slots=True)
@@ -35,6 +41,7 @@ class _Account:
     """What the writer must remember of one exchange."""
 
     content_type: str = ""
+    linewise: bool = False
     responded: bool = False
     ended: bool = False
     chunks: int = 0
@@ -124,23 +131,43 @@ class Writer:
             raise UsageError("a second response of one exchange")
         account.responded = True
         account.content_type = (response.header("content-type") or "") if response else ""
+        account.linewise = is_linewise(account.content_type)
         self._line({"response": _response_fields(response), **_time(ms), **self._named(exchange)})
 
-    def chunk(self, data: bytes, *, ms: float | None = None, exchange: int | None = None) -> None:
-        """Bytes that arrived together, `ms` after the chunk before."""
+    def chunk(
+        self,
+        data: bytes,
+        *,
+        ms: float | None = None,
+        exchange: int | None = None,
+        flush: bool = True,
+    ) -> None:
+        """Bytes that arrived together, `ms` after the chunk before.
+
+        Without `flush` they are safe from a crash after the next call, or `flush`.
+        """
         account = self._open_account(exchange)
         if not account.responded:
             raise UsageError("a chunk before the response of its exchange")
         # The first chunk begins by itself; a later one without a clock has to say so.
-        begins = {"ms": ms} if account.chunks or ms is not None else {}
+        begins: dict[str, Any] = {"ms": ms} if account.chunks or ms is not None else {}
         named = self._named(exchange)
-        for encoding, value in segments(data, account.content_type):
-            self._line({**begins, encoding: value, **named})
+        lines = [] if named or account.linewise else _plain_line(data, ms)
+        for encoding, value in () if lines else segments(data, account.content_type):
+            lines.append(self._encoded({**begins, encoding: value, **named}))
             begins = {}
+        self._stream.write(b"".join(lines))
+        if flush:
+            self.flush()
         account.chunks += 1
         account.size += len(data)
         if self._seal:
             account.digest.update(data)
+
+    def flush(self) -> None:
+        """What a recorder wrote so far is safe from its crash."""
+        if self._append:
+            self._stream.flush()
 
     def end(self, how: Ending, *, ms: float | None = None, exchange: int | None = None) -> None:
         """How the response ended, `ms` after the last chunk."""
@@ -195,16 +222,21 @@ class Writer:
         return {} if exchange is None or exchange == self._current else {"exchange": exchange}
 
     def _line(self, fields: Mapping[str, Any]) -> None:
+        self._write(self._encoded(fields))
+
+    def _write(self, data: bytes) -> None:
+        self._stream.write(data)
+        self.flush()
+
+    def _encoded(self, fields: Mapping[str, Any]) -> bytes:
         try:
-            text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-            data = _UNFIT.sub(_escaped, text).encode() + b"\n"
+            text = _JSON.encode(fields)
+            fit = text.isascii() and "\x7f" not in text
+            return (text if fit else _UNFIT.sub(_escaped, text)).encode() + b"\n"
         except (ValueError, TypeError, RecursionError) as err:
             kinds = "/".join(sorted(set(fields)))
             message = f"cannot be written as JSON ({kinds}): {err}"
             raise CassetteError(message, place=Place(str(self._path))) from err
-        self._stream.write(data)
-        if self._append:
-            self._stream.flush()
 
     def _open(self) -> IO[bytes] | gzip.GzipFile:
         place = Place(str(self._path))
@@ -244,6 +276,17 @@ def write(path: Path | str, cassette: Cassette, *, seal: bool | None = None) -> 
             writer.exchange(exchange, cassette.clocks.get(exchange.number))
         if cassette.trailer:
             writer.redactions(cassette.trailer)
+
+
+def _plain_line(data: bytes, ms: float | None) -> list[bytes]:
+    """The line of a chunk that is one event of ASCII, as nearly all are; none for any other.
+
+    The same bytes as `json.dumps` gives, in a third of the time.
+    """
+    if not (isinstance(ms, float) and isfinite(ms) and is_one_line(data)):
+        return []
+    text = msgspec.json.encode(data.decode("ascii"))
+    return [b'{"ms":%b,"text":%b}\n' % (repr(ms).encode(), text)]
 
 
 def _request_fields(request: Request | None) -> dict[str, Any] | None:

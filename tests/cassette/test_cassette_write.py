@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from conformance.cassette import Cassette, Clock, Header, Redaction, Writer, read, write
 from conformance.cassette.segments import segments
+from conformance.cassette.write import _plain_line
 from conformance.errors import CassetteError, UsageError
 from conformance.events import ENDINGS, Chunk, Exchange, Request, Response
 
@@ -235,3 +237,17 @@ def test_a_target_that_cannot_be_written_is_named(tmp_path: Path, name: str) -> 
     with pytest.raises(CassetteError, match=r"a\.cassette\.jsonl"):
         Writer(tmp_path / name, Header())
     assert not list(tmp_path.iterdir())
+
+
+@COMMON
+@given(st.text(st.characters(max_codepoint=0x8F, exclude_categories=["Cs"])), st.floats())
+def test_lines_written_the_quick_way_are_those_of_the_slow_one(text: str, ms: float) -> None:
+    data = text.encode() + b"\n\n"
+    quick = _plain_line(data, ms)
+    if quick:
+        ((kind, value),) = segments(data)
+        expected = json.dumps({"ms": ms, kind: value}, separators=(",", ":"))
+        assert quick == [expected.encode() + b"\n"]
+    else:
+        plain = text.isascii() and not set(text) & set("\r\x7f") and "\n\n" not in text
+        assert not (plain and math.isfinite(ms)) or text.endswith("\n")

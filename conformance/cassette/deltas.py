@@ -1,0 +1,246 @@
+r"""Finds a secret that a model spells out over several events, a few characters in each.
+
+What an event says of a text stands in one string (`"delta":"..."`). A string may end in the midst
+of what could become a secret (`sk-pro`); then its event, and those after it, wait for the next one.
+Rule 1: strings under one key with the same indices are one text. It is looked at as it is spelled,
+escapes and all, so places in it are places in the events.
+Rule 2: a text waits while it goes on within 64 events, for at most 2 KiB; at most 1,024 events
+wait. Then what is there counts.
+Rule 3: the stand-in for the whole secret is dealt out over the strings, so that texts put together
+from deltas equal the ones that the server repeats in one piece.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from conformance.cassette.credentials import PREFIXES, SECRET_NAME, credentials
+
+_MOST_EVENTS: Final = 1024
+_STALE: Final = 64
+_LONGEST: Final = 2048
+_KEYS: Final = (
+    "delta|content|reasoning_content|reasoning|reasoning_text|text|thinking|partial_json"
+    "|arguments|refusal|summary"
+)
+_STRING: Final = re.compile(
+    rb'(?<!\\)"(%b)"\s*+:\s*+"((?:[^"\\\r\n]|\\[^\r\n])++)"' % _KEYS.encode()
+)
+_INDEX: Final = re.compile(
+    rb'"(?:index|output_index|content_index|summary_index)"\s*+:\s*+(\d{1,9})'
+)
+_FRAME_END: Final = re.compile(rb"\n\r?\n|\r\r")
+_KEY_CHARACTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+_WORD: Final = rb"(?:(?<![A-Za-z])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
+# What may become a secret that stands behind a word or a mark, at the end of a text.
+_OPEN: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        _WORD + rb"[Bb](?:e(?:a(?:r(?:e(?:r[ \t]*[A-Za-z0-9._~+/-]*=*)?)?)?)?)?\Z",
+        _WORD + rb"[Bb](?:a(?:s(?:i(?:c[ \t]*[A-Za-z0-9+/]*=*)?)?)?)?\Z",
+        _WORD + rb"h(?:t(?:t(?:ps?(?::(?:/(?:/[^\s\"\\<>]*)?)?)?)?)?)?\Z",
+        rb'\\"[A-Za-z_-]{0,60}\Z',
+        rb'\\"' + SECRET_NAME + rb'\\"[ \t]*(?::[ \t]*(?:\\"[^"\\]*)?)?\Z',
+        rb"-{1,5}(?:[A-Z ]{0,60}-*|[A-Z ]{0,60}-----(?:[A-Za-z0-9+/= \t]|\\{1,8}[a-z])*)\Z",
+    )
+)
+# How far before a secret the text says that it is one.
+_CONTEXT: Final = 64
+
+
+class _Piece(NamedTuple):
+    event: _Event
+    start: int
+    size: int
+
+
+@dataclass(eq=False, slots=True)
+class _Event:
+    data: bytes
+    edits: list[tuple[int, bytes]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Text:
+    """The end of a text that may be a secret's beginning, and where it stands."""
+
+    raw: bytes = b""
+    pieces: list[_Piece] = field(default_factory=list)
+    grew: int = 0
+
+
+class Deltas:
+    """Holds events back while one of their texts may end in a secret. One for each body.
+
+    `stand_in` gives the replacement for a secret as it is spelled, of the same length; `clean`
+    takes the secrets out that stand in one event; `count` is told of each rule that found one.
+    """
+
+    def __init__(
+        self,
+        stand_in: Callable[[bytes], bytes],
+        clean: Callable[[bytes], bytes],
+        count: Callable[[str], None],
+    ) -> None:
+        self._stand_in = stand_in
+        self._clean = clean
+        self._count = count
+        self._texts: dict[tuple[object, ...], _Text] = {}
+        self._events: deque[_Event] = deque()
+        self._number = 0
+
+    @property
+    def waits(self) -> bool:
+        return bool(self._events)
+
+    def feed(self, frames: bytes) -> bytes:
+        """Takes whole events; gives those that wait for nothing, clean."""
+        done: list[bytes] = []
+        for frame in _split(frames):
+            self._take(_Event(frame))
+            self._let_go()
+            done += self._ready()
+        return b"".join(done)
+
+    def close(self) -> bytes:
+        """All that waited."""
+        for text in self._texts.values():
+            self._settle(text, len(text.raw))
+        self._texts.clear()
+        return b"".join(self._ready())
+
+    def _take(self, event: _Event) -> None:
+        self._events.append(event)
+        self._number += 1
+        indices = tuple(_INDEX.findall(event.data))
+        for number, match in enumerate(_STRING.finditer(event.data)):
+            channel = (match[1], number, indices)
+            text = self._texts.pop(channel, None) or _Text()
+            start, stop = match.span(2)
+            text.grew = self._number
+            text.raw += match[2]
+            text.pieces.append(_Piece(event, start, stop - start))
+            if self._look(text):
+                self._texts[channel] = text
+
+    def _look(self, text: _Text) -> bool:
+        """Replaces what is whole; keeps the end that is not. Whether there is one."""
+        size = len(text.raw)
+        opens = min(_open_at(text.raw), _grows_at(text.raw))
+        if size - opens > _LONGEST:
+            opens = size
+        self._settle(text, opens)
+        text.raw = text.raw[opens:]
+        while text.pieces and text.pieces[0].size <= opens:
+            opens -= text.pieces.pop(0).size
+        if opens:
+            first = text.pieces[0]
+            text.pieces[0] = _Piece(first.event, first.start + opens, first.size - opens)
+        return bool(text.raw)
+
+    def _settle(self, text: _Text, stop: int) -> None:
+        """Deals out a stand-in for every secret before `stop`."""
+        if len(text.pieces) < 2:
+            return  # in one string: what cleans events finds it
+        for found in credentials(text.raw):
+            if found.stop <= stop:
+                self._deal(text, found.start, found.stop, found.rule)
+
+    def _deal(self, text: _Text, start: int, stop: int, rule: str) -> None:
+        secret = text.raw[start:stop]
+        stand_in = self._stand_in(secret)
+        at = 0
+        for piece in text.pieces:
+            low, high = max(start, at), min(stop, at + piece.size)
+            if low < high:
+                part = stand_in[low - start : high - start]
+                piece.event.edits.append((piece.start + low - at, part))
+            at += piece.size
+        if stand_in != secret:
+            self._count(rule)
+
+    def _let_go(self) -> None:
+        """Texts that did not go on end here; where too many events wait, all do."""
+        full = len(self._events) > _MOST_EVENTS
+        for channel, text in list(self._texts.items()):
+            if full or self._number - text.grew > _STALE:
+                self._settle(text, len(text.raw))
+                del self._texts[channel]
+
+    def _ready(self) -> Iterator[bytes]:
+        waiting = {id(piece.event) for text in self._texts.values() for piece in text.pieces}
+        while self._events and id(self._events[0]) not in waiting:
+            yield self._edited(self._events.popleft())
+
+    def _edited(self, event: _Event) -> bytes:
+        if not event.edits:
+            return self._clean(event.data)
+        data = bytearray(event.data)
+        for at, part in event.edits:
+            data[at : at + len(part)] = bytes(len(part))
+        # Part of a stand-in could look like a secret of its own: it is put in when all is clean.
+        data[:] = self._clean(bytes(data))
+        for at, part in event.edits:
+            data[at : at + len(part)] = part
+        return bytes(data)
+
+
+def _open_at(raw: bytes) -> int:
+    """Where an end begins that may become a secret; the text's length where there is none."""
+    end = raw[-_LONGEST:]
+    places = [match.start() for match in (one.search(end) for one in _OPEN) if match]
+    run = len(end.rstrip(_KEY_CHARACTERS))
+    # After a backslash stand a letter, or u and four digits, that belong to the escape.
+    escape = 0 if end[run - 1 : run] != b"\\" else 5 if end[run : run + 1] == b"u" else 1
+    starts = [run + escape, *(run + match.end() for match in re.finditer(rb"\.", end[run:]))]
+    for at in starts:
+        rest = end[at:]
+        if rest and any(rest.startswith(p) or p.startswith(rest) for p in PREFIXES):
+            places.append(at)
+    return len(raw) - len(end) + min(places, default=len(end))
+
+
+def _grows_at(raw: bytes) -> int:
+    """Where a secret begins that may go on, with what tells it; else the text's length."""
+    starts = [found.start for found in credentials(raw) if found.stop == len(raw)]
+    return max(0, min(starts, default=len(raw) + _CONTEXT) - _CONTEXT)
+
+
+def _split(frames: bytes) -> Iterator[bytes]:
+    at = 0
+    for match in _FRAME_END.finditer(frames):
+        yield frames[at : match.end()]
+        at = match.end()
+    if at < len(frames):
+        yield frames[at:]
+
+
+def ends_open() -> str:
+    """A pattern for whole events: all that `_open_at` would find in one, and a little more."""
+    partial = sorted({prefix[:n].decode() for prefix in PREFIXES for n in range(1, len(prefix))})
+    whole = (re.escape(prefix.decode()) + r"[A-Za-z0-9_.\-]*" for prefix in PREFIXES)
+    words = (
+        r"[Bb]e?a?r?e?",
+        r"[Bb]earer[ \t]*[A-Za-z0-9._~+/\-]*=*",
+        r"[Bb]a?s?i?",
+        r"[Bb]asic[ \t]*[A-Za-z0-9+/]*=*",
+        r"ht?t?p?s?:?/?/?",
+    )
+    marks = (
+        r"https?://[^\s\"\\<>]*",
+        r'\\"[A-Za-z_\-]*',
+        r'\\"[A-Za-z_\-]*\\"\s*:?\s*',
+        r'\\"[A-Za-z_\-]*(?i:key|secret|password|token|authorization)\\"\s*:\s*\\"[^"\\]*',
+        r'-[A-Z ]*-*|-----[^"]*',
+    )
+    any_text = r'(?:[^"\\]|\\.)*'
+    words_end = "|".join((*map(re.escape, partial), *whole, *words))
+    before = rf'(?:{any_text}(?:[^A-Za-z0-9_\-"\\]|\\u[0-9a-fA-F]{{4}}|\\.))?'
+    return (
+        rf'"(?:{_KEYS})"\s*:\s*"'
+        rf'(?:{before}(?:{words_end})|{any_text}(?:{"|".join(marks)}))"'
+    )

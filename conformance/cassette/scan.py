@@ -1,0 +1,130 @@
+"""Looks for secrets that were left in a file, and tells their lines.
+
+Rule 1: what redaction would replace is a secret; stand-ins and opaque reasoning data are none.
+Rule 2: a body of a cassette is looked at as a whole, so a secret in two chunks, or spelled out over
+several events, is found; every other file, and the other lines of a cassette, line by line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from conformance.cassette.credentials import credentials
+from conformance.cassette.deltas import Deltas
+from conformance.cassette.opaque import secret_spans
+from conformance.cassette.placeholders import is_stand_in
+from conformance.cassette.positions import cassette_layout
+from conformance.cassette.read import exchanges
+from conformance.cassette.records import parse_record
+from conformance.cassette.redact import CREDENTIAL_HEADERS, REDACTED
+from conformance.cassette.source import RawLine, lines, plain_name
+from conformance.errors import Place
+from conformance.events import Request, Response
+
+_PEEK: Final = 8192
+_BLANKED: Final = re.compile(rb"\x00+")
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A secret: where, by which redaction rule, and how long; never what it is."""
+
+    place: Place
+    rule: str
+    hint: str
+
+
+def scan(path: Path | str) -> Iterator[Sighting]:
+    """Every secret of a file, in its order. A binary file has none. Raises CassetteError."""
+    where = Path(path)
+    if plain_name(where).endswith(".cassette.jsonl"):
+        yield from sorted(_in_cassette(where), key=lambda one: one.place.line or 0)
+    elif not _is_binary(where):
+        for line in lines(where):
+            for rule, size in _secrets(line.data):
+                yield _sighting(where, line.number, rule, size)
+
+
+def _in_cassette(path: Path) -> Iterator[Sighting]:
+    file = str(path)
+    for line in lines(path):
+        if not line.ended or line.number == 1:
+            found = list(_secrets(line.data))
+        else:
+            found = list(_beside_bodies(file, line))
+        for rule, size in found:
+            yield _sighting(path, line.number, rule, size)
+    for exchange in exchanges(path):
+        body = b"".join(chunk.data for chunk in exchange.chunks)
+        spans = list(_in_body(body))
+        layout = cassette_layout(path, exchange.number) if spans else None
+        for start, size, rule in spans:
+            assert layout is not None
+            yield _sighting(path, layout.line(start), rule, size)
+
+
+def _beside_bodies(file: str, line: RawLine) -> Iterator[tuple[str, int]]:
+    """What a line that is no part of a body holds."""
+    record = parse_record(file, line)
+    kinds = record.kinds()
+    if "text" in kinds or "hex" in kinds:
+        return
+    for message in (record.request, record.response):
+        if isinstance(message, Request | Response):
+            for name, value in message.headers:
+                if name.lower() in CREDENTIAL_HEADERS and value != REDACTED:
+                    yield f"header {name.lower()}", len(value)
+    yield from _secrets(line.data)
+
+
+def _in_body(body: bytes) -> Iterator[tuple[int, int, str]]:
+    """As `_spans`, and secrets over several events: where redaction would put a stand-in."""
+    found: list[tuple[int, int, str]] = []
+    at = 0
+
+    def look(events: bytes) -> bytes:
+        nonlocal at
+        found.extend((at + start, size, rule) for start, size, rule in _spans(events))
+        at += len(events)
+        return events
+
+    def blank(secret: bytes) -> bytes:
+        known = is_stand_in(secret.decode("utf-8", "surrogateescape"))
+        return secret if known else bytes(len(secret))
+
+    deltas = Deltas(blank, look, lambda _: None)
+    marked = deltas.feed(body) + deltas.close()
+    if marked != body:
+        runs = (match.span() for match in _BLANKED.finditer(marked))
+        found += [(a, b - a, "over several events") for a, b in runs if body[a]]
+    yield from sorted(found)
+
+
+def _secrets(text: bytes) -> Iterator[tuple[str, int]]:
+    for _, size, rule in _spans(text):
+        yield rule, size
+
+
+def _spans(text: bytes) -> Iterator[tuple[int, int, str]]:
+    """Start, length and rule of every secret; a place that two rules claim counts once."""
+    found = [span for span in secret_spans(text) if not span.rule.startswith("opaque.")]
+    stop = 0
+    both: list[tuple[int, int, str]] = [*found, *credentials(text)]
+    for start, end, rule in sorted(both):
+        raw = text[start:end].decode("utf-8", "surrogateescape")
+        if start >= stop and raw != REDACTED and not is_stand_in(raw):
+            stop = end
+            yield start, end - start, rule
+
+
+def _is_binary(path: Path) -> bool:
+    head = next(lines(path), None)
+    return head is not None and b"\0" in head.data[:_PEEK]
+
+
+def _sighting(path: Path, line: int, rule: str, size: int) -> Sighting:
+    return Sighting(Place(str(path), line), rule, f"a secret of {size} characters")

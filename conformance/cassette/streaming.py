@@ -1,0 +1,94 @@
+"""Redacts a body while it arrives.
+
+Rule 1: bytes are held back until the frame that they are part of ends: an event at its blank line,
+a line of NDJSON at its end, a JSON body with the stream. So a secret in two chunks is found.
+Rule 2: a frame waits for the next ones while its text may end in the midst of a secret (`deltas`).
+Rule 3: chunks come out as they went in, later: as many, as long, with their times.
+Rule 4: at most 16 MiB are held. Of a longer frame, letters and digits of the rest become `x` and
+`0`: it could be the rest of a secret.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+from conformance.cassette.placeholders import blanked
+from conformance.cassette.redact import Redactor
+from conformance.cassette.segments import is_linewise
+from conformance.events import Chunk
+
+_EVENT_ENDS: Final = (b"\n\n", b"\n\r\n", b"\r\r")
+_LINE_ENDS: Final = (b"\n",)
+_LONGEST_HOLD: Final = 16 * 1024 * 1024
+
+
+class BodyRedactor:
+    """Holds bytes back until the frame that they are part of ends."""
+
+    def __init__(
+        self, redactor: Redactor, content_type: str = "", *, longest: int = _LONGEST_HOLD
+    ) -> None:
+        self._redactor = redactor
+        self._deltas = redactor.deltas()
+        self._frame_ends = _LINE_ENDS if is_linewise(content_type) else _EVENT_ENDS
+        self._longest = longest
+        self._held = bytearray()
+        self._clean = bytearray()
+        self._flooded = False
+        self._waiting: deque[tuple[int, float | None]] = deque()
+
+    def feed(self, chunk: Chunk) -> list[Chunk]:
+        """Chunks that are complete now."""
+        whole = not (self._waiting or self._flooded) and chunk.data.endswith(self._frame_ends)
+        if whole and self._redactor.is_plain(chunk.data):
+            return [chunk]
+        self._waiting.append((len(chunk.data), chunk.ms))
+        searched = max(0, len(self._held) - 2)
+        self._held += chunk.data
+        if self._flooded:
+            self._leave_flood(searched)
+            searched = 0
+        self._redact(self._last_end(searched))
+        if len(self._held) > self._longest:
+            self._redact(len(self._held))
+            self._flooded = True
+        return self._complete()
+
+    def close(self) -> list[Chunk]:
+        """Everything that was held back."""
+        self._blank(len(self._held)) if self._flooded else self._redact(len(self._held))
+        self._clean = bytearray(self._redactor.ending(bytes(self._clean + self._deltas.close())))
+        return self._complete()
+
+    def _last_end(self, searched: int) -> int:
+        """The place after the last frame that is whole; 0 where there is none."""
+        ends = [(self._held.rfind(end, searched), len(end)) for end in self._frame_ends]
+        return max(at + size if at >= 0 else 0 for at, size in ends)
+
+    def _leave_flood(self, searched: int) -> None:
+        ends = [(self._held.find(end, searched), len(end)) for end in self._frame_ends]
+        first = min((at + size for at, size in ends if at >= 0), default=0)
+        self._blank(first or len(self._held))
+        self._flooded = not first
+
+    def _redact(self, stop: int) -> None:
+        if stop:
+            frames = bytes(self._held[:stop])
+            plain = not self._deltas.waits and self._redactor.is_plain(frames)
+            self._clean += frames if plain else self._deltas.feed(frames)
+            del self._held[:stop]
+
+    def _blank(self, stop: int) -> None:
+        self._clean += self._deltas.close()
+        self._clean += blanked(bytes(self._held[:stop]))
+        del self._held[:stop]
+
+    def _complete(self) -> list[Chunk]:
+        done, at = [], 0
+        while self._waiting and at + self._waiting[0][0] <= len(self._clean):
+            size, ms = self._waiting.popleft()
+            done.append(Chunk(bytes(self._clean[at : at + size]), ms))
+            at += size
+        del self._clean[:at]
+        return done

@@ -1,0 +1,72 @@
+"""`conformance redact`: recordings without their secrets, and a search for secrets in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from conformance.cassette import Redactor, redact, write
+from conformance.cassette.read import read
+from conformance.cassette.scan import scan
+from conformance.cassette.source import plain_name
+from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING
+from conformance.cli.terminal import put, warn
+from conformance.errors import Place, UsageError
+from conformance.report.printable import visible
+from conformance.report.wording import count
+
+
+def command(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Cassettes; with --scan any files.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="OUT", help="Default: in place.")
+    ] = None,
+    scan_only: Annotated[
+        bool, typer.Option("--scan", help="Change nothing; exit 1 where a file holds a secret.")
+    ] = False,
+    keep_opaque: Annotated[
+        bool, typer.Option("--keep-opaque", help="Leave signatures and encrypted content.")
+    ] = False,
+) -> None:
+    """Take secrets out of recordings, or tell where some stand."""
+    if scan_only:
+        raise typer.Exit(_scan(paths))
+    if output is not None and len(paths) != 1:
+        raise UsageError("-o takes one file", hint="without it, files are changed in place")
+    for path in paths:
+        if not plain_name(path).endswith(".cassette.jsonl"):
+            raise UsageError(
+                "expected a cassette", place=Place(str(path)), hint="convert redacts the others"
+            )
+        redactor = Redactor(opaque=not keep_opaque)
+        cassette = read(path)
+        for note in cassette.notes:
+            warn(f"note: {visible(note)}")
+        clean = redact(cassette, redactor)
+        write(output or path, clean)
+        replaced = sum(redaction.count for redaction in redactor.counts())
+        put(f"{output or path}: {count(replaced, 'replacement')}")
+
+
+def _scan(paths: list[Path]) -> int:
+    found = files = 0
+    for path in paths:
+        for file in sorted(each for each in _files(path)):
+            files += 1
+            for one in scan(file):
+                found += 1
+                put(f"{one.place}: {one.rule}: {visible(one.hint)}")
+    put(f"{count(found, 'secret')} in {count(files, 'file')}")
+    if not files:
+        return NOTHING
+    return FINDINGS if found else CONFORMS
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise UsageError("there is no such file", place=Place(str(path)))
+    return [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]

@@ -1,0 +1,27 @@
+"""Records what passes between a client and a server.
+
+`RecordingProxy` stands between them; `record_directly` is the client itself. Both write each chunk
+as it comes, cut as it came.
+"""
+
+from __future__ import annotations
+
+from conformance.targets.recording.direct import Asking, load_requests, record_directly
+from conformance.targets.recording.proxy import RecordingProxy
+from conformance.targets.recording.shelf import Shelf, Terms, dialect_of
+from conformance.targets.recording.take import Told
+from conformance.targets.recording.upstream import Origin
+from conformance.targets.recording.visit import Patience
+
+__all__ = [
+    "Asking",
+    "Origin",
+    "Patience",
+    "RecordingProxy",
+    "Shelf",
+    "Terms",
+    "Told",
+    "dialect_of",
+    "load_requests",
+    "record_directly",
+]

@@ -1,0 +1,174 @@
+"""Records answers by asking for them: each chunk as the server cut it, on disk as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from conformance.cassette import is_recording, open_recording
+from conformance.cassette.redact import REDACTED
+from conformance.cassette.source import whole
+from conformance.errors import CassetteError, Place, RemoteError, UsageError
+from conformance.events import Ending, Request
+from conformance.targets.recording.heads import Headers, end_to_end, without
+from conformance.targets.recording.shelf import Reel, Terms, dialect_of
+from conformance.targets.recording.take import Take, Told
+from conformance.targets.recording.upstream import Broken, Connection, Head, Origin
+from conformance.targets.server_limits import Limits
+
+_MOST_REQUEST: Final = 64 * 1024 * 1024
+_OWN: Final = ("host", "content-length", "accept-encoding")
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A request as it goes out: the path below the server's URL, headers with credentials."""
+
+    path: str
+    body: Any = None
+    method: str = "POST"
+    headers: Headers = ()
+    after: int | None = None
+
+
+def load_requests(file: Path, path: str | None, base: str = "") -> list[Asking]:
+    """The requests of a file: one JSON body, or those of a recording, to be asked anew.
+
+    `path` is where a body goes, below `base`; None: a recording knows. Raises CassetteError,
+    UsageError.
+    """
+    if file.suffix.lower() == ".json" or not is_recording(file):
+        if path is None:
+            hint = "or a URL that ends in /chat/completions, /responses or /messages"
+            raise UsageError("a request body needs --api", place=Place(str(file)), hint=hint)
+        return [Asking(path, _body(file))]
+    asked = [
+        Asking(
+            path=each.request.path.removeprefix(base) if path is None else path,
+            body=each.request.json,
+            method=each.request.method,
+            headers=tuple(pair for pair in each.request.headers if pair[1] != REDACTED),
+            after=each.after,
+        )
+        for each in open_recording(file).exchanges
+        if each.request is not None
+    ]
+    if not asked:
+        raise CassetteError("holds no request", place=Place(str(file)))
+    return asked
+
+
+async def record_directly(
+    origin: Origin,
+    asked: Sequence[Asking],
+    target: Path,
+    terms: Terms,
+    *,
+    limits: Limits,
+    secrets: Mapping[str, str] | None = None,
+) -> list[Told]:
+    """Asks one after the other and writes one cassette. What came of each.
+
+    Raises RemoteError where no response head came (what was sent is in the cassette), CassetteError
+    where the cassette cannot be written.
+    """
+    reel: Reel | None = None
+    told: list[Told] = []
+    try:
+        for one in asked:
+            request = _request(origin, one, secrets or {})
+            reel = reel or Reel(target, terms, request, via="direct")
+            take = reel.take(request, one.after, when_full="client-closed")
+            try:
+                told.append(await _record(origin, request, take, limits))
+            finally:
+                reel.ended()
+    finally:
+        if reel is not None:
+            reel.writer.close()
+    return told
+
+
+async def _record(origin: Origin, request: Request, take: Take, limits: Limits) -> Told:
+    run = _Run(origin, request, take, limits)
+    how: Ending = "client-closed"
+    note = ""
+    try:
+        async with asyncio.timeout(limits.timeout):
+            how, note = await run.ask()
+    except TimeoutError:
+        note = f"it had not ended after {limits.timeout:g} s"
+    except Broken as broken:
+        how, note = broken.end, str(broken)
+    finally:
+        told = take.end(how, note)
+    if run.head is None:
+        raise RemoteError(f"{origin.netloc}: {note}")
+    return told
+
+
+class _Run:
+    """One request and its answer."""
+
+    def __init__(self, origin: Origin, request: Request, take: Take, limits: Limits) -> None:
+        self.head: Head | None = None
+        self._origin = origin
+        self._request = request
+        self._take = take
+        self._limits = limits
+
+    async def ask(self) -> tuple[Ending, str]:
+        """How it ended. Raises Broken."""
+        request, limits = self._request, self._limits
+        connection = await Connection.open(self._origin, timeout=limits.connect)
+        try:
+            body = b"" if request.json is None else _encoded(request.json)
+            await connection.send(request.method, request.path, request.headers, body)
+            idle = limits.idle if _streams(request.json) else None
+            head = self.head = await connection.head(request.method, idle=idle)
+            self._take.head(head.response)
+            async for pieces in connection.body(head, idle=idle):
+                self._take.take(pieces)
+                if self._take.is_full:
+                    return "client-closed", self._take.note
+            return "eof", ""
+        finally:
+            connection.abort()
+
+
+def _request(origin: Origin, asked: Asking, secrets: Mapping[str, str]) -> Request:
+    own = without(end_to_end(asked.headers), *_OWN, *(name.lower() for name in secrets))
+    fixed: Headers = (
+        ("host", origin.netloc),
+        ("accept-encoding", "identity"),
+        ("user-agent", "reasoning-conformance"),
+        ("content-type", "application/json"),
+    )
+    target = origin.target(asked.path)
+    if dialect_of(target) == "anthropic.messages":
+        fixed = (*fixed, ("anthropic-version", "2023-06-01"))
+    names = {name.lower() for name, _ in own}
+    defaults = tuple((name, value) for name, value in fixed if name not in names)
+    return Request(asked.method, target, (*defaults, *own, *secrets.items()), asked.body)
+
+
+def _streams(body: Any) -> bool:
+    return isinstance(body, dict) and body.get("stream") is True
+
+
+def _encoded(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _body(file: Path) -> Any:
+    try:
+        return msgspec.json.decode(whole(file, max_bytes=_MOST_REQUEST))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        message = f"expected a request body in JSON: {err}"
+        raise CassetteError(message, place=Place(str(file))) from err

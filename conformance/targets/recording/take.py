@@ -1,0 +1,177 @@
+"""One exchange while it is recorded: every chunk on disk as soon as it may be.
+
+Rule 1: the clock is the recorder's own: a chunk came when its last byte came.
+Rule 2: bodies are recorded decoded; `content-encoding` and `content-length` of such a body are
+replaced by `x-decoded-from`, since they are not true of what is recorded. Its chunks are cut where
+the encoded ones were.
+Rule 3: nothing is recorded that redaction could not look into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Final
+
+from conformance.cassette import BodyRedactor, Redactor, Writer
+from conformance.events import Chunk, Ending, Request, Response
+from conformance.targets.recording.framing import Piece
+from conformance.targets.recording.heads import without
+from conformance.targets.server_body import Decoder, UndecodableError
+
+_IDENTITY: Final = ("", "identity")
+_DECODABLE: Final = ("gzip", "x-gzip", "deflate")
+# A transfer chunk that is longer is recorded as several.
+_LONGEST_CHUNK: Final = 16 * 1024 * 1024
+_START: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What became of an exchange: for people."""
+
+    request: Request
+    status: int | None
+    chunks: int
+    size: int
+    end: Ending
+    note: str
+
+
+class Take:
+    """Records one exchange into a cassette that is open. `redactor` None: everything as it came.
+
+    `max_bytes` bounds what is recorded of the body; then its end is `when_full`. `start` is how the
+    body began, not redacted.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        redactor: Redactor | None,
+        request: Request,
+        *,
+        max_bytes: int,
+        when_full: Ending = "open",
+        after: int | None = None,
+        dialect: str | None = None,
+        came: float | None = None,
+    ) -> None:
+        self.note = ""
+        self._writer = writer
+        self._redactor = redactor
+        self._request = request if redactor is None else redactor.request(request)
+        self._max_bytes = max_bytes
+        self._when_full = when_full
+        self._body: BodyRedactor | None = None
+        self._decoder: Decoder | None = None
+        self._pieces: list[bytes] = []
+        self._held = 0
+        self._status: int | None = None
+        self._chunks = self._size = 0
+        self._ending: Ending | None = None
+        self._last = perf_counter() if came is None else came
+        self.start = b""
+        self.number = writer.request(self._request, after=after, dialect=dialect)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more will be recorded, whatever comes."""
+        return self._ending is not None
+
+    def head(self, response: Response) -> None:
+        """The response head came."""
+        self._status = response.status
+        encoding = (response.header("content-encoding") or "").strip().lower()
+        recorded = response if encoding in _IDENTITY else self._decoding(response, encoding)
+        if self._redactor is not None:
+            recorded = self._redactor.response(recorded)
+            self._body = BodyRedactor(self._redactor, response.header("content-type") or "")
+        self._writer.response(recorded, ms=self._elapsed(), exchange=self.number)
+
+    def take(self, pieces: Iterable[Piece]) -> None:
+        """What one read gave of the body; it is safe from a crash now."""
+        for piece in pieces:
+            if self._ending is None:
+                self._take(piece)
+        self._writer.flush()
+
+    def _take(self, piece: Piece) -> None:
+        self._held += len(piece.data)
+        if piece.whole and not self._pieces:
+            self._chunk(piece.data)
+        else:
+            self._pieces.append(piece.data)
+            if piece.whole or self._held > _LONGEST_CHUNK:
+                self._chunk(b"".join(self._pieces))
+
+    def end(self, how: Ending, note: str = "") -> Told:
+        """It is over; what was held back is written."""
+        if self._pieces:
+            self._chunk(b"".join(self._pieces))
+        ending = self._ending or how
+        ms = self._elapsed()
+        for chunk in self._body.close() if self._body else []:
+            self._put(chunk)
+        self._writer.end(ending, ms=ms, exchange=self.number)
+        self._ending = ending
+        said = self.note or note
+        return Told(self._request, self._status, self._chunks, self._size, ending, said)
+
+    def _chunk(self, data: bytes) -> None:
+        self._pieces, self._held = [], 0
+        clear = self._decoded(data)
+        if len(self.start) < _START:
+            self.start += clear[:_START]
+        if not clear and data:
+            return  # the decoder keeps it: it comes with the next chunk
+        ms = self._elapsed()
+        if self._body is None:
+            self._put(Chunk(clear, ms))
+        else:
+            for chunk in self._body.feed(Chunk(clear, ms)):
+                self._put(chunk)
+
+    def _put(self, chunk: Chunk) -> None:
+        self._writer.chunk(chunk.data, ms=chunk.ms, exchange=self.number, flush=False)
+        self._chunks += 1
+
+    def _decoded(self, data: bytes) -> bytes:
+        self._size += len(data)
+        if self._decoder is None:
+            if self._size <= self._max_bytes:
+                return data
+            self._stop_full()
+            return b""
+        try:
+            clear = self._decoder.feed(data)
+        except UndecodableError as err:
+            self._stop("protocol-error", str(err))
+            return b""
+        if self._decoder.is_full:
+            self._stop_full()
+        return clear
+
+    def _decoding(self, response: Response, encoding: str) -> Response:
+        """The head as recorded where the body is encoded."""
+        if encoding not in _DECODABLE:
+            if self._redactor is not None:
+                self._stop("open", f"a body in {encoding!r} cannot be redacted: not recorded")
+                return replace(response, headers=without(response.headers, "content-encoding"))
+            self.note = f"the body is recorded as it came, in {encoding!r}"
+            return response
+        self._decoder = Decoder(encoding, self._max_bytes)
+        plain = without(response.headers, "content-encoding", "content-length")
+        return replace(response, headers=(*plain, ("x-decoded-from", encoding)))
+
+    def _stop_full(self) -> None:
+        self._stop(self._when_full, f"more than {self._max_bytes} bytes: the rest was not recorded")
+
+    def _stop(self, end: Ending, note: str) -> None:
+        self._ending, self.note = end, note
+
+    def _elapsed(self) -> float:
+        now = perf_counter()
+        ms, self._last = (now - self._last) * 1000, now
+        return round(ms, 3)

@@ -1,0 +1,104 @@
+"""Which conversation a request carries on: told by what it repeats.
+
+Rule 1: a request that names an earlier response (`previous_response_id`) follows it.
+Rule 2: a request whose history begins with all that an earlier request sent, and goes on with an
+answer, follows that one; the longest such beginning counts.
+Rule 3: where two exchanges fit alike, nothing is claimed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any, Final
+
+from conformance.events import Request
+
+_MOST: Final = 10_000
+_HISTORIES: Final = ("messages", "input")
+_RESPONSE_ID: Final = re.compile(rb'"id"\s*:\s*"(resp_[A-Za-z0-9_-]{1,200})"')
+_ANSWERS: Final = frozenset({"assistant", "model"})
+_ANSWER_ITEMS: Final = frozenset({"reasoning", "function_call", "message"})
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """An exchange by the file that holds it and its number there."""
+
+    file: str
+    number: int
+
+
+class Threads:
+    """Remembers what was asked and answered, the last 10,000 exchanges."""
+
+    def __init__(self) -> None:
+        self._asked: OrderedDict[bytes, list[Turn]] = OrderedDict()
+        self._answered: OrderedDict[str, Turn] = OrderedDict()
+
+    def before(self, request: Request) -> Turn | None:
+        """The exchange that this request carries on; None if that cannot be told."""
+        body = request.json
+        if not isinstance(body, dict):
+            return None
+        named = body.get("previous_response_id")
+        if isinstance(named, str) and named in self._answered:
+            return self._answered[named]
+        history = _history(body)
+        digests = _digests(request.path, history)
+        for length in range(len(history) - 1, 0, -1):
+            turns = self._asked.get(digests[length], [])
+            if turns and _is_answer(history[length]):
+                return turns[0] if len(turns) == 1 else None
+        return None
+
+    def asked(self, request: Request, turn: Turn) -> None:
+        """This exchange sent this history."""
+        history = _history(request.json)
+        if history:
+            digest = _digests(request.path, history)[-1]
+            self._asked.setdefault(digest, []).append(turn)
+            _forget(self._asked)
+
+    def answered(self, start: bytes, turn: Turn) -> None:
+        """This exchange's body began like this: the id of a response stands there, if anywhere."""
+        match = _RESPONSE_ID.search(start)
+        if match:
+            self._answered[match[1].decode()] = turn
+            _forget(self._answered)
+
+
+def _history(body: Any) -> list[Any]:
+    found = [body.get(key) for key in _HISTORIES] if isinstance(body, dict) else []
+    for one in found:
+        if isinstance(one, str):
+            return [{"role": "user", "content": one}]
+        if isinstance(one, list):
+            return one
+    return []
+
+
+def _digests(path: str, history: list[Any]) -> list[bytes]:
+    """For each length from 0, a digest of the history's first items."""
+    running = hashlib.sha256(path.encode("utf-8", "surrogatepass"))
+    digests = [running.digest()]
+    for item in history:
+        text = json.dumps(item, sort_keys=True, separators=(",", ":"))
+        running.update(text.encode() + b"\n")
+        digests.append(running.digest())
+    return digests
+
+
+def _is_answer(item: Any) -> bool:
+    if not isinstance(item, dict):
+        return False
+    role = item.get("role")
+    return role in _ANSWERS if role is not None else item.get("type") in _ANSWER_ITEMS
+
+
+def _forget(memory: OrderedDict[Any, Any]) -> None:
+    if len(memory) > _MOST:
+        memory.popitem(last=False)

@@ -1,0 +1,112 @@
+"""A secret that a model spells out over events is found, and said alike wherever it is repeated."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+
+import pytest
+
+from conformance.cassette import BodyRedactor, Redactor
+from conformance.events import Chunk
+from tests.cassette.secret_shapes import SHAPES
+
+EVENT = '{"type":"response.output_text.delta","output_index":%d,"delta":"%s"}'
+DONE = '{"type":"response.output_text.done","output_index":0,"text":"%s"}'
+OTHER = '{"type":"response.output_text.delta","output_index":1,"delta":"and "}'
+DELTA = re.compile(rb'"output_index":0,"delta":"((?:[^"\\]|\\.)*)"')
+TEXT = re.compile(rb'"text":"((?:[^"\\]|\\.)*)"')
+ARGUMENT = '{\\"api_key\\": \\"no-shape-at-all-7\\", \\"city\\": \\"Paris\\"}'
+
+
+def pieces(raw: str, rng: random.Random, longest: int) -> list[str]:
+    """The inside of a JSON string, cut anywhere but in an escape."""
+    units = re.findall(r"\\u....|\\.|.", raw)
+    cut = []
+    while units:
+        size = rng.randint(1, longest)
+        cut.append("".join(units[:size]))
+        units = units[size:]
+    return cut
+
+
+def stream(raw: str, rng: random.Random, longest: int) -> list[bytes]:
+    """The text in deltas, another text between them, and the first one again in one piece."""
+    lines = []
+    for piece in pieces(raw, rng, longest):
+        lines.append(EVENT % (0, piece))
+        lines += [OTHER] * (rng.random() < 0.3)
+    return [f"data: {line}\n\n".encode() for line in (*lines, DONE % raw)]
+
+
+def redacted(events: list[bytes]) -> bytes:
+    streaming = BodyRedactor(Redactor())
+    done = [one for event in events for one in streaming.feed(Chunk(event, 1.0))]
+    done += streaming.close()
+    assert [len(one.data) for one in done] == [len(event) for event in events]
+    return b"".join(one.data for one in done)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("longest", [1, 4, 30])
+def test_a_secret_over_events_becomes_one_stand_in(name: str, longest: int) -> None:
+    rng = random.Random(f"{name}{longest}")
+    secret = SHAPES[name].replace("\\n", "\n")
+    for before, after in (("", ""), ("my key is ", ", keep it!"), ("a\n", "\n\nThat's it.")):
+        raw = json.dumps(before + secret + after)[1:-1]
+        clean = redacted(stream(raw, rng, longest))
+        said = b"".join(DELTA.findall(clean))
+        assert said != raw.encode()
+        assert json.dumps(secret)[1:-1].encode() not in said
+        assert said == TEXT.findall(clean)[0]
+        assert len(said) == len(raw)
+
+
+@pytest.mark.parametrize("longest", [1, 3, 50])
+def test_a_secret_argument_over_events_is_found(longest: int) -> None:
+    clean = redacted(stream(ARGUMENT, random.Random(longest), longest))
+    said = b"".join(DELTA.findall(clean))
+    assert said == TEXT.findall(clean)[0]
+    assert b"no-shape-at-all-7" not in said
+    assert b"Paris" in said
+
+
+def test_text_without_secrets_stays_and_waits_for_little() -> None:
+    words = ("The", "user's", "task-force", "asks:", "B", "or", "sk-learn?", "h\\u00e9", "eyJust")
+    events = [f"data: {EVENT % (0, word + ' ')}\n\n".encode() for word in words * 20]
+    streaming = BodyRedactor(Redactor())
+    done = 0
+    for number, event in enumerate(events, 1):
+        out = streaming.feed(Chunk(event, 1.0))
+        assert [one.data for one in out] == events[done : done + len(out)]
+        done += len(out)
+        assert number - done <= 1
+    assert not streaming.close()
+
+
+def test_a_text_that_does_not_go_on_lets_events_go() -> None:
+    streaming = BodyRedactor(Redactor())
+    assert not streaming.feed(Chunk(b'data: {"index":7,"content":"sk-"}\n\n', 1.0))
+    held = 1
+    for _ in range(100):
+        held += 1 - len(streaming.feed(Chunk(b'data: {"index":8,"content":"fine "}\n\n', 1.0)))
+    assert held == 0
+
+
+def test_a_stand_in_over_events_is_known_again() -> None:
+    rng = random.Random(3)
+    raw = SHAPES["anthropic"]
+    clean = redacted(stream(raw, rng, 4))
+    again = redacted([event + b"\n\n" for event in clean.split(b"\n\n")[:-1]])
+    assert again == clean
+
+
+@pytest.mark.parametrize("piece", ["s", "sk-", "a", '\\"', '\\"api_key\\": \\"', "://", "Bearer "])
+def test_hostile_deltas_wait_for_a_bounded_time(piece: str) -> None:
+    event = f"data: {EVENT % (0, piece)}\n\n".encode()
+    streaming = BodyRedactor(Redactor())
+    held = 0
+    for _ in range(3000):
+        held += 1 - len(streaming.feed(Chunk(event, 1.0)))
+        assert held <= 2100

@@ -1,0 +1,178 @@
+"""Recording by asking: what came is kept, whatever ended it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import ssl
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.cassette import Cassette, read
+from conformance.errors import CassetteError, RemoteError, UsageError
+from conformance.targets.recording import Asking, Origin, Terms, load_requests, record_directly
+from conformance.targets.recording.upstream import certificates
+from conformance.targets.server_limits import Limits
+from tests.targets.record_peers import END, HEAD, Script, chunked, origin
+from tests.targets.record_peers import Origin as Upstream
+
+EVENTS = [b"data: {}\n\n", b"data: [DO", b"NE]\n\n"]
+WIRE = [HEAD, *map(chunked, EVENTS)]
+BODY = {"model": "m", "stream": True, "messages": []}
+
+
+def recorded(
+    folder: Path, asked: list[Asking], *scripts: Script, limits: Limits | None = None, **more: Any
+) -> tuple[Cassette, Upstream]:
+    target = folder / "a.cassette.jsonl"
+
+    async def run() -> Upstream:
+        async with origin(*scripts) as server:
+            where = Origin.parse(f"{server.url}/v1")
+            await record_directly(where, asked, target, Terms(), limits=limits or Limits(), **more)
+            return server
+
+    server = asyncio.run(run())
+    return read(target), server
+
+
+def test_an_answer_is_recorded_as_it_was_cut(tmp_path: Path) -> None:
+    asked = [Asking("/chat/completions", BODY)]
+    cassette, server = recorded(tmp_path, asked, Script([*WIRE, END]))
+    exchange = cassette.exchanges[0]
+    assert [chunk.data for chunk in exchange.chunks] == EVENTS
+    assert (exchange.end, cassette.header.dialect, cassette.sealed) == ("eof", "openai.chat", True)
+    head, body = server.requests[0].split(b"\r\n\r\n")
+    assert head.startswith(b"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:")
+    assert json.loads(body) == BODY
+
+
+def test_a_key_is_sent_and_not_kept(tmp_path: Path) -> None:
+    key = "a-key-without-shape"
+    echo = b'{"error":{"message":"bad key %s"}}' % key.encode()
+    head = b"HTTP/1.1 401 No\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+    _, server = recorded(
+        tmp_path,
+        [Asking("/chat/completions", BODY)],
+        Script([head % len(echo), echo]),
+        secrets={"authorization": f"Bearer {key}"},
+    )
+    assert f"authorization: Bearer {key}".encode() in server.requests[0]
+    assert key not in (tmp_path / "a.cassette.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("script", "limits", "end"),
+    [
+        (Script(WIRE, "silence"), Limits(idle=0.2), "idle-timeout"),
+        (Script(WIRE, "silence"), Limits(timeout=0.3), "client-closed"),
+        (Script([*WIRE, chunked(b"x" * 100)], "silence"), Limits(), "client-closed"),
+        (Script(WIRE, "fin"), Limits(), "protocol-error"),
+    ],
+)
+def test_what_came_is_kept_when_it_is_given_up(
+    script: Script, limits: Limits, end: str, tmp_path: Path
+) -> None:
+    target = tmp_path / "a.cassette.jsonl"
+
+    async def run() -> None:
+        async with origin(script) as server:
+            asked = [Asking("/v1/messages", BODY)]
+            terms = Terms(max_bytes=90)
+            await record_directly(Origin.parse(server.url), asked, target, terms, limits=limits)
+
+    asyncio.run(run())
+    exchange = read(target).exchanges[0]
+    assert exchange.end == end
+    assert [chunk.data for chunk in exchange.chunks][:2] == EVENTS[:2]
+
+
+def test_a_server_that_is_silent_before_its_head_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(RemoteError, match=r"nothing came for 0\.2 s"):
+        recorded(tmp_path, [Asking("/x", BODY)], Script([], "silence"), limits=Limits(idle=0.2))
+    (exchange,) = read(tmp_path / "a.cassette.jsonl").exchanges
+    assert (exchange.response, exchange.end) == (None, "idle-timeout")
+
+
+def test_a_recording_is_asked_anew(tmp_path: Path) -> None:
+    asked = [Asking("/chat/completions", BODY, headers=(("x-mine", "1"), ("Cookie", "a=b")))]
+    recorded(
+        tmp_path, [*asked, Asking("/responses", {"input": "x"}, after=1)], Script([*WIRE, END])
+    )
+    again = load_requests(tmp_path / "a.cassette.jsonl", None, "/v1")
+    assert [(one.path, one.body, one.after) for one in again] == [
+        ("/chat/completions", BODY, None),
+        ("/responses", {"input": "x"}, 1),
+    ]
+    assert "Cookie" not in dict(again[0].headers)
+
+
+def test_files_that_hold_no_request_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("{")
+    with pytest.raises(CassetteError, match="expected a request body in JSON"):
+        load_requests(tmp_path / "a.json", "/x")
+    (tmp_path / "b.json").write_text("{}")
+    with pytest.raises(UsageError, match="needs --api"):
+        load_requests(tmp_path / "b.json", None)
+
+
+@pytest.mark.parametrize(
+    ("url", "target"),
+    [
+        ("http://h/v1/", "/v1/x"),
+        ("http://h", "/x"),
+        ("https://h:8443/a/b?api-version=1", "/a/b/x?api-version=1"),
+        ("http://[::1]:80/v1", "/v1/x"),
+    ],
+)
+def test_paths_stand_below_the_url(url: str, target: str) -> None:
+    assert Origin.parse(url).target("/x") == target
+
+
+@pytest.mark.parametrize(
+    "url", ["h:80", "ftp://h", "http://", "http://u:p@h", "http://h:x", "http://h/\r\nx: y"]
+)
+def test_what_is_no_url_is_refused_without_its_password(url: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Origin.parse(url)
+    assert "u:p" not in str(caught.value)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl for a certificate")
+def test_tls_is_spoken_and_strangers_are_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pem = certificate(tmp_path)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(pem)
+
+    async def run() -> None:
+        async with origin(Script([*WIRE, END]), tls=context) as server:
+            where = Origin.parse(server.url.replace("http:", "https:"))
+            asked = [Asking("/v1/responses", BODY)]
+            with pytest.raises(RemoteError, match="TLS failed"):
+                await record_directly(
+                    where, asked, tmp_path / "no.cassette.jsonl", Terms(), limits=Limits()
+                )
+            monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+            certificates.cache_clear()
+            await record_directly(
+                where, asked, tmp_path / "yes.cassette.jsonl", Terms(), limits=Limits()
+            )
+
+    asyncio.run(run())
+    certificates.cache_clear()
+    assert [c.data for c in read(tmp_path / "yes.cassette.jsonl").exchanges[0].chunks] == EVENTS
+
+
+def certificate(folder: Path) -> Path:
+    key, cert, both = folder / "key", folder / "cert", folder / "both.pem"
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1"
+    extra = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(cert)]
+    subprocess.run([*command.split(), *extra], check=True, capture_output=True)
+    both.write_bytes(cert.read_bytes() + key.read_bytes())
+    return both

@@ -1,0 +1,115 @@
+"""Requests that carry on a conversation share its file; others have their own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.cassette import read
+from conformance.events import Request
+from conformance.targets.recording import Origin, RecordingProxy, Shelf, Terms
+from conformance.targets.recording.threads import Threads, Turn
+from tests.targets.record_peers import END, HEAD, Script, ask, chunked, origin, post
+
+HI = {"role": "user", "content": "hi"}
+HO = {"role": "assistant", "content": "ho"}
+ON = {"role": "user", "content": "and?"}
+CALL = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+FIRST = Turn("a", 1)
+SECOND = Turn("a", 2)
+
+
+def chat(*messages: Any, key: str = "messages", **more: Any) -> Request:
+    return Request(path="/v1/x", json={"model": "m", key: list(messages), **more})
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "follows"),
+    [
+        ([chat(HI)], chat(HI, HO, ON), FIRST),
+        ([chat(HI)], chat(HI, HO), FIRST),
+        ([chat(HI)], chat(HI), None),
+        ([chat(HI)], chat(HI, ON), None),
+        ([chat(HI)], chat(ON, HO, HI), None),
+        ([chat(HI), chat(HI, HO, ON)], chat(HI, HO, ON, HO, HI), SECOND),
+        ([chat(HI), chat(HI)], chat(HI, HO, ON), None),
+        ([chat(HI, key="input")], chat(HI, CALL, ON, key="input"), FIRST),
+        ([Request(path="/v1/x", json={"input": "hi"})], chat(HI, HO, ON, key="input"), FIRST),
+        ([chat(HI)], Request(path="/v1/x", json=None), None),
+        ([chat(HI)], Request(path="/v1/y", json={"messages": [HI, HO]}), None),
+        ([Request(path="/v1/x", json={"messages": 3})], chat(3, HO), None),
+    ],
+)
+def test_a_request_follows_the_one_whose_history_it_carries_on(
+    earlier: list[Request], later: Request, follows: Turn | None
+) -> None:
+    threads = Threads()
+    for number, request in enumerate(earlier, 1):
+        threads.asked(request, Turn("a", number))
+    assert threads.before(later) == follows
+
+
+def test_a_request_follows_the_response_it_names() -> None:
+    threads = Threads()
+    threads.answered(b'event: x\ndata: {"response":{"id":"resp_1","object":"response"}}', FIRST)
+    assert threads.before(chat(ON, key="input", previous_response_id="resp_1")) == FIRST
+    assert threads.before(chat(ON, key="input", previous_response_id="resp_2")) is None
+
+
+def test_memory_is_bounded() -> None:
+    threads = Threads()
+    for number in range(10_050):
+        threads.asked(chat({"n": number}), FIRST)
+        threads.answered(b'"id":"resp_%d"' % number, FIRST)
+    assert threads.before(chat({"n": 0}, HO)) is None
+    assert threads.before(chat({"n": 10_049}, HO)) == FIRST
+    assert threads.before(chat(previous_response_id="resp_1")) is None
+
+
+def test_conversations_at_once_go_to_files_of_their_own(tmp_path: Path) -> None:
+    async def talk(url: str, name: str) -> None:
+        first = {"role": "user", "content": name}
+        for messages in ([first], [first, HO, ON]):
+            body = json.dumps({"model": "m", "messages": messages}).encode()
+            assert (await ask(url, post("/v1/chat/completions", body))).end == "complete"
+
+    async def run() -> None:
+        script = Script([HEAD, *(chunked(b"data: %d\n\n" % n) for n in range(20)), END])
+        async with origin(script) as server:
+            shelf = Shelf(tmp_path, Terms())
+            async with RecordingProxy(Origin.parse(server.url), shelf) as proxy:
+                await asyncio.gather(*(talk(proxy.url, f"talk {n}") for n in range(8)))
+
+    asyncio.run(run())
+    files = sorted(tmp_path.iterdir())
+    assert [path.name for path in files] == [f"{n:04}-chat.cassette.jsonl" for n in range(1, 9)]
+    for path in files:
+        one, two = read(path).exchanges
+        assert (one.after, two.after) == (None, 1)
+        assert one.request is not None
+        assert two.request is not None
+        assert two.request.json["messages"][0] == one.request.json["messages"][0]
+
+
+def test_files_that_are_there_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "0007-chat.cassette.jsonl").write_text("mine")
+    shelf = Shelf(tmp_path, Terms())
+    for path in ("/v1/models", "/v1/threads/thread_abcdefghijklmnopqrstu", "/"):
+        shelf.end(shelf.begin(Request("GET", path)), "eof")
+    shelf.close()
+    names = sorted(path.name.split(".")[0] for path in tmp_path.iterdir())
+    assert names == ["0007-chat", "0008-models", "0009-other", "0010-other"]
+    assert (tmp_path / "0007-chat.cassette.jsonl").read_text() == "mine"
+
+
+def test_idle_files_are_closed_when_many_are_open(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path, Terms())
+    for number in range(150):
+        shelf.end(shelf.begin(chat({"n": number})), "eof")
+    assert len(shelf._reels) <= 129
+    shelf.close()
+    assert len(list(tmp_path.iterdir())) == 150
