@@ -17,12 +17,13 @@ from conformance.events import Chunk, Exchange
 from conformance.rules.verdicts import Verdict
 from conformance.shipped import cassettes
 from tests.authoring.catalogue import good, mutants
-from tests.authoring.draft import SUFFIX, Draft, write
+from tests.authoring.draft import RECORDED, SUFFIX, Draft, write
 
 PROFILES = tuple(folder for folder in (cassettes() / "profiles",) if folder.is_dir())
 """Profiles that only these cassettes need."""
 GOOD = {draft.name: draft for draft in good()}
 MUTANTS = {draft.name: draft for draft in mutants()}
+RECORDINGS = sorted(cassettes().rglob(f"{RECORDED}*{SUFFIX}"))
 RULES = tuple(rule.id for suite in load_suites() for rule in suite.rules)
 SEEDS = range(5)
 
@@ -89,8 +90,18 @@ def test_every_shipped_cassette_is_written_by_the_authoring() -> None:
     shipped = {
         path.relative_to(cassettes()).as_posix().removesuffix(SUFFIX)
         for path in cassettes().rglob(f"*{SUFFIX}")
+        if not path.name.startswith(RECORDED)
     }
     assert shipped == {*GOOD, *MUTANTS}
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
+def test_recordings_of_the_reference_server_conform(path: Path) -> None:
+    held = open_recording(path)
+    found = judged(held)
+    assert held.header.origin == "live"
+    assert [finding.message for finding in found.findings] == []
+    assert Verdict.ERROR not in found.verdicts.values()
 
 
 @pytest.mark.parametrize("draft", [*GOOD.values(), *MUTANTS.values()], ids=lambda d: d.name)

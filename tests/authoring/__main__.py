@@ -6,14 +6,18 @@ import sys
 from pathlib import Path
 
 from tests.authoring.catalogue import good, mutants
-from tests.authoring.draft import SUFFIX, write
+from tests.authoring.draft import RECORDED, SUFFIX, write
 
 
 def main(folder: Path) -> None:
-    """Writes all cassettes and removes those of the folder that nobody writes any more."""
+    """Writes all cassettes and removes those of the folder that nobody writes any more.
+
+    What was recorded from a live server is left alone (`tests/reference/record.py` writes it).
+    """
     written = {write(draft, folder) for draft in (*good(), *mutants())}
     for stale in set(folder.rglob(f"*{SUFFIX}")) - written:
-        stale.unlink()
+        if not stale.name.startswith(RECORDED):
+            stale.unlink()
     sys.stdout.write(f"{len(written)} cassettes in {folder}\n")
 
 

@@ -14,6 +14,7 @@ from conformance.events import Chunk, Ending, Exchange, Request, Response
 from tests.authoring.pieces import Piece, encoded
 
 SUFFIX: Final = ".cassette.jsonl"
+RECORDED: Final = "live-"  # how the names of recordings of live servers begin
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 JSON_BODY: Final = "application/json"
 HEAD_MS: Final = 184.5
