@@ -1,0 +1,1 @@
+"""The reference server: one engine, three APIs on top of it."""

@@ -1,0 +1,189 @@
+"""What the rest of the server knows of the engine; importing it loads no torch."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from reference_impl.server.engine.errors import EngineError, PromptError, PromptTooLong
+from reference_impl.server.engine.events import EngineEvent
+from reference_impl.server.engine.markers import Markers
+
+if TYPE_CHECKING:
+    from reference_impl.server.engine.generation import Generation
+    from reference_impl.server.engine.loop import Loop
+    from reference_impl.server.engine.prompting import Prompter
+
+__all__ = [
+    "Engine",
+    "EngineError",
+    "EngineEvent",
+    "Generates",
+    "Limits",
+    "Markers",
+    "Prompt",
+    "PromptError",
+    "PromptTooLong",
+    "Stream",
+]
+
+MAX_STOPS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where a generation ends and how it chooses; raises ValueError for values without sense.
+
+    `max_tokens` and `thinking_budget` are tokens, None is no bound but the context.
+    `temperature` 0 is greedy; `seed` None takes one from the system.
+    `stop` strings end the visible text and are not part of it.
+    """
+
+    max_tokens: int | None = None
+    thinking_budget: int | None = None
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise ValueError(f"max_tokens must be at least 1, but is {self.max_tokens}")
+        if self.thinking_budget is not None and self.thinking_budget < 0:
+            raise ValueError(f"thinking_budget must be at least 0, but is {self.thinking_budget}")
+        if not isfinite(self.temperature) or self.temperature < 0:
+            raise ValueError(f"temperature must be at least 0, but is {self.temperature}")
+        if not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p must be above 0 and at most 1, but is {self.top_p}")
+        if len(self.stop) > MAX_STOPS or not all(self.stop):
+            raise ValueError(f"stop must be at most {MAX_STOPS} strings, none of them empty")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Token ids that the model goes on from, and whether they end inside thinking."""
+
+    ids: tuple[int, ...]
+    opens_thinking: bool
+
+
+class Stream(Protocol):
+    """Events of one generation; closing it, or cancelling who waits for it, ends the work."""
+
+    def __aiter__(self) -> AsyncIterator[EngineEvent]: ...
+
+    def __anext__(self) -> Awaitable[EngineEvent]: ...
+
+    async def aclose(self) -> None: ...
+
+
+class Generates(Protocol):
+    """The part of `Engine` that APIs use; `ScriptedEngine` is another."""
+
+    @property
+    def markers(self) -> Markers | None: ...
+
+    def prompt(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Mapping[str, Any]] = (),
+        thinking: bool = True,
+    ) -> Prompt: ...
+
+    def generate(
+        self, prompt: Prompt, limits: Limits, *, parent: Stream | None = None
+    ) -> Stream: ...
+
+
+class Engine:
+    """A model that advances many generations together, in a thread of its own."""
+
+    def __init__(self, prompter: Prompter, loop: Loop) -> None:
+        self._prompter = prompter
+        self._loop = loop
+
+    @classmethod
+    def load(
+        cls,
+        folder: Path,
+        *,
+        max_batch: int = 16,
+        step_delay_s: float = 0.0,
+        context: int | None = None,
+        think_markers: tuple[str, str] | None = None,
+        device: str = "auto",
+    ) -> Engine:
+        """The causal language model of a local Hugging Face folder, nothing is downloaded.
+
+        `context` is in tokens and bounded by what the model knows; `step_delay_s` is waited after
+        each step. Raises EngineError where the folder holds no such model, has no chat template,
+        or lacks one of `think_markers` as a token.
+        """
+        from reference_impl.server.engine.loading import load  # noqa: PLC0415 - torch takes seconds
+
+        prompter, loop = load(
+            folder,
+            max_batch=max_batch,
+            step_delay_s=step_delay_s,
+            context=context,
+            think_markers=think_markers,
+            device=device,
+        )
+        return cls(prompter, loop)
+
+    @property
+    def model_id(self) -> str:
+        """The name of the model's folder."""
+        return self._prompter.name
+
+    @property
+    def markers(self) -> Markers | None:
+        """The tokens around thinking; None if the tokenizer has none, then all output is text."""
+        return self._prompter.vocabulary.thinking
+
+    @property
+    def context(self) -> int:
+        """Tokens that prompt and answer may have together."""
+        return self._prompter.context
+
+    def prompt(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Mapping[str, Any]] = (),
+        thinking: bool = True,
+    ) -> Prompt:
+        """The chat template over messages and tools, as the template knows them.
+
+        Raises PromptTooLong, and PromptError where the template refuses the messages.
+        """
+        return self._prompter.prompt(messages, tools=tools, thinking=thinking)
+
+    def generate(
+        self, prompt: Prompt, limits: Limits, *, parent: Stream | None = None
+    ) -> Generation:
+        """Start at once; iterate the result in the event loop that runs now.
+
+        The end of `parent` by cancellation ends this one too.
+        Raises EngineError when the engine is closed, PromptTooLong as `prompt` does.
+        """
+        from reference_impl.server.engine.generation import Generation  # noqa: PLC0415 - as above
+
+        return Generation(self._loop, self._prompter, prompt, limits, parent)
+
+    @property
+    def idle(self) -> bool:
+        """No generation is running or waiting."""
+        return self._loop.idle
+
+    def wait_idle(self, timeout_s: float) -> bool:
+        """Block until `idle`; False if that took longer than `timeout_s` seconds."""
+        return self._loop.wait_idle(timeout_s)
+
+    def close(self) -> None:
+        """End the thread; generations that still run raise EngineError. May be called twice."""
+        self._loop.close()

@@ -1,0 +1,66 @@
+"""A step through transformers' own forward, for any model with plain keys and values."""
+
+from __future__ import annotations
+
+from torch import Tensor
+from transformers import PreTrainedModel
+from transformers.cache_utils import Cache, CacheLayerMixin
+
+from reference_impl.server.engine.slots import Aim
+
+
+class ModelStep:
+    """Hands the model a cache that writes to the slots instead of growing."""
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        self._model = model
+        self._count = model.config.num_hidden_layers
+
+    def __call__(self, tokens: Tensor, aim: Aim) -> Tensor:
+        out = self._model(
+            input_ids=tokens[:, None],
+            position_ids=aim.positions[:, None],
+            attention_mask=aim.mask,
+            past_key_values=Cache(layers=[_SlotLayer(aim, n) for n in range(self._count)]),
+            use_cache=True,
+        )
+        logits: Tensor = out.logits[:, -1]
+        return logits
+
+
+class _SlotLayer(CacheLayerMixin):  # type: ignore[no-untyped-call]  # transformers'
+    """One layer's part of the store, for one step."""
+
+    is_sliding = False
+
+    def __init__(self, aim: Aim, number: int) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # transformers'
+        self._aim = aim
+        self._number = number
+        self.is_initialized = True
+
+    def update(
+        self, key_states: Tensor, value_states: Tensor, *_args: object, **_kwargs: object
+    ) -> tuple[Tensor, Tensor]:
+        aim = self._aim
+        return aim.store.append(
+            self._number, key_states[:, :, 0], value_states[:, :, 0], aim.positions, aim.longest
+        )
+
+    def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
+        """Nothing: tensors are there from the beginning."""
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        del query_length
+        return self._aim.longest, 0
+
+    def get_seq_length(self) -> int:
+        """Zero: rows differ, so positions and mask are always given."""
+        return 0
+
+    def get_max_length(self) -> int:
+        return -1
+
+    def get_max_cache_shape(self) -> int:
+        """The name of `get_max_length` before transformers 5."""
+        return -1

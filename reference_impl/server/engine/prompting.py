@@ -1,0 +1,105 @@
+"""Messages to token ids through a model's own chat template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from transformers import PreTrainedTokenizerBase
+
+from reference_impl.server.engine.api import Limits, Prompt
+from reference_impl.server.engine.errors import PromptError, PromptTooLong
+from reference_impl.server.engine.opened import opens_thinking
+from reference_impl.server.engine.phases import Vocabulary
+from reference_impl.server.engine.router import Router
+
+PROBE: Final = ({"role": "user", "content": "a"},)
+LONGEST_REASON: Final = 200
+
+
+class Prompter:
+    """What is known of a model without running it; used in one thread at a time."""
+
+    def __init__(
+        self,
+        name: str,
+        tokenizer: PreTrainedTokenizerBase,
+        vocabulary: Vocabulary,
+        *,
+        context: int,
+        size: int,
+    ) -> None:
+        self.name = name
+        self.vocabulary = vocabulary
+        self.context = context
+        self._size = size
+        self._template = tokenizer
+        self._tokenizer = tokenizer.backend_tokenizer
+        # A tokenizer file may ask for either, which would change prompts unseen.
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    def prompt(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        tools: Sequence[Mapping[str, Any]],
+        thinking: bool,
+    ) -> Prompt:
+        """See `Engine.prompt`."""
+
+        def conversation(begin: bool) -> str:
+            return self._render(messages, tools, thinking=thinking, begin=begin)
+
+        def probe(begin: bool) -> str:
+            return self._render(PROBE, (), thinking=thinking, begin=begin)
+
+        ids = tuple(self._encode(conversation(begin=True)))
+        opened = opens_thinking(self._encode, self.vocabulary.thinking, conversation, probe)
+        prompt = Prompt(ids, opened)
+        self.check(prompt)
+        return prompt
+
+    def check(self, prompt: Prompt) -> None:
+        """Raises PromptTooLong, or PromptError for ids that the model does not know."""
+        if len(prompt.ids) >= self.context:
+            raise PromptTooLong(len(prompt.ids), self.context)
+        if not prompt.ids:
+            raise PromptError("the prompt is empty")
+        if not 0 <= min(prompt.ids) <= max(prompt.ids) < self._size:
+            raise PromptError(f"the prompt has ids outside 0..{self._size - 1}")
+
+    def router(self, prompt: Prompt, limits: Limits) -> Router:
+        return Router(
+            self._tokenizer,
+            self.vocabulary,
+            prompt_tokens=len(prompt.ids),
+            opens_thinking=prompt.opens_thinking,
+            stop=limits.stop,
+        )
+
+    def _encode(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def _render(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]],
+        *,
+        thinking: bool,
+        begin: bool,
+    ) -> str:
+        try:
+            text = self._template.apply_chat_template(
+                [dict(message) for message in messages],
+                tools=[dict(tool) for tool in tools] or None,
+                add_generation_prompt=begin,
+                tokenize=False,
+                enable_thinking=thinking,
+            )
+        except Exception as err:  # a template may raise anything over messages it does not expect
+            reason = " ".join(str(err).split())[:LONGEST_REASON]
+            raise PromptError(f"the chat template refuses the messages: {reason}") from err
+        assert isinstance(text, str)
+        return text

@@ -1,0 +1,99 @@
+"""Rows of any lengths through one forward.
+
+A step writes each row at its own position and masks what lies beyond it. What computes it is a
+`Step`: the model's own forward, or the faster one of `fused_step.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from transformers import DynamicCache, PreTrainedModel
+
+from reference_impl.server.engine.slot_store import SlotStore
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """Where a step writes and looks: a position per row, and a bool mask [rows, 1, 1, longest]."""
+
+    store: SlotStore
+    positions: Tensor
+    longest: int
+    mask: Tensor
+
+
+class Step(Protocol):
+    """Computes the logits [rows, vocabulary] behind one token a row."""
+
+    def __call__(self, tokens: Tensor, aim: Aim) -> Tensor: ...
+
+
+class SlotBatch:
+    """A `Batch` of at most `slots` rows of at most `context` tokens."""
+
+    def __init__(self, model: PreTrainedModel, step: Step, slots: int, context: int) -> None:
+        self._model = model
+        self._device = model.device  # looked up among all weights, so only once
+        self._step = step
+        self._slots = slots
+        self._context = context
+        self._lengths: list[int] = []
+        self._store: SlotStore | None = None
+
+    def admit(self, prompts: Sequence[Sequence[int]]) -> Tensor:
+        lengths = [len(prompt) for prompt in prompts]
+        longest = max(lengths)
+        padded = [[*prompt, *[0] * (longest - len(prompt))] for prompt in prompts]
+        ends = sorted({length - 1 for length in lengths})
+        # Padding stands behind the prompts, where causal attention does not look: no mask.
+        filled = DynamicCache(config=self._model.config)
+        out = self._model(
+            input_ids=self._tensor(padded),
+            past_key_values=filled,
+            use_cache=True,
+            logits_to_keep=self._tensor(ends),
+        )
+        self._fill(filled, longest)
+        self._lengths += lengths
+        columns = [ends.index(length - 1) for length in lengths]
+        logits: Tensor = out.logits[range(len(prompts)), columns]
+        return logits
+
+    def step(self, tokens: Sequence[int]) -> Tensor:
+        assert self._store is not None
+        longest = max(self._lengths) + 1
+        self._store.reach(longest)
+        positions = self._tensor(self._lengths)
+        seen = torch.arange(longest, device=self._device) <= positions[:, None]
+        aim = Aim(self._store, positions, longest, seen[:, None, None, :])
+        logits = self._step(self._tensor(tokens), aim)
+        self._lengths = [length + 1 for length in self._lengths]
+        return logits
+
+    def leave(self, row: int) -> None:
+        last = self._lengths.pop()
+        if row < len(self._lengths):
+            assert self._store is not None
+            self._store.move(len(self._lengths), row)
+            self._lengths[row] = last
+
+    def keep(self, rows: int) -> None:
+        self._lengths = self._lengths[:rows]
+        if not rows:
+            self._store = None
+
+    def _fill(self, filled: DynamicCache, longest: int) -> None:
+        layers: list[Any] = filled.layers
+        given = [(layer.keys, layer.values) for layer in layers]
+        if self._store is None:
+            self._store = SlotStore(given, self._slots, self._context)
+        self._store.reach(longest)
+        self._store.fill(given, len(self._lengths))
+
+    def _tensor(self, values: Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
+        return torch.tensor(values, device=self._device)

@@ -1,0 +1,206 @@
+"""Rows together get the tokens that they get alone, whoever joins or leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from transformers import (
+    AutoModelForCausalLM,
+    GemmaConfig,
+    GenerationConfig,
+    GPT2Config,
+    LlamaConfig,
+    PreTrainedConfig,
+    PreTrainedModel,
+    Qwen2Config,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
+
+from reference_impl.server.engine.batch import Batch
+from reference_impl.server.engine.fitting import batch_for, fitting
+from reference_impl.server.engine.fused_step import FusedStep
+from reference_impl.server.engine.model_step import ModelStep
+from reference_impl.server.engine.round_robin import RoundRobin
+from reference_impl.server.engine.slots import SlotBatch, Step
+from tests.reference.engine_models import qwen3
+
+SIZE = 64
+SLOTS = 6
+MODEL = qwen3(SIZE)
+OF_CONFIG: Any = AutoModelForCausalLM.from_config
+SLIDING: dict[str, Any] = {"use_sliding_window": True, "sliding_window": 8, "max_window_layers": 0}
+
+
+def slots(step: Step | None = None) -> SlotBatch:
+    return SlotBatch(MODEL, step or FusedStep(MODEL, 512), SLOTS, 512)
+
+
+def alone(model: PreTrainedModel, prompt: Sequence[int], count: int) -> list[int]:
+    """What transformers generates for one prompt."""
+    settings = GenerationConfig(  # type: ignore[no-untyped-call]  # transformers'
+        max_new_tokens=count, min_new_tokens=count, do_sample=False, pad_token_id=0
+    )
+    generate: Any = model.generate
+    out = generate(
+        torch.tensor([prompt]),
+        generation_config=settings,
+        attention_mask=torch.ones(1, len(prompt)),
+    )
+    tokens: list[int] = out[0, len(prompt) :].tolist()
+    return tokens
+
+
+def together(
+    batch: Batch, prompts: Sequence[Sequence[int]], lengths: Sequence[int]
+) -> list[list[int]]:
+    """Each prompt goes on for its own length; the next joins when a row is free."""
+    made: list[list[int]] = [[] for _ in prompts]
+    waiting, rows = list(range(len(prompts))), list[int]()
+    random = Random(5)
+    with torch.inference_mode():
+        while waiting or rows:
+            joining = min(len(waiting), SLOTS - len(rows), random.randint(0 if rows else 1, 3))
+            new, waiting = waiting[:joining], waiting[joining:]
+            if rows:
+                _take(batch.step([made[row][-1] for row in rows]), rows, made)
+            if new:
+                _take(batch.admit([prompts[row] for row in new]), new, made)
+                rows += new
+            for at in range(len(rows) - 1, -1, -1):
+                if len(made[rows[at]]) >= lengths[rows[at]]:
+                    batch.leave(at)
+                    last = rows.pop()
+                    if at < len(rows):
+                        rows[at] = last
+    return made
+
+
+def _take(logits: torch.Tensor, rows: Sequence[int], made: list[list[int]]) -> None:
+    for row, token in zip(rows, logits.argmax(-1).tolist(), strict=True):
+        made[row].append(token)
+
+
+def cases(count: int) -> tuple[list[list[int]], list[int]]:
+    random = Random(3)
+    prompts = [[random.randrange(SIZE) for _ in range(random.randint(1, 60))] for _ in range(count)]
+    return prompts, [random.randint(1, 40) for _ in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("batch", "count"),
+    [(slots(), 40), (slots(ModelStep(MODEL)), 12), (RoundRobin(MODEL), 12)],
+    ids=["fused", "model", "robin"],
+)
+def test_tokens_are_those_of_a_single_run(batch: Batch, count: int) -> None:
+    prompts, lengths = cases(count)
+    wanted = [alone(MODEL, p, n) for p, n in zip(prompts, lengths, strict=True)]
+    assert together(batch, prompts, lengths) == wanted
+
+
+def test_rows_grow_beyond_the_first_capacity() -> None:
+    prompts, lengths = [[1, 2, 3], [5] * 250], [300, 20]
+    wanted = [alone(MODEL, p, n) for p, n in zip(prompts, lengths, strict=True)]
+    assert together(slots(), prompts, lengths) == wanted
+
+
+def test_row_that_was_no_number_leaves_nothing_behind() -> None:
+    batch = slots()
+    with torch.inference_mode():
+        batch.admit([[1] * 40, [2] * 30])
+        assert batch._store is not None
+        for keys, values in batch._store._layers:
+            keys[1] = values[1] = torch.nan
+        batch.leave(1)
+        batch.admit([[3, 4]])
+        assert torch.isfinite(batch.step([1, 1])).all()
+        batch.leave(0)
+        assert torch.isfinite(batch.step([1])).all()
+
+
+def test_emptied_batch_begins_anew() -> None:
+    batch = slots()
+    with torch.inference_mode():
+        batch.admit([[1, 2], [3]])
+        batch.keep(0)
+    assert together(batch, [[7, 8]], [9]) == [alone(MODEL, [7, 8], 9)]
+
+
+def step_of(model: PreTrainedModel) -> object:
+    batch = batch_for(model, SLOTS, 512)
+    return batch._step if isinstance(batch, SlotBatch) else batch
+
+
+LLAMA: dict[str, Any] = {
+    "vocab_size": SIZE,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 512,
+    "initializer_range": 0.4,
+    "pad_token_id": None,
+    "bos_token_id": None,
+    "eos_token_id": None,
+}
+
+
+DYNAMIC: dict[str, Any] = {"rope_scaling": {"rope_type": "dynamic", "factor": 2.0}}
+
+
+@pytest.mark.parametrize(
+    ("config", "way"),
+    [
+        (LlamaConfig(**LLAMA), FusedStep),
+        (LlamaConfig(**LLAMA, attention_bias=True, mlp_bias=True), FusedStep),
+        (Qwen2Config(**LLAMA), FusedStep),
+        (Qwen3Config(**LLAMA, head_dim=8, **SLIDING), RoundRobin),
+        (GemmaConfig(**LLAMA, head_dim=8), ModelStep),
+        (GPT2Config(vocab_size=SIZE, n_embd=32, n_layer=2, n_head=4, n_positions=512), ModelStep),
+        (LlamaConfig(**LLAMA, **DYNAMIC), ModelStep),
+    ],
+    ids=["llama", "biased", "qwen2", "sliding", "gemma", "gpt2", "dynamic-rope"],
+)
+def test_model_goes_the_fastest_way_that_is_right(
+    config: PreTrainedConfig, way: type[object]
+) -> None:
+    torch.manual_seed(1)
+    model: PreTrainedModel = OF_CONFIG(config).eval()
+    assert type(step_of(model)) is way
+    prompts, lengths = cases(4)
+    wanted = [alone(model, p, n) for p, n in zip(prompts, lengths, strict=True)]
+    assert together(batch_for(model, SLOTS, 512), prompts, lengths) == wanted
+
+
+def test_fused_weights_are_the_models_own() -> None:
+    model = qwen3(SIZE)
+    step = FusedStep(model, 512)
+    kept = step._layers[0].project._weight
+    first: Any = model.model.layers[0].self_attn.q_proj
+    assert first.weight.data_ptr() == kept.data_ptr()
+
+
+def test_model_that_ignores_positions_fits_no_slots(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = qwen3(SIZE)
+    forward = Qwen3ForCausalLM.forward
+
+    def deaf(self: Qwen3ForCausalLM, **given: object) -> object:
+        return forward(self, **{k: v for k, v in given.items() if k != "position_ids"})
+
+    monkeypatch.setattr(Qwen3ForCausalLM, "forward", deaf)
+    assert fitting(model, lambda: ModelStep(model)) is None
+
+
+def test_step_with_a_missing_part_fits_nothing() -> None:
+    model = OF_CONFIG(GPT2Config(vocab_size=SIZE, n_embd=32, n_layer=1, n_head=4))
+    with pytest.raises(AttributeError):
+        FusedStep(model, 16)
+    assert fitting(model, lambda: FusedStep(model, 16)) is None
