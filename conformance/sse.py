@@ -23,7 +23,6 @@ Lines end at CR LF, LF or CR, and nowhere else: U+2028 and U+0085 are text. No b
 UTF-8 sequence is a CR, an LF or ASCII, so lines may be cut as bytes and decoded one by one.
 
 A checker must also see what the standard throws away. Hence these rules:
-
 Rule 1: a *block* is the lines between two blank lines, comments left out; it begins at its first
 such line. Every block yields exactly one frame: `event` if it is dispatched, else `ignored` with
 the reason `no-data` (a blank line came, a `data` field did not), `unfinished` (the stream ended
@@ -90,7 +89,8 @@ class Parser:
         self._skipping = False  # inside a block that was too long
         self._plain = False  # none of the four above needs a thought
         self._partial: bytes | bytearray = b""  # the line that has not ended yet
-        self._line_offset = 0  # where that line begins
+        self._held = b""  # a line before it: an event name that came before, with nothing after
+        self._line_offset = 0  # where these begin
         self._block = bytearray()  # the block's lines, each with LF; empty: no block is open
         self._block_offset = 0
         self._data = bytearray()  # the standard's data buffer, trailing LF included
@@ -107,7 +107,7 @@ class Parser:
             self._plain
             and size <= _STRIDE
             and _CR not in data
-            and self._fits(self._line_offset, len(self._partial) + size)
+            and self._fits(self._line_offset, len(self._held) + 1 + len(self._partial) + size)
         ):
             self._usual(data.split(b"\n"), 1, frames)
             return frames
@@ -121,6 +121,7 @@ class Parser:
         """End the stream: at most one frame. A second call yields none."""
         frames: list[Frame] = []
         self._closed, self._plain = True, False
+        self._release(frames)
         self._bound(frames)
         if not self._skipping and (self._block or self._partial):
             offset = self._block_offset if self._block else self._line_offset
@@ -135,7 +136,7 @@ class Parser:
     @property
     def is_between(self) -> bool:
         """Whether the next byte begins a block, and nothing before it is held back."""
-        return self._plain and not (self._block or self._partial)
+        return self._plain and not (self._block or self._partial or self._held)
 
     @property
     def position(self) -> int:
@@ -148,6 +149,7 @@ class Parser:
 
     def _careful(self, data: bytes, frames: list[Frame]) -> None:
         """Take any bytes, at least one, in any state."""
+        self._release(frames)
         if self._after_cr:
             self._after_cr = False
             if data[0] == _LF:
@@ -188,6 +190,9 @@ class Parser:
             return
         if self._partial:
             lines[0] = b"".join((self._partial, lines[0]))
+        if self._held:
+            lines.insert(0, self._held)
+            self._held = b""
         self._partial = rest
         end, at, offset = len(lines), 0, self._line_offset
         lines += _NOT_BLANK
@@ -195,6 +200,9 @@ class Parser:
             if not self._block:
                 at, offset = self._blocks(lines, at, offset, width, frames)
                 if at == end:
+                    break
+                if at == end - 1 and width == 1 and lines[at] in self._names:
+                    self._held = lines[at]  # the block may be usual once it is all there
                     break
             line = lines[at]
             if not lines[at + 1] and self._block and self._completed(line, frames):
@@ -205,6 +213,13 @@ class Parser:
                 offset += len(line) + width
                 at += 1
         self._line_offset = offset
+
+    def _release(self, frames: list[Frame]) -> None:
+        """Take the line that was held back as any other."""
+        if self._held:
+            held, self._held = self._held, b""
+            self._line(held, self._line_offset, frames)
+            self._line_offset += len(held) + 1
 
     def _blocks(
         self, lines: list[bytes], at: int, offset: int, width: int, frames: list[Frame]

@@ -129,7 +129,19 @@ def peers() -> dict[str, Candidate]:
         response = httpx.Response(200, headers=headers, stream=stream)
         return sum(1 for _ in httpx_sse.EventSource(response).iter_sse())
 
-    return {"httpx-sse": read}
+    return {"httpx-sse": read, **decoders()}
+
+
+def decoders() -> dict[str, Candidate]:
+    """What the official SDKs take streams apart with, alone."""
+    found: dict[str, Candidate] = {}
+    for sdk in ("openai", "anthropic"):
+        try:
+            decoder = importlib.import_module(f"{sdk}._streaming").SSEDecoder
+        except ImportError:
+            continue
+        found[sdk] = lambda chunks, d=decoder: sum(1 for _ in d().iter_bytes(iter(chunks)))  # type: ignore[misc]
+    return found
 
 
 def seconds(candidate: Candidate, chunks: Chunks) -> float:
