@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance import __version__, shipped
+from conformance.check.stated import RULES
 from conformance.check.suites import shipped_suites, vocabulary
 from conformance.errors import ConformanceError, Place, SpecError, UsageError
 from conformance.profiles import Profile, available, limits, load_profile
@@ -20,7 +21,7 @@ from conformance.rules.node import Node, nearest
 __all__ = ["Problem", "lint_paths"]
 
 # A baseline (`entries`) is linted where baselines are read, a floor above.
-_KINDS: Final = ("suite", "profile", "entries")
+_KINDS: Final = ("suite", "profile", "scenario", "entries")
 _SUFFIXES: Final = (".yaml", ".yml")
 
 
@@ -47,6 +48,7 @@ def lint_paths(paths: Sequence[Path]) -> list[Problem]:
         found.problems += lint_suite(suite, root, known)
     found.problems += lint_together(found.suites)
     rules = {rule.id: rule for suite in _every_suite(found) for rule in suite.rules}
+    rules |= {rule.id: rule for rule in RULES}
     for path in found.profiles:
         found.problems += _profile(path, rules)
     return sorted(found.problems, key=_rank)
@@ -77,8 +79,8 @@ def _sort(path: Path, found: _Found) -> None:
             found.profiles.append(path)
         elif kind is None:
             raise root.error(
-                "neither a suite, a profile nor a baseline",
-                hint="it has none of the keys 'suite', 'profile' and 'entries'",
+                "neither a suite, a profile, a scenario nor a baseline",
+                hint="it has none of the keys 'suite', 'profile', 'scenario' and 'entries'",
             )  # told like any other mistake
     except ConformanceError as err:
         found.problems.append(_problem(err, Place(str(path))))

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from conformance.check.examples import example
+from conformance.check.stated import RULES
 from conformance.check.suites import load_suites
 from conformance.cli.options import SuiteOption
 from conformance.cli.rule_names import full_id
@@ -43,6 +44,7 @@ def command(
 def page(typed: str, extra: Sequence[str] = ()) -> str:
     """Write about the rule that was meant; UsageError if there is none such."""
     rules = {rule.id: rule for suite in load_suites(extra) for rule in suite.rules}
+    rules |= {rule.id: rule for rule in RULES}
     rule = rules[full_id(typed, rules)]
     profiles = shipped_profiles()
     silent = silences(rule, profiles)

@@ -14,6 +14,7 @@ from conformance.cli.failures import CONFORMS, FINDINGS, USAGE
 from conformance.cli.terminal import progress, put
 from conformance.report.printable import visible
 from conformance.report.wording import count
+from conformance.scenarios.linting import lint_scenarios
 from conformance.shipped import specs
 
 
@@ -26,7 +27,8 @@ def command(
     """Check rules, profiles and recordings for mistakes."""
     with progress("linting ..."):
         written, recorded = sorted_out(paths or [specs()])
-        problems = [*lint_paths(written), *lint_baselines(written)] if written else []
+        problems = list(lint_paths(written)) if written else []
+        problems += [*lint_baselines(written), *lint_scenarios(written)]
         problems += lint_recordings(recorded, suites_in(written)) if recorded else []
     for problem in problems:
         put(f"{problem.place}: {problem.severity}: {visible(problem.message)}")

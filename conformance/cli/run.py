@@ -1,0 +1,298 @@
+"""`conformance run`: scenarios against a live target, verdicts and findings out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal, Self
+
+import typer
+
+from conformance.baseline import apply, load
+from conformance.check import Report
+from conformance.cli import run_client
+from conformance.cli import target_options as live
+from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, REMOTE
+from conformance.cli.options import (
+    AsOfOption,
+    ExercisedOption,
+    ExpectedOption,
+    FormatOption,
+    OutputsOption,
+    RuleOption,
+    StrictOption,
+    SuiteOption,
+)
+from conformance.cli.terminal import has_colour, put, warn
+from conformance.errors import UsageError
+from conformance.report import text
+from conformance.report.files import output, write
+from conformance.report.formats import render, renderer
+from conformance.report.printable import visible
+from conformance.report.redacted import redacted
+from conformance.run import Options, Outcome, only_model, plan, priced, promises_of, run_server
+from conformance.scenarios import Scenario, load_scenarios
+from conformance.targets import asgi
+from conformance.targets.gateway_upstream import playing
+from conformance.targets.server import Server
+from conformance.targets.server_limits import Limits
+
+_NO: Final = frozenset({"", "0", "false", "no"})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The command line as it was given."""
+
+    url: str | None
+    asgi_app: str | None
+    gateway: str | None
+    upstream_port: int | None
+    client: str | None
+    cassette: list[Path] | None
+    cases: Literal["quick", "full"]
+    deadline: float
+    model: str | None
+    api: list[str] | None
+    profile: str | None
+    scenario: list[str] | None
+    suite: list[str] | None
+    rule: list[str] | None
+    rules_as_of: str | None
+    without: list[str] | None
+    target: str
+    save: Path | None
+    show_plan: bool
+    max_requests: int | None
+    rpm: float | None
+    max_wait: float
+    max_tokens: int
+    jobs: int
+    repeat: int
+    confirm: int
+    timeout: float
+    idle_timeout: float
+    max_bytes: int
+    header: list[str] | None
+    api_key_env: str | None
+    api_key_header: str | None
+    expected_failures: Path | None
+    strict: bool
+    require_exercised: bool
+    outputs: list[str] | None
+    format_: str
+    verbose: bool
+
+
+def command(  # noqa: PLR0917  # typer makes options of parameters
+    url: live.UrlOption = None,
+    asgi_app: live.AsgiOption = None,
+    gateway: live.GatewayOption = None,
+    upstream_port: live.UpstreamOption = None,
+    client: run_client.ClientOption = None,
+    cassette: run_client.CassetteOption = None,
+    cases: run_client.CasesOption = "full",
+    deadline: run_client.DeadlineOption = run_client.DEADLINE,
+    model: live.ModelOption = None,
+    api: live.ApiOption = None,
+    profile: live.LiveProfileOption = None,
+    scenario: live.ScenarioOption = None,
+    suite: SuiteOption = None,
+    rule: RuleOption = None,
+    rules_as_of: AsOfOption = None,
+    without: live.WithoutOption = None,
+    target: live.TargetOption = "",
+    save: live.SaveOption = None,
+    show_plan: live.PlanOption = False,
+    max_requests: live.RequestsOption = None,
+    rpm: live.RpmOption = None,
+    max_wait: live.WaitOption = 60.0,
+    max_tokens: live.TokensOption = 2048,
+    jobs: live.JobsOption = 1,
+    repeat: live.RepeatOption = 1,
+    confirm: live.ConfirmOption = 1,
+    timeout: live.TimeoutOption = live.LIMITS.timeout,
+    idle_timeout: live.IdleOption = live.LIMITS.idle,
+    max_bytes: live.BytesOption = live.LIMITS.max_bytes,
+    header: live.HeaderOption = None,
+    api_key_env: live.KeyOption = None,
+    api_key_header: live.KeyHeaderOption = None,
+    expected_failures: ExpectedOption = None,
+    strict: StrictOption = False,
+    require_exercised: ExercisedOption = False,
+    outputs: OutputsOption = None,
+    format_: FormatOption = "text",
+    verbose: live.VerboseOption = False,
+) -> None:
+    """Judge a live server by scenarios, or a client by recordings that are replayed to it."""
+    raise typer.Exit(_run(Asked(**locals())))
+
+
+def _run(asked: Asked) -> int:
+    renderer(asked.format_)
+    for each in asked.outputs or ():
+        output(each)  # a mistake here is told before the work, not after
+    baseline = load(asked.expected_failures) if asked.expected_failures else None
+    if asked.client is not None:
+        with Line() as line:
+            client = run_client.judged(asked, line.show)
+        report = redacted(apply(client.report, baseline) if baseline else client.report)
+        _tell(asked, report)
+        return _code(asked, report, Outcome(report, scenarios=client.cases))
+    options = _options(asked)
+    scenarios = load_scenarios(asked.scenario or ())
+    if asked.show_plan:
+        put(_planned(options, scenarios, is_gateway=asked.gateway is not None))
+        return CONFORMS
+    with _folder(asked.save) as folder, Line() as line:
+        outcome = asyncio.run(_live(asked, options, scenarios, folder, line.show))
+        line.clear()
+        report = outcome.report
+        report = redacted(apply(report, baseline) if baseline else report)
+        _tell(asked, report)
+    return _code(asked, report, outcome)
+
+
+async def _live(
+    asked: Asked,
+    options: Options,
+    scenarios: Sequence[Scenario],
+    folder: Path,
+    progress: Callable[[str], None],
+) -> Outcome:
+    limits = Limits(asked.timeout, asked.idle_timeout, max_bytes=asked.max_bytes)
+    async with AsyncExitStack() as stack:
+        transport = None
+        if asked.asgi_app is not None:
+            application = asgi.load_application(asked.asgi_app)
+            state = await stack.enter_async_context(asgi.alive(application))
+            transport = asgi.Transport(application, state)
+        server = await stack.enter_async_context(
+            Server(
+                asked.url or asked.gateway or asgi.URL,
+                limits=limits,
+                headers=live.headers(asked.header or ()),
+                transport=transport,
+            )
+        )
+        upstream = None
+        if asked.upstream_port is not None:
+            upstream = await stack.enter_async_context(playing(asked.upstream_port))
+        if not options.model:
+            options = replace(options, model=await only_model(server, options.secrets))
+        return await run_server(server, scenarios, options, folder, progress, upstream=upstream)
+
+
+def _options(asked: Asked) -> Options:
+    targets = [each for each in (asked.url, asked.asgi_app, asked.gateway) if each is not None]
+    if len(targets) != 1:
+        expected = "--url URL, --asgi MODULE:APP, --gateway URL or --client CMD"
+        raise UsageError(f"expected one target: {expected}")
+    if (asked.gateway is None) != (asked.upstream_port is None):
+        raise UsageError("--gateway URL and --upstream-port N go together")
+    if asked.profile is None and os.environ.get("CI", "").lower() not in _NO:
+        hint = "--profile NAME, or --profile auto"
+        raise UsageError("under CI a profile must be named", hint=hint)
+    return Options(
+        model=asked.model or "",
+        dialects=live.dialects(asked.api or ()),
+        profile=None if asked.profile == "auto" else asked.profile,
+        without=live.lacking(asked.without or ()),
+        max_tokens=asked.max_tokens,
+        jobs=asked.jobs,
+        repeat=asked.repeat,
+        confirm=asked.confirm,
+        max_requests=asked.max_requests,
+        rpm=asked.rpm,
+        patience=asked.max_wait,
+        save=asked.save,
+        target=asked.target,
+        suites=tuple(asked.suite or ()),
+        rules=tuple(asked.rule or ()),
+        as_of=asked.rules_as_of,
+        secrets=live.secrets(asked.api_key_env, asked.api_key_header),
+    )
+
+
+def _planned(options: Options, scenarios: Sequence[Scenario], *, is_gateway: bool) -> str:
+    """The requests of a run, a line each, and what they can cost at most."""
+    lines: list[str] = []
+    requests = tokens = 0
+    for dialect in options.dialects or tuple(live.APIS.values()):
+        promises = promises_of(options, dialect)
+        planned = plan(
+            scenarios,
+            dialect,
+            without=options.without,
+            promises=promises,
+            repeat=options.repeat,
+            gateway=is_gateway,
+        )
+        lines += [f"{dialect}, {planned.requests} requests"]
+        for name, line, cap in priced(planned, options.max_tokens):
+            lines.append(f"  {name:<32} {line:<28} {cap:>8} tokens at most")
+            tokens += cap
+        lines += [f"  {each.name:<32} not run: {each.why}" for each in planned.left_out]
+        requests += planned.requests
+    lines.append(f"{requests} requests, {tokens} output tokens at most; nothing was sent")
+    return "\n".join(lines)
+
+
+@contextmanager
+def _folder(save: Path | None) -> Iterator[Path]:
+    if save is not None:
+        yield save
+        return
+    with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
+        yield Path(folder)
+
+
+def _tell(asked: Asked, report: Report) -> None:
+    if asked.format_ == "text":
+        page = text.render(report, verbose=asked.verbose, colour=has_colour(), has_errors=False)
+    else:
+        page = render(report, asked.format_, verbose=asked.verbose)
+    put(page)
+    write(report, *(asked.outputs or ()), verbose=asked.verbose, shown=asked.format_)
+
+
+def _code(asked: Asked, report: Report, outcome: Outcome) -> int:
+    for line in (*report.errors, *outcome.unanswered):
+        warn(f"error: {visible(line)}")
+    code = report.exit_code(strict=asked.strict, require_exercised=asked.require_exercised)
+    # The first that applies; findings come after a target that fell silent.
+    if outcome.unanswered and code in (CONFORMS, FINDINGS):
+        return REMOTE
+    if code == CONFORMS and not outcome.scenarios:
+        warn("error: no scenario was run")
+        return NOTHING
+    return code
+
+
+class Line:
+    """One line of progress on a terminal, written over and over; silent elsewhere."""
+
+    def __init__(self) -> None:
+        self._is_shown = sys.stderr.isatty()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+
+    def show(self, line: str) -> None:
+        if self._is_shown:
+            sys.stderr.write(f"\r\x1b[K{visible(line, 100)}")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        if self._is_shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

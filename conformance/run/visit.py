@@ -1,0 +1,173 @@
+"""Carries out one scenario on one API: every step in turn, each a request and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from conformance.cassette import Clock
+from conformance.check.answer import read_answer
+from conformance.dialects import get
+from conformance.dialects.base import Reading
+from conformance.events import Exchange, Request
+from conformance.run.calls import Called, Calls
+from conformance.run.manners import PLAIN, Manner
+from conformance.run.pace import SpentError
+from conformance.run.plan import LeftOut, Visit
+from conformance.run.turns import turns
+from conformance.scenarios import Step, compose
+from conformance.targets.gateway_upstream import Heard
+
+BEHIND: Final = "openai.chat"  # what the toolkit speaks where it stands behind a gateway
+_HEADERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "anthropic.messages": {"anthropic-version": "2023-06-01"}
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How an API is asked: the model, the limit of an answer in tokens, manner and reading."""
+
+    model: str
+    limit: int
+    manner: Manner = PLAIN
+    reading: Reading = field(default_factory=Reading)
+
+
+@dataclass(slots=True)
+class Visited:
+    """What came of a visit. `stated` is what its recording says of each step, by role.
+
+    `left_out` are steps that could not be taken; `silent` are those that nobody answered.
+    """
+
+    visit: Visit
+    exchanges: list[Exchange] = field(default_factory=list)
+    clocks: dict[int, Clock] = field(default_factory=dict)
+    stated: dict[str, dict[str, Any]] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+    silent: dict[str, str] = field(default_factory=dict)
+    spent: bool = False  # the run may send no more
+
+    def add(self, step: Step, called: Called, dialect: str, sent: Any) -> None:
+        """Takes the answer to a step; the body as it was sent is what the next turn builds on."""
+        number = len(self.exchanges) + 1
+        exchange = called.fetched.exchange
+        asked = replace(exchange.request or Request(), json=sent)
+        after = self._number(step.carry.role) if step.carry else None
+        self.exchanges.append(
+            replace(
+                exchange,
+                number=number,
+                request=asked,
+                dialect=dialect,
+                scenario=self.visit.name,
+                role=step.role,
+                hop="" if called.behind is None else "downstream",
+                after=after,
+            )
+        )
+        self.clocks[number] = called.fetched.clock
+        self.stated[step.role] = _statement(step, called, sent)
+        if called.silent:
+            self.silent[step.role] = called.silent
+        for heard in called.behind or ():
+            self._add_behind(step, heard)
+
+    def _add_behind(self, step: Step, heard: Heard) -> None:
+        number = len(self.exchanges) + 1
+        self.exchanges.append(
+            replace(
+                heard.exchange,
+                number=number,
+                dialect=BEHIND,
+                scenario=self.visit.name,
+                role=step.role,
+                hop="upstream",
+            )
+        )
+        self.clocks[number] = heard.clock
+
+    @property
+    def answers(self) -> list[Exchange]:
+        """The exchanges with the target itself, without what a gateway asked upstream."""
+        return [each for each in self.exchanges if each.hop != "upstream"]
+
+    def exchange(self, role: str) -> Exchange | None:
+        return next((each for each in self.exchanges if each.role == role), None)
+
+    def _number(self, role: str) -> int | None:
+        found = self.exchange(role)
+        return found.number if found else None
+
+
+async def perform(visit: Visit, calls: Calls, way: Way) -> Visited:
+    """Takes every step that can be taken, one after the other."""
+    visited = Visited(visit)
+    for step in visit.steps:
+        why = await _take(step, visited, calls, way)
+        if why:
+            name = f"{visit.name}/{step.role}"
+            visited.left_out.append(LeftOut(name, visit.dialect, why))
+        if visited.spent:
+            break
+    return visited
+
+
+async def _take(step: Step, visited: Visited, calls: Calls, way: Way) -> str:
+    """Takes one step; why it could not be taken, else empty."""
+    dialect = visited.visit.dialect
+    known: dict[str, Any] = {"model": way.model, "limit": way.limit}
+    if step.carry is not None:
+        before = visited.exchange(step.carry.role)
+        sent = before.request.json if before and before.request else None
+        if before is None or not isinstance(sent, Mapping):
+            return f"{step.carry.role}, which it carries on, was not taken"
+        history = turns(dialect, before, sent, step.carry, way.reading)
+        if history is None:
+            wanted = "called no tool" if step.carry.result else "gave no answer"
+            return f"{step.carry.role}, which it carries on, {wanted}"
+        known["turns"] = history
+    request = asked(step, dialect, {**visited.visit.scenario.values, **known}, way)
+    try:
+        called = await calls.ask(request, dialect, step.upstream)
+    except SpentError:
+        visited.spent = True
+        return "the run has sent as many requests as it may (--max-requests)"
+    visited.add(step, called, dialect, request.json)
+    exchange = visited.answers[-1]
+    calls.spent.add(read_answer(exchange, get(dialect), way.reading).usage)
+    return ""
+
+
+def asked(step: Step, dialect: str, values: Mapping[str, Any], way: Way) -> Request:
+    """The request of a step, below the target's base URL."""
+    body = compose(step.bodies[dialect], values)
+    headers = {**_HEADERS.get(dialect, {}), **step.headers}
+    return Request(
+        method=step.method,
+        path=step.path_for(dialect),
+        headers=tuple(headers.items()),
+        json=way.manner.dress(body) if step.method == "POST" else None,
+    )
+
+
+def _statement(step: Step, called: Called, sent: Any) -> dict[str, Any]:
+    facts: Iterator[tuple[str, Any]] = iter(
+        (
+            ("ends", list(step.ends)),
+            ("thinking", step.thinking),
+            ("untestable", called.untestable),
+            ("fault", called.fetched.fault),
+            ("limit", _limit(sent)),
+            ("calls", None if called.behind is None else step.calls),
+        )
+    )
+    return {name: value for name, value in facts if value not in (None, "")}
+
+
+def _limit(sent: Any) -> int | None:
+    names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+    found = [sent[name] for name in names if name in sent] if isinstance(sent, Mapping) else []
+    return found[0] if found and isinstance(found[0], int) else None

@@ -1,0 +1,187 @@
+"""Scenarios from YAML files: every error names file, line, column and the nearest known word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.rules import document
+from conformance.rules.node import Node, nearest
+from conformance.scenarios.bodies import is_name, lay_over
+from conformance.scenarios.model import CAPABILITIES, ENDS, PATHS, UPSTREAM, Carry, Scenario, Step
+
+SCENARIO_KEYS: Final = frozenset(
+    {"scenario", "title", "needs", "promises", "let", "exercises", "probes", "steps"}
+)
+CARRY_KEYS: Final = frozenset({"role", "reasoning", "result", "ask"})
+STEP_KEYS: Final = frozenset(
+    {
+        *("role", "like", "ends", "thinking", "headers", "after", "needs", "promises"),
+        *("method", "path", "upstream", "calls", *PATHS),
+    }
+)
+BUILT_IN: Final = frozenset({"model", "turns", "limit"})
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_PATH: Final = re.compile(r"(/[A-Za-z0-9._~-]+)+")
+_MOST_STEPS: Final = 64
+_MOST_CALLS: Final = 100
+
+
+def load_scenario(path: Path) -> Scenario:
+    """The scenario in a file. Raises SpecError with the place of the first thing wrong."""
+    return read_scenario(document.load(path))
+
+
+def read_scenario(root: Node) -> Scenario:
+    """The scenario in a document."""
+    entries = root.mapping(SCENARIO_KEYS)
+    values = entries["let"].mapping() if "let" in entries else {}
+    plain = {name: _value(name, node, values) for name, node in values.items()}
+    steps = root.required("steps").sequence()
+    if not 0 < len(steps) <= _MOST_STEPS:
+        raise root.required("steps").error(f"expected 1 to {_MOST_STEPS} steps, got {len(steps)}")
+    known: dict[str, Step] = {}
+    for node in steps:
+        step = _step(node, known, plain)
+        known[step.role] = step
+    return Scenario(
+        name=_name(root.required("scenario")),
+        title=root.required("title").string(),
+        steps=tuple(known.values()),
+        file=root.source.file,
+        needs=_chosen(entries.get("needs"), CAPABILITIES),
+        promises=_strings(entries.get("promises")),
+        values=plain,
+        exercises=_strings(entries.get("exercises")),
+        probes=entries["probes"].one_of(CAPABILITIES) if "probes" in entries else "",
+    )
+
+
+def _value(name: str, node: Node, all_: Mapping[str, Node]) -> Any:
+    if name in BUILT_IN:
+        raise all_[name].error(f"the name {name!r} has a meaning of its own")
+    return node.plain()
+
+
+def _step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any]) -> Step:
+    entries = node.mapping(STEP_KEYS)
+    role = _name(node.required("role"))
+    if role in known:
+        raise node.required("role").error(f"role {role!r} is there twice")
+    below = _earlier(entries["like"], known) if "like" in entries else None
+    carry = _carry(entries["after"], known) if "after" in entries else None
+    thinking = entries.get("thinking")
+    headers = _headers(entries.get("headers"))
+    step = Step(
+        role=role,
+        bodies=_bodies(entries, below),
+        place=node.place,
+        ends=_chosen(entries.get("ends"), ENDS) or ("complete",),
+        thinking=None if thinking is None else thinking.boolean(),
+        headers=headers if below is None else {**below.headers, **headers},
+        carry=carry,
+        needs=_chosen(entries.get("needs"), CAPABILITIES),
+        promises=_strings(entries.get("promises")),
+        method="GET" if _method(entries.get("method")) == "GET" else "POST",
+        path=_path(entries.get("path")),
+        upstream=entries["upstream"].one_of(UPSTREAM) if "upstream" in entries else "",
+        calls=_count(entries["calls"]) if "calls" in entries else None,
+    )
+    _no_unknown_names(entries, {*values, *BUILT_IN} - (set() if carry else {"turns"}))
+    if not step.bodies:
+        raise node.error(f"expected a request for one of {', '.join(PATHS)}, got none")
+    return step
+
+
+def _bodies(entries: Mapping[str, Node], below: Step | None) -> dict[str, Any]:
+    bodies = dict(below.bodies) if below else {}
+    for dialect in PATHS:
+        if dialect in entries:
+            entries[dialect].mapping()
+            bodies[dialect] = lay_over(bodies.get(dialect), entries[dialect].plain())
+    return bodies
+
+
+def _earlier(node: Node, known: Mapping[str, Step]) -> Step:
+    role = node.string()
+    if role not in known:
+        raise node.error(f"no earlier step has the role {role!r}", hint=nearest(role, known))
+    return known[role]
+
+
+def _carry(node: Node, known: Mapping[str, Step]) -> Carry:
+    if node.kind == "scalar":
+        return Carry(_earlier(node, known).role)
+    entries = node.mapping(CARRY_KEYS)
+    kept = entries["reasoning"].one_of(("kept", "dropped")) if "reasoning" in entries else "kept"
+    return Carry(
+        role=_earlier(node.required("role"), known).role,
+        reasoning="dropped" if kept == "dropped" else "kept",
+        result=entries["result"].string() if "result" in entries else "",
+        ask=entries["ask"].string() if "ask" in entries else "",
+    )
+
+
+def _no_unknown_names(entries: Mapping[str, Node], known: set[str]) -> None:
+    for dialect in PATHS:
+        for each in _scalars(entries[dialect]) if dialect in entries else ():
+            if is_name(each.value) and each.value[1:] not in known:
+                hint = nearest(each.value[1:], known) or f"known: {', '.join(sorted(known))}"
+                raise each.error(f"nothing is called {each.value!r}", hint=hint)
+
+
+def _scalars(node: Node) -> Iterator[Node]:
+    if node.kind == "scalar":
+        yield node
+    children = node.sequence() if node.kind == "sequence" else ()
+    for child in node.mapping().values() if node.kind == "mapping" else children:
+        yield from _scalars(child)
+
+
+def _headers(node: Node | None) -> dict[str, str]:
+    entries = node.mapping() if node else {}
+    for name, value in entries.items():
+        if not _HEADER.fullmatch(name):
+            raise value.error(f"{name!r} is no name of a header")
+        if not (value.string().isascii() and value.string().isprintable()):
+            raise value.error("expected printable ASCII in a header")
+    return {name.lower(): value.string() for name, value in entries.items()}
+
+
+def _count(node: Node) -> int:
+    if not 0 <= node.integer() <= _MOST_CALLS:
+        raise node.error(f"expected 0 to {_MOST_CALLS} calls, got {node.integer()}")
+    return node.integer()
+
+
+def _method(node: Node | None) -> str:
+    return node.one_of(("GET", "POST")) if node else "POST"
+
+
+def _path(node: Node | None) -> str:
+    if node is None:
+        return ""
+    if not _PATH.fullmatch(node.string()) or ".." in node.string():
+        raise node.error(f"expected a path like /models, got {node.string()!r}")
+    return node.string()
+
+
+def _name(node: Node) -> str:
+    text = node.string()
+    if not _NAME.fullmatch(text):
+        raise node.error(f"expected lower-case words joined by -, got {text!r}")
+    return text
+
+
+def _chosen(node: Node | None, known: tuple[str, ...]) -> tuple[str, ...]:
+    if node is None:
+        return ()
+    nodes = node.sequence() if node.kind == "sequence" else (node,)
+    return tuple(each.one_of(known) for each in nodes)
+
+
+def _strings(node: Node | None) -> tuple[str, ...]:
+    return tuple(each.string() for each in node.sequence()) if node else ()

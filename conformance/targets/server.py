@@ -1,0 +1,256 @@
+"""A live server as a target: one request out, whatever comes back kept, within limits.
+
+A server is hostile until proven otherwise. Rule 1: every fetch ends, within a time, a silence and
+a number of bytes. Rule 2: what came before the end is kept, chunk by chunk, with its clock.
+Rule 3: credentials go to the host that was named and to no other; a redirect elsewhere is an
+answer, not an order. Rule 4: without a response head there is no answer: NoAnswerError.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from time import monotonic
+from types import TracebackType
+from typing import Final, Self
+
+import httpx
+
+from conformance.cassette import Clock
+from conformance.errors import RemoteError, UsageError
+from conformance.events import Chunk, Ending, Exchange, Request, Response
+from conformance.targets.server_body import Decoder, UndecodableError
+from conformance.targets.server_faults import Fault, fault_of, told
+from conformance.targets.server_limits import Limits
+
+MOST_REDIRECTS: Final = 3
+MOST_CHUNKS: Final = 500_000
+_KEEPING: Final = frozenset({307, 308})  # redirects that keep method and body
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What one request gave. `fault` says why it ended otherwise than by itself; else empty."""
+
+    exchange: Exchange
+    clock: Clock
+    fault: str = ""
+
+
+class NoAnswerError(RemoteError):
+    """No response head came; `end` says how it ended instead."""
+
+    def __init__(self, message: str, end: Ending, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.end = end
+
+
+class Server:
+    """A base URL with its limits and headers; an asynchronous context manager.
+
+    `secrets` are headers that carry credentials: sent, but not part of the recorded request.
+    Raises UsageError for what is no URL of a server.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        limits: Limits | None = None,
+        headers: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.url = _base(url)
+        self.limits = limits or Limits()
+        self._headers = dict(headers or {})
+        self._secrets = dict(secrets or {})
+        self._client = httpx.AsyncClient(
+            transport=transport,
+            # One connection per request: what an idle one died of would be blamed on the next.
+            limits=httpx.Limits(max_keepalive_connections=0),
+            follow_redirects=False,
+            headers={"accept-encoding": "identity", "user-agent": "reasoning-conformance"},
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._client.aclose()
+
+    async def fetch(self, asked: Request, secrets: Mapping[str, str] | None = None) -> Fetched:
+        """Sends a request whose path is below the base URL, and takes the answer.
+
+        Raises NoAnswerError where no response head came.
+        """
+        sent = self._request(asked, secrets or {})
+        recorded = replace(asked, path=sent.url.raw_path.decode(), headers=self._shown(sent))
+        begun = monotonic()
+        try:
+            async with asyncio.timeout_at(asyncio.get_running_loop().time() + self.limits.timeout):
+                response = await self._head(sent)
+        except (TimeoutError, httpx.ReadTimeout) as err:
+            hint = "see --timeout and --idle-timeout"
+            waited = self.limits.idle if isinstance(err, httpx.ReadTimeout) else self.limits.timeout
+            message = f"{self.url.host} sent no response head within {waited:g} s"
+            raise NoAnswerError(message, "idle-timeout", hint=hint) from err
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as err:
+            raise NoAnswerError(f"{self.url.host}: {told(err)}", fault_of(err).end) from err
+        head = _ms(begun)
+        try:
+            return await self._body(response, recorded, begun, head, streams=_streams(asked))
+        finally:
+            await response.aclose()
+
+    def _request(self, asked: Request, secrets: Mapping[str, str]) -> httpx.Request:
+        url = self.url.copy_with(raw_path=_joined(self.url, asked.path))
+        headers = {**self._headers, **dict(asked.headers)}
+        content = None if asked.json is None else json.dumps(asked.json, ensure_ascii=False)
+        if content is not None:
+            headers.setdefault("content-type", "application/json")
+        try:
+            return self._client.build_request(
+                asked.method,
+                url,
+                headers={**headers, **self._secrets, **secrets},
+                content=None if content is None else content.encode("utf-8", "surrogatepass"),
+                timeout=httpx.Timeout(
+                    None,
+                    connect=self.limits.connect,
+                    read=self.limits.idle if _streams(asked) else None,
+                ),
+            )
+        except (ValueError, TypeError) as err:
+            raise UsageError(f"no request can be made of it: {err}") from err
+
+    def _shown(self, sent: httpx.Request) -> tuple[tuple[str, str], ...]:
+        return tuple((name.lower(), value) for name, value in sent.headers.items())
+
+    async def _head(self, sent: httpx.Request) -> httpx.Response:
+        for _ in range(MOST_REDIRECTS):
+            response = await self._client.send(sent, stream=True)
+            onward = _onward(response)
+            if onward is None:
+                return response
+            await response.aclose()
+            sent = self._client.build_request(
+                sent.method,
+                onward,
+                headers=sent.headers,
+                content=sent.content,
+                extensions=sent.extensions,
+            )
+        raise NoAnswerError(f"{self.url.host}: more than {MOST_REDIRECTS} redirects", "eof")
+
+    async def _body(
+        self, response: httpx.Response, asked: Request, begun: float, head: float, *, streams: bool
+    ) -> Fetched:
+        chunks: list[Chunk] = []
+        last = monotonic()
+        end: Ending = "eof"
+        fault = ""
+        try:
+            async with aclosing(self._decoded(response, begun, streams=streams)) as pieces:
+                async for data in pieces:
+                    now = monotonic()
+                    chunks.append(Chunk(data, round((now - last) * 1000, 3)))
+                    last = now
+        except Fault as met:
+            end, fault = met.end, str(met)
+        exchange = Exchange(
+            request=asked,
+            response=_answered(response),
+            chunks=tuple(chunks),
+            end=end,
+        )
+        return Fetched(exchange, Clock(head=head, end=_ms(last)), fault)
+
+    async def _decoded(
+        self, response: httpx.Response, begun: float, *, streams: bool
+    ) -> AsyncGenerator[bytes, None]:
+        """The body as it arrives, without compression. Raises Fault where it must be given up."""
+        limits = self.limits
+        decoder = Decoder(response.headers.get("content-encoding", ""), limits.max_bytes)
+        pieces = response.aiter_raw()
+        number = 0
+        while True:
+            left = limits.timeout - (monotonic() - begun)
+            idle = min(limits.idle, left) if streams else left
+            try:
+                raw = await asyncio.wait_for(anext(pieces, None), idle)
+            except (TimeoutError, httpx.ReadTimeout) as err:
+                raise limits.silent(begun) from err
+            except (httpx.HTTPError, httpx.StreamError, OSError) as err:
+                raise fault_of(err) from err
+            number += 1
+            if raw is None:
+                return
+            try:
+                data = decoder.feed(raw)
+            except UndecodableError as err:
+                raise Fault("protocol-error", str(err)) from err
+            if data:
+                yield data
+            if decoder.is_full or number > MOST_CHUNKS:
+                raise limits.too_much()
+            if monotonic() - begun > limits.timeout:
+                raise limits.too_long()
+
+
+def _base(text: str) -> httpx.URL:
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL as err:
+        raise UsageError(f"{text!r} is no URL: {err}") from err
+    if url.scheme not in ("http", "https") or not url.host:
+        raise UsageError(f"expected http://... or https://..., got {str(url)!r}")
+    if url.userinfo:
+        raise UsageError("a URL with a password in it", hint="use --api-key-env NAME")
+    # OpenAI-like APIs live below /v1; who has them elsewhere says so in the URL.
+    return url if url.path.strip("/") else url.copy_with(path="/v1")
+
+
+def _joined(base: httpx.URL, path: str) -> bytes:
+    below = f"{base.path.rstrip('/')}/{path.lstrip('/')}".encode()
+    return below + (b"?" + base.query if base.query else b"")
+
+
+def _streams(asked: Request) -> bool:
+    return isinstance(asked.json, dict) and asked.json.get("stream") is True
+
+
+def _onward(response: httpx.Response) -> httpx.URL | None:
+    """Where a redirect leads, if it keeps the request and stays with the host; else None."""
+    location = response.headers.get("location", "")
+    if response.status_code not in _KEEPING or not location:
+        return None
+    try:
+        url = response.request.url.join(location)
+    except (httpx.InvalidURL, ValueError):
+        return None
+    here = response.request.url
+    same = (url.scheme, url.host, url.port) == (here.scheme, here.host, here.port)
+    return url if same and not url.userinfo else None
+
+
+def _answered(response: httpx.Response) -> Response:
+    # The body is kept decoded: a recorded encoding would be a lie.
+    headers = tuple(
+        (name.decode("latin-1").lower(), value.decode("latin-1"))
+        for name, value in response.headers.raw
+        if name.lower() != b"content-encoding"
+    )
+    return Response(response.status_code, response.http_version.removeprefix("HTTP/"), headers)
+
+
+def _ms(begun: float) -> float:
+    return round((monotonic() - begun) * 1000, 3)

@@ -1,0 +1,167 @@
+"""`conformance run` as a user calls it; targets are applications in this process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.cli import main
+from tests.fakes import chatty
+
+APP = ["run", "--asgi", "tests.fakes.chatty:APP", "--api", "chat", "--profile", "strict"]
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No CI, and a fresh server for every test."""
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr(chatty, "APP", chatty.Chatty())
+
+
+def serve(monkeypatch: pytest.MonkeyPatch, **switched: Any) -> chatty.Chatty:
+    server = chatty.Chatty(**switched)
+    monkeypatch.setattr(chatty, "APP", server)
+    return server
+
+
+def test_a_right_server_conforms(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*APP, "--scenario", "think"]) == 0
+    out = capsys.readouterr()
+    assert "note: 5 requests" in out.out
+    assert out.err == ""
+
+
+def test_findings_exit_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    serve(monkeypatch, thoughtless=True)
+    assert main([*APP, "--scenario", "think"]) == 1
+    assert "FAIL MUST scenario/thinking  openai.chat/think" in capsys.readouterr().out
+
+
+def test_a_plan_sends_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = serve(monkeypatch)
+    assert main([*APP, "--plan", "--max-tokens", "100", "--scenario", "think"]) == 0
+    out = capsys.readouterr().out
+    assert "5 requests, 500 output tokens at most; nothing was sent" in out
+    assert server.asked == []
+
+
+def test_the_only_model_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = serve(monkeypatch)
+    assert main([*APP, "--scenario", "think"]) == 0
+    assert server.asked[-1]["model"] == "chatty"
+
+
+def test_reports_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    junit = tmp_path / "report.xml"
+    options = ["--format", "json", "-o", f"junit={junit}", "--scenario", "think"]
+    assert main([*APP, *options]) == 0
+    assert json.loads(capsys.readouterr().out)["report"] == "1.0"
+    assert junit.read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_what_was_received_is_saved(tmp_path: Path) -> None:
+    assert main([*APP, "--scenario", "think", "--save", str(tmp_path / "new")]) == 0
+    kept = sorted(path.name for path in (tmp_path / "new" / "openai.chat").iterdir())
+    assert kept == ["sanity.cassette.jsonl", "think.cassette.jsonl"]
+    assert main(["check", "--strict", str(tmp_path / "new")]) == 0
+
+
+def test_a_baseline_excuses_what_it_lists(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    serve(monkeypatch, thoughtless=True)
+    lines = [
+        f"- {{rule: scenario/thinking, exchange: think/{role}, reason: It hides thinking.}}"
+        for role in ("stream", "body")
+    ]
+    baseline = tmp_path / "known.yaml"
+    head = "target: chatty-1\nentries:\n"
+    baseline.write_text(head + "".join(f"  {line}\n" for line in lines), encoding="utf-8")
+    known = ["--target", "chatty-1", "--expected-failures", str(baseline)]
+    assert main([*APP, "--scenario", "think", *known]) == 0
+    serve(monkeypatch)
+    assert main([*APP, "--scenario", "think", *known]) == 1  # the entries are stale
+
+
+def test_a_server_that_dies_exits_3_after_the_report(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    serve(monkeypatch, dies_after=4)
+    assert main([*APP, "--model", "chatty", "--scenario", "think"]) == 3
+    out = capsys.readouterr()
+    assert "error: the server no longer answers" in out.err
+    assert "rules over" in out.out
+
+
+def test_nobody_there_exits_3(capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = ["run", "--url", "http://127.0.0.1:1", "--model", "m"]
+    assert main(wanted) == 3
+    err = capsys.readouterr().err
+    assert err.startswith("error: 127.0.0.1: cannot connect")
+    assert err.count("\n") == 1
+
+
+WRONG: list[tuple[list[str], str]] = [
+    (["run"], "expected one target"),
+    (["run", "--url", "http://x", "--asgi", "a:b"], "expected one target"),
+    (["run", "--url", "nonsense"], "expected http"),
+    (["run", "--asgi", "no_such_module:app", "--model", "m"], "cannot load"),
+    ([*APP, "--api", "telepathy"], "no API is called 'telepathy'"),
+    ([*APP, "--without", "thinkin"], "did you mean 'thinking'?"),
+    ([*APP, "--scenario", "nothing-like-it"], "no scenario"),
+    ([*APP, "--profile", "nobody"], "no profile 'nobody'"),
+    ([*APP, "-H", "Authorization: Bearer x"], "--api-key-env"),
+    ([*APP, "-H", "no colon"], "expected -H"),
+    ([*APP, "-H", "a: b\r\nc: d"], "expected -H"),
+    ([*APP, "--api-key-env", "NOT_SET_ANYWHERE"], "$NOT_SET_ANYWHERE holds no key"),
+    ([*APP, "--jobs", "0"], "--jobs"),
+    ([*APP, "--format", "poem"], "poem"),
+    ([*APP, "-o", "json"], "FORMAT=FILE"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), WRONG, ids=[" ".join(e[0][-2:]) for e in WRONG])
+def test_a_wrong_call_exits_2_with_one_line(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_ci_wants_a_profile(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    assert main(["run", "--asgi", "tests.fakes.chatty:APP"]) == 2
+    assert "under CI a profile must be named" in capsys.readouterr().err
+    auto = ["run", "--asgi", "tests.fakes.chatty:APP", "--api", "chat", "--profile", "auto"]
+    assert main([*auto, "--scenario", "think"]) == 0
+
+
+def test_the_key_comes_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = serve(monkeypatch, key="s3cret-key")
+    monkeypatch.setenv("CHATTY_KEY", "s3cret-key")
+    options = ["--scenario", "think", "--api-key-env", "CHATTY_KEY", "-H", "X-Team: tests"]
+    assert main([*APP, *options]) == 0
+    assert server.headers[-1]["x-team"] == "tests"
+    assert "s3cret-key" not in capsys.readouterr().out
+
+
+def test_require_exercised_counts_gaps() -> None:
+    assert main([*APP, "--scenario", "think", "--require-exercised"]) == 1
+    only = ["--suite", "stripping/visible-text", "--rule", "*/no-markers"]
+    assert main([*APP, "--scenario", "think", *only, "--require-exercised"]) == 0
+
+
+def test_nothing_selected_exits_5(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*APP, "--scenario", "opt-in"]) == 5
+    assert "error: no scenario was run" in capsys.readouterr().err

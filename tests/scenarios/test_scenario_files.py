@@ -1,0 +1,177 @@
+"""Scenario files: what they mean, what the loader refuses and where, and what ships."""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from conformance import shipped
+from conformance.check.suites import shipped_suites
+from conformance.errors import SpecError, UsageError
+from conformance.rules import document
+from conformance.scenarios import CAPABILITIES, ENDS, Scenario, compose, load_scenarios
+from conformance.scenarios import load as loading
+from conformance.scenarios.linting import lint_scenarios
+from conformance.scenarios.load import read_scenario
+from conformance.scenarios.model import PATHS, UPSTREAM
+
+SCHEMA = Path(shipped.__file__).parent / "schemas" / "scenario.schema.json"
+SHIPPED = sorted((shipped.specs() / "scenarios").glob("*.yaml"))
+KNOWN = {"model": "m", "turns": [{"role": "user", "content": "again"}], "limit": 64}
+
+PLAIN = """\
+scenario: own
+title: A request
+let: {ask: [{role: user, content: Hello}]}
+steps:
+  - role: plain
+    openai.chat: {model: $model, messages: $ask, stream: true, max_tokens: 9}
+"""
+
+
+@cache
+def schema() -> Any:
+    loaded = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    jsonschema_rs.meta.validate(loaded)
+    return jsonschema_rs.validator_for(loaded)
+
+
+def read(text: str) -> Scenario:
+    return read_scenario(document.parse(text, "own.yaml"))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_shipped_scenarios_are_valid(path: Path) -> None:
+    errors = schema().iter_errors(document.load(path).plain())
+    assert [f"{error.instance_path}: {error.message}" for error in errors] == []
+
+
+@pytest.mark.parametrize("scenario", load_scenarios(), ids=lambda each: each.name)
+def test_shipped_scenarios_are_named_for_their_file_and_can_be_sent(scenario: Scenario) -> None:
+    assert Path(scenario.file).stem == scenario.name
+    for step in scenario.steps:
+        for template in step.bodies.values():
+            assert "$" not in json.dumps(compose(template, {**scenario.values, **KNOWN}))
+
+
+def test_every_glob_of_a_scenario_fits_a_rule() -> None:
+    rules = [rule.id for suite in shipped_suites() for rule in suite.rules]
+    globs = {glob for scenario in load_scenarios() for glob in scenario.exercises}
+    assert {glob for glob in globs if not any(fnmatch(rule, glob) for rule in rules)} == set()
+
+
+def test_the_schema_knows_the_words_that_the_loader_knows() -> None:
+    loaded = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    defs = loaded["$defs"]
+    assert set(loaded["properties"]) == loading.SCENARIO_KEYS
+    assert set(defs["step"]["properties"]) == loading.STEP_KEYS
+    assert set(defs["carry"]["properties"]) == loading.CARRY_KEYS
+    assert tuple(defs["capability"]["enum"]) == CAPABILITIES
+    assert tuple(defs["ending"]["enum"]) == ENDS
+    assert tuple(defs["step"]["properties"]["upstream"]["enum"]) == UPSTREAM
+    assert set(PATHS) <= defs["step"]["properties"].keys()
+
+
+def test_a_step_is_laid_over_another_one() -> None:
+    text = PLAIN + "  - {role: body, like: plain, openai.chat: {stream: false, max_tokens: null}}\n"
+    scenario = read(text)
+    body = compose(scenario.steps[1].bodies["openai.chat"], {**scenario.values, **KNOWN})
+    assert body == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Hello"}],
+        "stream": False,
+    }
+
+
+def test_headers_are_inherited_and_lower_case() -> None:
+    text = PLAIN.replace("- role: plain", "- role: plain\n    headers: {X-One: a}")
+    text += "  - {role: other, like: plain, headers: {X-Two: b}}\n"
+    assert read(text).steps[1].headers == {"x-one": "a", "x-two": "b"}
+
+
+def test_a_list_takes_the_place_of_its_name_in_a_list() -> None:
+    values = {"turns": [1, 2], "one": 3}
+    assert compose({"a": ["$turns", "$one"]}, values) == {"a": [1, 2, 3]}
+    assert compose({"a": "$turns"}, values) == {"a": [1, 2]}
+
+
+def test_a_value_does_not_name_itself() -> None:
+    with pytest.raises(UsageError, match=r"\$a"):
+        compose({"a": "$a"}, {"a": ["$a"]})
+
+
+WRONG: list[tuple[str, str, str]] = [
+    # what is replaced, by what, what is said
+    ("title: A request\n", "", "key 'title' is missing"),
+    ("scenario: own", "scenario: Own", "expected lower-case words"),
+    ("- role: plain", "- rule: plain", "unknown key 'rule'"),
+    ("model: $model", "model: $modle", "did you mean 'model'?"),
+    ("model: $model", "model: $turns", "nothing is called '$turns'"),
+    ("let: {ask", "let: {limit: 1, ask", "has a meaning of its own"),
+    ("- role: plain", "- role: plain\n    ends: stop", "expected one of complete"),
+    ("- role: plain", "- role: plain\n    like: first", "no earlier step has the role 'first'"),
+    ("- role: plain", "- role: plain\n    after: first", "no earlier step has the role 'first'"),
+    ("- role: plain", "- role: plain\n    thinking: 1", "expected true or false"),
+    ("- role: plain", "- role: plain\n    needs: [wings]", "expected one of thinking"),
+    ("- role: plain", "- role: plain\n    path: /../x", "expected a path"),
+    ("- role: plain", "- role: plain\n    path: http://other", "expected a path"),
+    ("- role: plain", '- role: plain\n    headers: {a: "b\\r\\nc: d"}', "printable ASCII"),
+    ("- role: plain", '- role: plain\n    headers: {"a b": c}', "no name of a header"),
+    ("openai.chat:", "openai.chta:", "unknown key 'openai.chta'"),
+    ("openai.chat: {", "openai.chat: [{", ""),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "said"), WRONG, ids=[each[1] or each[2] for each in WRONG])
+def test_mistakes_are_told_with_their_place(old: str, new: str, said: str) -> None:
+    assert old in PLAIN
+    with pytest.raises(SpecError) as caught:
+        read(PLAIN.replace(old, new))
+    assert said in str(caught.value)
+    assert str(caught.value).startswith("own.yaml:")
+
+
+def test_a_role_stands_once() -> None:
+    with pytest.raises(SpecError, match="'plain' is there twice"):
+        read(PLAIN + "  - {role: plain, openai.chat: {}}\n")
+
+
+def test_scenarios_are_found_by_name_file_and_folder(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text(PLAIN, encoding="utf-8")
+    names = [each.name for each in load_scenarios(["think", str(tmp_path)])]
+    assert names == ["think", "own"]
+    assert load_scenarios([str(tmp_path / "own.yaml")])[0].name == "own"
+    with pytest.raises(UsageError, match="did you mean 'think'"):
+        load_scenarios(["thnik"])
+
+
+def test_one_name_for_two_scenarios_is_refused(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.yaml").write_text(PLAIN, encoding="utf-8")
+    with pytest.raises(SpecError, match="is there twice"):
+        load_scenarios([str(tmp_path)])
+
+
+def test_scenarios_are_linted(tmp_path: Path) -> None:
+    (tmp_path / "good.yaml").write_text(PLAIN, encoding="utf-8")
+    wrong = PLAIN.replace("$model", "$modle")
+    (tmp_path / "wrong.yaml").write_text(wrong, encoding="utf-8")
+    idle = PLAIN.replace("title:", "exercises: [no/such/*]\ntitle:")
+    (tmp_path / "idle.yaml").write_text(idle, encoding="utf-8")
+    (tmp_path / "broken.yaml").write_text("{", encoding="utf-8")
+    problems = lint_scenarios([tmp_path])
+    told = [(Path(p.place.file).name, p.severity, p.message) for p in problems]
+    assert told == [
+        ("idle.yaml", "warning", "no rule fits 'no/such/*'"),
+        ("wrong.yaml", "error", "nothing is called '$modle' (did you mean 'model'?)"),
+    ]
+
+
+def test_shipped_scenarios_have_no_problem() -> None:
+    assert lint_scenarios([shipped.specs()]) == []
