@@ -35,9 +35,9 @@ def _request(request: Request) -> Request:
 class Defect:
     """One fault. `rules` are the full ids of all rules that find it, cascades included.
 
-    Two ids are no rules but comparisons of a harness run: `harness/events` (what is reported
-    against what was sent, starts included) and `harness/next-request` (what would be sent against
-    what was asked for).
+    Two ids stand in no suite, only a harness run can judge them: `harness/ending` (which end is
+    told of a stream that broke off) and `harness/next-request` (what would be sent against what
+    was asked for).
 
     `events` makes a door for one stream, so that a defect may remember what went through.
     """

@@ -10,6 +10,7 @@ from reference_impl.client.event import Event
 
 AGREES: Final = "thinking/client/agrees-with-wire"
 SHOWN: Final = "stripping/opt-in/shown-when-asked"
+SAID: Final = "thinking/start/text-said"
 # Blocks that a defect makes up are numbered from here.
 _MADE_UP: Final = 1000
 
@@ -244,7 +245,7 @@ HEARING: Final = (
     Defect(
         "text-start-on-role-chunk",
         "A role alone starts the text.",
-        ("thinking/start/text-said",),
+        (SAID,),
         events=_each(_text_on_role),
     ),
     Defect(
@@ -256,7 +257,7 @@ HEARING: Final = (
     Defect(
         "drop-on-boundary-chunk",
         "Text that comes with the end of the thinking is lost.",
-        (AGREES,),
+        (AGREES, SAID),
         events=_boundary,
     ),
     Defect(
@@ -268,7 +269,7 @@ HEARING: Final = (
     Defect(
         "thinking-as-text",
         "Thinking is told as text.",
-        (AGREES, SHOWN, "wire/chat/opaque-before-text"),
+        (AGREES, SHOWN, SAID, "wire/chat/opaque-before-text"),
         events=_as_text,
     ),
     Defect("thinking-summed", "Mirrored fields are added up.", (AGREES,), events=_each(_summed)),
@@ -294,7 +295,7 @@ HEARING: Final = (
     Defect(
         "completed-on-cut",
         "A stream that broke off is told as complete.",
-        (AGREES,),
+        (AGREES, "harness/ending"),
         events=_each(_completed),
     ),
     Defect("error-swallowed", "Errors are not told.", (AGREES,), events=_without("error")),

@@ -1,0 +1,158 @@
+"""The routes: bodies are read within bounds, requests answered, refusals said in each API's way."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from reference_impl.server import chat, messages, responses
+from reference_impl.server.defects import Defect, hooked
+from reference_impl.server.fields import Fields, decoded
+from reference_impl.server.models import entry, listed
+from reference_impl.server.plan import Plan
+from reference_impl.server.refusal import Refusal, anthropic_error, openai_error
+from reference_impl.server.sending import JSON, Body, EventStream
+from reference_impl.server.service import Service
+from reference_impl.server.wire import Wire, encoded, framed
+
+Planner = Callable[[Service, Fields, Headers], Plan]
+Envelope = Callable[[Refusal], Mapping[str, Any]]
+Endpoint = Callable[[Request], Awaitable[ASGIApp]]
+
+
+def application(service: Service) -> Starlette:
+    """The whole server as an ASGI application."""
+    return Starlette(
+        routes=[
+            _posting("/v1/chat/completions", _answering(service, chat.plan, _openai)),
+            _posting("/v1/responses", _answering(service, responses.plan, _openai)),
+            _posting("/v1/messages", _answering(service, messages.plan, _anthropic)),
+            Route("/v1/models", _reading(service, lambda _: listed(service))),
+            Route("/v1/models/{model:path}", _reading(service, lambda at: entry(service, at))),
+            Route("/health", _health),
+        ],
+        exception_handlers={HTTPException: _misdirected, Exception: _broken},
+    )
+
+
+def _posting(path: str, endpoint: Endpoint) -> Route:
+    return Route(path, endpoint, methods=["POST"])
+
+
+def _answering(service: Service, planned: Planner, envelope: Envelope) -> Endpoint:
+    """An endpoint of one API."""
+
+    async def endpoint(request: Request) -> ASGIApp:
+        try:
+            check_key(service.settings.api_key, request.headers)
+            body = await read(request, service.settings.max_body)
+            plan = planned(service, decoded(body), request.headers)
+        except Refusal as refusal:
+            return _json(envelope(refusal), refusal.status)
+        except ClientDisconnect:
+            return Response(status_code=499)  # nobody is there to read it
+        return _answer(plan, service.defect)
+
+    return endpoint
+
+
+def _answer(plan: Plan, defect: Defect | None) -> ASGIApp:
+    wires = plan.wires
+    if defect is not None and defect.wires is not None:
+        wires = hooked(wires, defect.wires, plan.scene)
+    if plan.whole is not None:
+        return Body(wires, plan.whole)
+    frames = _frames(wires)
+    if defect is not None and defect.frames is not None:
+        frames = hooked(frames, defect.frames, plan.scene)
+    return EventStream(frames)
+
+
+async def _frames(wires: AsyncGenerator[Wire, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(wires):
+        async for wire in wires:
+            yield framed(wire)
+
+
+def _reading(service: Service, look_up: Callable[[str], Mapping[str, Any]]) -> Endpoint:
+    """An endpoint that says what is there."""
+
+    async def endpoint(request: Request) -> ASGIApp:
+        try:
+            check_key(service.settings.api_key, request.headers)
+            return _json(look_up(request.path_params.get("model", "")))
+        except Refusal as refusal:
+            return _json(_openai(refusal), refusal.status)
+
+    return endpoint
+
+
+async def _health(request: Request) -> Response:
+    del request
+    return _json({"status": "ok"})
+
+
+async def _misdirected(request: Request, error: Exception) -> Response:
+    """A path or method that is not served."""
+    assert isinstance(error, HTTPException)
+    return _said(request, Refusal(error.detail, status=error.status_code))
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    """A fault of this server; the error itself goes to the log."""
+    del error
+    return _said(request, Refusal("the server made a mistake; its log says more", status=500))
+
+
+def _said(request: Request, refusal: Refusal) -> Response:
+    is_messages = request.url.path.startswith("/v1/messages")
+    envelope = _anthropic if is_messages else _openai
+    return _json(envelope(refusal), refusal.status)
+
+
+def check_key(expected: str, headers: Headers) -> None:
+    """Raises Refusal unless the request carries the key; without an expected one all may ask."""
+    if not expected:
+        return
+    bearer = headers.get("authorization", "").removeprefix("Bearer ")
+    given = headers.get("x-api-key") or bearer
+    if not hmac.compare_digest(given.encode(), expected.encode()):
+        raise Refusal("the API key is missing or wrong", status=401, code="invalid_api_key")
+
+
+async def read(request: Request, most: int) -> bytes:
+    """The body. Raises Refusal as soon as it is known to be over `most` bytes."""
+    too_large = Refusal(f"the body is over {most} bytes", status=413, code="request_too_large")
+    stated = request.headers.get("content-length", "0")
+    if stated.isascii() and stated.isdigit() and int(stated[:20]) > most:
+        raise too_large
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > most:
+            raise too_large
+    return bytes(body)
+
+
+def _json(payload: Mapping[str, Any], status: int = 200) -> Response:
+    return Response(encoded(payload), status, media_type=JSON)
+
+
+def _openai(refusal: Refusal) -> Mapping[str, Any]:
+    return openai_error(
+        refusal.message, status=refusal.status, param=refusal.param, code=refusal.code
+    )
+
+
+def _anthropic(refusal: Refusal) -> Mapping[str, Any]:
+    return anthropic_error(refusal.message, status=refusal.status)

@@ -1,0 +1,205 @@
+"""Chat Completions requests: their fields, and what they ask of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from reference_impl.server.ask import Ask
+from reference_impl.server.effort import Effort, effort
+from reference_impl.server.engine import Limits
+from reference_impl.server.fields import (
+    Count,
+    SeedNumber,
+    Share,
+    StopString,
+    StopStrings,
+    Temperature,
+    stops,
+    unsupported,
+)
+from reference_impl.server.turns import Turn, assistant, called, function_tool
+
+
+class TextPart(msgspec.Struct, tag="text"):
+    text: str
+
+
+class RefusalPart(msgspec.Struct, tag="refusal"):
+    refusal: str
+
+
+Content = str | list[TextPart | RefusalPart]
+
+
+class Named(msgspec.Struct):
+    name: str
+    arguments: str = ""
+
+
+class Call(msgspec.Struct, tag_field="type", tag="function"):
+    id: str
+    function: Named
+
+
+class System(msgspec.Struct, tag_field="role", tag="system"):
+    content: Content
+
+
+class Developer(msgspec.Struct, tag_field="role", tag="developer"):
+    content: Content
+
+
+class User(msgspec.Struct, tag_field="role", tag="user"):
+    content: Content
+
+
+class Assistant(msgspec.Struct, tag_field="role", tag="assistant"):
+    """Thinking may come back under either name that servers use for it."""
+
+    content: Content | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    tool_calls: list[Call] | None = None
+
+
+class ToolResult(msgspec.Struct, tag_field="role", tag="tool"):
+    tool_call_id: str
+    content: Content
+
+
+Message = System | Developer | User | Assistant | ToolResult
+
+
+class Function(msgspec.Struct):
+    name: Annotated[str, Meta(min_length=1)]
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+
+
+class Tool(msgspec.Struct, tag_field="type", tag="function"):
+    function: Function
+
+
+class StreamOptions(msgspec.Struct):
+    include_usage: bool = False
+
+
+class ResponseFormat(msgspec.Struct):
+    type: str
+
+
+class TemplateOptions(msgspec.Struct):
+    enable_thinking: bool | None = None
+
+
+class ReasoningOptions(msgspec.Struct):
+    exclude: bool = False
+
+
+class ChatRequest(msgspec.Struct):
+    """The fields that mean something here; others are accepted and have no effect."""
+
+    model: str
+    messages: Annotated[list[Message], Meta(min_length=1)]
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    max_tokens: Count | None = None
+    max_completion_tokens: Count | None = None
+    temperature: Temperature | None = None
+    top_p: Share | None = None
+    seed: SeedNumber | None = None
+    stop: StopString | StopStrings | None = None
+    n: int | None = None
+    logprobs: bool | None = None
+    reasoning_effort: str | None = None
+    reasoning: ReasoningOptions | None = None
+    chat_template_kwargs: TemplateOptions | None = None
+    tools: list[Tool] | None = None
+    tool_choice: str | dict[str, Any] | None = None
+    response_format: ResponseFormat | None = None
+
+    @property
+    def most_tokens(self) -> int | None:
+        """The newer name wins."""
+        return self.max_completion_tokens or self.max_tokens
+
+    @property
+    def wants_usage(self) -> bool:
+        return self.stream_options is not None and self.stream_options.include_usage
+
+    @property
+    def excludes_reasoning(self) -> bool:
+        return self.reasoning is not None and self.reasoning.exclude
+
+
+def check_supported(request: ChatRequest) -> None:
+    """Raises Refusal for what would have to be ignored."""
+    if request.n not in (None, 1):
+        raise unsupported(f"n = {request.n}", "n")
+    if request.logprobs:
+        raise unsupported("logprobs", "logprobs")
+    if request.tool_choice not in (None, "auto", "none"):
+        raise unsupported("a forced tool call", "tool_choice")
+    if request.response_format is not None and request.response_format.type != "text":
+        raise unsupported(f"the format {request.response_format.type!r}", "response_format.type")
+
+
+def wanted_effort(request: ChatRequest) -> Effort:
+    """The level asked for; the switch of the chat template wins."""
+    asked = effort(request.reasoning_effort, "reasoning_effort")
+    options = request.chat_template_kwargs
+    if options is not None and options.enable_thinking is False:
+        return Effort(thinks=False)
+    return asked
+
+
+def asked(request: ChatRequest, wanted: Effort) -> Ask:
+    """What the engine is to do."""
+    return Ask(
+        messages=tuple(map(_turn, request.messages)),
+        tools=tuple(_tools(request)),
+        thinks=wanted.thinks,
+        limits=Limits(
+            max_tokens=request.most_tokens,
+            thinking_budget=wanted.budget,
+            temperature=request.temperature or 0.0,
+            top_p=request.top_p or 1.0,
+            seed=request.seed,
+            stop=stops(request.stop),
+        ),
+    )
+
+
+def _turn(message: Message) -> Turn:
+    match message:
+        case System() | Developer():
+            return {"role": "system", "content": _text(message.content)}
+        case User():
+            return {"role": "user", "content": _text(message.content)}
+        case ToolResult():
+            text = _text(message.content)
+            return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}
+        case Assistant():
+            thought = message.reasoning_content or message.reasoning or ""
+            calls = tuple(
+                called(call.id, call.function.name, call.function.arguments)
+                for call in message.tool_calls or ()
+            )
+            return assistant(_text(message.content), thought, calls)
+
+
+def _text(content: Content | None) -> str:
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "".join(p.text if isinstance(p, TextPart) else p.refusal for p in content)
+
+
+def _tools(request: ChatRequest) -> Iterator[Mapping[str, Any]]:
+    if request.tool_choice != "none":
+        for tool in request.tools or ():
+            named = tool.function
+            yield function_tool(named.name, named.description or "", named.parameters or {})

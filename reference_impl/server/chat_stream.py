@@ -1,0 +1,131 @@
+"""Chat Completions: engine events become chunks.
+
+Rule 1: the first chunk has the role and nothing else; the finish has a chunk of its own; usage,
+        where it was asked for, one with no choices; `[DONE]` ends a stream that did not fail.
+Rule 2: thinking is hidden, sent in a field of its own, or wrapped in the tokenizer's markers. A
+        wrapped block is closed by whatever comes next, the finish and a failure included.
+Rule 3: a chunk carries thinking or text or a part of a tool call, never two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from reference_impl.server.engine import (
+    Finish,
+    ReasoningDelta,
+    Start,
+    TextDelta,
+    ToolCall,
+    Usage,
+)
+from reference_impl.server.refusal import openai_error
+from reference_impl.server.stamp import Stamp
+from reference_impl.server.summary import Told
+from reference_impl.server.wire import DONE, Wire
+
+Showing = Literal["hidden", "wrapped", "reasoning_content", "reasoning"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatShape:
+    """How one stream looks. `markers` wrap the thinking that is shown as `wrapped`."""
+
+    model: str
+    showing: Showing = "hidden"
+    markers: tuple[str, str] = ("", "")
+    with_usage: bool = False
+
+
+class ChatStream:
+    """The chunks of one completion."""
+
+    def __init__(self, shape: ChatShape, stamp: Stamp) -> None:
+        self._shape = shape
+        self._stamp = stamp
+        self._head = {
+            "id": stamp.new("chatcmpl-"),
+            "object": "chat.completion.chunk",
+            "created": stamp.now(),
+            "model": shape.model,
+        }
+        self._calls = 0
+        self._is_wrapping = False
+        self.is_over = False
+
+    def opening(self) -> Iterator[Wire]:
+        """Nothing: the role comes with the start of the generation."""
+        yield from ()
+
+    def feed(self, event: Told) -> Iterator[Wire]:
+        if isinstance(event, ReasoningDelta):
+            yield from self._think(event.text)
+            return
+        yield from self._unwrap()
+        match event:
+            case TextDelta(text=text):
+                yield self._chunk({"content": text})
+            case ToolCall():
+                yield from self._call(event)
+            case Finish():
+                yield from self._finish(event)
+            case Start():
+                yield self._chunk({"role": "assistant", "content": ""})
+
+    def fail(self, message: str) -> Iterator[Wire]:
+        """An error, and no `[DONE]`: what was sent so far is no answer."""
+        yield from self._unwrap()
+        yield Wire(openai_error(message))
+        self.is_over = True
+
+    def _think(self, text: str) -> Iterator[Wire]:
+        showing = self._shape.showing
+        if showing == "wrapped":
+            if not self._is_wrapping and self._shape.markers[0]:
+                self._is_wrapping = True
+                yield self._chunk({"content": self._shape.markers[0]})
+            yield self._chunk({"content": text})
+        elif showing != "hidden":
+            yield self._chunk({showing: text})
+
+    def _unwrap(self) -> Iterator[Wire]:
+        if self._is_wrapping:
+            self._is_wrapping = False
+            yield self._chunk({"content": self._shape.markers[1]})
+
+    def _call(self, call: ToolCall) -> Iterator[Wire]:
+        function = {"name": call.name, "arguments": ""}
+        begun = {"id": self._stamp.new("call_"), "type": "function", "function": function}
+        yield self._chunk({"tool_calls": [{"index": self._calls, **begun}]})
+        given = {"index": self._calls, "function": {"arguments": call.arguments}}
+        yield self._chunk({"tool_calls": [given]})
+        self._calls += 1
+
+    def _finish(self, finish: Finish) -> Iterator[Wire]:
+        if finish.reason == "cancelled":
+            yield from self.fail("the generation was cancelled")
+            return
+        yield self._chunk({}, finish.reason)
+        if self._shape.with_usage:
+            yield Wire({**self._head, "choices": [], "usage": chat_usage(finish.usage)})
+        yield Wire(DONE)
+        self.is_over = True
+
+    def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None) -> Wire:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
+        if self._shape.with_usage:
+            return Wire({**self._head, "choices": [choice], "usage": None})
+        return Wire({**self._head, "choices": [choice]})
+
+
+def chat_usage(usage: Usage) -> dict[str, Any]:
+    """Usage as this API counts: reasoning is part of the completion."""
+    return {
+        "prompt_tokens": usage.prompt,
+        "completion_tokens": usage.completion,
+        "total_tokens": usage.prompt + usage.completion,
+        "prompt_tokens_details": {"cached_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
+    }

@@ -1,0 +1,18 @@
+"""All defects by name.
+
+The rules of a defect are those that fail over a full set of requests (thinking, tools, a summary,
+a length cut, as stream and as body): what catches it, and every rule that fails in its wake.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reference_impl.server.defects.of_chat import OF_CHAT
+from reference_impl.server.defects.of_events import OF_EVENTS
+from reference_impl.server.defects.of_messages import OF_MESSAGES
+from reference_impl.server.defects.of_responses import OF_RESPONSES
+from reference_impl.server.defects.of_sending import OF_SENDING
+
+_ALL: Final = (*OF_EVENTS, *OF_CHAT, *OF_RESPONSES, *OF_MESSAGES, *OF_SENDING)
+DEFECTS: Final = {defect.name: defect for defect in _ALL}

@@ -1,0 +1,77 @@
+"""What a named defect is: one fault, where it hooks in, and which rules must catch it.
+
+Hooks stand at three places outside the engine: between it and a projection (`events`), behind the
+projection (`wires`), and on the bytes of a stream (`frames`). Each takes an asynchronous iterator
+and gives another. Where a defect has no hook, or not for this API, nothing is in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from reference_impl.server.projection import Events
+from reference_impl.server.summary import Told
+from reference_impl.server.wire import Wire
+
+Api = Literal["chat", "responses", "messages"]
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a hook may know of the request: thinking is `hidden`, or was not to happen at all."""
+
+    api: Api
+    markers: tuple[str, str] = ("<think>", "</think>")
+    hidden: bool = False
+    thinks: bool = True
+    streams: bool = True
+
+
+EventHook = Callable[[AsyncIterator[Told], Scene], AsyncIterator[Told]]
+WireHook = Callable[[AsyncIterator[Wire], Scene], AsyncIterator[Wire]]
+FrameHook = Callable[[AsyncIterator[bytes], Scene], AsyncIterator[bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """`rules` says per API which rules fail when everything is asked that can show the fault.
+
+    `live` is what a live run finds beside them, because an answer did not end, or did not think,
+    as its scenario expects.
+    """
+
+    name: str
+    says: str
+    rules: Mapping[Api, tuple[str, ...]]
+    events: EventHook | None = None
+    wires: WireHook | None = None
+    frames: FrameHook | None = None
+    live: tuple[str, ...] = ()
+
+    @property
+    def all_rules(self) -> tuple[str, ...]:
+        """Of all APIs and of a live run, each rule once."""
+        return tuple(
+            sorted({rule for rules in (*self.rules.values(), self.live) for rule in rules})
+        )
+
+    def line(self) -> str:
+        """One line for a list: name, what it does, and the rules."""
+        apis = ", ".join(self.rules)
+        return f"{self.name}\t{self.says} ({apis})\t{' '.join(self.all_rules)}"
+
+
+async def hooked(
+    source: Events[Item],
+    hook: Callable[[AsyncIterator[Item], Scene], AsyncIterator[Item]] | None,
+    scene: Scene,
+) -> AsyncGenerator[Item, None]:
+    """What the hook makes of the source; closing it closes both."""
+    async with aclosing(source):
+        items = source.__aiter__() if hook is None else hook(source.__aiter__(), scene)
+        async for item in items:
+            yield item

@@ -1,0 +1,208 @@
+"""Defects between the engine and the projections: texts, calls, counts and ends."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reference_impl.server.defects import events
+from reference_impl.server.defects.defect import Defect
+
+OF_EVENTS: Final = (
+    Defect(
+        "leak-open-marker",
+        "the first visible text begins with the open marker",
+        {
+            "chat": (
+                "effort/chat/none-means-none",
+                "stripping/opt-in/hidden-by-default",
+                "stripping/visible-text/markers-balanced",
+                "wire/chat/thinking-counted",
+            ),
+            "responses": ("stripping/visible-text/no-markers",),
+            "messages": ("stripping/visible-text/no-markers",),
+        },
+        events=events.leak_open_marker,
+        live=("scenario/thinking",),
+    ),
+    Defect(
+        "leak-close-marker",
+        "the text behind thinking begins with the close marker, in two pieces",
+        {
+            "chat": ("stripping/visible-text/no-markers",),
+            "responses": ("stripping/visible-text/no-markers",),
+            "messages": ("stripping/visible-text/no-markers",),
+        },
+        events=events.leak_close_marker,
+    ),
+    Defect(
+        "reasoning-in-content",
+        "thinking is sent once more at the head of the visible text",
+        {
+            "chat": ("stripping/visible-text/no-thinking-body",),
+            "responses": ("stripping/visible-text/no-thinking-body",),
+            "messages": ("stripping/visible-text/no-thinking-body",),
+        },
+        events=events.reasoning_in_content,
+    ),
+    Defect(
+        "reasoning-late",
+        "thinking is sent when all else has been said",
+        {
+            "chat": (
+                "thinking/stream/before-call",
+                "thinking/stream/marked-before-text",
+            ),
+            "responses": (
+                "history/responses/before-its-turn",
+                "thinking/stream/before-call",
+                "thinking/stream/before-text",
+                "wire/responses/reasoning-before-message",
+            ),
+            "messages": (
+                "thinking/stream/before-call",
+                "thinking/stream/before-text",
+            ),
+        },
+        events=events.reasoning_late,
+        live=("scenario/ending",),
+    ),
+    Defect(
+        "drop-on-boundary-chunk",
+        "in streams, the text that thinking passes into is lost",
+        {
+            "chat": ("stripping/opt-in/stream-equals-body",),
+            "responses": ("stripping/opt-in/stream-equals-body",),
+            "messages": ("stripping/opt-in/stream-equals-body",),
+        },
+        events=events.drop_on_boundary_chunk,
+    ),
+    Defect(
+        "strip-lost-text",
+        "where thinking is hidden, the text behind it lacks its first character",
+        {
+            "chat": ("stripping/opt-in/same-text",),
+        },
+        events=events.strip_lost_text,
+    ),
+    Defect(
+        "unicode-split",
+        "in streams, characters of several bytes are decoded byte by byte",
+        {
+            "chat": (
+                "stripping/opt-in/stream-equals-body",
+                "stripping/opt-in/stream-thinks-as-body",
+            ),
+            "responses": (
+                "stripping/opt-in/stream-equals-body",
+                "stripping/opt-in/stream-thinks-as-body",
+            ),
+            "messages": (
+                "stripping/opt-in/stream-equals-body",
+                "stripping/opt-in/stream-thinks-as-body",
+            ),
+        },
+        events=events.unicode_split,
+    ),
+    Defect(
+        "text-cumulative",
+        "every text delta repeats what came before it",
+        {
+            "chat": ("thinking/stream/text-increments",),
+            "responses": ("thinking/stream/text-increments",),
+            "messages": ("thinking/stream/text-increments",),
+        },
+        events=events.text_cumulative,
+    ),
+    Defect(
+        "reasoning-cumulative",
+        "every delta of thinking repeats what came before it",
+        {
+            "chat": ("thinking/stream/increments",),
+            "responses": ("thinking/stream/increments",),
+            "messages": ("thinking/stream/increments",),
+        },
+        events=events.reasoning_cumulative,
+    ),
+    Defect(
+        "effort-ignored",
+        "there is thinking although the request turned it off",
+        {
+            "responses": ("effort/responses/none-means-none",),
+        },
+        events=events.effort_ignored,
+        live=("scenario/thinking",),
+    ),
+    Defect(
+        "opt-in-ignored",
+        "thinking is never sent, whatever the request says",
+        {
+            "chat": ("stripping/opt-in/shown-when-asked",),
+        },
+        events=events.opt_in_ignored,
+        live=("scenario/thinking",),
+    ),
+    Defect(
+        "tool-arguments-torn",
+        "the last character of a call's arguments is lost",
+        {
+            "chat": ("wire/chat/tool-arguments-json",),
+            "responses": ("wire/responses-parts/arguments-json",),
+            "messages": ("wire/messages-blocks/input-json",),
+        },
+        events=events.tool_arguments_torn,
+        live=("scenario/ending",),
+    ),
+    Defect(
+        "stop-on-tools",
+        "a turn that calls a tool ends as if it were complete",
+        {
+            "chat": ("wire/chat/finish-says-calls",),
+            "messages": ("wire/messages/tools-end-the-turn",),
+        },
+        events=events.stop_on_tools,
+    ),
+    Defect(
+        "reasoning-tokens-over-total",
+        "usage counts more reasoning than output",
+        {
+            "chat": ("wire/chat/thinking-within-output",),
+            "responses": ("wire/responses/thinking-within-output",),
+            "messages": ("wire/messages/thinking-within-output",),
+        },
+        events=events.reasoning_tokens_over_total,
+    ),
+    Defect(
+        "reasoning-uncounted",
+        "usage counts no reasoning",
+        {
+            "chat": ("wire/chat/thinking-counted",),
+            "responses": ("wire/responses/thinking-counted",),
+            "messages": ("wire/messages/thinking-counted",),
+        },
+        events=events.reasoning_uncounted,
+    ),
+    Defect(
+        "summary-missing",
+        "a summary that was asked for is made, and never sent",
+        {
+            "responses": ("summary/request/comes-when-asked",),
+        },
+        events=events.summary_missing,
+    ),
+    Defect(
+        "summary-unasked",
+        "a summary is sent although none was asked for",
+        {
+            "responses": ("summary/request/only-when-asked",),
+        },
+        events=events.summary_unasked,
+    ),
+    Defect(
+        "summary-uncounted",
+        "the tokens of the call for a summary are not in the usage",
+        {
+            "responses": ("summary/request/usage-includes-summary",),
+        },
+        events=events.summary_uncounted,
+    ),
+)

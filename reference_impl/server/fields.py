@@ -1,0 +1,58 @@
+"""Request bodies: bytes to typed values, or a refusal that names the field at fault."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Final, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from reference_impl.server.refusal import Refusal
+
+Fields = dict[str, Any]
+Structure = TypeVar("Structure", bound=msgspec.Struct)
+
+Count = Annotated[int, Meta(ge=1, le=2**31)]
+Temperature = Annotated[float, Meta(ge=0, le=2)]
+Share = Annotated[float, Meta(gt=0, le=1)]
+SeedNumber = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+StopString = Annotated[str, Meta(min_length=1, max_length=256)]
+StopStrings = Annotated[list[StopString], Meta(max_length=16)]
+
+_PLACE: Final = re.compile(r" - at `\$(.*)`$")
+
+
+def decoded(body: bytes) -> Fields:
+    """The object that a body holds. Raises Refusal."""
+    try:
+        fields = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        raise Refusal(f"the body is not JSON: {err}", code="invalid_json") from err
+    if not isinstance(fields, dict):
+        raise Refusal("the body must be a JSON object", code="invalid_json")
+    return fields
+
+
+def typed(fields: Any, kind: type[Structure], within: str = "") -> Structure:
+    """Fields as a structure. Raises Refusal with the path of what does not fit, below `within`."""
+    try:
+        return msgspec.convert(fields, kind)
+    except (msgspec.ValidationError, RecursionError) as err:
+        said = str(err)
+        place = _PLACE.search(said)
+        param = (within + (place[1] if place else "")).lstrip(".")
+        reason = _PLACE.sub("", said)
+        raise Refusal(f"{param}: {reason}" if param else reason, param=param or None) from err
+
+
+def stops(value: str | list[str] | None) -> tuple[str, ...]:
+    """Stop strings, however many were given."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def unsupported(what: str, param: str) -> Refusal:
+    """What this server would have to ignore: it says no instead."""
+    return Refusal(f"{what} is not supported", param=param, code="unsupported_value")

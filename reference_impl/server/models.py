@@ -1,0 +1,34 @@
+"""The model list: what is served, and whether and how hard it thinks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl.server.ask import check_model
+from reference_impl.server.effort import LEVELS
+from reference_impl.server.service import Service
+
+
+def listed(service: Service) -> dict[str, Any]:
+    """All models, of which there is one."""
+    return {"object": "list", "data": [_card(service)]}
+
+
+def entry(service: Service, model_id: str) -> dict[str, Any]:
+    """One model. Raises Refusal for one that is not served."""
+    check_model(service, model_id)
+    return _card(service)
+
+
+def _card(service: Service) -> dict[str, Any]:
+    """Thinking and its levels come from one fact: whether the tokenizer marks thinking."""
+    thinks = service.model.markers is not None
+    return {
+        "id": service.model_id,
+        "object": "model",
+        "created": service.started,
+        "owned_by": "reference",
+        "supports_thinking": thinks,
+        "thinking_levels": list(LEVELS) if thinks else [],
+        "context_length": service.model.context,
+    }

@@ -1,0 +1,210 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from reference_impl.server.defects import DEFECTS, Defect
+from reference_impl.server.settings import Settings
+
+_VARIANTS: Final = ("think", "bracket", "plain", "prompt-opened")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Where to listen, which model to run, and how to answer. `model` None is the shipped one."""
+
+    host: str
+    port: int
+    port_file: Path | None
+    model: Path | None
+    variant: str
+    max_batch: int
+    step_delay_s: float
+    think_markers: tuple[str, str] | None
+    lists_defects: bool
+    defect: Defect | None
+    settings: Settings
+
+
+def parse(arguments: Sequence[str] | None = None) -> Options:
+    """Ends the process with a usage message where an argument is wrong."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    markers: list[str] | None = given.think_markers
+    return Options(
+        host=given.host,
+        port=given.port,
+        port_file=given.port_file,
+        model=given.model,
+        variant=given.variant,
+        max_batch=given.max_batch,
+        step_delay_s=given.step_delay / 1000,
+        think_markers=(markers[0], markers[1]) if markers is not None else None,
+        lists_defects=given.list_defects,
+        defect=given.defect,
+        settings=_settings(parser, given),
+    )
+
+
+def _settings(parser: argparse.ArgumentParser, given: argparse.Namespace) -> Settings:
+    api_key = ""
+    if given.api_key_env is not None:
+        api_key = os.environ.get(given.api_key_env, "")
+        if not api_key:
+            parser.error(f"the environment variable {given.api_key_env} is not set")
+    return Settings(
+        model_name=given.model_name or _name(given),
+        api_key=api_key,
+        chat_reasoning=given.chat_reasoning,
+        include_header=given.include_thinking_header,
+        include_field=given.include_thinking_field,
+        summary_carrier=given.summary_carrier,
+        summary_failure=given.summary_failure,
+        messages_thinking=given.messages_thinking,
+        max_body=given.max_body,
+    )
+
+
+def _name(given: argparse.Namespace) -> str:
+    """A folder's own name, or which of the tiny models it is."""
+    return given.model.resolve().name if given.model else f"tiny-{given.variant}"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m reference_impl.server",
+        description="A server that thinks: Chat Completions, Responses and Messages.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    _add_place(parser)
+    _add_model(parser)
+    _add_answers(parser)
+    _add_defects(parser)
+    return parser
+
+
+def _add_place(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("where")
+    group.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    group.add_argument("--port", type=_port, default=8000, help="0 takes a free one")
+    group.add_argument(
+        "--port-file", type=Path, metavar="FILE", help="write the port there once it listens"
+    )
+    group.add_argument(
+        "--api-key-env", metavar="NAME", help="environment variable with the key to ask for"
+    )
+    group.add_argument(
+        "--max-body", type=_count, default=4 * 1024 * 1024, metavar="BYTES", help="largest request"
+    )
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("model")
+    group.add_argument(
+        "--model", type=_folder, metavar="DIR", help="folder of a Hugging Face causal model"
+    )
+    group.add_argument(
+        "--variant", choices=_VARIANTS, default="think", help="of the model that is shipped"
+    )
+    group.add_argument("--model-name", metavar="NAME", help="what requests call the model")
+    group.add_argument(
+        "--think-markers", nargs=2, metavar=("OPEN", "CLOSE"), help="tokens around thinking"
+    )
+    group.add_argument(
+        "--max-batch", type=_count, default=64, metavar="N", help="requests that advance together"
+    )
+    group.add_argument(
+        "--step-delay", type=_milliseconds, default=0.0, metavar="MS", help="wait after each token"
+    )
+
+
+def _add_answers(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("answers")
+    group.add_argument(
+        "--chat-reasoning",
+        choices=("strip", "wrap", "reasoning_content", "reasoning"),
+        default="strip",
+        help="where Chat Completions shows thinking; strip hides it from who does not opt in",
+    )
+    carrier = group.add_mutually_exclusive_group()
+    carrier.add_argument(
+        "--include-thinking-header",
+        default="x-include-thinking",
+        metavar="NAME",
+        help="header that opts in",
+    )
+    carrier.add_argument(
+        "--include-thinking-field",
+        default="",
+        metavar="NAME",
+        help="field of the request that opts in, instead of a header",
+    )
+    group.add_argument(
+        "--summary-carrier",
+        choices=("events", "item_done", "none"),
+        default="events",
+        help="how Responses sends a summary; none makes no summaries",
+    )
+    group.add_argument(
+        "--summary-failure",
+        choices=("failed", "empty"),
+        default="failed",
+        help="what becomes of a response whose summary fails",
+    )
+    group.add_argument(
+        "--messages-thinking",
+        choices=("shown", "redacted"),
+        default="shown",
+        help="how Messages sends thinking",
+    )
+
+
+def _add_defects(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("defects")
+    group.add_argument("--defect", type=_defect, metavar="NAME", help="do exactly one thing wrong")
+    group.add_argument(
+        "--list-defects", action="store_true", help="name, fault and rules of each, and end"
+    )
+
+
+def _folder(text: str) -> Path:
+    folder = Path(text)
+    if not folder.is_dir():
+        raise argparse.ArgumentTypeError(f"no folder {text!r}")
+    return folder
+
+
+def _defect(text: str) -> Defect:
+    if text not in DEFECTS:
+        raise argparse.ArgumentTypeError(f"no defect {text!r}; see --list-defects")
+    return DEFECTS[text]
+
+
+def _port(text: str) -> int:
+    return _within(text, 0, 65535)
+
+
+def _count(text: str) -> int:
+    return _within(text, 1, 2**40)
+
+
+def _within(text: str, least: int, most: int) -> int:
+    if not (text.isascii() and text.isdigit() and least <= int(text[:16]) <= most):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from {least} to {most}")
+    return int(text)
+
+
+def _milliseconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 60_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of milliseconds up to 60000")
+    return value

@@ -1,0 +1,31 @@
+"""How one request will be answered."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from reference_impl.server.defects import Scene
+from reference_impl.server.wire import Wire
+
+
+class Whole(Protocol):
+    """Puts the events of a stream together to one JSON body."""
+
+    def add(self, wire: Wire) -> None: ...
+
+    def body(self) -> tuple[int, Mapping[str, Any]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The events to send, and what makes a body of them; `whole` is None for a stream.
+
+    The generation behind `wires` begins with the first and ends when they are closed. `scene` is
+    what a defect may know of the request.
+    """
+
+    wires: AsyncGenerator[Wire, None]
+    whole: Whole | None
+    scene: Scene

@@ -1,0 +1,48 @@
+"""A request that is not answered: whose fault, which status, and each API's own envelope."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+_OPENAI_TYPES: Final = {
+    401: "authentication_error",
+    404: "not_found_error",
+    405: "invalid_request_error",
+    500: "server_error",
+}
+_ANTHROPIC_TYPES: Final = {
+    401: "authentication_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    500: "api_error",
+}
+
+
+class Refusal(Exception):  # noqa: N818 - what it is, for every status
+    """The request cannot be served as it stands.
+
+    `param` names the field at fault and `code` the reason in one word, where the API has such.
+    """
+
+    def __init__(
+        self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+        self.param = param
+        self.code = code
+
+
+def openai_error(
+    message: str, *, status: int = 500, param: str | None = None, code: str | None = None
+) -> dict[str, Any]:
+    """The envelope of Chat Completions, Responses and the model list."""
+    kind = _OPENAI_TYPES.get(status, "invalid_request_error")
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+def anthropic_error(message: str, *, status: int = 500) -> dict[str, Any]:
+    """The envelope of Messages."""
+    kind = _ANTHROPIC_TYPES.get(status, "invalid_request_error")
+    return {"type": "error", "error": {"type": kind, "message": message}}

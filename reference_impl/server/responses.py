@@ -1,0 +1,76 @@
+"""Responses: a request becomes a plan."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from starlette.datastructures import Headers
+
+from reference_impl.server.ask import Ask, check_model, prompted
+from reference_impl.server.defects import Scene
+from reference_impl.server.fields import Fields, typed
+from reference_impl.server.plan import Plan
+from reference_impl.server.projection import Events, projected
+from reference_impl.server.responses_body import ResponsesBody
+from reference_impl.server.responses_input import turns
+from reference_impl.server.responses_request import ResponsesRequest, asked, check_supported
+from reference_impl.server.responses_resource import Resource
+from reference_impl.server.responses_stream import ResponsesShape, ResponsesStream
+from reference_impl.server.service import Service
+from reference_impl.server.summary import Summariser, Told
+from reference_impl.server.turns import Turn
+from reference_impl.server.wire import Wire
+
+
+def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
+    """How to answer. Raises Refusal."""
+    del headers
+    request = typed(fields, ResponsesRequest)
+    check_model(service, request.model)
+    check_supported(request)
+    conversation = _conversation(service, request)
+    ask = asked(request, conversation)
+    begin = _generation(service, request, ask)
+    resource = Resource(service.stamp.new("resp_"), service.stamp.now(), service.model_id, request)
+    seal = service.seal("reasoning").seal if request.wants_encrypted else None
+    shape = ResponsesShape(resource, service.settings.summary_carrier, seal)
+    stream = ResponsesStream(shape, service.stamp)
+    scene = Scene("responses", thinks=ask.thinks, streams=bool(request.stream))
+    wires = projected(service.faulty(begin, scene), stream)
+    if request.store is not False:
+        wires = _kept(wires, service, resource.id, lambda: (*conversation, stream.turn))
+    return Plan(wires, None if request.stream else ResponsesBody(), scene)
+
+
+def _conversation(service: Service, request: ResponsesRequest) -> tuple[Turn, ...]:
+    """Without the instructions, which hold for one request."""
+    earlier = request.previous_response_id
+    before = service.memory.recall(earlier) if earlier is not None else ()
+    return turns(request.input, service.seal("reasoning"), before)
+
+
+def _generation(
+    service: Service, request: ResponsesRequest, ask: Ask
+) -> Callable[[], Events[Told]]:
+    """What starts the generation, with a summary where one is asked for and can be sent."""
+    prompt = prompted(service.model, ask)
+    settings = service.settings
+    if request.style is None or settings.summary_carrier == "none":
+        return lambda: service.model.generate(prompt, ask.limits)
+    summariser = Summariser(service.model, request.style, settings.summary_failure)
+    return lambda: summariser.woven(service.model.generate(prompt, ask.limits))
+
+
+async def _kept(
+    wires: AsyncGenerator[Wire, None],
+    service: Service,
+    response_id: str,
+    conversation: Callable[[], tuple[Turn, ...]],
+) -> AsyncGenerator[Wire, None]:
+    """The same events; the conversation is kept before the last one leaves."""
+    async with aclosing(wires):
+        async for wire in wires:
+            if wire.event in ("response.completed", "response.incomplete"):
+                service.memory.keep(response_id, conversation())
+            yield wire

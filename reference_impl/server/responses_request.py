@@ -1,0 +1,119 @@
+"""Responses requests: their fields, apart from the input items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from reference_impl.server.ask import Ask
+from reference_impl.server.effort import effort
+from reference_impl.server.engine import Limits
+from reference_impl.server.fields import Count, Share, Temperature, unsupported
+from reference_impl.server.settings import SummaryStyle
+from reference_impl.server.turns import Turn, function_tool
+
+ENCRYPTED: Final = "reasoning.encrypted_content"
+
+
+class Reasoning(msgspec.Struct):
+    """`generate_summary` is the older name of `summary`."""
+
+    effort: str | None = None
+    summary: SummaryStyle | None = None
+    generate_summary: SummaryStyle | None = None
+
+
+class Tool(msgspec.Struct, tag_field="type", tag="function"):
+    name: Annotated[str, Meta(min_length=1)]
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+    strict: bool | None = None
+
+
+class Format(msgspec.Struct):
+    type: str
+
+
+class TextOptions(msgspec.Struct):
+    format: Format | None = None
+
+
+class ResponsesRequest(msgspec.Struct):
+    """The fields that mean something here; others are accepted and have no effect."""
+
+    model: str
+    input: str | list[dict[str, Any]]
+    instructions: str | None = None
+    stream: bool | None = None
+    store: bool | None = None
+    previous_response_id: str | None = None
+    include: list[str] | None = None
+    reasoning: Reasoning | None = None
+    max_output_tokens: Count | None = None
+    temperature: Temperature | None = None
+    top_p: Share | None = None
+    tools: list[Tool] | None = None
+    tool_choice: str | dict[str, Any] | None = None
+    parallel_tool_calls: bool | None = None
+    text: TextOptions | None = None
+    metadata: dict[str, str] | None = None
+    background: bool | None = None
+    conversation: Any = None
+    prompt: Any = None
+
+    @property
+    def style(self) -> SummaryStyle | None:
+        """The summary asked for."""
+        if self.reasoning is None:
+            return None
+        return self.reasoning.summary or self.reasoning.generate_summary
+
+    @property
+    def level(self) -> str | None:
+        return self.reasoning.effort if self.reasoning is not None else None
+
+    @property
+    def wants_encrypted(self) -> bool:
+        return ENCRYPTED in (self.include or ())
+
+
+def check_supported(request: ResponsesRequest) -> None:
+    """Raises Refusal for what would have to be ignored."""
+    for extra in request.include or ():
+        if extra != ENCRYPTED:
+            raise unsupported(f"to include {extra!r}", "include")
+    if request.tool_choice not in (None, "auto", "none"):
+        raise unsupported("a forced tool call", "tool_choice")
+    layout = request.text.format if request.text is not None else None
+    if layout is not None and layout.type != "text":
+        raise unsupported(f"the format {layout.type!r}", "text.format.type")
+    for name in ("background", "conversation", "prompt"):
+        if getattr(request, name):
+            raise unsupported(f"the field {name!r}", name)
+
+
+def asked(request: ResponsesRequest, messages: tuple[Turn, ...]) -> Ask:
+    """What the engine is to do. Raises Refusal."""
+    wanted = effort(request.level, "reasoning.effort")
+    if request.instructions:
+        messages = ({"role": "system", "content": request.instructions}, *messages)
+    return Ask(
+        messages=messages,
+        tools=tuple(_tools(request)),
+        thinks=wanted.thinks,
+        limits=Limits(
+            max_tokens=request.max_output_tokens,
+            thinking_budget=wanted.budget,
+            temperature=request.temperature or 0.0,
+            top_p=request.top_p or 1.0,
+        ),
+    )
+
+
+def _tools(request: ResponsesRequest) -> Iterator[Mapping[str, Any]]:
+    if request.tool_choice != "none":
+        for tool in request.tools or ():
+            yield function_tool(tool.name, tool.description or "", tool.parameters or {})

@@ -1,0 +1,171 @@
+"""Responses: engine events become the life of a response.
+
+Rule 1: created, in progress, items, one closing event; sequence numbers from 0 without a gap.
+Rule 2: one item is open at a time, and its index is how many came before it. The closing response
+        repeats every item as it was closed.
+Rule 3: where a response fails or runs out of tokens, the open item closes as incomplete and stays
+        in the output: what a client saw is never taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from reference_impl.server.engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
+from reference_impl.server.responses_items import (
+    CLOSED,
+    CallItem,
+    Item,
+    MessageItem,
+    ReasoningItem,
+    Said,
+    Status,
+)
+from reference_impl.server.responses_resource import Resource
+from reference_impl.server.settings import SummaryCarrier
+from reference_impl.server.stamp import Stamp
+from reference_impl.server.summary import SummaryDelta, SummaryEnd, SummaryFailed, Told
+from reference_impl.server.turns import Turn, assistant, called
+from reference_impl.server.wire import Wire
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsesShape:
+    """How one stream looks. `seal` makes the encrypted content of thinking; None for none."""
+
+    resource: Resource
+    carrier: SummaryCarrier = "events"
+    seal: Callable[[str], str] | None = None
+
+
+class ResponsesStream:
+    """The events of one response; `turn` is what the model said, for the next request."""
+
+    def __init__(self, shape: ResponsesShape, stamp: Stamp) -> None:
+        self._shape = shape
+        self._stamp = stamp
+        self._sequence = 0
+        self._items: list[Item] = []
+        self._open: Item | None = None
+        self._output: list[dict[str, Any]] = []
+        self._spent = Usage(0, 0, 0)  # so far: what was seen of the main call, and all summaries
+        self._summaries = Usage(0, 0, 0)
+        self.is_over = False
+
+    @property
+    def turn(self) -> Turn:
+        text = "".join(item.text for item in self._items if isinstance(item, MessageItem))
+        thought = "".join(item.text for item in self._items if isinstance(item, ReasoningItem))
+        calls = [item for item in self._items if isinstance(item, CallItem)]
+        return assistant(
+            text, thought, [called(c.call_id, c.call.name, c.call.arguments) for c in calls]
+        )
+
+    def opening(self) -> Iterator[Wire]:
+        for kind in ("created", "in_progress"):
+            response = self._shape.resource.snapshot("in_progress")
+            yield self._wire(f"response.{kind}", {"response": response})
+
+    def feed(self, event: Told) -> Iterator[Wire]:
+        match event:
+            case ReasoningDelta():
+                self._spend(thought=event.tokens)
+                yield from self._think(event.text)
+            case TextDelta():
+                yield from self._write(event.text)
+            case ToolCall():
+                yield from self._call(event)
+            case SummaryDelta():
+                yield from self._summarise(event.text)
+            case SummaryEnd():
+                self._summaries = _sum(self._summaries, event.usage)
+            case SummaryFailed():
+                usage = _sum(_sum(self._spent, self._summaries), event.usage)
+                yield from self._failed(event.message, usage)
+            case Finish():
+                yield from self._finish(event)
+            case Start():
+                self._spend(prompt=event.prompt_tokens)
+
+    def fail(self, message: str) -> Iterator[Wire]:
+        yield from self._failed(message, None)
+
+    def _think(self, text: str) -> Iterator[Wire]:
+        item = self._open
+        if not isinstance(item, ReasoningItem):
+            item = ReasoningItem(self._stamp.new("rs_"), self._shape.carrier, self._shape.seal)
+            yield from self._enter(item)
+        yield from self._said(item.think(text))
+
+    def _summarise(self, text: str) -> Iterator[Wire]:
+        if isinstance(self._open, ReasoningItem):
+            yield from self._said(self._open.summarise(text))
+
+    def _write(self, text: str) -> Iterator[Wire]:
+        item = self._open
+        if not isinstance(item, MessageItem):
+            item = MessageItem(self._stamp.new("msg_"))
+            yield from self._enter(item)
+        yield from self._said(item.write(text))
+
+    def _call(self, call: ToolCall) -> Iterator[Wire]:
+        yield from self._enter(CallItem(self._stamp.new("fc_"), self._stamp.new("call_"), call))
+        yield from self._leave("completed")
+
+    def _finish(self, finish: Finish) -> Iterator[Wire]:
+        usage = _sum(finish.usage, self._summaries)
+        if finish.reason == "cancelled":
+            yield from self._failed("the generation was cancelled", usage)
+        elif finish.reason == "length":
+            yield from self._leave("incomplete")
+            yield from self._close("incomplete", usage=usage, reason="max_output_tokens")
+        else:
+            yield from self._leave("completed")
+            yield from self._close("completed", usage=usage)
+
+    def _failed(self, message: str, usage: Usage | None) -> Iterator[Wire]:
+        yield from self._leave("incomplete")
+        error = {"code": "server_error", "message": message}
+        yield from self._close("failed", usage=usage, error=error)
+
+    def _close(self, status: str, **facts: Any) -> Iterator[Wire]:
+        response = self._shape.resource.snapshot(status, self._output, **facts)
+        yield self._wire(f"response.{status}", {"response": response})
+        self.is_over = True
+
+    def _enter(self, item: Item) -> Iterator[Wire]:
+        yield from self._leave("completed")
+        self._open = item
+        self._items.append(item)
+        yield from self._said(item.opened())
+
+    def _leave(self, status: Status) -> Iterator[Wire]:
+        if self._open is not None:
+            yield from self._said(self._open.closed(status))
+            self._open = None
+
+    def _said(self, events: Iterator[Said]) -> Iterator[Wire]:
+        """Events of the item that was begun last."""
+        index = len(self._items) - 1
+        for kind, fields in events:
+            if kind == CLOSED:
+                self._output.append(fields["item"])
+            yield self._wire(kind, {"output_index": index, **fields})
+
+    def _wire(self, kind: str, fields: dict[str, Any]) -> Wire:
+        wire = Wire({"type": kind, "sequence_number": self._sequence, **fields}, kind)
+        self._sequence += 1
+        return wire
+
+    def _spend(self, prompt: int = 0, thought: int = 0) -> None:
+        spent = self._spent
+        self._spent = Usage(
+            spent.prompt + prompt, spent.completion + thought, spent.reasoning + thought
+        )
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    """Both; reasoning is that of the first, for thinking about a summary is not shown."""
+    return Usage(one.prompt + other.prompt, one.completion + other.completion, one.reasoning)

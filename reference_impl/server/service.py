@@ -1,0 +1,48 @@
+"""What one process of the server shares."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from reference_impl.server.defects import Defect, Scene, hooked
+from reference_impl.server.memory import Memory
+from reference_impl.server.projection import Events
+from reference_impl.server.sealing import Seal
+from reference_impl.server.settings import Model, Settings
+from reference_impl.server.stamp import Stamp
+from reference_impl.server.summary import Told
+
+
+def _key() -> bytes:
+    return secrets.token_bytes(32)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Everything that an API needs to answer; `key` is what reasoning is sealed with."""
+
+    model: Model
+    settings: Settings = field(default_factory=Settings)
+    stamp: Stamp = field(default_factory=Stamp)
+    key: bytes = field(default_factory=_key, repr=False)
+    started: int = field(default_factory=lambda: int(time.time()))
+    defect: Defect | None = None
+    memory: Memory = field(default_factory=Memory, repr=False)
+
+    @property
+    def model_id(self) -> str:
+        """What requests have to call the model."""
+        return self.settings.model_name or self.model.model_id
+
+    def seal(self, purpose: str) -> Seal:
+        return Seal(self.key, purpose)
+
+    def faulty(self, begin: Callable[[], Events[Told]], scene: Scene) -> Callable[[], Events[Told]]:
+        """The generation, with the fault that a defect has there."""
+        if self.defect is None or self.defect.events is None:
+            return begin
+        hook = self.defect.events
+        return lambda: hooked(begin(), hook, scene)

@@ -1,0 +1,35 @@
+"""Turns of a conversation, and tools, as chat templates know them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Turn = Mapping[str, Any]
+
+
+def assistant(text: str, reasoning: str = "", calls: Sequence[Mapping[str, Any]] = ()) -> Turn:
+    """A turn of the model, without what it did not have."""
+    turn: dict[str, Any] = {"role": "assistant", "content": text}
+    if reasoning:
+        turn["reasoning_content"] = reasoning
+    if calls:
+        turn["tool_calls"] = list(calls)
+    return turn
+
+
+def called(call_id: str, name: str, arguments: str) -> dict[str, Any]:
+    """A call of the history. Arguments that are no JSON object stay the text they are."""
+    try:
+        value: Any = json.loads(arguments)
+    except (ValueError, RecursionError):
+        value = arguments
+    given = value if isinstance(value, dict) else arguments
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": given}}
+
+
+def function_tool(name: str, description: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A tool that a request offers."""
+    function = {"name": name, "description": description, "parameters": dict(parameters)}
+    return {"type": "function", "function": function}

@@ -1,0 +1,172 @@
+"""Records the reference server into cassettes: `python -m tests.reference.record [FOLDER]`.
+
+Every cassette is what a real process sent over HTTP, with its chunks and times; opaque data is
+replaced by stand-ins. FOLDER is `cassettes/` unless named.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from conformance import __version__
+from conformance.cassette import Header, redact
+from conformance.cassette import write as write_cassette
+from conformance.events import Chunk
+from reference_impl.server.defects import Api
+from tests.reference.driving import Answer, Headers
+from tests.reference.scenes import (
+    COUNT,
+    CUT,
+    DIALECTS,
+    OPT_IN,
+    SCENES,
+    Scene,
+    cassette,
+    play_to,
+)
+
+ROOT: Final = Path(__file__).parents[2]
+SUM: Final = "What is 2 + 2?"
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One cassette: what is asked, of a server started like this."""
+
+    api: Api
+    name: str
+    scenes: tuple[Scene, ...]
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        return f"{DIALECTS[self.api]}/reference/{self.name}.cassette.jsonl"
+
+
+def topics() -> Iterator[Topic]:
+    yield from _chat()
+    yield from _responses()
+    yield from _messages()
+
+
+def _chat() -> Iterator[Topic]:
+    asked = {"messages": [{"role": "user", "content": SUM}]}
+    streamed = {**asked, "stream": True, "stream_options": {"include_usage": True}}
+    plain, opted_in = Scene("plain", streamed), Scene("opted-in", streamed, OPT_IN)
+    whole = (Scene("stream", streamed, OPT_IN), Scene("body", asked, OPT_IN))
+    yield Topic("chat", "live-opt-in", (plain, opted_in, *whole))
+    yield Topic("chat", "live-tools", _of("chat", "tool-turn", "follow-up"))
+    yield Topic("chat", "live-cut", _of("chat", "cut"))
+    yield Topic("chat", "live-emoji", _of("chat", "opted-in"))
+    yield Topic("chat", "live-prompt-opened", (opted_in,), ("--variant", "prompt-opened"))
+    wrapped = ("--chat-reasoning", "wrap")
+    cut = {**streamed, "messages": [{"role": "user", "content": COUNT}], "max_tokens": CUT}
+    yield Topic("chat", "live-cut-thinking", (Scene("cut", cut, OPT_IN),), wrapped)
+
+
+def _responses() -> Iterator[Topic]:
+    asked: dict[str, Any] = {"input": SUM, "reasoning": {"effort": "high"}, "stream": True}
+    summaries = [
+        Scene(role, {**asked, "reasoning": {"effort": "high", "summary": style}})
+        for role, style in (("summary", "concise"), ("detailed", "detailed"))
+    ]
+    yield Topic("responses", "live-summary", (Scene("no-summary", asked), *summaries))
+    yield Topic("responses", "live-body", (Scene("body", {**asked, "stream": False}),))
+    yield Topic("responses", "live-bracket", (Scene("stream", asked),), ("--variant", "bracket"))
+    yield Topic("responses", "live-tools", _of("responses", "tool-turn", "follow-up"))
+    yield Topic("responses", "live-cut", _of("responses", "cut"))
+
+
+def _messages() -> Iterator[Topic]:
+    asked = {
+        "messages": [{"role": "user", "content": SUM}],
+        "max_tokens": 1024,
+        "thinking": {"type": "enabled", "budget_tokens": 512},
+    }
+    stream = Scene("stream", {**asked, "stream": True})
+    yield Topic("messages", "live-think", (stream, Scene("body", asked)))
+    yield Topic("messages", "live-tools", _of("messages", "tool-turn", "follow-up"))
+    yield Topic("messages", "live-cut", _of("messages", "cut"))
+
+
+def _of(api: Api, *roles: str) -> tuple[Scene, ...]:
+    return tuple(scene for scene in SCENES[api]() if scene.role in roles)
+
+
+@contextmanager
+def server(arguments: Sequence[str]) -> Iterator[str]:
+    """The URL of a server in a process of its own, one token at a time."""
+    options = ["--port", "0", "--max-batch", "1", "--model-name", "tiny-think", *arguments]
+    command = [sys.executable, "-m", "reference_impl.server", *options]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().removeprefix("READY ").strip()
+    finally:
+        process.terminate()
+        process.wait()
+
+
+class Recorder:
+    """Asks over HTTP and keeps chunks as they come, with milliseconds between them."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self._client = client
+
+    async def ask(self, path: str, fields: Mapping[str, Any], headers: Headers) -> Answer:
+        chunks: list[Chunk] = []
+        before = time.perf_counter()
+        async with self._client.stream(
+            "POST", path, json=dict(fields), headers=dict(headers)
+        ) as response:
+            async for data in response.aiter_raw():
+                now = time.perf_counter()
+                chunks.append(Chunk(data, round((now - before) * 1000, 2)))
+                before = now
+        head = tuple(response.headers.items())
+        return Answer(response.status_code, head, tuple(chunks))
+
+
+async def record(topic: Topic, url: str, folder: Path) -> Path:
+    """Writes one cassette and returns its path."""
+    header = Header(
+        origin="live",
+        profile="reference",
+        recorder={"name": "conformance", "version": __version__},
+        recorded_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        target={"name": "reference", "version": __version__},
+        licence="Apache-2.0",
+    )
+    async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as client:
+        played = await play_to(Recorder(client).ask, topic.api, topic.scenes, "tiny-think")
+    held = cassette(topic.api, played, header, scenario=topic.name.removeprefix("live-"))
+    path = folder / topic.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_cassette(path, redact(held), seal=True)
+    return path
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    given = sys.argv[1:] if arguments is None else arguments
+    folder = Path(given[0]) if given else ROOT / "cassettes"
+    for started in dict.fromkeys(topic.arguments for topic in topics()):
+        with server(started) as url:
+            for topic in topics():
+                if topic.arguments == started:
+                    path = asyncio.run(record(topic, url, folder))
+                    sys.stdout.write(f"{path}\n")
+
+
+if __name__ == "__main__":
+    main()

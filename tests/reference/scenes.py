@@ -1,0 +1,195 @@
+"""Everything that can be asked of the server so that a fault shows, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.types import ASGIApp
+
+from conformance.cassette import Cassette, Header, open_recording
+from conformance.cassette import write as write_cassette
+from conformance.check import Choices, Report, Rulebook, check_recording
+from conformance.events import Exchange, Request, Response
+from conformance.rules.verdicts import Verdict
+from reference_impl.server.defects import Api
+from tests.reference.driving import Answer, Headers, ask
+from tests.reference.turns import chat_turns, messages_turns, responses_turns
+
+PATHS: Final[Mapping[Api, str]] = {
+    "chat": "/v1/chat/completions",
+    "responses": "/v1/responses",
+    "messages": "/v1/messages",
+}
+DIALECTS: Final[Mapping[Api, str]] = {
+    "chat": "openai.chat",
+    "responses": "openai.responses",
+    "messages": "anthropic.messages",
+}
+JSON: Final = (("content-type", "application/json"),)
+OPT_IN: Final = (("x-include-thinking", "true"),)
+SCHEMA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+    "required": ["a", "b"],
+}
+
+
+DRAW: Final = "Draw 3 cats."
+COUNT: Final = "Count to 15."
+CALCULATE: Final = "Use the calculator: what is 2 + 3?"
+RESULT: Final = "5"
+CUT: Final = 24  # tokens: not enough to count to 15
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One request: `role` is what rules that compare call it, `after` the role it carries on."""
+
+    role: str
+    fields: Mapping[str, Any]
+    headers: Headers = ()
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A request and its answer."""
+
+    scene: Scene
+    answer: Answer
+
+
+def chat_scenes() -> Iterator[Scene]:
+    usage: dict[str, Any] = {"stream_options": {"include_usage": True}}
+    draw = {"messages": [_user(DRAW)], "stream": True, **usage}
+    yield Scene("plain", draw)
+    yield Scene("opted-in", draw, OPT_IN)
+    yield Scene("stream", draw, OPT_IN)
+    yield Scene("body", {"messages": [_user(DRAW)]}, OPT_IN)
+    yield Scene("off", {**draw, "reasoning_effort": "none"})
+    yield Scene("cut", {**draw, "messages": [_user(COUNT)], "max_tokens": CUT}, OPT_IN)
+    turn = {**draw, "messages": [_user(CALCULATE)], "tools": [_nested(TOOL)]}
+    yield Scene("tool-turn", turn, OPT_IN)
+    yield Scene("follow-up", turn, OPT_IN, after="tool-turn")
+
+
+def responses_scenes() -> Iterator[Scene]:
+    draw = {"input": DRAW, "stream": True, "reasoning": {"effort": "high"}}
+    summarised = {**draw, "reasoning": {"effort": "high", "summary": "detailed"}}
+    yield Scene("stream", summarised)
+    yield Scene("body", {**summarised, "stream": False})
+    yield Scene("no-summary", draw)
+    yield Scene("summary", summarised)
+    yield Scene("off", {**draw, "reasoning": {"effort": "none"}})
+    yield Scene("cut", {**draw, "input": COUNT, "max_output_tokens": CUT})
+    tool = {"type": "function", **TOOL}
+    turn = {**draw, "input": [_user(CALCULATE)], "tools": [tool], "include": [ENCRYPTED]}
+    yield Scene("tool-turn", turn)
+    yield Scene("follow-up", turn, after="tool-turn")
+
+
+def messages_scenes() -> Iterator[Scene]:
+    thinking = {"type": "enabled", "budget_tokens": 512}
+    draw = {
+        "messages": [_user(DRAW)],
+        "stream": True,
+        "max_tokens": 1024,
+        "thinking": thinking,
+    }
+    yield Scene("stream", draw)
+    yield Scene("body", {**draw, "stream": False})
+    yield Scene("off", {**draw, "thinking": {"type": "disabled"}})
+    cut = {"messages": [_user(COUNT)], "max_tokens": CUT, "thinking": {"type": "adaptive"}}
+    yield Scene("cut", {**draw, **cut})
+    tool = {"name": TOOL["name"], "description": TOOL["description"], "input_schema": SCHEMA}
+    turn = {**draw, "messages": [_user(CALCULATE)], "tools": [tool]}
+    yield Scene("tool-turn", turn)
+    yield Scene("follow-up", turn, after="tool-turn")
+
+
+ENCRYPTED: Final = "reasoning.encrypted_content"
+TOOL: Final = {"name": "calculator", "description": "Adds two numbers.", "parameters": SCHEMA}
+SCENES: Final[Mapping[Api, Callable[[], Iterator[Scene]]]] = {
+    "chat": chat_scenes,
+    "responses": responses_scenes,
+    "messages": messages_scenes,
+}
+
+
+def _user(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}
+
+
+def _nested(tool: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "function", "function": dict(tool)}
+
+
+Asker = Callable[[str, Mapping[str, Any], Headers], Awaitable[Answer]]
+
+
+async def play(app: ASGIApp, api: Api, scenes: Iterable[Scene], model: str) -> list[Played]:
+    """Asks all of it in process, one after the other."""
+    return await play_to(partial(ask, app), api, scenes, model)
+
+
+async def play_to(asker: Asker, api: Api, scenes: Iterable[Scene], model: str) -> list[Played]:
+    """Asks all of it, one after the other."""
+    played: dict[str, Played] = {}
+    for scene in scenes:
+        fields: Mapping[str, Any] = {"model": model, **scene.fields}
+        if scene.after:
+            fields = carried_on(api, fields, played[scene.after].answer)
+        answer = await asker(PATHS[api], fields, scene.headers)
+        played[scene.role] = Played(Scene(scene.role, fields, scene.headers, scene.after), answer)
+    return list(played.values())
+
+
+def carried_on(api: Api, fields: Mapping[str, Any], answer: Answer) -> Mapping[str, Any]:
+    """The request that follows a turn with a tool call."""
+    follow = {"chat": chat_turns, "responses": responses_turns, "messages": messages_turns}[api]
+    return follow(fields, answer.data, RESULT)
+
+
+def recorded(api: Api, played: Iterable[Played], path: Path, *, profile: str = "reference") -> Path:
+    """Writes everything into one cassette."""
+    write_cassette(path, cassette(api, played, Header(profile=profile)), seal=True)
+    return path
+
+
+def cassette(
+    api: Api, played: Iterable[Played], header: Header, scenario: str = "full"
+) -> Cassette:
+    """Everything in one cassette of that header."""
+    held = list(played)
+    roles = [each.scene.role for each in held]
+    exchanges = (
+        Exchange(
+            number=number,
+            request=Request("POST", PATHS[api], (*JSON, *each.scene.headers), each.scene.fields),
+            response=Response(each.answer.status, "1.1", each.answer.headers),
+            chunks=each.answer.chunks,
+            end=each.answer.end,
+            scenario=scenario,
+            role=each.scene.role,
+            after=roles.index(each.scene.after) + 1 if each.scene.after else None,
+        )
+        for number, each in enumerate(held, 1)
+    )
+    return Cassette(replace(header, dialect=DIALECTS[api]), tuple(exchanges))
+
+
+@cache
+def rulebook() -> Rulebook:
+    return Rulebook.load(())
+
+
+def judged(path: Path) -> Report:
+    return Report(tuple(check_recording(open_recording(path), rulebook(), Choices())))
+
+
+def failing(report: Report) -> set[str]:
+    return {rule for rule, verdict in report.verdicts.items() if verdict is Verdict.FAIL}

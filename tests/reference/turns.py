@@ -1,0 +1,67 @@
+"""The turn after one that called a tool, made from what its stream said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+Fields = Mapping[str, Any]
+
+
+def events(data: bytes) -> Iterator[dict[str, Any]]:
+    """Payloads of a stream whose framing is known to be plain."""
+    for line in data.decode(errors="replace").splitlines():
+        if line.startswith("data: {"):
+            yield json.loads(line.removeprefix("data: "))
+
+
+def chat_turns(fields: Fields, data: bytes, result: str) -> Fields:
+    """With the call and its result; thinking that was wrapped is left out."""
+    calls: list[dict[str, Any]] = []
+    for chunk in events(data):
+        for choice in chunk.get("choices", ()):
+            for piece in choice["delta"].get("tool_calls", ()):
+                if piece["index"] == len(calls):
+                    calls.append({"id": piece["id"], "type": "function", "function": {}})
+                function = calls[-1]["function"]
+                for name, text in piece["function"].items():
+                    function[name] = function.get(name, "") + text
+    turn = {"role": "assistant", "content": None, "tool_calls": calls}
+    answers = [{"role": "tool", "tool_call_id": call["id"], "content": result} for call in calls]
+    return {**fields, "messages": [*fields["messages"], turn, *answers]}
+
+
+def responses_turns(fields: Fields, data: bytes, result: str) -> Fields:
+    """With every closed item, and the result of the call."""
+    items = [e["item"] for e in events(data) if e["type"] == "response.output_item.done"]
+    calls = [item["call_id"] for item in items if item["type"] == "function_call"]
+    output = [{"type": "function_call_output", "call_id": c, "output": result} for c in calls]
+    return {**fields, "input": [*fields["input"], *items, *output]}
+
+
+def messages_turns(fields: Fields, data: bytes, result: str) -> Fields:
+    """With every block as it was put together, and the result of the call."""
+    blocks: dict[int, dict[str, Any]] = {}
+    for event in events(data):
+        if event["type"] == "content_block_start":
+            blocks[event["index"]] = dict(event["content_block"])
+        elif event["type"] == "content_block_delta":
+            _add(blocks[event["index"]], event["delta"])
+    calls = [block["id"] for block in blocks.values() if block["type"] == "tool_use"]
+    results = [{"type": "tool_result", "tool_use_id": c, "content": result} for c in calls]
+    turns = [
+        {"role": "assistant", "content": list(blocks.values())},
+        {"role": "user", "content": results},
+    ]
+    return {**fields, "messages": [*fields["messages"], *turns]}
+
+
+def _add(block: dict[str, Any], delta: Mapping[str, Any]) -> None:
+    if delta["type"] == "input_json_delta":
+        with suppress(ValueError):  # a defect may tear it
+            block["input"] = json.loads(delta["partial_json"])
+        return
+    field = delta["type"].removesuffix("_delta")
+    block[field] = block.get(field, "") + delta[field]
