@@ -49,6 +49,7 @@ from conformance.sse import Parser
 LONGEST_HELD: Final = 1 << 16  # bytes of one unfinished frame that a run waits for
 SHORT: Final = 8  # a run of fewer frames was not worth its beginning
 MOST_PATIENCE: Final = 64
+MOST_UNDER_WAY: Final = 64  # frames that a run holds between two chunks
 MOST_MISFITS: Final = 8  # frames of one run that do not fit, before it is given up
 _END: Final = b"\n\n"
 
@@ -93,7 +94,10 @@ class RunningView(WireView):
         self._failures = 0
 
     def feed(self, data: bytes, ms: float | None) -> None:
+        """Takes the next chunk of a stream under way, of which little is held back."""
         self.feed_gathered(Gathered(data) if ms is None else Gathered(data, (len(data),), (ms,)))
+        if self._run is not None and self._run.count >= MOST_UNDER_WAY:
+            self._tell(self._run)
 
     def feed_gathered(self, gathered: Gathered) -> None:
         """Takes chunks that were joined; the outcome is that of feeding them one by one."""
@@ -233,6 +237,7 @@ class RunningView(WireView):
         spoken = [event for event in events if event.layer == "semantic"]
         if len(spoken) != 1 or text not in spoken[0].data.values():
             raise HarnessError("a dialect reads joined deltas other than single ones")
+        run.forget()
 
     def _replay(self, run: Run) -> None:
         """Reads what the run has taken frame by frame; it is over."""

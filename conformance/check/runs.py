@@ -175,6 +175,10 @@ class Run:
         owner[name] = whole
         return payload, whole
 
+    def forget(self) -> None:
+        """Drops the columns, which the rules have seen; frames can still be spelled out."""
+        self._values = {path: [] for path in self._values}
+
     def upto(self, count: int) -> Run:
         """The first frames alone."""
         return self._cut(0, count, self.frame, self.parts)

@@ -11,6 +11,7 @@ Rule 2: a monitor that fails, by a cap or by a fault of ours, ends with ERROR; t
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Any, Final
 
 from conformance.events import Ending, Event, Layer
@@ -167,7 +168,7 @@ class Judge:
                 if unclear:
                     return None
                 held.add(named.name)
-        return frozenset(held)
+        return _shared(frozenset(held))
 
     def settle(self) -> None:
         """The frame is complete: bounds are judged now."""
@@ -213,6 +214,12 @@ class Judge:
         verdict = monitor.verdict()
         violations = tuple(monitor.violations) if verdict is Verdict.FAIL else ()
         return Outcome(rule, verdict, reason(monitor, verdict), violations)
+
+
+@lru_cache(maxsize=4096)
+def _shared(names: frozenset[str]) -> frozenset[str]:
+    """One set for all that hold the same names: thousands of streams may be under way."""
+    return names
 
 
 def _fail(monitor: Monitor[Any], err: Exception) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
 
 from conformance.events import Ending, Event
 from conformance.rules.grammar import Automaton, TooManyStatesError
@@ -21,6 +22,12 @@ from conformance.rules.monitors.base import (
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import fields_named
 from conformance.rules.repetition import Stretch
+
+
+@lru_cache(maxsize=4096)
+def names_of(names: tuple[str, ...]) -> frozenset[str]:
+    """A set that all monitors of a rule share: thousands of streams may be under way."""
+    return frozenset(names)
 
 
 class Place(State):
@@ -147,9 +154,9 @@ class NeverMonitor(Monitor[Window]):
     def __init__(self, rule: Rule, context: Context, form: Never) -> None:
         super().__init__(rule, context)
         self.form = form
-        self._events = frozenset(form.events)
-        self._after = frozenset(form.after)
-        self._until = frozenset(form.until)
+        self._events = names_of(form.events)
+        self._after = names_of(form.after)
+        self._until = names_of(form.until)
         self._waiting: list[tuple[Key, Window]] = []
 
     def state(self, key: Key) -> Window:  # noqa: ARG002  # the same for every key
@@ -268,10 +275,10 @@ class AnswerMonitor(Monitor[Debt]):
     def __init__(self, rule: Rule, context: Context, form: Answer) -> None:
         super().__init__(rule, context)
         self.form = form
-        self._when = frozenset(form.when)
-        self._then = frozenset(form.then)
-        self._before = frozenset(form.before)
-        self._opens = frozenset(form.opens)
+        self._when = names_of(form.when)
+        self._then = names_of(form.then)
+        self._before = names_of(form.before)
+        self._opens = names_of(form.opens)
         self._waiting: list[tuple[Key, Debt]] = []
         self.wakes_on_all = not form.when and not form.opens and bool(rule.slice)
         if not form.when and not form.opens and not rule.slice:

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-
 BEFORE: Final = 20  # characters shown before a needle
 _AFTER: Final = 20  # and behind it, of the event that it ends in
 _MOST_SHOWN: Final = 60  # of the needle itself
