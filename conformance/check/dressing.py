@@ -16,11 +16,17 @@ from conformance.rules.verdicts import Verdict
 # A marker or a leak is noticed at most 256 characters late, hence at most that many frames.
 REMEMBERED: Final = 512
 CONTEXT: Final = 3
-CLIP: Final = 160
+CLIP: Final = 156  # characters of a frame that a finding shows
+_HEAD: Final = 56  # of them its first; what tells one delta from the next stands here or at the end
 
 
 Seen = tuple[int, int | None, str, str]  # number, offset, type, clipped text
 Spell = Callable[[int, int], Iterable[Seen]]  # the frames of an entry between two indices
+
+
+def clipped(text: str) -> str:
+    """A long text's beginning and end."""
+    return text if len(text) <= CLIP else f"{text[:_HEAD]}…{text[_HEAD + 1 - CLIP :]}"
 
 
 class Memory:
@@ -42,7 +48,7 @@ class Memory:
 
     def tell(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
         """Remembers what is no frame: an event that a client reported, or the end."""
-        seen = ((number, offset, kind, text[:CLIP]),)
+        seen = ((number, offset, kind, clipped(text)),)
         self.recall(number, 1, lambda begin, end: seen[begin:end])
 
     def recall(self, first: int, count: int, spell: Spell) -> None:

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.check.dressing import CLIP, Seen
+from conformance.check.dressing import Seen, clipped
 from conformance.check.template import Taken, Template, template
 from conformance.dialects.base import Columns
 from conformance.events import Event, Frame
@@ -162,7 +162,7 @@ class Run:
     def seen(self, first: int, kind: str, begin: int, end: int) -> list[Seen]:
         """The frames between two indices as the memory for findings keeps them."""
         return [
-            (number, frame.offset, kind, frame.data[:CLIP])
+            (number, frame.offset, kind, clipped(frame.data))
             for number, frame in enumerate(self.frames(begin, end), first + begin)
         ]
 

@@ -30,7 +30,7 @@ from conformance.rules.verdicts import COMBINING, Level, Verdict
 
 _EVENTS: Final = 12  # events with findings shown per stream
 _ALSO: Final = 6  # further findings shown per event
-_CONTEXT: Final = 110  # characters of one context line
+_CONTEXT: Final = 160  # characters of one context line
 _LABEL: Final = "  {:<9} {}"
 _LEVELS: Final = {level: rank for rank, level in enumerate(Level)}
 
