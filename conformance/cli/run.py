@@ -37,7 +37,7 @@ from conformance.report.formats import render, renderer
 from conformance.report.printable import visible
 from conformance.report.redacted import redacted
 from conformance.run import Options, Outcome, only_model, plan, priced, promises_of, run_server
-from conformance.scenarios import Scenario, load_scenarios
+from conformance.scenarios import Scenario, load_scenarios, own_request
 from conformance.targets import asgi
 from conformance.targets.gateway_upstream import playing
 from conformance.targets.server import Server
@@ -62,6 +62,7 @@ class Asked:
     api: list[str] | None
     profile: str | None
     scenario: list[str] | None
+    request: Path | None
     suite: list[str] | None
     rule: list[str] | None
     rules_as_of: str | None
@@ -103,6 +104,7 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
     api: live.ApiOption = None,
     profile: live.LiveProfileOption = None,
     scenario: live.ScenarioOption = None,
+    request: live.RequestOption = None,
     suite: SuiteOption = None,
     rule: RuleOption = None,
     rules_as_of: AsOfOption = None,
@@ -146,7 +148,7 @@ def _run(asked: Asked) -> int:
         _tell(asked, report)
         return _code(asked, report, Outcome(report, scenarios=client.cases))
     options = _options(asked)
-    scenarios = load_scenarios(asked.scenario or ())
+    scenarios = _scenarios(asked, options)
     if asked.show_plan:
         put(_planned(options, scenarios, is_gateway=asked.gateway is not None))
         return CONFORMS
@@ -218,6 +220,16 @@ def _options(asked: Asked) -> Options:
         as_of=asked.rules_as_of,
         secrets=live.secrets(asked.api_key_env, asked.api_key_header),
     )
+
+
+def _scenarios(asked: Asked, options: Options) -> tuple[Scenario, ...]:
+    if asked.request is None:
+        return load_scenarios(asked.scenario or ())
+    if asked.scenario:
+        raise UsageError("--request and --scenario do not go together")
+    if len(options.dialects) != 1:
+        raise UsageError("a request body needs one --api", hint="chat, responses or messages")
+    return (own_request(asked.request, options.dialects[0]),)
 
 
 def _planned(options: Options, scenarios: Sequence[Scenario], *, is_gateway: bool) -> str:

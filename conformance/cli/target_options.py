@@ -51,6 +51,10 @@ ScenarioOption = Annotated[
     list[str] | None,
     typer.Option(help="Scenario, by name, file or folder; repeatable; default: all shipped."),
 ]
+RequestOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Send this JSON body instead of the scenarios; needs --api."),
+]
 WithoutOption = Annotated[
     list[str] | None,
     typer.Option(
