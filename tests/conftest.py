@@ -4,5 +4,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 
+pytest_plugins = ["pytester"]
+
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

@@ -1,0 +1,126 @@
+"""Where the recordings of a test lie, and how new ones take their place.
+
+Rule 1: a test has a folder of its own, `cassettes/<module>/<test>/`, so that processes of
+a parallel run never write the same file.
+Rule 2: new recordings are written in a folder beside it and moved when they are complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from conformance.cassette import discover, read, write
+from conformance.errors import CassetteError, Place
+from conformance.events import Exchange, Request
+from conformance.targets.replay.matching import Index, Wanted
+from conformance.targets.replay.options import ReplayOptions
+from conformance.targets.replay.reading import Asked
+from conformance.targets.replay.tape import tapes
+
+_UNFIT: Final = re.compile(r"[^A-Za-z0-9_.,=+-]+")
+_LONGEST: Final = 80
+_DIGEST: Final = 8
+_SUFFIX: Final = ".cassette.jsonl"
+_NUMBER: Final = re.compile(r"^\d{4,9}-")
+
+
+def folder_name(test: str) -> str:
+    """A test's name as the name of a folder: `test_x[a/b]` is `test_x-a-b-<digest>`.
+
+    Whatever had to be changed or shortened gets a digest, so that no two tests share a folder.
+    """
+    plain = _UNFIT.sub("-", test).strip("-.") or "test"
+    if plain == test and len(plain) <= _LONGEST:
+        return plain
+    digest = hashlib.sha256(test.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+    return f"{plain[: _LONGEST - _DIGEST - 1]}-{digest}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """The folder of one test. It need not exist."""
+
+    path: Path
+
+    def files(self) -> tuple[Path, ...]:
+        """Its recordings, sorted."""
+        return discover(self.path) if self.path.is_dir() else ()
+
+    @contextmanager
+    def beside(self) -> Iterator[Path]:
+        """An empty folder for new recordings, on the same disk; it is gone afterwards."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            made = Path(tempfile.mkdtemp(prefix=f".{self.path.name}-", dir=self.path.parent))
+        except OSError as err:
+            reason = (err.strerror or str(err)).lower()
+            raise CassetteError(
+                f"cannot be written: {reason}", place=Place(str(self.path))
+            ) from err
+        try:
+            yield made
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+
+    def add(self, fresh: Path) -> tuple[Path, ...]:
+        """Moves new recordings in, behind those that are there."""
+        moved = []
+        for path in sorted(fresh.glob(f"*{_SUFFIX}")):
+            self.path.mkdir(parents=True, exist_ok=True)
+            moved.append(path.replace(self.path / self._next_name(path.name)))
+        return tuple(moved)
+
+    def clear(self) -> None:
+        """Takes away all recordings."""
+        for path in self.files():
+            path.unlink()
+
+    def drop_asked_again(self, fresh: Path, options: ReplayOptions) -> None:
+        """Takes away exchanges that the new recordings in `fresh` hold anew."""
+        again = discover(fresh)
+        if not again:
+            return
+        index = Index([entry for each in tapes(again) for entry in each.entries], options)
+        for path in self.files():
+            kept = [each for each in read(path).exchanges if not _has(index, each)]
+            _keep(path, kept)
+
+    def _next_name(self, name: str) -> str:
+        taken = [found[0] for each in self.files() if (found := _NUMBER.match(each.name))]
+        highest = max((int(number.rstrip("-")) for number in taken), default=0)
+        return f"{highest + 1:04}-{_NUMBER.sub('', name)}"
+
+
+def wanted(request: Request, index: Index) -> Wanted:
+    """A recorded request as one that is asked."""
+    body = b"" if request.json is None else msgspec.json.encode(request.json)
+    headers = tuple((name.lower(), value) for name, value in request.headers)
+    asked = Asked(request.method, request.path, headers, body, http11=True, keeps_alive=True)
+    return index.wanted(asked, request.path)
+
+
+def _has(index: Index, exchange: Exchange) -> bool:
+    request = exchange.request
+    return request is not None and bool(index.candidates(wanted(request, index)))
+
+
+def _keep(path: Path, kept: Sequence[Exchange]) -> None:
+    cassette = read(path)
+    if len(kept) == len(cassette.exchanges):
+        return
+    if not kept:
+        path.unlink()
+        return
+    numbers = {each.number for each in kept}
+    loose = (each if each.after in numbers else replace(each, after=None) for each in kept)
+    write(path, replace(cassette, exchanges=tuple(loose)))

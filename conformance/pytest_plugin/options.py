@@ -1,0 +1,141 @@
+"""Options of the command line and of the configuration file, and which of them counts.
+
+What counts: the command line, then pytest-recording's `--record-mode` (for the record mode), then
+the test's marker, then the fixture `conformance_config`, then the configuration file. Where `CI` is
+set and the command line names no record mode, it is `none`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pytest
+
+RECORD_MODES: Final = ("none", "once", "new_episodes", "all", "rewrite")
+MARKER: Final = (
+    "conformance(cassette=None, *, record, url, profile, dialect, timing, chunking, cut, stall,"
+    " how, comments, crlf, repeat, ignore, match_headers, unused): how conformance_server replays"
+    " or records for this test, and how conformance_trace judges."
+)
+_NO: Final = frozenset({"", "0", "false", "no"})
+
+# Name, metavar, help. Each is `--conformance-NAME` and `conformance_NAME` in the ini file.
+_VALUES: Final = (
+    ("url", "URL", "Server under test; also what recordings are made of."),
+    ("client", "CMD", "Client under test, by the command that starts its adapter."),
+    ("record", "MODE", "none (default), once, new_episodes, all or rewrite."),
+    ("timing", "HOW", "Replayed gaps: none (default), recorded or scale:F."),
+    ("chunking", "HOW", "Replayed cuts: recorded (default), events, bytes:N or seed:N."),
+    ("profile", "NAME", "How the system speaks its dialect; default: recorded, else identified."),
+    ("expected-failures", "FILE", "Baseline of violations that are known."),
+)
+_FLAGS: Final = (
+    ("strict", "A violated SHOULD fails, too."),
+    ("require-exercised", "A rule that nothing exercised fails, too."),
+)
+
+
+def add(parser: pytest.Parser) -> None:
+    """Declares options and ini keys."""
+    group = parser.getgroup("conformance", "reasoning streams (conformance)")
+    for name, metavar, text in _VALUES:
+        key = _key(name)
+        choices = RECORD_MODES if name == "record" else None
+        group.addoption(
+            f"--conformance-{name}", dest=key, metavar=metavar, choices=choices, help=text
+        )
+        parser.addini(key, f"--conformance-{name}: {text}", default=None)
+    for name, text in _FLAGS:
+        key = _key(name)
+        group.addoption(f"--conformance-{name}", dest=key, action="store_true", help=text)
+        parser.addini(key, f"--conformance-{name}: {text}", type="bool", default=False)
+    parser.addini(
+        "conformance_cassette_dir", "Folder of recordings beside a test file.", default="cassettes"
+    )
+    parser.addini(
+        "conformance_unused",
+        "What a recorded exchange without use does: fail or ignore.",
+        default="fail",
+    )
+
+
+def refuse_wrong(config: pytest.Config) -> None:
+    """Tells a mistake before the work. Raises pytest's UsageError."""
+    import pytest  # noqa: PLC0415  # `assert_conforms` works without it
+
+    mode = config.getini("conformance_record")
+    if mode is not None and mode not in RECORD_MODES:
+        raise pytest.UsageError(f"conformance_record: expected one of {_listed()}, got {mode!r}")
+    unused = config.getini("conformance_unused")
+    if unused not in ("fail", "ignore"):
+        raise pytest.UsageError(f"conformance_unused: expected fail or ignore, got {unused!r}")
+    if value(config, "client") is not None and value(config, "url") is not None:
+        raise pytest.UsageError("--conformance-client and --conformance-url do not go together")
+    if value(config, "timing") is None and value(config, "chunking") is None:
+        return
+    from conformance.targets.replay import ReplayOptions  # noqa: PLC0415  # only where it is asked
+
+    try:
+        ReplayOptions.parse(
+            timing=value(config, "timing") or "none",
+            chunking=value(config, "chunking") or "recorded",
+        )
+    except UsageError as err:
+        raise pytest.UsageError(f"--conformance-{err}") from err
+
+
+def given(config: pytest.Config, name: str) -> Any:
+    """What the command line says; None where it says nothing."""
+    found = config.getoption(_key(name))
+    return None if found is False else found
+
+
+def value(config: pytest.Config, name: str) -> Any:
+    """What the command line says, else the configuration file."""
+    found = given(config, name)
+    return config.getini(_key(name)) if found is None else found
+
+
+def near(path: Path, config: pytest.Config) -> Path:
+    """The path from where pytest runs, if it lies below: a whole one tells others nothing."""
+    full, here = path.resolve(), config.invocation_params.dir
+    if here != Path.cwd() or not full.is_relative_to(here):
+        return full
+    return full.relative_to(here)
+
+
+def record_mode(config: pytest.Config, layers: Mapping[str, Any]) -> str:
+    """The record mode of one test; `layers` are its marker and `conformance_config`, merged.
+
+    Raises UsageError for a mode that does not exist.
+    """
+    asked = given(config, "record") or config.getoption("record_mode", None)
+    if asked is None and os.environ.get("CI", "").lower() not in _NO:
+        return "none"
+    mode = asked or layers.get("record") or config.getini("conformance_record") or "none"
+    if mode not in RECORD_MODES:
+        raise UsageError(f"record: expected one of {_listed()}, got {mode!r}")
+    return str(mode)
+
+
+def told(config: pytest.Config) -> str | None:
+    """One line for the head of the report; None where nothing was asked for."""
+    names = [name for name, _, _ in _VALUES] + [name for name, _ in _FLAGS]
+    found = {name: value(config, name) for name in names}
+    parts = [name if what is True else f"{name} {what}" for name, what in found.items() if what]
+    return f"conformance: {', '.join(parts)}" if parts else None
+
+
+def _key(name: str) -> str:
+    return f"conformance_{name.replace('-', '_')}"
+
+
+def _listed() -> str:
+    return ", ".join(RECORD_MODES)

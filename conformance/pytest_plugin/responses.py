@@ -1,0 +1,136 @@
+"""An httpx response as an exchange: what was asked, what came, and how it ended.
+
+A response that is still open is read here, chunk by chunk and with a clock. One that was read
+before has neither: its body is one chunk. httpx itself is not imported: a response says what it is.
+"""
+
+from __future__ import annotations
+
+import sys
+from time import perf_counter
+from typing import Any, Final
+
+from conformance.check.trace import decode
+from conformance.dialects.base import NOT_JSON
+from conformance.errors import UsageError
+from conformance.events import Chunk, Ending, Exchange, Request, Response
+
+MOST_BYTES: Final = 64 * 1024 * 1024
+_OF_THE_CODING: Final = frozenset({"content-encoding", "content-length"})
+
+
+def is_response(source: object) -> bool:
+    """Whether this is a response of httpx, or of a library with the same manners."""
+    return all(hasattr(source, name) for name in ("status_code", "headers", "iter_bytes"))
+
+
+def exchange_of(response: Any) -> Exchange:
+    """The exchange; reads an open response to its end, or to `MOST_BYTES`. Raises UsageError."""
+    if not is_response(response):
+        kind = type(response).__name__
+        hint = "of another client, give the bytes of the body"
+        raise UsageError(f"expected an httpx response, a path or bytes, got {kind}", hint=hint)
+    if response.is_stream_consumed or response.is_closed:
+        return _exchange(response, (Chunk(_content(response)),), "eof")
+    if not hasattr(response.stream, "__iter__"):
+        hint = "await conformance_trace.aread(response), or response.aread() first"
+        raise UsageError("the response is asynchronous and was not read", hint=hint)
+    tape = _Tape()
+    try:
+        for data in response.iter_bytes():
+            if not tape.take(data):
+                response.close()
+                break
+    except _broken() as err:
+        tape.end = _ending(err)
+    return _exchange(response, tuple(tape.chunks), tape.end)
+
+
+async def aexchange_of(response: Any) -> Exchange:
+    """As `exchange_of`, for a response of an asynchronous client."""
+    if not is_response(response) or response.is_stream_consumed or response.is_closed:
+        return exchange_of(response)
+    tape = _Tape()
+    try:
+        async for data in response.aiter_bytes():
+            if not tape.take(data):
+                await response.aclose()
+                break
+    except _broken() as err:
+        tape.end = _ending(err)
+    return _exchange(response, tuple(tape.chunks), tape.end)
+
+
+class _Tape:
+    """Chunks as they come, with the milliseconds between them."""
+
+    def __init__(self) -> None:
+        self.chunks: list[Chunk] = []
+        self.end: Ending = "eof"
+        self._left = MOST_BYTES
+        self._last = perf_counter()
+
+    def take(self, data: bytes) -> bool:
+        """Whether more may come."""
+        now = perf_counter()
+        self.chunks.append(Chunk(data[: self._left], round((now - self._last) * 1000, 3)))
+        self._last = now
+        self._left -= len(data)
+        if self._left < 0:
+            self.end = "client-closed"
+        return self._left >= 0
+
+
+def _content(response: Any) -> bytes:
+    try:
+        return bytes(response.content)
+    except _not_read() as err:
+        hint = "conformance_trace reads it itself: give it the open response"
+        raise UsageError(
+            "the response was streamed away, nothing is left of it", hint=hint
+        ) from err
+
+
+def _exchange(response: Any, chunks: tuple[Chunk, ...], end: Ending) -> Exchange:
+    coding = response.headers.get("content-encoding")
+    headers = [(k.lower(), v) for k, v in response.headers.items()]
+    if coding:
+        headers = [pair for pair in headers if pair[0] not in _OF_THE_CODING]
+        headers.append(("x-decoded-from", coding))
+    http = str(response.extensions.get("http_version", b"HTTP/1.1"), "ascii", "replace")
+    head = Response(response.status_code, http.removeprefix("HTTP/"), tuple(headers))
+    kept = tuple(chunk for chunk in chunks if chunk.data)
+    return Exchange(request=_request(response), response=head, chunks=kept, end=end)
+
+
+def _request(response: Any) -> Request | None:
+    try:
+        request = response.request
+        body = bytes(request.content)
+    except _not_read():  # none is known, or its body was a stream
+        return None
+    payload = decode(body.decode("utf-8", "replace")) if body else None
+    path = request.url.raw_path.decode("ascii", "replace")
+    headers = tuple((k.lower(), v) for k, v in request.headers.items())
+    return Request(request.method, path, headers, None if payload is NOT_JSON else payload)
+
+
+def _ending(error: Exception) -> Ending:
+    name = type(error).__name__
+    if name == "RemoteProtocolError":
+        return "protocol-error"
+    return "idle-timeout" if "Timeout" in name else "reset"
+
+
+def _broken() -> tuple[type[Exception], ...]:
+    return _of_httpx("TransportError")
+
+
+def _not_read() -> tuple[type[Exception], ...]:
+    return (RuntimeError, *_of_httpx("StreamError"))
+
+
+def _of_httpx(name: str) -> tuple[type[Exception], ...]:
+    # Whoever has a response of httpx has imported it; nobody else should pay for it.
+    modules = (sys.modules.get(each) for each in ("httpx", "httpx2"))
+    return tuple(getattr(module, name) for module in modules if hasattr(module, name))

@@ -1,0 +1,96 @@
+"""`scenarios:` asked of a server, or of an application in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from conformance.check import StreamResult
+from conformance.check.stated import RULES
+from conformance.cli.target_options import secrets
+from conformance.pytest_plugin.collecting import Collecting
+from conformance.pytest_plugin.live import Asked, Target, kept, nodes
+from conformance.pytest_plugin.options import value
+from conformance.pytest_plugin.spec import APIS, Live, Spec
+from conformance.pytest_plugin.verdicts import Told
+from conformance.run import Options, only_model, run_server
+from conformance.scenarios import Scenario, load_scenarios
+from conformance.targets import asgi
+from conformance.targets.server import Server
+
+ASGI: Final = "asgi:"
+_NAMES: Final = {dialect: api for api, dialect in APIS.items()}
+_HINT: Final = "needs a live target: --conformance-url URL, or asgi:MODULE:APP"
+
+
+def collect(origin: Collecting, live: Live) -> Iterator[pytest.Item | pytest.Collector]:
+    """Nodes for every step; one item that is skipped where there is no server."""
+    url = value(origin.config, "url")
+    if url is None:
+        yield origin.fixed("scenarios", Told("skipped", "NO-TARGET", _HINT), live.line)
+        return
+    scenarios = load_scenarios(live.scenarios)
+    target = Target(partial(_asked, origin, live, str(url), scenarios), _place_of, live.line)
+    places = {
+        place: _rules(origin.spec, dialect)
+        for dialect in live.dialects or tuple(APIS.values())
+        for place in _places(scenarios, dialect)
+    }
+    yield from nodes(origin, target, places)
+
+
+def _places(scenarios: tuple[Scenario, ...], dialect: str) -> Iterator[str]:
+    for scenario in scenarios:
+        for step in () if scenario.is_for_gateways else scenario.steps_for(dialect):
+            yield f"{_NAMES[dialect]}/{scenario.name}/{step.role}"
+
+
+def _place_of(stream: StreamResult) -> str:
+    return f"{_NAMES[stream.dialect]}/{stream.scenario}/{stream.role}"
+
+
+def _rules(spec: Spec, dialect: str) -> tuple[str, ...]:
+    rules = (*spec.rulebook.rules, *RULES)
+    return tuple(r.id for r in rules if r.dialect in (None, dialect) and r.view == "wire")
+
+
+def _asked(origin: Collecting, live: Live, url: str, scenarios: tuple[Scenario, ...]) -> Asked:
+    options = _options(origin, live)
+    with tempfile.TemporaryDirectory(prefix="conformance-") as lost:
+        return asyncio.run(_run(url, options, scenarios, options.save or Path(lost)))
+
+
+def _options(origin: Collecting, live: Live) -> Options:
+    return Options(
+        model=live.model,
+        dialects=live.dialects,
+        profile=origin.choices().profile,
+        without=live.without,
+        target=live.target,
+        suites=origin.spec.suites,
+        rules=origin.spec.rules,
+        secrets=secrets(live.api_key_env, None),
+        save=kept(origin),
+    )
+
+
+async def _run(url: str, options: Options, scenarios: tuple[Scenario, ...], folder: Path) -> Asked:
+    async with AsyncExitStack() as stack:
+        transport = None
+        if url.startswith(ASGI):
+            application = asgi.load_application(url.removeprefix(ASGI))
+            state = await stack.enter_async_context(asgi.alive(application))
+            transport, url = asgi.Transport(application, state), asgi.URL
+        server = await stack.enter_async_context(Server(url, transport=transport))
+        if not options.model:
+            options = replace(options, model=await only_model(server, options.secrets))
+        outcome = await run_server(server, scenarios, options, folder)
+        return Asked(outcome.report, outcome.unanswered)

@@ -1,0 +1,203 @@
+"""What a `*.conformance.yaml` file asks for.
+
+    suites: [summary, wire/responses]          # none: all that ship
+    cassettes: [cassettes/think, "*.sse"]      # files, folders, globs; or `scenarios: [think]`
+    profile: openrouter
+    expected-failures: expected.yaml
+
+Paths are relative to the file. Every mistake is told with its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from conformance.cassette import discover
+from conformance.check import Rulebook, load_suites
+from conformance.errors import ConformanceError
+from conformance.rules import document
+from conformance.rules.node import Node
+from conformance.scenarios.model import CAPABILITIES
+
+Items = Literal["rule", "exchange"]
+APIS: Final[Mapping[str, str]] = {
+    "chat": "openai.chat",
+    "responses": "openai.responses",
+    "messages": "anthropic.messages",
+}
+_KEYS: Final = (
+    "suites",
+    "rules",
+    "cassettes",
+    "scenarios",
+    "dialect",
+    "profile",
+    "expected-failures",
+    "items",
+    "apis",
+    "model",
+    "without",
+    "api-key-env",
+    "target",
+)
+_LIVE: Final = ("apis", "model", "without", "api-key-env", "target")
+_GLOB: Final = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A recording and the 1-based line that names it."""
+
+    path: Path
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """What to ask of a live target; `dialects` empty: every API that it has."""
+
+    scenarios: tuple[str, ...]
+    line: int
+    dialects: tuple[str, ...] = ()
+    model: str = ""
+    without: frozenset[str] = frozenset()
+    api_key_env: str | None = None
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One file, read. Either `cassettes` or `live` is there; `live` says which scenarios."""
+
+    file: Path
+    rulebook: Rulebook
+    suites: tuple[str, ...]
+    rules: tuple[str, ...]
+    cassettes: tuple[Listed, ...]
+    live: Live | None
+    dialect: str | None
+    profile: str | None
+    expected_failures: Path | None
+    items: Items
+
+
+def read_spec(file: Path) -> Spec:
+    """The file's wishes. Raises SpecError, UsageError."""
+    root = document.load(file)
+    entries = root.mapping(_KEYS)
+    if ("cassettes" in entries) == ("scenarios" in entries):
+        raise root.error("expected either 'cassettes' or 'scenarios'")
+    for key in _LIVE:
+        if key in entries and "scenarios" not in entries:
+            raise root.key(key).error(f"{key!r} belongs to 'scenarios'")
+    suites = tuple(_suite(file.parent, node) for node in _each(entries.get("suites")))
+    rules = tuple(node.string() for node in _each(entries.get("rules")))
+    baseline = entries.get("expected-failures")
+    return Spec(
+        file=file,
+        rulebook=_rulebook(entries, suites, rules),
+        suites=suites,
+        rules=rules,
+        cassettes=tuple(_cassettes(file.parent, entries)),
+        live=_live(file.parent, entries) if "scenarios" in entries else None,
+        dialect=entries["dialect"].string() if "dialect" in entries else None,
+        profile=_beside(file.parent, entries.get("profile")),
+        expected_failures=None if baseline is None else file.parent / baseline.string(),
+        items=_items(entries.get("items")),
+    )
+
+
+def _rulebook(
+    entries: Mapping[str, Node], suites: tuple[str, ...], rules: tuple[str, ...]
+) -> Rulebook:
+    for node, name in zip(_each(entries.get("suites")), suites, strict=True):
+        with _told_at(node):
+            load_suites([name])
+    for node, glob in zip(_each(entries.get("rules")), rules, strict=True):
+        with _told_at(node):
+            Rulebook.load(suites, [glob])
+    return Rulebook.load(suites, rules)
+
+
+@contextmanager
+def _told_at(node: Node) -> Iterator[None]:
+    """Gives an error the place of what asked for it; a suite's own mistake has one already."""
+    try:
+        yield
+    except ConformanceError as err:
+        if err.place is not None:
+            raise
+        raise node.error(err.message, hint=err.hint) from err
+
+
+def _suite(folder: Path, node: Node) -> str:
+    """An id, or the path of a file or folder beside this file."""
+    name = node.string()
+    beside = folder / name
+    is_path = name.endswith((".yaml", ".yml")) or name.startswith(".") or beside.is_dir()
+    return str(beside) if is_path else name
+
+
+def _beside(folder: Path, node: Node | None) -> str | None:
+    if node is None:
+        return None
+    name = node.string()
+    return str(folder / name) if name.endswith((".yaml", ".yml")) else name
+
+
+def _cassettes(folder: Path, entries: Mapping[str, Node]) -> Iterator[Listed]:
+    met: set[Path] = set()
+    for node in _each(entries.get("cassettes")):
+        found = list(_recordings(folder, node))
+        if not found:
+            raise node.error(f"no recording is called {node.string()!r}")
+        for path in found:
+            if path not in met:
+                met.add(path)
+                yield Listed(path, node.line)
+
+
+def _recordings(folder: Path, node: Node) -> Iterator[Path]:
+    name = node.string()
+    path = folder / name
+    if path.is_dir():
+        yield from discover(path)
+    elif path.is_file():
+        yield path
+    elif not _GLOB.isdisjoint(name):
+        if Path(name).is_absolute():
+            raise node.error("expected a pattern relative to this file")
+        yield from sorted(each for each in folder.glob(name) if each.is_file())
+
+
+def _live(folder: Path, entries: Mapping[str, Node]) -> Live:
+    node = entries["scenarios"]
+    named = (each.string() for each in _each(node))
+    without = (each.one_of(CAPABILITIES) for each in _each(entries.get("without")))
+    return Live(
+        scenarios=tuple(
+            str(folder / name) if name.endswith((".yaml", ".yml")) else name for name in named
+        ),
+        line=node.line,
+        dialects=tuple(APIS[each.one_of(APIS)] for each in _each(entries.get("apis"))),
+        model=entries["model"].string() if "model" in entries else "",
+        without=frozenset(without),
+        api_key_env=entries["api-key-env"].string() if "api-key-env" in entries else None,
+        target=entries["target"].string() if "target" in entries else "",
+    )
+
+
+def _items(node: Node | None) -> Items:
+    asked = node.one_of(("rule", "exchange")) if node else "rule"
+    return "exchange" if asked == "exchange" else "rule"
+
+
+def _each(node: Node | None) -> tuple[Node, ...]:
+    """A list, or one value that stands for a list of one."""
+    if node is None:
+        return ()
+    return node.sequence() if node.kind == "sequence" else (node,)

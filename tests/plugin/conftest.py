@@ -1,0 +1,111 @@
+"""A project of somebody else's, in which pytest runs with the plugin, in this process."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+# Loaded here, and not in each of the projects anew: pytester forgets what a run has imported.
+import httpcore  # noqa: F401  # as said
+import pytest
+
+import conformance.pytest_plugin.clients
+import conformance.pytest_plugin.collecting
+import conformance.pytest_plugin.episodes
+import conformance.pytest_plugin.servers
+import conformance.pytest_plugin.staging
+import conformance.pytest_plugin.tracing
+import conformance.targets.recording  # noqa: F401  # as said
+from conformance.cassette import open_recording
+from conformance.targets.replay import ReplayOptions, Serving, serving
+
+collect_ignore = ["sample"]  # a project of its own
+
+CASSETTES: Final = Path(__file__).parents[2] / "cassettes"
+PLAIN: Final = CASSETTES / "openai.chat/openai/padding-off.cassette.jsonl"
+SUMMARY: Final = CASSETTES / "openai.responses/openai/summary-four-parts.cassette.jsonl"
+BROKEN: Final = CASSETTES / "mutants/summary/lifecycle/text-agrees.cassette.jsonl"
+
+
+class Project:
+    """Files, and pytest over them."""
+
+    def __init__(self, pytester: pytest.Pytester, plugin: tuple[str, ...]) -> None:
+        self.path = pytester.path
+        self._pytester = pytester
+        self._plugin = plugin
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def take(self, source: Path, name: str = "") -> Path:
+        """A recording of ours, in the project."""
+        target = self.path / (name or source.name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target)
+        return target
+
+    def run(self, *args: str) -> pytest.RunResult:
+        others = ("cacheprovider", "randomly", "xdist", "recording", "asyncio")
+        quiet = [each for name in others for each in ("-p", f"no:{name}")]
+        return self._pytester.runpytest_inprocess(*self._plugin, *quiet, "--tb=short", *args)
+
+    def spawn(self, *args: str) -> pytest.RunResult:
+        """As `run`, in a process of its own with only those plugins that `args` name."""
+        plugin = ("-p", "conformance.pytest_plugin")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+            return self._pytester.runpytest_subprocess(*plugin, "-p", "no:cacheprovider", *args)
+
+    def tests(self, text: str, *, asked: Path = PLAIN) -> Path:
+        """A module of tests, with BODY, the request of a recording, and `ask(url)`."""
+        body = open_recording(asked).exchanges[0].request
+        assert body is not None
+        path = body.path.partition("?")[0]
+        head = HEAD.format(body=json.dumps(body.json), path=path)
+        return self.write("test_client.py", f"{head}\n{text}")
+
+
+HEAD: Final = """
+import json
+import httpx
+import httpcore  # noqa: F401  # loaded here, and not in each of the projects anew:
+import pytest
+import conformance
+
+BODY = json.loads({body!r})
+
+
+def ask(url, **more):
+    return httpx.post(url + {path!r}, json=BODY | more)
+"""
+
+
+@pytest.fixture
+def project(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Project:
+    for name in ("CI", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_XDIST_WORKER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    installed = request.config.pluginmanager.hasplugin("conformance")
+    return Project(pytester, () if installed else ("-p", "conformance.pytest_plugin"))
+
+
+@pytest.fixture
+def upstream() -> Iterator[Serving]:
+    """A server to record: it gives the answer of `PLAIN` again and again."""
+    with serving([PLAIN], options=ReplayOptions(repeat=True)) as server:
+        yield server
+
+
+def counts(result: pytest.RunResult, **wanted: int) -> None:
+    """Holds the outcomes against those that are wanted, and nothing else."""
+    found: dict[str, Any] = result.parseoutcomes()
+    assert {k: v for k, v in found.items() if k not in ("warnings", "warning")} == wanted

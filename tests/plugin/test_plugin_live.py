@@ -1,0 +1,140 @@
+"""`scenarios:` of a `*.conformance.yaml` file against a live target, with a port or without."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tests.plugin.conftest import CASSETTES, Project, counts
+
+SPEC = "scenarios: [think]\napis: [chat]\nmodel: m\nsuites: [wire/chat]\n"
+# An application that answers every chat alike, in a stream or not; `BREAK` sends `[DONE]` twice.
+APP = """
+import json
+import os
+
+USAGE = {
+    "prompt_tokens": 3,
+    "completion_tokens": 9,
+    "total_tokens": 12,
+    "completion_tokens_details": {"reasoning_tokens": 4},
+}
+
+
+def chunk(delta, finish=None, **more):
+    choices = [{"index": 0, "delta": delta, "finish_reason": finish}] if delta is not None else []
+    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    return b"data: " + json.dumps({**head, "choices": choices, **more}).encode() + b"\\n\\n"
+
+
+STREAM = [
+    chunk({"role": "assistant", "content": ""}),
+    chunk({"reasoning_content": "So it is."}),
+    chunk({"content": "Four."}),
+    chunk({}, "stop"),
+    chunk(None, usage=USAGE),
+    b"data: [DONE]\\n\\n",
+]
+
+
+async def app(scope, receive, send):
+    if scope["type"] != "http":
+        raise RuntimeError("no lifespan")
+    await receive()
+    status = 200 if scope["path"].endswith("/chat/completions") else 404
+    headers = [(b"content-type", b"text/event-stream")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    for piece in STREAM * (2 if "BREAK" in os.environ else 1) if status == 200 else ():
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+"""
+
+
+def test_without_a_target_scenarios_are_skipped_visibly(project: Project) -> None:
+    project.write("a.conformance.yaml", SPEC)
+    result = project.run("-rs")
+    counts(result, skipped=1)
+    result.stdout.fnmatch_lines(["SKIPPED*a.conformance.yaml:1: needs a live target*"])
+
+
+def test_application_is_judged_without_a_port(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(project.path)
+    project.write("served.py", APP)
+    project.write("a.conformance.yaml", SPEC)
+    result = project.run("--conformance-url=asgi:served:app", "-v")
+    outcomes = result.parseoutcomes()
+    assert outcomes["passed"] > 10
+    assert "failed" not in outcomes, result.stdout.str()
+    result.stdout.fnmatch_lines(["a.conformance.yaml::chat/think/stream::wire/chat/* PASSED*"])
+
+
+def test_fault_of_an_application_fails_its_rule(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BREAK", "1")
+    monkeypatch.syspath_prepend(project.path)
+    project.write("served.py", APP)
+    project.write("a.conformance.yaml", SPEC)
+    result = project.run("--conformance-url=asgi:served:app")
+    assert result.parseoutcomes()["failed"] > 0
+    result.stdout.fnmatch_lines(["FAILED a.conformance.yaml::chat/think/stream::wire/chat/*"])
+
+
+def test_target_that_is_not_there_fails_once(project: Project) -> None:
+    project.write("a.conformance.yaml", SPEC)
+    result = project.run("--conformance-url=http://127.0.0.1:9/v1")
+    outcomes = result.parseoutcomes()
+    assert outcomes["failed"] == 1
+    result.stdout.fnmatch_lines(["*127.0.0.1: cannot connect*"])
+
+
+def test_nothing_is_asked_while_items_are_collected(project: Project) -> None:
+    project.write("a.conformance.yaml", SPEC)
+    result = project.run("--conformance-url=http://127.0.0.1:9/v1", "--collect-only", "-q")
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["a.conformance.yaml::everything else"])
+
+
+THINKS = CASSETTES / "openai.chat/deepseek/parallel-tools.cassette.jsonl"
+CLIENT = f"{sys.executable} -m reference_impl.client harness"
+REPLAYED = "suites: [thinking]\ncassettes: [one.cassette.jsonl]\n"
+
+
+@pytest.fixture
+def replayed(project: Project) -> Project:
+    project.take(THINKS, "one.cassette.jsonl")
+    project.write("a.conformance.yaml", REPLAYED)
+    return project
+
+
+def test_client_is_judged_by_what_it_says_it_saw(replayed: Project) -> None:
+    result = replayed.run(f"--conformance-client={CLIENT}", "-v")
+    outcomes = result.parseoutcomes()
+    assert outcomes["passed"] > 3
+    assert "failed" not in outcomes, result.stdout.str()
+    result.stdout.fnmatch_lines(["a.conformance.yaml::one::thinking/client/* PASSED*"])
+
+
+def test_defect_of_a_client_fails_its_rule(replayed: Project) -> None:
+    result = replayed.run(f"--conformance-client={CLIENT} --defect thinking-dropped")
+    result.stdout.fnmatch_lines(["FAIL MUST thinking/client/agrees-with-wire *"])
+
+
+def test_client_that_does_not_start_fails_once(replayed: Project) -> None:
+    result = replayed.run("--conformance-client=no-such-adapter")
+    assert result.parseoutcomes()["failed"] == 1
+    result.stdout.fnmatch_lines(["*no-such-adapter*"])
+
+
+def test_client_and_server_exclude_each_other(replayed: Project) -> None:
+    result = replayed.run("--conformance-client=x", "--conformance-url=http://127.0.0.1:9")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*do not go together*"])
+
+
+def test_scenarios_are_skipped_where_a_client_is_tested(project: Project) -> None:
+    project.write("a.conformance.yaml", SPEC)
+    counts(project.run("--conformance-client=x"), skipped=1)

@@ -1,0 +1,83 @@
+"""A project of a team: a FastAPI service, a pydantic-ai client, tested offline in CI."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.plugin.conftest import Project, counts
+
+SAMPLE = Path(__file__).with_name("sample")
+SERVE = """
+import socket, sys, uvicorn
+from service import app
+
+taken = socket.create_server(("127.0.0.1", 0))
+print(taken.getsockname()[1], flush=True)
+uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[taken])
+"""
+
+
+def needs(*modules: str) -> pytest.MarkDecorator:
+    missing = [name for name in modules if find_spec(name) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
+
+
+@pytest.fixture
+def sample(project: Project) -> Project:
+    shutil.copytree(SAMPLE, project.path, dirs_exist_ok=True)
+    return project
+
+
+@contextmanager
+def service(folder: Path) -> Iterator[str]:
+    """The sample's service on a port of its own."""
+    command = [sys.executable, "-c", SERVE]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+        finally:
+            process.terminate()
+
+
+@needs("fastapi", "pydantic_ai", "uvicorn")
+def test_client_is_recorded_once_and_tested_offline(
+    sample: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with service(sample.path) as url:
+        live = ("--conformance-record=once", f"--conformance-url={url}")
+        counts(sample.spawn("test_assistant.py", *live), passed=2)
+    monkeypatch.setenv("CI", "true")
+    counts(sample.spawn("test_assistant.py"), passed=2)
+    judged = sample.spawn("recorded.conformance.yaml").parseoutcomes()
+    assert judged["passed"] > 20
+    assert "failed" not in judged
+
+
+@needs("fastapi", "pydantic_ai")
+def test_client_without_its_recordings_fails_in_ci(
+    sample: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    result = sample.spawn("test_assistant.py")
+    counts(result, failed=2)
+    result.stdout.fnmatch_lines(["*holds no recording*"])
+
+
+@needs("fastapi")
+def test_service_is_tested_without_a_port(sample: Project) -> None:
+    counts(sample.spawn("test_service.py"), passed=1)
+
+
+@needs("fastapi")
+def test_service_takes_scenarios_without_a_port(sample: Project) -> None:
+    result = sample.spawn("service.conformance.yaml", "--conformance-url=asgi:service:app")
+    result.stdout.fnmatch_lines(["*passed*"])

@@ -1,0 +1,319 @@
+"""`conformance_server`: replays, records, and what it holds against a test."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conformance.cassette import open_recording
+from conformance.targets.replay import Serving
+from tests.plugin.conftest import PLAIN, Project, counts
+
+ASKS = """
+def test_asks(conformance_server):
+    assert ask(conformance_server).status_code == 200
+"""
+HOME = "cassettes/test_client/test_asks"
+
+
+def recorded(project: Project, home: str = HOME) -> list[str]:
+    folder = project.path / home
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+def test_recording_of_the_marker_is_replayed(project: Project) -> None:
+    project.take(PLAIN, "kept/plain.cassette.jsonl")
+    project.tests(f"@pytest.mark.conformance('kept/plain.cassette.jsonl'){ASKS}")
+    counts(project.run(), passed=1)
+
+
+def test_miss_fails_a_test_whose_client_swallowed_it(project: Project) -> None:
+    project.tests("def test_asks(conformance_server):\n    ask(conformance_server)")
+    result = project.run()
+    counts(result, failed=1)
+    result.stdout.fnmatch_lines(["*miss: no recorded exchange answers POST*", "*record once*"])
+
+
+def test_miss_shows_the_nearest_request_and_what_differs(project: Project) -> None:
+    project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
+    project.tests("def test_asks(conformance_server):\n    ask(conformance_server, n=2)")
+    result = project.run()
+    counts(result, failed=1)
+    result.stdout.fnmatch_lines(["*nearest is 0001-chat exchange 1: n was not recorded, sent 2*"])
+
+
+def test_miss_never_goes_live(project: Project, upstream: Serving) -> None:
+    project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
+    project.tests("def test_asks(conformance_server):\n    ask(conformance_server, n=2)")
+    for mode in ("none", "once"):
+        counts(project.run(f"--conformance-record={mode}", *url(upstream)), failed=1)
+    assert not upstream.requests
+
+
+def url(server: Serving) -> tuple[str, str]:
+    return "--conformance-url", f"{server.url}/v1"
+
+
+def test_unused_exchange_fails(project: Project) -> None:
+    project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
+    project.tests("def test_asks(conformance_server):\n    pass")
+    result = project.run()
+    counts(result, failed=1)
+    result.stdout.fnmatch_lines(["*never asked for: 0001-chat exchange 1*"])
+
+
+@pytest.mark.parametrize(
+    ("marker", "ini"), [("@pytest.mark.conformance(unused='ignore')", ""), ("", "ignore")]
+)
+def test_unused_exchange_may_be_allowed(project: Project, marker: str, ini: str) -> None:
+    project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
+    project.tests(f"{marker}\ndef test_asks(conformance_server):\n    pass")
+    args = ("-o", f"conformance_unused={ini}") if ini else ()
+    counts(project.run(*args), passed=1)
+
+
+def test_failed_test_is_not_blamed_for_what_it_left_unused(project: Project) -> None:
+    project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
+    project.tests("def test_asks(conformance_server):\n    assert 0, 'its own reason'")
+    result = project.run()
+    result.stdout.no_fnmatch_line("*never asked for*")
+    result.stdout.fnmatch_lines(["*its own reason*"])
+
+
+def test_once_records_and_then_replays(project: Project, upstream: Serving) -> None:
+    project.tests(ASKS)
+    counts(project.run("--conformance-record=once", *url(upstream)), passed=1)
+    assert recorded(project) == ["0001-chat.cassette.jsonl"]
+    assert upstream.requests == 1
+    counts(project.run("--conformance-record=once", *url(upstream)), passed=1)
+    counts(project.run(), passed=1)
+    assert upstream.requests == 1
+    fresh = open_recording(project.path / HOME / "0001-chat.cassette.jsonl")
+    assert fresh.exchanges[0].chunks[-1].data == open_recording(PLAIN).exchanges[0].chunks[-1].data
+
+
+def test_recording_leaves_nothing_else_behind(project: Project, upstream: Serving) -> None:
+    project.tests(ASKS)
+    project.run("--conformance-record=once", *url(upstream))
+    assert recorded(project, "cassettes/test_client") == ["test_asks"]
+
+
+def test_new_episodes_asks_only_for_what_is_new(project: Project, upstream: Serving) -> None:
+    project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
+    project.tests(f"{ASKS}    assert ask(conformance_server).status_code == 200\n")
+    counts(project.run(), failed=1)
+    counts(project.run("--conformance-record=new_episodes", *url(upstream)), passed=1)
+    assert upstream.requests == 1
+    assert recorded(project) == ["0001-chat.cassette.jsonl", "0002-chat.cassette.jsonl"]
+    counts(project.run(), passed=1)
+
+
+def test_all_asks_again_and_replaces_what_was_asked(project: Project, upstream: Serving) -> None:
+    project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
+    project.tests(ASKS)
+    counts(project.run("--conformance-record=all", *url(upstream)), passed=1)
+    assert upstream.requests == 1
+    assert recorded(project) == ["0001-chat.cassette.jsonl"]
+    assert open_recording(project.path / HOME / recorded(project)[0]).header.origin == "live"
+
+
+def test_all_keeps_what_was_not_asked_again(project: Project, upstream: Serving) -> None:
+    kept = project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
+    other = kept.read_text(encoding="utf-8").replace('"json":{', '"json":{"n":2,', 1)
+    kept.write_text(other, encoding="utf-8")
+    project.tests(ASKS)
+    counts(project.run("--conformance-record=all", *url(upstream)), passed=1)
+    assert recorded(project) == ["0001-chat.cassette.jsonl", "0002-chat.cassette.jsonl"]
+
+
+def test_rewrite_begins_anew(project: Project, upstream: Serving) -> None:
+    kept = project.take(PLAIN, f"{HOME}/0007-old.cassette.jsonl")
+    kept.write_text(kept.read_text(encoding="utf-8").replace('"json":{', '"json":{"n":2,', 1))
+    project.tests(ASKS)
+    counts(project.run("--conformance-record=rewrite", *url(upstream)), passed=1)
+    assert recorded(project) == ["0001-chat.cassette.jsonl"]
+
+
+def test_server_that_is_not_there_leaves_no_recording(project: Project) -> None:
+    project.tests("def test_asks(conformance_server):\n    ask(conformance_server)")
+    nobody = ("--conformance-url", "http://127.0.0.1:9")
+    result = project.run("--conformance-record=once", *nobody)
+    counts(result, failed=1)
+    result.stdout.fnmatch_lines(["*POST /v1/chat/completions got no answer*"])
+    assert recorded(project) == []
+
+
+def test_recording_without_a_server_is_told(project: Project) -> None:
+    project.tests(ASKS)
+    result = project.run("--conformance-record=all")
+    counts(result, errors=1)
+    result.stdout.fnmatch_lines(["*recording (all) needs a server to record*"])
+
+
+def test_ci_records_nothing_unless_the_command_line_says_so(
+    project: Project, upstream: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    project.tests(f"@pytest.mark.conformance(record='once'){ASKS}")
+    counts(project.run("-o", "conformance_record=once", *url(upstream)), failed=1)
+    assert not upstream.requests
+    counts(project.run("--conformance-record=once", *url(upstream)), passed=1)
+
+
+def test_record_mode_of_the_marker_counts(project: Project, upstream: Serving) -> None:
+    project.tests(f"@pytest.mark.conformance(record='once', url={upstream.url!r}){ASKS}")
+    counts(project.run(), passed=1)
+    assert recorded(project) == ["0001-chat.cassette.jsonl"]
+
+
+def test_record_mode_of_others_is_followed(project: Project, upstream: Serving) -> None:
+    project.write(
+        "conftest.py",
+        "def pytest_addoption(parser):\n"
+        "    parser.addoption('--record-mode', dest='record_mode', default=None)\n",
+    )
+    project.tests(ASKS)
+    counts(project.run("--record-mode=once", *url(upstream)), passed=1)
+    assert recorded(project) == ["0001-chat.cassette.jsonl"]
+
+
+def test_parameters_have_folders_of_their_own(project: Project, upstream: Serving) -> None:
+    project.tests(
+        "class TestIt:\n"
+        "    @pytest.mark.parametrize('x', ['a/b', 'a-b'])\n"
+        "    def test_asks(self, conformance_server, x):\n"
+        "        ask(conformance_server)\n"
+    )
+    counts(project.run("--conformance-record=once", *url(upstream)), passed=2)
+    names = recorded(project, "cassettes/test_client")
+    assert len(names) == 2
+    assert all(name.startswith("TestIt.test_asks-a-b-") for name in names)
+
+
+def test_chunking_option_cuts_the_replay(project: Project) -> None:
+    project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
+    project.tests(
+        "def test_asks(conformance_server):\n"
+        "    where = conformance_server + '/v1/chat/completions'\n"
+        "    with httpx.stream('POST', where, json=BODY) as r:\n"
+        "        assert max(map(len, r.iter_raw())) <= int(__import__('os').environ['MOST'])\n"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MOST", "5")
+        counts(project.run("--conformance-chunking=bytes:5"), passed=1)
+        counts(project.run("-o", "conformance_chunking=bytes:5"), passed=1)
+        counts(project.run(), failed=1)
+
+
+def test_defaults_of_the_fixture_are_overridden_by_the_marker(project: Project) -> None:
+    project.take(PLAIN, "kept/plain.cassette.jsonl")
+    project.write(
+        "conftest.py",
+        "import pytest\n\n@pytest.fixture(scope='session')\ndef conformance_config():\n"
+        "    return {'cassette': 'kept', 'cut': 'event:1'}\n",
+    )
+    cut = "def test_cut(conformance_server):\n    with pytest.raises(httpx.HTTPError):\n"
+    whole = f"@pytest.mark.conformance(cut='event:99999'){ASKS}"
+    project.tests(f"{cut}        ask(conformance_server)\n\n{whole}")
+    counts(project.run(), passed=2)
+
+
+@pytest.mark.parametrize(
+    ("args", "line"),
+    [
+        (("--conformance-chunking=byte:5",), "*chunking: expected recorded, events, bytes:N*"),
+        (("--conformance-timing=slow",), "*timing: expected recorded, none or scale:F*"),
+        (("--conformance-record=twice",), "*invalid choice: 'twice'*"),
+        (("-o", "conformance_record=twice"), "*conformance_record: expected one of none, once*"),
+        (("-o", "conformance_unused=perhaps"), "*expected fail or ignore, got 'perhaps'*"),
+    ],
+)
+def test_wrong_option_is_told_before_the_work(
+    project: Project, args: tuple[str, ...], line: str
+) -> None:
+    project.tests(ASKS)
+    result = project.run(*args)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([line])
+
+
+@pytest.mark.parametrize(
+    ("marker", "line"),
+    [
+        ("casette='x'", "*the marker conformance has no 'casette' (did you mean 'cassette'?)*"),
+        ("'nowhere.sse'", "*nowhere.sse is not there*"),
+        ("record='twice'", "*record: expected one of none, once*"),
+        ("unused='perhaps'", "*unused: expected fail or ignore*"),
+        ("cut='event:1', stall='event:2'", "*either cut or stalls*"),
+        ("ignore=3", "*ignore: expected a list of strings, got 3*"),
+    ],
+)
+def test_wrong_marker_is_told_in_one_line(project: Project, marker: str, line: str) -> None:
+    project.tests(f"@pytest.mark.conformance({marker}){ASKS}")
+    result = project.run()
+    counts(result, errors=1)
+    result.stdout.fnmatch_lines([line])
+
+
+def test_secrets_of_a_client_are_not_recorded(project: Project, upstream: Serving) -> None:
+    key = "sk-proj-" + "A1b2C3d4" * 5
+    project.tests(
+        "def test_asks(conformance_server):\n"
+        "    httpx.post(conformance_server + '/v1/chat/completions', json=BODY,\n"
+        f"               headers={{'authorization': 'Bearer {key}'}})\n"
+    )
+    counts(project.run("--conformance-record=once", *url(upstream)), passed=1)
+    text = (project.path / HOME / "0001-chat.cassette.jsonl").read_text(encoding="utf-8")
+    assert json.loads(text.partition("\n")[0])["cassette"]
+    assert key not in text
+
+
+PORTLESS = """
+def test_asks(conformance_transport):
+    with httpx.Client(transport=conformance_transport, base_url="http://x/v1") as client:
+        with client.stream("POST", "/chat/completions", json=BODY) as response:
+            assert len(list(response.iter_raw())) > 3
+
+
+async def ask_again(transport):
+    async with httpx.AsyncClient(transport=transport, base_url="http://x/v1") as client:
+        return await client.post("/chat/completions", json=BODY)
+
+
+def test_again(conformance_transport):
+    import asyncio
+    assert asyncio.run(ask_again(conformance_transport)).status_code == 200
+"""
+
+
+def test_httpx_clients_need_no_port(project: Project) -> None:
+    for name in ("test_asks", "test_again"):
+        project.take(PLAIN, f"cassettes/test_client/{name}/0001-chat.cassette.jsonl")
+    project.tests(PORTLESS)
+    counts(project.run(), passed=2)
+
+
+def test_portless_miss_and_unused_exchange_fail(project: Project) -> None:
+    project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
+    project.tests(
+        "def test_asks(conformance_transport):\n"
+        "    with httpx.Client(transport=conformance_transport) as client:\n"
+        "        client.post('http://x/v1/chat/completions', json=BODY | {'n': 2})\n"
+    )
+    result = project.run()
+    counts(result, failed=1)
+    result.stdout.fnmatch_lines(["*n was not recorded, sent 2*", "*never asked for: 0001-chat*"])
+
+
+@pytest.mark.parametrize(("how", "error"), [("fin", "RemoteProtocolError"), ("rst", "ReadError")])
+def test_portless_cut_ends_as_it_would_on_the_wire(project: Project, how: str, error: str) -> None:
+    project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
+    project.tests(
+        f"@pytest.mark.conformance(cut='event:2', how={how!r})\n"
+        "def test_asks(conformance_transport):\n"
+        "    client = httpx.Client(transport=conformance_transport)\n"
+        f"    with client, pytest.raises(httpx.{error}):\n"
+        "        client.post('http://x/v1/chat/completions', json=BODY)\n"
+    )
+    counts(project.run(), passed=1)
