@@ -21,7 +21,7 @@ from conformance.rules.node import nearest
 VERBS: Final[Mapping[str, str]] = {
     "demo": "Judge a shipped good stream and a broken one.",
     "check": "Judge recorded streams by the rules, offline.",
-    "run": "Judge a live server: send scenarios, check every answer by the rules.",
+    "run": "Judge a live server by scenarios, or a client by recordings.",
     "baseline": "Write down which violations are expected of a target.",
     "explain": "Tell what a rule says, on whose authority, and what silences it.",
     "list": "List rules, suites, profiles and dialects.",

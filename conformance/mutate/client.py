@@ -146,9 +146,11 @@ def _swapped(report: Report) -> Report:
 
 
 def _text_started_early(report: Report) -> Report:
+    said = _at(report, "thinking.delta", "text.delta")
+    if not said or report[said[0]]["type"] != "thinking.delta":
+        return report  # where text comes first, it is not started early
     for place in _at(report, "message.start")[:1]:
-        if _at(report, "thinking.delta", "text.delta"):
-            report.insert(place + 1, {"type": "text.start", "choice": 0, "block": 0})
+        report.insert(place + 1, {"type": "text.start", "choice": 0, "block": 0})
     return report
 
 

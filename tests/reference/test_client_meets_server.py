@@ -55,8 +55,9 @@ def test_a_tool_round_ends_in_an_answer(api: Api, history: Policy, app: ASGIApp)
     first, turn = asked(app, api, (QUESTION,))
     assert (first.how, first.reason) == ("completed", "tool_calls")
     assert "".join(thought.raw for thought in turn.thoughts) == "".join(THOUGHT)
-    assert [(call.name, call.arguments) for call in turn.calls] == [("calculator", ARGUMENTS)]
-    turns = (QUESTION, turn, answered(turn.calls[0].id, "5"))
+    called = [(call.name, call.arguments) for call in turn.calls]
+    assert called == [("calculator", arguments) for arguments in ARGUMENTS]
+    turns = (QUESTION, turn, *(answered(call.id, "5") for call in turn.calls))
     second, last = asked(app, api, turns, history=history)
     assert (second.how, second.reason, second.error) == ("completed", "stop", None)
     assert last.text == "".join(TEXT)
