@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from conformance.baseline.entries import load
+from conformance.check import harness
 from conformance.check.hygiene import suites_in
 from conformance.check.linting import Problem
 from conformance.check.stated import RULES
@@ -19,7 +20,8 @@ from conformance.rules.node import nearest
 def lint_baselines(paths: Sequence[Path], *, today: date | None = None) -> list[Problem]:
     """Problems of the baselines among files and below folders; `today` is in UTC unless given."""
     suites = (*shipped_suites(), *suites_in(paths))
-    rules = {rule.id for suite in suites for rule in suite.rules} | {rule.id for rule in RULES}
+    rules = {rule.id for suite in suites for rule in suite.rules}
+    rules |= {rule.id for rule in (*RULES, *harness.RULES)}
     day = today or datetime.now(UTC).date()
     return [problem for path in _baselines(paths) for problem in _problems(path, rules, day)]
 

@@ -6,7 +6,7 @@ saved run, checked later, gives the same verdicts.
 
 Rule 1: another ending than the stated one is a finding, and so is thinking that is missing.
 Rule 2: where the target is random, texts of two answers are UNTESTABLE against each other.
-Rule 3: an answer of HTTP 3xx to 5xx is no stream of the dialect: only its error is judged.
+Rule 3: HTTP 3xx to 5xx, of a run or not, is no stream: only its error and its end are judged.
 Rule 4: requests that the toolkit wrote itself are not judged: they say nothing of the target.
 """
 
@@ -32,6 +32,7 @@ RUN: Final = "run"
 """Key of the header that states all this."""
 
 _ASKED: Final = frozenset({"request", "request.item", "http.request"})
+_END: Final = "http.end"
 _ANSWERED: Final = frozenset({"complete", "length", "tools", "filtered"})
 _OURS: Final = "the scenario wrote the request"
 _RANDOM: Final = "the target is not deterministic"
@@ -49,7 +50,7 @@ def with_expectations(
     """The result with what the run expected of this exchange judged too."""
     run = stated(recording.header)
     if run is None:
-        return judged
+        return replace(judged, result=_of_refusal(judged.result, setting, exchange))
     result = judged.result
     if exchange.hop == "upstream":
         # The toolkit answered here: only what the gateway asked says anything of the gateway.
@@ -59,11 +60,7 @@ def with_expectations(
         if exchange.request is not None and exchange.request.method == "GET":
             unasked = [r for r, v in result.verdicts.items() if v is Verdict.UNTESTABLE]
             result = _silenced(result, unasked, "the request has no body")
-    status = exchange.response.status if exchange.response else None
-    if status is not None and status >= 300:
-        others = {rule.id for rule in _rules(setting) if not _judges_errors(rule)}
-        why = f"it was answered with HTTP {status}"
-        result = _silenced(result, others & result.verdicts.keys(), why)
+    result = _of_refusal(result, setting, exchange)
     expected = _expected(run, exchange)
     if expected.ends:
         answer = read_answer(exchange, setting.dialect, reading(setting.profile))
@@ -102,6 +99,22 @@ def judges_requests(rule: Rule) -> bool:
 def _judges_errors(rule: Rule) -> bool:
     """Whether a rule looks at errors: all that an answer of HTTP 4xx and 5xx can hold."""
     return any("error" in kind for alias in rule.aliases.values() for kind in alias.types)
+
+
+def _judges_endings(rule: Rule) -> bool:
+    """Whether a rule looks at how the transfer ended, and at nothing else."""
+    return {kind for alias in rule.aliases.values() for kind in alias.types} == {_END}
+
+
+def _of_refusal(result: StreamResult, setting: Setting, exchange: Exchange) -> StreamResult:
+    """The result; of an answer of HTTP 3xx to 5xx with what was asked, its error and its end."""
+    status = exchange.response.status if exchange.response else None
+    if status is None or status < 300:
+        return result
+    kept = (_judges_errors, judges_requests, _judges_endings)
+    others = {rule.id for rule in _rules(setting) if not any(looks(rule) for looks in kept)}
+    why = f"it was answered with HTTP {status}"
+    return _silenced(result, others & result.verdicts.keys(), why)
 
 
 def _weighed(one: Comparison, rule: Rule, run: Mapping[str, Any]) -> Comparison:

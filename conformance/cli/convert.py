@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from conformance.cassette.convert import converted
 from conformance.cassette.header import Cassette
 from conformance.cassette.imports import export_sse
+from conformance.cassette.recording import open_recording
 from conformance.cassette.source import plain_name
 from conformance.cassette.write import write
 from conformance.cli.options import DialectOption, ProfileOption
@@ -22,12 +23,19 @@ from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.rules.node import nearest
 
+ToOption = Annotated[
+    Literal["recording", "vectors"],
+    typer.Option(help="vectors: cases for clients, as JSON files in the folder OUT."),
+]
+
 
 def command(  # noqa: PLR0917  # typer makes options of parameters
     source: Annotated[Path, typer.Argument(metavar="IN", help="A recording of any kind.")],
     target: Annotated[
         Path,
-        typer.Argument(metavar="OUT", help="Ends in .cassette.jsonl, .cassette.jsonl.gz or .sse."),
+        typer.Argument(
+            metavar="OUT", help="Ends in .cassette.jsonl, .cassette.jsonl.gz or .sse; or a folder."
+        ),
     ],
     dialect: DialectOption = None,
     profile: ProfileOption = None,
@@ -42,9 +50,13 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
         bool,
         typer.Option("--no-redact", help="Keep secrets and opaque data of a foreign recording."),
     ] = False,
+    to: ToOption = "recording",
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is there.")] = False,
 ) -> None:
     """Turn a recording into another format."""
+    if to == "vectors":
+        put(_vectors(source, target, dialect, profile))
+        return
     name = plain_name(target)
     if not name.endswith((".cassette.jsonl", ".sse")):
         raise UsageError("expected a name in .cassette.jsonl or .sse", place=Place(str(target)))
@@ -61,6 +73,13 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
     else:
         write(target, cassette, seal=seal or None)
     put(_account(target, cassette))
+
+
+def _vectors(source: Path, folder: Path, dialect: str | None, profile: str | None) -> str:
+    from conformance.targets.client.vectors import write_vectors  # noqa: PLC0415  # it is heavy
+
+    made = write_vectors(open_recording(source, dialect=dialect), folder, profile=profile)
+    return "\n".join(map(str, made))
 
 
 def _one(cassette: Cassette, number: int | None, source: Path) -> Cassette:

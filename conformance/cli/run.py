@@ -57,7 +57,6 @@ class Asked:
     client: str | None
     cassette: list[Path] | None
     cases: Literal["quick", "full"]
-    deadline: float
     model: str | None
     api: list[str] | None
     profile: str | None
@@ -99,7 +98,6 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
     client: run_client.ClientOption = None,
     cassette: run_client.CassetteOption = None,
     cases: run_client.CasesOption = "full",
-    deadline: run_client.DeadlineOption = run_client.DEADLINE,
     model: live.ModelOption = None,
     api: live.ApiOption = None,
     profile: live.LiveProfileOption = None,
@@ -132,7 +130,7 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
     format_: FormatOption = "text",
     verbose: live.VerboseOption = False,
 ) -> None:
-    """Judge a live server by scenarios, or a client by recordings that are replayed to it."""
+    """Judge a live server by scenarios, or a client by recordings."""
     raise typer.Exit(_run(Asked(**locals())))
 
 

@@ -38,6 +38,7 @@ DIALECTS: Final[Mapping[str, Api]] = {
     "anthropic.messages": "messages",
 }
 Op = Callable[[Mapping[str, Any]], dict[str, Any]]
+FEATURES: Final = ("choices",)
 DEADLINE_MS: Final = 60_000
 # Answers of streams that a later command may go on from.
 MOST_ANSWERS: Final = 256
@@ -99,7 +100,7 @@ class Harness:
             "dialects": list(DIALECTS),
             "ops": list(self._ops),
             "events": list(TYPES),
-            "features": [],
+            "features": list(FEATURES),
         }
         return {"version": PROTOCOL, "implementation": about}
 

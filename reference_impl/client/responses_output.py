@@ -37,7 +37,13 @@ class Output:
         self._calls = 0
         self._thoughts = Said()  # told without an item of their own
         self._texts = Said()
-        self.is_calling = False  # the last word is a call that the client has to run
+        self._has_called = False  # a function: those run at the client's, whatever follows
+        self._calls_last = False  # a custom tool that a message follows has run at the server's
+
+    @property
+    def is_calling(self) -> bool:
+        """Whether the client has to run a call now."""
+        return self._has_called or self._calls_last
 
     def add(
         self, item: Mapping[str, Any], index: int | None, *, explicit: bool = True
@@ -56,7 +62,8 @@ class Output:
             self._by_id[item_id] = made
         if index is not None:
             self._by_index[index] = made
-        self.is_calling = made.kind in OURS or (self.is_calling and made.kind == "reasoning")
+        self._has_called = self._has_called or made.kind == "function_call"
+        self._calls_last = made.kind in OURS or (self._calls_last and made.kind == "reasoning")
         if not isinstance(made, MessageItem):
             made.start(item)
         return made
@@ -131,7 +138,7 @@ class Output:
     def say(self, text: str) -> None:
         """Tell text that no item announced."""
         if text:
-            self.is_calling = False
+            self._calls_last = False
             self._texts.add(0, text)
             self._speech.say(text)
 

@@ -86,6 +86,9 @@ def _responses() -> Iterator[Topic]:
     yield Topic("responses", "live-bracket", (Scene("stream", asked),), ("--variant", "bracket"))
     yield Topic("responses", "live-tools", _of("responses", "tool-turn", "follow-up"))
     yield Topic("responses", "live-cut", _of("responses", "cut"))
+    asked_for = {"effort": "high", "summary": "concise"}
+    cut = {**asked, "input": COUNT, "reasoning": asked_for, "max_output_tokens": CUT}
+    yield Topic("responses", "live-cut-summary", (Scene("cut", cut),))
 
 
 def _messages() -> Iterator[Topic]:

@@ -96,7 +96,7 @@ def test_it_introduces_itself(harness: Adapter) -> None:
     assert about["ops"] == ["stream", "next_request", "extract", "restore"]
     assert about["dialects"] == ["openai.chat", "openai.responses", "anthropic.messages"]
     assert "thinking.delta" in about["events"]
-    assert about["features"] == []
+    assert about["features"] == ["choices"]
 
 
 def test_another_version_is_refused(harness: Adapter) -> None:

@@ -1,0 +1,75 @@
+"""What a client is told to ask, made of a recorded request: never what is expected of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from conformance.events import Exchange, Request
+from conformance.profiles import Profile
+
+HELLO: Final = {"role": "user", "content": "What is 2 + 2?"}
+OPT_IN: Final = "x-include-thinking"
+_TRUE: Final = frozenset({"1", "true", "yes"})
+
+
+def conversation(exchange: Exchange, profile: Profile) -> dict[str, Any]:
+    """`model`, `messages` and `options` of the command that asks for this exchange."""
+    body = exchange.request.json if exchange.request else None
+    body = body if isinstance(body, Mapping) else {}
+    model = body.get("model")
+    return {
+        "model": model if isinstance(model, str) and model else "m",
+        "messages": messages(body),
+        "options": options(body, exchange.request, profile),
+    }
+
+
+def messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The history of a request of any dialect, with its instructions in front."""
+    system = body.get("system") or body.get("instructions")
+    before = [{"role": "system", "content": system}] if isinstance(system, str | list) else []
+    given = body.get("input", body.get("messages"))
+    if isinstance(given, str):
+        return [*before, {"role": "user", "content": given}]
+    entries = [dict(entry) for entry in _list(given) if isinstance(entry, Mapping)]
+    return [*before, *(entries or [dict(HELLO)])]
+
+
+def options(body: Mapping[str, Any], request: Request | None, profile: Profile) -> dict[str, Any]:
+    """What must be known to read the answer, and no more."""
+    made: dict[str, Any] = {}
+    if tools := [tool for tool in map(_tool, _list(body.get("tools"))) if tool]:
+        made["tools"] = tools
+    if request is not None and _opted_in(request):
+        made["include_thinking"] = True
+    if pairs := profile.knobs.get("markers"):
+        made["markers"] = [list(pair) for pair in pairs]
+        if profile.knobs.get("think_opened_by") == "prompt":
+            made["opened_by_prompt"] = True
+    return made
+
+
+def _list(value: Any) -> list[Any]:
+    """A list as it is; a recorded request may hold anything in its place."""
+    return value if isinstance(value, list) else []
+
+
+def _opted_in(request: Request) -> bool:
+    return any(n.lower() == OPT_IN and v.strip().lower() in _TRUE for n, v in request.headers)
+
+
+def _tool(given: Any) -> dict[str, Any] | None:
+    """A function in the form of Chat Completions; None for what is no function."""
+    if not isinstance(given, Mapping):
+        return None
+    function = given.get("function")
+    about = function if isinstance(function, Mapping) else given
+    name = about.get("name")
+    if not isinstance(name, str) or given.get("type", "function") not in ("function", "custom"):
+        return None
+    schema = about.get("parameters") or about.get("input_schema") or {"type": "object"}
+    made = {"name": name, "parameters": schema}
+    if isinstance(about.get("description"), str):
+        made["description"] = about["description"]
+    return {"type": "function", "function": made}

@@ -1,0 +1,301 @@
+"""What a client reported, judged: against the bytes, by the suites, and by `harness/...`.
+
+Rule 1: a rule that names an event which came, and which the client does not declare, says nothing
+        of this client: NOT-APPLICABLE.
+Rule 2: where the stream broke off, calls and usage need not have been told; where that was after
+        the finish, neither need the break. What is still owed then is owed by the stream, and
+        rules about what servers send have been judged by the whole stream.
+Rule 3: arguments that are the same JSON are the same, however they are written: many SDKs hand out
+        what they have parsed. A client without an event for refusals may show them as text.
+Rule 4: after a reset what was on its way may be lost, and what stands in a refusal is free: there
+        only the end is judged.
+Rule 5: what breaks a rule in the bytes themselves is the server's doing, not the client's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from conformance.check import Rulebook, StreamResult, harness
+from conformance.check.client import check_client
+from conformance.check.comparisons import comparisons
+from conformance.check.expectations import judges_requests
+from conformance.check.result import Finding
+from conformance.check.running import check_wire
+from conformance.check.trace import decode
+from conformance.check.view import Judged, Setting
+from conformance.dialects import get
+from conformance.dialects.base import NOT_JSON
+from conformance.events import SEMANTIC_EVENTS, Exchange, Request
+from conformance.profiles import Profile, reading
+from conformance.rules.model import Answer, Compare, Rule
+from conformance.rules.verdicts import Verdict
+from conformance.targets.client.adapter import Told
+from conformance.targets.client.protocol import Implementation
+from conformance.targets.client.sent import Sent, read_sent
+from conformance.targets.client.variation import Kind
+
+_OPEN: Final = frozenset({"tool.end", "usage"})
+_AFTER_FINISH: Final = frozenset({"done", "cut", "error"})
+_BROKEN: Final = frozenset({"failed", "cut"})
+
+
+@dataclass(slots=True)
+class Verdicts:
+    """Verdicts by rule, why not PASS or FAIL, and findings, of one judgement."""
+
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    def state(self, rule: Rule, finding: Finding | None) -> None:
+        """A rule held, or there is a finding."""
+        self.verdicts[rule.id] = finding.verdict if finding else Verdict.PASS
+        if finding:
+            self.findings.append(finding)
+
+    def withdraw(self, rule: str, why: str) -> None:
+        """A rule says nothing here after all."""
+        self.verdicts[rule] = Verdict.NOT_APPLICABLE
+        self.reasons[rule] = why
+        self.findings = [found for found in self.findings if found.rule != rule]
+
+
+class Judging:
+    """The rules of a run as they apply to one client, one dialect and one profile.
+
+    `name` is what the recording is called in baselines: a client meets many of one file name.
+    """
+
+    def __init__(
+        self,
+        rulebook: Rulebook,
+        profile: Profile,
+        about: Implementation,
+        file: str,
+        *,
+        named: bool,
+        name: str = "",
+    ) -> None:
+        self.name = name
+        self.rulebook = rulebook
+        self.profile = profile
+        self.about = about
+        self.dialect = get(profile.dialect)
+        self.reading = reading(profile)
+        bound = rulebook.bound(profile)
+        self.setting = Setting(self.dialect, profile, bound, file=file, named=named)
+        self._rules = {rule.id: rule for rule in rulebook.rules}
+        self._named = {rule.id: _types(rule) for rule in rulebook.rules}
+        two = {rule.id for rule in rulebook.rules if _compares_views(rule)}
+        self._of_views = two
+        small = Rulebook(rulebook.suites, sorted(two)) if two else None
+        self._small = replace(self.setting, bound=small.bound(profile)) if small else None
+
+    def stream(self, exchange: Exchange, told: Told, kind: Kind) -> Verdicts:
+        """Judges a stream that was answered with an end; `exchange` holds what was sent."""
+        sent = read_sent(exchange, self.dialect, self.reading)
+        made = Verdicts()
+        where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/client"
+        made.state(harness.ENDING, _ending(sent, told, where))
+        if kind == "reset" or _is_refused(exchange):
+            return made
+        events = respelled(told.events, sent.events)
+        self._suites(made, exchange, sent, events, _compared(sent, self.about.events))
+        return made
+
+    def message(self, exchange: Exchange, told: Told) -> Verdicts:
+        """Judges the events of a whole message; `exchange` has it as its body."""
+        sent = read_sent(exchange, self.dialect, self.reading)
+        made = Verdicts()
+        events = respelled(told.events, sent.events)
+        self._suites(made, exchange, sent, events, self.about.events & _CONTENT)
+        return made
+
+    def requests(self, exchanges: Sequence[Exchange]) -> Verdicts:
+        """Judges what a client would send: rules that look at requests, over these exchanges."""
+        judged = [self._wire(self.setting, each) for each in exchanges]
+        rules = {rule.id for rule in self.rulebook.rules if judges_requests(rule)}
+        made = Verdicts()
+        for rule, verdict in judged[-1].result.verdicts.items():
+            if rule in rules:
+                made.verdicts[rule] = verdict
+        made.findings += [f for f in judged[-1].result.findings if f.rule in rules]
+        given = [pair for each in judged for pair in each.contributions if pair[0] in rules]
+        for one in comparisons(self.rulebook, given):
+            made.verdicts[one.rule] = one.verdict
+            made.findings += one.findings
+        return made
+
+    def _suites(
+        self,
+        made: Verdicts,
+        exchange: Exchange,
+        sent: Sent,
+        events: Sequence[Mapping[str, Any]],
+        compared: frozenset[str],
+    ) -> None:
+        watched = replace(exchange, seen=tuple(events))
+        setting = replace(self.setting, declared=compared)
+        client = check_client(setting, watched, events)
+        made.verdicts |= client.result.verdicts
+        made.reasons |= client.result.reasons
+        made.findings += client.result.findings
+        if self._small is not None:
+            wire = self._wire(replace(self._small, declared=compared), watched)
+            given = [*client.contributions, *wire.contributions]
+            for one in comparisons(
+                self.rulebook, [pair for pair in given if pair[0] in self._of_views]
+            ):
+                made.verdicts[one.rule] = one.verdict
+                made.findings += [_explained(found, events, sent) for found in one.findings]
+        self._withdraw(made, sent)
+        if made.findings:
+            self._acquit(made, setting, watched, sent)
+
+    def _wire(self, setting: Setting, exchange: Exchange) -> Judged:
+        return check_wire(setting, exchange, exchange.chunks, exchange.end)
+
+    def _withdraw(self, made: Verdicts, sent: Sent) -> None:
+        """Rule 1."""
+        silent = sent.types - self.about.events
+        for rule in (made.verdicts.keys() & self._rules.keys()) - self._of_views:
+            missing = self._named.get(rule, frozenset()) & silent
+            if missing:
+                made.withdraw(rule, f"the client does not report {', '.join(sorted(missing))}")
+            elif sent.ends != "completed" and not self._holds_of_parts(rule):
+                made.withdraw(rule, "the stream broke off")
+
+        if "refusal.delta" in silent:
+            for rule in made.verdicts.keys() & self._of_views:
+                made.withdraw(rule, "the client does not report refusal.delta")
+
+    def _holds_of_parts(self, rule: str) -> bool:
+        """Rule 2: whether a part of an answer can break the rule for good."""
+        known = self._rules[rule]
+        return known.view == "client" and not isinstance(known.form, Answer)
+
+    def _acquit(self, made: Verdicts, setting: Setting, watched: Exchange, sent: Sent) -> None:
+        """Rule 5."""
+        told = [event for event in sent.events if event["type"] in self.about.events]
+        rightly = check_client(setting, watched, told).result.verdicts
+        for rule in ({found.rule for found in made.findings} & rightly.keys()) - self._of_views:
+            if rightly.get(rule) is Verdict.FAIL:
+                made.withdraw(rule, "what was sent breaks it")
+
+
+def respelled(
+    events: Sequence[Mapping[str, Any]], sent: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """The events with arguments written as they were sent, where they are the same JSON."""
+    calls = iter([event for event in sent if event["type"] == "tool.end"])
+    made: list[Mapping[str, Any]] = []
+    for event in events:
+        call = next(calls, {}) if event["type"] == "tool.end" else {}
+        is_same = "arguments" in call and _json(call) == _json(event)
+        made.append({**event, "arguments": call["arguments"]} if is_same else event)
+    return made
+
+
+def _json(event: Mapping[str, Any]) -> Any:
+    text = event.get("arguments")
+    value = decode(text) if isinstance(text, str) else NOT_JSON
+    return text if value is NOT_JSON else [value]
+
+
+def _explained(found: Finding, events: Sequence[Mapping[str, Any]], sent: Sent) -> Finding:
+    """A difference with what became of the thinking, where that is plain."""
+    thinking = _text(sent.events, "thinking.delta")
+    if not thinking or _text(events, "thinking.delta"):
+        return found
+    shown = thinking in _text(events, "text.delta")
+    fate = "the thinking is told as text" if shown else "all thinking is lost"
+    return replace(found, message=f"{found.message}; {fate}")
+
+
+def _text(events: Sequence[Mapping[str, Any]], kind: str) -> str:
+    return "".join(str(event.get("text", "")) for event in events if event["type"] == kind)
+
+
+def error(where: str, told: Told) -> Verdicts:
+    """The verdict where no answer came that could be judged."""
+    made = Verdicts()
+    found = harness.finding(harness.ANSWERS, where, "an answer", told.why or told.how)
+    made.state(harness.ANSWERS, replace(found, verdict=Verdict.ERROR))
+    return made
+
+
+def asked(request: Request, number: int, role: str, like: Exchange | None = None) -> Exchange:
+    """An exchange that holds what a client would send; its answer says nothing."""
+    return Exchange(
+        number=number,
+        request=request,
+        response=like.response if like else None,
+        chunks=like.chunks if like else (),
+        dialect=like.dialect if like else None,
+        role=role,
+    )
+
+
+def result(
+    judging: Judging, exchange: Exchange, made: Verdicts, notes: tuple[str, ...] = ()
+) -> StreamResult:
+    """The line in the report for one exchange, over all its replays."""
+    return StreamResult(
+        file=judging.setting.file,
+        exchange=exchange.number,
+        dialect=judging.dialect.name,
+        profile=judging.profile.name,
+        named=judging.setting.named,
+        verdicts=made.verdicts,
+        findings=tuple(sorted(made.findings, key=lambda each: (each.event, each.rule))),
+        scenario=judging.name or exchange.scenario,
+        role=exchange.role or (str(exchange.number) if judging.name else ""),
+        view="client",
+        target=judging.about.target,
+        reasons={rule: why for rule, why in made.reasons.items() if rule in made.verdicts},
+        notes=notes,
+    )
+
+
+_CONTENT: Final = frozenset(
+    {
+        "thinking.delta",
+        "thinking.part",
+        "thinking.opaque",
+        "text.delta",
+        "refusal.delta",
+        "tool.end",
+    }
+)
+
+
+def _compared(sent: Sent, declared: frozenset[str]) -> frozenset[str]:
+    """Rule 2: the events that are compared with the bytes."""
+    if sent.ends == "completed" or "error" in sent.types:
+        return declared
+    return declared - _OPEN - (_AFTER_FINISH if sent.finished else frozenset())
+
+
+def _ending(sent: Sent, told: Told, where: str) -> Finding | None:
+    if sent.ends == "completed" and told.how != "completed":
+        return harness.finding(harness.ENDING, where, "completed", told.how, told.events)
+    if sent.ends == "broken" and told.how not in _BROKEN:
+        return harness.finding(harness.ENDING, where, "failed or cut", told.how, told.events)
+    return None
+
+
+def _is_refused(exchange: Exchange) -> bool:
+    status = exchange.response.status if exchange.response else None
+    return status is not None and status >= 300
+
+
+def _types(rule: Rule) -> frozenset[str]:
+    types = {kind for alias in rule.aliases.values() for kind in alias.types}
+    return frozenset(types & SEMANTIC_EVENTS.keys())
+
+
+def _compares_views(rule: Rule) -> bool:
+    return isinstance(rule.form, Compare) and rule.form.left.view != rule.form.right.view

@@ -1,0 +1,238 @@
+"""An adapter as a process: its lines, its stderr, and its end.
+
+Rule 1: what it writes is bounded, line by line and per case: beyond that it floods.
+Rule 2: a line is waited for until a deadline; an adapter that does not keep it hangs.
+Rule 3: whatever happens, it is ended together with its children: it leads a group of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import shlex
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import IO, Final, Literal, Self, cast
+
+from conformance.errors import HarnessError, UsageError
+
+Fault = Literal["hung", "crashed", "flooding"]
+_READ: Final = 65_536
+_LOCAL: Final = "127.0.0.1,localhost,::1"
+
+
+class AdapterFault(HarnessError):  # noqa: N818  # it is one of three, and says which
+    """The adapter is of no use any more: `kind` says why."""
+
+    def __init__(self, kind: Fault, message: str) -> None:
+        super().__init__(message)
+        self.kind: Fault = kind
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Seconds and bytes that an adapter may take.
+
+    `start` is for the introduction, `grace` what comes on top of a case's deadline, `stop` for
+    its end; `line` and `case` bound what it writes, `tail` what is kept of its stderr.
+    """
+
+    start: float = 60.0
+    grace: float = 5.0
+    stop: float = 5.0
+    line: int = 4 * 1024 * 1024
+    case: int = 64 * 1024 * 1024
+    tail: int = 4096
+    ahead: int = 4096  # lines that are read before anybody asks
+
+
+class Process:
+    """A running adapter; a context manager that ends it. Raises UsageError if it cannot start."""
+
+    def __init__(self, command: str | Sequence[str], bounds: Bounds | None = None) -> None:
+        self.bounds = bounds or Bounds()
+        self.words = _words(command)
+        try:
+            self._process = subprocess.Popen(  # noqa: S603  # the user's own command
+                self.words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=_environment(os.environ),
+                start_new_session=True,
+            )
+        except OSError as err:
+            reason = (err.strerror or str(err)).lower()
+            raise UsageError(f"--client {self.words[0]!r} cannot be started: {reason}") from err
+        self._lines: queue.Queue[bytes | None] = queue.Queue(self.bounds.ahead)
+        self._flood = ""
+        self._written = 0
+        self._is_ending = False
+        self._stderr: deque[bytes] = deque()
+        self._readers = [
+            threading.Thread(target=self._read_lines, daemon=True),
+            threading.Thread(target=self._read_stderr, daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def begin_case(self) -> None:
+        """What it writes from now on counts for a new case."""
+        self._written = 0
+
+    def send(self, line: bytes) -> None:
+        """Writes a line; where nobody reads any more, the next `line` says why."""
+        pipe = cast("IO[bytes]", self._process.stdin)
+        with contextlib.suppress(OSError, ValueError):
+            pipe.write(line)
+            pipe.flush()
+
+    def line(self, until: float) -> bytes:
+        """The next line, waited for until then on the monotonic clock. Raises AdapterFault."""
+        try:
+            line = self._lines.get(timeout=max(0.0, until - monotonic()))
+        except queue.Empty:
+            raise AdapterFault(
+                "hung", f"the adapter hangs: no answer in time{self.said()}"
+            ) from None
+        if line is not None:
+            return line
+        if self._flood:
+            raise AdapterFault("flooding", f"the adapter floods: {self._flood}{self.said()}")
+        raise self._crashed()
+
+    def waiting(self) -> bytes | None:
+        """A line that nobody asked for, if there is one."""
+        with contextlib.suppress(queue.Empty):
+            return self._lines.get_nowait()
+        return None
+
+    def said(self) -> str:
+        """The end of its stderr, for a message; empty where it said nothing."""
+        tail = b"".join(self._stderr)[-self.bounds.tail :].decode("utf-8", "replace").strip()
+        return f"; stderr ends: {tail}" if tail else ""
+
+    def end(self) -> bytes | None:
+        """Closes its stdin, waits, and ends it with all its children; a line that was left."""
+        self._is_ending = True
+        with contextlib.suppress(OSError, ValueError):
+            cast("IO[bytes]", self._process.stdin).close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(self.bounds.stop if not self._flood else 0.1)
+        self._readers[0].join(1.0)
+        line = self.waiting()
+        self.kill()
+        return line
+
+    def kill(self) -> None:
+        """Ends it at once, with its children."""
+        self._is_ending = True
+        _signal_group(self._process, signal.SIGKILL)
+        self._process.wait()
+        self._drain()
+        for reader in self._readers:
+            reader.join(1.0)
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                if pipe is not None:
+                    pipe.close()
+
+    def _drain(self) -> None:
+        """Lets go of a reader that waits for room."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._lines.get_nowait()
+
+    def _crashed(self) -> AdapterFault:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        self._readers[1].join(1.0)
+        code = self._process.returncode
+        how = "closed its stdout" if code is None else f"ended with {_status(code)}"
+        return AdapterFault("crashed", f"the adapter {how}{self.said()}")
+
+    def _read_lines(self) -> None:
+        pipe = cast("IO[bytes]", self._process.stdout).fileno()
+        begun = bytearray()
+        while data := _read(pipe):
+            *whole, rest = data.split(b"\n")
+            for part in whole:
+                self._lines.put(bytes(begun) + part)
+                begun.clear()
+            begun += rest
+            self._written += len(data)
+            if self._overflows(len(begun)):
+                break
+        else:
+            if begun:
+                self._lines.put(bytes(begun))
+        self._lines.put(None)
+
+    def _overflows(self, begun: int) -> bool:
+        if begun > self.bounds.line:
+            self._flood = f"a line of more than {self.bounds.line} bytes"
+        elif self._written > self.bounds.case:
+            self._flood = f"more than {self.bounds.case} bytes for one case"
+        return bool(self._flood)
+
+    def _read_stderr(self) -> None:
+        pipe = cast("IO[bytes]", self._process.stderr).fileno()
+        kept = 0
+        while data := _read(pipe):
+            self._stderr.append(data)
+            kept += len(data)
+            while len(self._stderr) > 1 and kept - len(self._stderr[0]) >= self.bounds.tail:
+                kept -= len(self._stderr.popleft())
+
+
+def _words(command: str | Sequence[str]) -> list[str]:
+    try:
+        words = shlex.split(command) if isinstance(command, str) else list(command)
+    except ValueError as err:
+        raise UsageError(f"--client {command!r} is no command: {str(err).lower()}") from err
+    if not words:
+        raise UsageError("--client needs a command")
+    return words
+
+
+def _environment(given: Mapping[str, str]) -> dict[str, str]:
+    """Ours, but never a proxy between an adapter and us."""
+    own = dict(given)
+    for name in ("NO_PROXY", "no_proxy"):
+        own[name] = ",".join(filter(None, (own.get(name), _LOCAL)))
+    return own
+
+
+def _read(pipe: int) -> bytes:
+    try:
+        return os.read(pipe, _READ)
+    except (OSError, ValueError):  # it was closed under us, at the end
+        return b""
+
+
+def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """The group lives as long as any child of it, also after its leader."""
+    try:
+        os.killpg(process.pid, number)
+    except (ProcessLookupError, PermissionError):
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(number)
+
+
+def _status(code: int) -> str:
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            return signal.Signals(-code).name
+    return f"exit status {code}"

@@ -1,0 +1,166 @@
+"""The harness protocol, version 1: JSON lines between the toolkit and an adapter.
+
+Every line is checked against `schemas/harness.schema.json`, in both directions. What an adapter
+writes that is no answer of the protocol is a HarnessError with the line shown: it says nothing of
+the client behind it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import jsonschema_rs
+
+from conformance.errors import HarnessError
+from conformance.events import Request
+
+VERSION: Final = 1
+STREAM: Final = "stream"
+NEXT_REQUEST: Final = "next_request"
+EXTRACT: Final = "extract"
+RESTORE: Final = "restore"
+MOST_SHOWN: Final = 200  # characters of a line in a message
+_NAMES: Final = ("event", "end", "skipped", "errored", "request", "events")
+
+
+@dataclass(frozen=True, slots=True)
+class Implementation:
+    """What an adapter says of the client behind it."""
+
+    name: str
+    language: str
+    version: str
+    dialects: tuple[str, ...]
+    ops: frozenset[str]
+    events: frozenset[str]
+    features: frozenset[str] = frozenset()
+
+    @property
+    def target(self) -> str:
+        """Its name in reports and baselines."""
+        return f"{self.name}-{self.version}"
+
+    def plain(self) -> dict[str, Any]:
+        """As the header of a recording holds it."""
+        return {
+            "name": self.name,
+            "language": self.language,
+            "version": self.version,
+            "events": sorted(self.events),
+        }
+
+
+def spelled(command: Mapping[str, Any]) -> bytes:
+    """The line of a command. Raises HarnessError where it is none of the protocol."""
+    _checked(command, "command")
+    # ASCII: a lone surrogate of a recording must not end the run.
+    return json.dumps(command).encode() + b"\n"
+
+
+def answer(line: bytes) -> Mapping[str, Any]:
+    """An adapter's line, read. Raises HarnessError with the line where it is no answer."""
+    try:
+        value = _read(line)
+    except (ValueError, RecursionError):
+        raise stray(line, "it is not JSON") from None
+    if not isinstance(value, dict):
+        raise stray(line, "it is no JSON object")
+    _checked(value, "answer", line)
+    return value
+
+
+def stray(line: bytes, why: str) -> HarnessError:
+    """What to raise for a line on stdout that is no answer."""
+    shown = line[:MOST_SHOWN].decode("utf-8", "replace")
+    hint = "only answers may go to stdout; see docs/clients.md"
+    return HarnessError(f"the adapter wrote {shown!r}: {why}", hint=hint)
+
+
+def introduced(value: Mapping[str, Any]) -> Implementation:
+    """The answer to `start`. Raises HarnessError where the adapter speaks another version."""
+    about = value.get("implementation")
+    if not isinstance(about, Mapping):
+        said = json.dumps(value)[:MOST_SHOWN]
+        raise HarnessError(f"the adapter does not speak version {VERSION}: {said}")
+    return Implementation(
+        name=about["name"],
+        language=about["language"],
+        version=about["version"],
+        dialects=tuple(about["dialects"]),
+        ops=frozenset(about["ops"]),
+        events=frozenset(about["events"]),
+        features=frozenset(about.get("features", ())),
+    )
+
+
+def request_of(told: Mapping[str, Any]) -> Request:
+    """The request of a `next_request`, as a recording would hold it."""
+    headers = tuple((name, value) for name, value in told.get("headers", ()))
+    return Request(told.get("method", "POST"), told.get("path", ""), headers, told["json"])
+
+
+def _read(line: bytes) -> Any:
+    """The value of a line; half a surrogate pair, which JSON can spell, becomes a question mark."""
+    value = json.loads(line.decode())
+    if b"\\ud" not in line.lower():
+        return value
+    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def _checked(value: Any, kind: str, line: bytes | None = None) -> None:
+    validator = _validator(kind)
+    if validator.is_valid(value):
+        return
+    why = _why(value, kind)
+    if line is not None:
+        raise stray(line, why)
+    raise HarnessError(f"our own command breaks the protocol: {why}")
+
+
+def _why(value: Mapping[str, Any], kind: str) -> str:
+    """What is wrong, by the one form that the message seems to have."""
+    if kind == "command":
+        name = str(value.get("cmd"))
+    else:
+        name = next((_FORMS[key] for key in _FORMS if key in value), "")
+    if not name:
+        return f"expected one of {', '.join(_NAMES)}"
+    try:
+        error = next(iter(_validator(name).iter_errors(value)), None)
+    except UnicodeEncodeError:
+        return "a text of it is no Unicode"
+    if error is None:
+        return "it is none of the answers that there are"
+    path = ".".join(map(str, error.instance_path))
+    return f"{path}: {error.message}" if path else str(error.message)
+
+
+_FORMS: Final = {
+    "event": "reported",
+    "end": "ended",
+    "skipped": "skipped",
+    "errored": "errored",
+    "request": "requested",
+    "events": "told",
+    "implementation": "introduction",
+}
+
+
+@cache
+def _validator(kind: str) -> jsonschema_rs.Validator:
+    definitions = _schema()["$defs"]
+    if kind not in definitions:
+        raise HarnessError(f"the protocol has no {kind!r}")
+    return jsonschema_rs.validator_for({"$ref": f"#/$defs/{kind}", "$defs": definitions})
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    text = (files("conformance.schemas") / "harness.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema

@@ -1,0 +1,285 @@
+"""A whole run of one client: smoke, every recording in every way, choices, smoke again."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from conformance import shipped
+from conformance.cassette import Cassette, Recording, open_recording, write
+from conformance.check import Choices, Report, Rulebook, StreamResult, harness
+from conformance.check.identification import signed
+from conformance.check.recordings import choose_dialect, choose_profile, files, recognised
+from conformance.dialects import SUPPORTED, get
+from conformance.dialects.base import Reading
+from conformance.errors import SpecError, UsageError
+from conformance.events import Exchange
+from conformance.profiles import Profile
+from conformance.report.wording import count
+from conformance.targets.client import choices
+from conformance.targets.client.judging import Judging, Verdicts, result
+from conformance.targets.client.process import Bounds
+from conformance.targets.client.protocol import STREAM, Implementation
+from conformance.targets.client.sent import read_sent
+from conformance.targets.client.smoke import smoke, unknown
+from conformance.targets.client.station import Log, Station
+from conformance.targets.client.variation import Extent
+from conformance.targets.client.visit import BODIES, Tally, Visit
+from conformance.targets.replay import serving
+from conformance.targets.replay.tape import stem
+
+Progress = Callable[[str], None]
+_DIALECT_OF_CHOICES: Final = "openai.chat"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientOptions:
+    """How a client is run. `deadline` is seconds per case; `save` keeps what it reported."""
+
+    profile: str | None = None
+    dialects: tuple[str, ...] = ()
+    folders: tuple[Path, ...] = ()
+    suites: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    as_of: str | None = None
+    extent: Extent = "full"
+    jobs: int = 1
+    deadline: float = 5.0
+    save: Path | None = None
+    target: str = ""
+    bounds: Bounds = field(default_factory=Bounds)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientOutcome:
+    """What a run found, of whom, and in how many cases; 0 where no recording fitted the client."""
+
+    report: Report
+    about: Implementation
+    cases: int
+
+
+def run_client(
+    command: str | Sequence[str],
+    paths: Sequence[Path | str] = (),
+    options: ClientOptions | None = None,
+    progress: Progress = lambda _: None,
+) -> ClientOutcome:
+    """Runs a client through recordings (default: all shipped) and judges what it reports.
+
+    Raises UsageError for what cannot be started or is not there, HarnessError for an adapter that
+    fails the smoke case, skips nothing that is unknown, or breaks down again and again.
+    """
+    chosen = options or ClientOptions()
+    rulebook = Rulebook.load(chosen.suites, chosen.rules, chosen.as_of)
+    found = list(files(paths or [shipped.cassettes()]))
+    log = Log()
+    with ExitStack() as stack:
+        server = stack.enter_context(serving(on_exchange=log.note))
+        stations = [
+            stack.enter_context(
+                Station(command, server, log, deadline=chosen.deadline, bounds=chosen.bounds)
+            )
+            for _ in range(max(1, min(chosen.jobs, len(found))))
+        ]
+        session = Session(stations, rulebook, chosen, progress)
+        return session.run(found)
+
+
+class Session:
+    """One run; every station works through recordings of its own."""
+
+    def __init__(
+        self,
+        stations: Sequence[Station],
+        rulebook: Rulebook,
+        options: ClientOptions,
+        progress: Progress,
+    ) -> None:
+        self.stations = stations
+        self.rulebook = rulebook
+        self.options = options
+        self.progress = progress
+        self.about = stations[0].about
+        if options.target:
+            self.about = replace(self.about, name=options.target, version="")
+        self.dialects = self._dialects()
+
+    def run(self, found: Sequence[Path]) -> ClientOutcome:
+        """Smoke first and last, and everything between."""
+        speaks = STREAM in self.about.ops
+        if smokes := speaks and BODIES not in self.about.features:
+            smoke(self.stations[0], self.dialects[0])
+        unknown(self.stations[0])
+        visited = self._all(found) if speaks else [Visited() for _ in found]
+        tally = Tally()
+        for each in visited:
+            tally.join(each.tally)
+        streams = [stream for each in visited for stream in each.streams]
+        is_idle = speaks and not streams
+        streams += self._choices(tally)
+        streams += self._declared(tally)
+        if smokes:
+            smoke(self.stations[0], self.dialects[0])
+        errors = tuple(line for each in visited for line in each.errors)
+        cases = sum(tally.answered.values())
+        notes = (*self.rulebook.notes, *_skips(tally), self._account(cases))
+        report = Report(tuple(streams), errors, notes)
+        return ClientOutcome(report, self.about, 0 if is_idle else cases)
+
+    def _dialects(self) -> tuple[str, ...]:
+        known = [name for name in self.about.dialects if name in SUPPORTED]
+        wanted = [name for name in known if name in (self.options.dialects or known)]
+        if not wanted:
+            said = ", ".join(self.about.dialects)
+            raise UsageError(f"the client speaks {said}", hint="see --api and --dialect")
+        return tuple(wanted)
+
+    def _all(self, found: Sequence[Path]) -> list[Visited]:
+        """Every recording, in the order in which they were found."""
+        work: queue.SimpleQueue[tuple[int, Path]] = queue.SimpleQueue()
+        for pair in enumerate(found):
+            work.put(pair)
+        made: dict[int, Visited] = {}
+
+        def go(station: Station) -> None:
+            edited: set[str] = set()
+            while not work.empty():
+                try:
+                    number, path = work.get_nowait()
+                except queue.Empty:
+                    return
+                self.progress(f"{len(made)} of {count(len(found), 'recording')}: {path.name}")
+                made[number] = self._recording(station, path, edited)
+
+        with ThreadPoolExecutor(len(self.stations)) as pool:
+            for done in [pool.submit(go, station) for station in self.stations]:
+                done.result()
+        return [made[number] for number in range(len(found))]
+
+    def _recording(self, station: Station, path: Path, edited: set[str]) -> Visited:
+        try:
+            return self._visited(station, open_recording(path), edited)
+        except SpecError:
+            raise
+        except UsageError as err:
+            return Visited(errors=[str(err) if err.place else f"{path}: {err}"])
+
+    def _visited(self, station: Station, recording: Recording, edited: set[str]) -> Visited:
+        visited = Visited()
+        watched: list[Exchange] = []
+        for exchange in recording.exchanges:
+            judging = self._judging(recording, exchange)
+            if judging is None:
+                continue
+            visit = Visit(station, judging, visited.tally, self.options.extent)
+            dialect = judging.dialect.name
+            is_rich = _is_rich(exchange, judging)
+            visited.streams.append(
+                visit.exchange(exchange, edited=is_rich and dialect not in edited)
+            )
+            if is_rich and visit.seen is not None:
+                edited.add(dialect)
+            watched.append(replace(exchange, seen=visit.seen))
+        if self.options.save and watched:
+            self._save(recording, watched)
+        return visited
+
+    def _judging(self, recording: Recording, exchange: Exchange) -> Judging | None:
+        """How the exchange is judged; None where it is not for this client."""
+        request = exchange.request
+        if exchange.hop == "upstream" or (request and request.method != "POST"):
+            return None
+        stated = exchange.dialect or recording.header.dialect
+        name = stated or recognised(exchange) or ""
+        if name not in self.dialects or not self._reads(exchange, name):
+            return None
+        dialect = choose_dialect(exchange, stated)
+        chosen = Choices(profile=self.options.profile, folders=self.options.folders)
+        recorded = recording.header.profile
+        if chosen.profile is None and recorded is None:
+            sender = signed([exchange], dialect, chosen.folders)
+            recorded = sender[0] if sender else None
+        profile, named = choose_profile(dialect, chosen, recorded, self.rulebook.profile)
+        path = recording.path
+        called = "/".join([*path.resolve().parent.parts[-2:], stem(path)])
+        return Judging(self.rulebook, profile, self.about, str(path), named=named, name=called)
+
+    def _reads(self, exchange: Exchange, dialect: str) -> bool:
+        """Whether the client would ask for so many choices: most SDKs read one."""
+        if "choices" in self.about.features:
+            return True
+        sent = read_sent(exchange, get(dialect), Reading())
+        return all(event.get("choice", 0) == 0 for event in sent.events)
+
+    def _save(self, recording: Recording, watched: Sequence[Exchange]) -> None:
+        """The recording with what the client reported, to be checked again without it."""
+        assert self.options.save is not None
+        header = recording.header
+        extra = {**header.extra, "implementation": self.about.plain()}
+        made = Cassette(replace(header, extra=extra), tuple(watched))
+        folder = self.options.save
+        folder.mkdir(parents=True, exist_ok=True)
+        write(folder / recording.path.name, made)
+
+    def _choices(self, tally: Tally) -> Iterator[StreamResult]:
+        for dialect in self.dialects:
+            judging = self._strict(dialect, "choices")
+            yield from choices.choose(self.stations[0], judging, tally)
+        judging = self._strict(_DIALECT_OF_CHOICES, "stored")
+        yield from choices.restore(self.stations[0], judging, tally)
+
+    def _strict(self, dialect: str, file: str) -> Judging:
+        strict: Profile
+        strict, _ = choose_profile(get(dialect), Choices(), None, self.rulebook.profile)
+        return Judging(self.rulebook, strict, self.about, f"{file}/{dialect}", named=True)
+
+    def _declared(self, tally: Tally) -> Iterator[StreamResult]:
+        """What was declared and refused in every case."""
+        for number, ((op, dialect), reasons) in enumerate(sorted(tally.skipped.items()), 1):
+            if tally.answered[op, dialect]:
+                continue
+            where = f"declared/{op}/{dialect}/client"
+            got = f"skipped: {reasons[0]}"
+            found = harness.finding(harness.DECLARED, where, "an answer to some case", got)
+            made = Verdicts()
+            made.state(harness.DECLARED, found)
+            place = Exchange(number=number, scenario="declared", role=op)
+            yield result(self._strict(dialect, "declared"), place, made)
+
+    def _account(self, cases: int) -> str:
+        about = self.about
+        who = f"{about.name} {about.version}".strip()
+        return f"{who} ({about.language}) answered {count(cases, 'case')}"
+
+
+@dataclass(slots=True)
+class Visited:
+    """What came of one recording."""
+
+    streams: list[StreamResult] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+
+
+def _is_rich(exchange: Exchange, judging: Judging) -> bool:
+    """Whether a stream is worth every edit of its framing: it thinks, speaks and ends well."""
+    if exchange.end != "eof" or judging.reading.markers:
+        return False
+    sent = read_sent(exchange, judging.dialect, judging.reading)
+    return sent.ends == "completed" and sent.types >= _RICH
+
+
+_RICH: Final = frozenset({"thinking.delta", "text.delta"})
+
+
+def _skips(tally: Tally) -> Iterator[str]:
+    for (op, dialect), reasons in sorted(tally.skipped.items()):
+        told = dict.fromkeys(reasons)
+        shown = "; ".join(list(told)[:3])
+        yield f"{dialect}: {count(len(reasons), 'case')} of {op} skipped by the client: {shown}"

@@ -1,0 +1,149 @@
+"""Where cases are put to a client: one adapter, the replay server, and what came over the wire.
+
+An adapter that hangs, crashes, floods or breaks the protocol is ended and started again; what it
+did is the answer to the case. After `MOST_FAULTS` of them it is given up.
+"""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
+
+from conformance.cassette import Cassette, Header
+from conformance.errors import HarnessError
+from conformance.targets.client.adapter import Adapter, Told
+from conformance.targets.client.process import Bounds
+from conformance.targets.client.protocol import (
+    EXTRACT,
+    NEXT_REQUEST,
+    RESTORE,
+    STREAM,
+    Implementation,
+)
+from conformance.targets.client.variation import Variation
+from conformance.targets.replay import Seen, Serving
+
+MOST_FAULTS: Final = 5
+_COUNTER = itertools.count(1)
+
+
+@dataclass(slots=True)
+class Log:
+    """What the replay server saw, by the name of the case."""
+
+    seen: dict[str, list[Seen]] = field(default_factory=dict)
+
+    def note(self, seen: Seen) -> None:
+        """Called by the server, in its thread."""
+        self.seen.setdefault(seen.name, []).append(seen)
+
+    def take(self, name: str) -> list[Seen]:
+        return self.seen.pop(name, [])
+
+
+class Station:
+    """Puts cases to an adapter; a context manager that ends it."""
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        server: Serving,
+        log: Log,
+        *,
+        deadline: float,
+        bounds: Bounds | None = None,
+    ) -> None:
+        self._command = command
+        self._server = server
+        self._log = log
+        self._deadline = deadline
+        self._bounds = bounds
+        self._faults = 0
+        self._adapter = Adapter(command, bounds)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._adapter.stop()
+        else:
+            self._adapter.kill()
+
+    @property
+    def about(self) -> Implementation:
+        return self._adapter.implementation
+
+    def stream(
+        self, variation: Variation, dialect: str, said: Mapping[str, Any]
+    ) -> tuple[Told, list[Seen], str]:
+        """Replays an answer to the client: what it told, what it asked for, and the case's seq."""
+        seq = str(next(_COUNTER))
+        # Any request of this dialect is answered: a client writes its own.
+        served = replace(variation.exchange, request=None, hop="", dialect=dialect)
+        cassette = Cassette(Header(dialect=dialect), (served,))
+        name = self._server.mount(cassette, name=f"case-{seq}", options=variation.options)
+        try:
+            told = self._ask(
+                {
+                    "cmd": STREAM,
+                    "seq": seq,
+                    "dialect": dialect,
+                    "base_url": self._server.base_url(name) + "/v1",
+                    **said,
+                    "deadline_ms": round(self._deadline * 1000),
+                }
+            )
+            self._server.settle()
+        finally:
+            self._server.unmount(name)
+        return told, self._log.take(name), seq
+
+    def next_request(
+        self, dialect: str, said: Mapping[str, Any], after: str = "", adds: Sequence[Any] = ()
+    ) -> Told:
+        """What the client would send now."""
+        more = {"after": after, "adds": list(adds)} if after else {}
+        base = {"dialect": dialect, "base_url": f"{self._server.url}/v1", **said, **more}
+        return self._ask({"cmd": NEXT_REQUEST, "seq": str(next(_COUNTER)), **base})
+
+    def extract(self, dialect: str, message: Mapping[str, Any]) -> Told:
+        """The events of a whole message."""
+        seq = str(next(_COUNTER))
+        return self._ask({"cmd": EXTRACT, "seq": seq, "dialect": dialect, "message": message})
+
+    def restore(self, stored: Mapping[str, Any]) -> Told:
+        """The events of what was stored."""
+        return self._ask({"cmd": RESTORE, "seq": str(next(_COUNTER)), "stored": stored})
+
+    def unknown(self) -> Told:
+        """A command that nobody knows: the only right answer is `skipped`."""
+        name = f"x-{secrets.token_hex(4)}"
+        seq = str(next(_COUNTER))
+        try:
+            return self._adapter.ask_unknown({"cmd": name, "seq": seq}, self._deadline)
+        except HarnessError as err:
+            return self._failed(err)
+
+    def said(self) -> str:
+        """The end of the adapter's stderr, for a message."""
+        return self._adapter.said()
+
+    def _ask(self, command: Mapping[str, Any]) -> Told:
+        try:
+            return self._adapter.ask(command, self._deadline)
+        except HarnessError as err:
+            return self._failed(err)
+
+    def _failed(self, err: HarnessError) -> Told:
+        self._adapter.kill()
+        self._faults += 1
+        if self._faults >= MOST_FAULTS:
+            raise HarnessError(
+                f"given up after {self._faults} faults of the adapter: {err}"
+            ) from err
+        self._adapter = Adapter(self._command, self._bounds)
+        return Told("errored", why=str(err))

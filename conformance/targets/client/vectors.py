@@ -1,0 +1,119 @@
+"""Cases as JSON, for teams that test a client without Python: bytes in, events out.
+
+A file holds one recorded exchange in every way of replaying it. `expected` are the events that a
+client should report, adjacent deltas joined; `permitted` is what it may do differently.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.cassette import Recording
+from conformance.check.recordings import Choices, choose_dialect, choose_profile, recognised
+from conformance.dialects import SUPPORTED
+from conformance.dialects.base import Dialect
+from conformance.errors import Place, UsageError
+from conformance.events import Exchange
+from conformance.profiles import Profile, reading
+from conformance.report.files import write_whole
+from conformance.rules.monitors.gather import MERGED_FIELDS
+from conformance.targets.client.asking import conversation
+from conformance.targets.client.sent import Sent, read_sent
+from conformance.targets.client.variation import Variation, variations
+from conformance.targets.replay.tape import stem
+
+VERSION: Final = "1.0"
+_COMPARED: Final = frozenset(
+    {
+        *("thinking.delta", "thinking.part", "thinking.opaque", "text.delta", "refusal.delta"),
+        *("tool.end", "finish", "error"),
+    }
+)
+_ENDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "completed": ("completed",),
+    "broken": ("failed", "cut"),
+    "either": ("completed", "failed", "cut"),
+}
+
+
+def write_vectors(recording: Recording, folder: Path, *, profile: str | None = None) -> list[Path]:
+    """Writes a file per exchange; their paths. Raises UsageError where nothing can be written."""
+    made: list[Path] = []
+    for exchange in recording.exchanges:
+        if (vector := vectors(recording, exchange, profile=profile)) is None:
+            continue
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{stem(recording.path)}-{exchange.number}.vectors.json"
+        text = json.dumps(vector, ensure_ascii=False, indent=1)
+        # A lone surrogate of a recording is spelled as JSON does.
+        write_whole(path, f"{text}\n".encode("utf-8", "backslashreplace"))
+        made.append(path)
+    if not made:
+        raise UsageError("holds no answer to a client", place=Place(str(recording.path)))
+    return made
+
+
+def vectors(
+    recording: Recording, exchange: Exchange, *, profile: str | None = None
+) -> dict[str, Any] | None:
+    """One exchange with all its cases; None for what is no answer to a client."""
+    request = exchange.request
+    stated = exchange.dialect or recording.header.dialect or recognised(exchange)
+    if exchange.hop == "upstream" or stated not in SUPPORTED:
+        return None
+    if request is not None and request.method != "POST":
+        return None
+    dialect = choose_dialect(exchange, stated)
+    chosen, _ = choose_profile(dialect, Choices(profile=profile), recording.header.profile)
+    return {
+        "vectors": VERSION,
+        "dialect": dialect.name,
+        "profile": chosen.name,
+        "status": (exchange.response.status if exchange.response else None) or 200,
+        "headers": [list(pair) for pair in exchange.response.headers] if exchange.response else [],
+        "asked": conversation(exchange, chosen),
+        "cases": list(_cases(exchange, dialect, chosen)),
+    }
+
+
+def _cases(exchange: Exchange, dialect: Dialect, profile: Profile) -> Iterator[dict[str, Any]]:
+    for way in variations(exchange, dialect.name, "full", edited=True):
+        if way.kind != "reset":  # that is no matter of bytes
+            yield _case(way, dialect, profile)
+
+
+def _case(way: Variation, dialect: Dialect, profile: Profile) -> dict[str, Any]:
+    made = way.sent()
+    sent = read_sent(made, dialect, reading(profile))
+    return {
+        "name": way.name,
+        "chunks": [b64encode(chunk.data).decode() for chunk in made.chunks],
+        "end": made.end,
+        "expected": joined(sent.events),
+        "permitted": {"ends": list(_ENDS[sent.ends]), "without": _without(sent)},
+    }
+
+
+def _without(sent: Sent) -> list[str]:
+    """Events that need not be told."""
+    return [] if sent.ends == "completed" else ["tool.end"]
+
+
+def joined(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The events that are compared, with the fields that are, adjacent deltas as one."""
+    made: list[dict[str, Any]] = []
+    for event in events:
+        if event["type"] not in _COMPARED:
+            continue
+        kept = {"type": event["type"], **{k: event[k] for k in MERGED_FIELDS if k in event}}
+        text = kept.pop("text", None)
+        before = made[-1] if made else {}
+        if text is not None and kept == {k: v for k, v in before.items() if k != "text"}:
+            before["text"] += text
+        else:
+            made.append(kept if text is None else {**kept, "text": text})
+    return made

@@ -1,0 +1,176 @@
+"""Adapters of real clients: each runs where its packages are, and is skipped visibly elsewhere.
+
+Packages of another interpreter: $CONFORMANCE_ADAPTERS_PYTHON names it. Packages of node: the folder
+that $AI_SDK_FOLDER names holds `node_modules`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance import shipped
+from conformance.baseline import apply, load
+from conformance.targets.client import ClientOptions, ClientOutcome, run_client
+from tests.adapters import matrix
+
+ROOT = Path(__file__).parent.parent.parent
+PYTHON = os.environ.get("CONFORMANCE_ADAPTERS_PYTHON", sys.executable)
+BASELINES = shipped.specs() / "baselines" / "clients"
+CHAT = "openai.chat/deepseek/stream-and-body"
+TOOLS = "openai.chat/deepseek/parallel-tools"
+RESPONSES = "openai.responses/demo/summary"
+MESSAGES = "anthropic.messages/client/signed-thinking"
+AGREES = "thinking/client/agrees-with-wire"
+ENDING = "harness/ending"
+# Adapter -> the package that it needs.
+PACKAGES = {
+    "openai_raw": "openai",
+    "openai_helper": "openai",
+    "anthropic_sdk": "anthropic",
+    "pydantic_ai_client": "pydantic_ai",
+    "pasted_reader": "httpx",
+    "openhands_llm": "openhands.sdk",
+}
+
+
+def python(adapter: str) -> list[str]:
+    """The command of an adapter; skips the test where its package is missing."""
+    package = PACKAGES[adapter]
+    found = subprocess.run([PYTHON, "-c", f"import {package}"], capture_output=True, check=False)
+    if found.returncode:
+        pytest.skip(f"{PYTHON} has no package {package}")
+    return [PYTHON, "-m", f"tests.adapters.{adapter}"]
+
+
+def node(kind: str) -> list[str]:
+    folder = os.environ.get("AI_SDK_FOLDER")
+    if not folder or not (Path(folder) / "node_modules" / "ai").is_dir():
+        pytest.skip("AI_SDK_FOLDER names no folder with node_modules/ai")
+    return [*_node(), str(ROOT / "tests" / "adapters" / "ai_sdk.mjs"), kind]
+
+
+def _node() -> list[str]:
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("there is no node")
+    return [found]
+
+
+def run(command: list[str], *names: str, extent: str = "quick") -> ClientOutcome:
+    paths = [shipped.cassettes() / f"{name}.cassette.jsonl" for name in names]
+    options = ClientOptions(extent="full" if extent == "full" else "quick", deadline=20)
+    return run_client(command, paths, options)
+
+
+def found(outcome: ClientOutcome) -> dict[str, str]:
+    """Rule -> message."""
+    return {finding.rule: finding.message for finding in outcome.report.findings}
+
+
+@pytest.mark.parametrize(
+    ("adapter", "name"),
+    [
+        ("openai_raw", CHAT),
+        ("openai_raw", TOOLS),
+        ("openai_raw", RESPONSES),
+        ("openai_helper", RESPONSES),
+        ("anthropic_sdk", MESSAGES),
+        ("pydantic_ai_client", CHAT),
+        ("pydantic_ai_client", RESPONSES),
+        ("pasted_reader", CHAT),
+        ("openhands_llm", CHAT),
+    ],
+)
+def test_what_a_client_can_do_is_not_blamed(adapter: str, name: str) -> None:
+    assert found(run(python(adapter), name)) == {}
+
+
+def test_the_stream_helper_tells_no_thinking_of_chat() -> None:
+    message = found(run(python("openai_helper"), CHAT))[AGREES]
+    assert "all thinking is lost" in message
+
+
+def test_the_pasted_reader_tears_a_delta_that_contains_a_line_separator() -> None:
+    message = found(run(python("pasted_reader"), CHAT, extent="full"))[ENDING]
+    assert "A-u2028" in message
+    assert "recorded" not in message
+
+
+def test_the_ai_sdk_keeps_reasoning_content_with_one_provider_alone() -> None:
+    assert found(run(node("compatible"), CHAT)) == {}
+    assert "all thinking is lost" in found(run(node("openai-chat"), CHAT))[AGREES]
+
+
+def test_openhands_hands_a_summary_to_on_token_as_content() -> None:
+    command = [*python("openhands_llm"), "bodies"]
+    message = found(run(command, "openai.responses/openai/body"))[AGREES]
+    assert "the thinking is told as text" in message
+
+
+# -- examples and generated pages -----------------------------------------------------------------
+
+
+def example(language: str) -> str:
+    text = (ROOT / "docs" / "clients.md").read_text("utf-8")
+    code = re.search(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    assert code is not None
+    return code[1]
+
+
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_the_examples_of_the_page_are_adapters(language: str, tmp_path: Path) -> None:
+    file = tmp_path / {"python": "adapter.py", "javascript": "adapter.mjs"}[language]
+    file.write_text(example(language), "utf-8")
+    command = [sys.executable] if language == "python" else _node()
+    outcome = run([*command, str(file)], CHAT, TOOLS, extent="full")
+    # What they do not read is legal, and the page says so.
+    edits = {name for message in found(outcome).values() for name in _replays(message)}
+    assert edits == {"F2-cr", "F7-several-data-lines"}
+    assert outcome.cases > 80
+
+
+def _replays(message: str) -> list[str]:
+    names = re.search(r"replays?: (.*)\)", message)
+    assert names is not None
+    return names[1].split(", ")
+
+
+def test_the_page_of_the_matrix_is_what_the_recorded_run_gives() -> None:
+    results = json.loads(matrix.RESULTS.read_text("utf-8"))
+    assert matrix.PAGE.read_text("utf-8") == matrix.page(results)
+
+
+def test_known_facts_show_in_the_matrix() -> None:
+    results = json.loads(matrix.RESULTS.read_text("utf-8"))
+    quick = {client: of["quick"] for client, of in results.items()}
+    assert matrix.cells(quick["ai-sdk-openai-chat"], "openai.chat")["deepseek"] == "loses reasoning"
+    assert matrix.cells(quick["openai-python-helper"], "openai.responses")["ogx"] == "fails"
+    bodies = matrix.cells(quick["openhands-sdk-bodies"], "openai.responses")
+    assert bodies["openai"] == "shows reasoning as text"
+    assert "A-u2028" in matrix.edited("pasted-iter-lines", results["pasted-iter-lines"]["full"])
+
+
+@pytest.mark.parametrize("path", sorted(BASELINES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_baseline_of_a_client_names_one_target_with_reasons(path: Path) -> None:
+    baseline = load(path)
+    assert path.stem == baseline.target
+    assert all(entry.reason for entry in baseline.entries)
+
+
+def test_the_baseline_of_the_pasted_reader_describes_it() -> None:
+    outcome = run_client(python("pasted_reader"), [], ClientOptions(extent="quick", deadline=20))
+    path = BASELINES / f"{outcome.about.target}.yaml"
+    if not path.exists():
+        pytest.skip(f"no baseline of {outcome.about.target}")
+    report = apply(outcome.report, load(path))
+    assert report.unexpected == ()
+    assert report.baseline is not None
+    assert report.baseline.stale == ()

@@ -1,0 +1,98 @@
+"""An adapter that does on command what adapters must not do: `python client_fake.py MODE`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from typing import Any
+
+ABOUT = {
+    "name": "fake",
+    "language": "python",
+    "version": "1",
+    "dialects": ["openai.chat"],
+    "ops": ["stream"],
+    "events": ["text.delta"],
+}
+
+
+def say(line: object) -> None:
+    sys.stdout.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
+    sys.stdout.flush()
+
+
+def misbehave(seq: str, mode: str) -> None:
+    if mode == "hangs":
+        sys.stdin.read()
+    if mode == "crashes":
+        sys.stderr.write("the last words\n")
+        os._exit(7)
+    if mode == "floods":
+        while True:
+            say({"seq": seq, "event": {"type": "text.delta", "text": "x" * 1000}})
+    if mode == "long-line":
+        sys.stdout.write("x" * 10_000_000)
+        sys.stdout.flush()
+    if mode == "prints":
+        say("Loading checkpoint shards")
+    if mode == "undeclared":
+        say({"seq": seq, "event": {"type": "thinking.delta", "text": "hm"}})
+    if mode == "other-seq":
+        say({"seq": f"{seq}0", "end": {"how": "completed"}})
+
+
+def stream(command: dict[str, Any], mode: str) -> None:
+    seq = command["seq"]
+    misbehave(seq, mode)
+    if mode == "refuses":
+        say({"seq": seq, "skipped": "not today"})
+        return
+    text = "" if mode == "deaf" else asked(command)
+    if text:
+        say({"seq": seq, "event": {"type": "text.delta", "text": text}})
+    say({"seq": seq, "end": {"how": "completed"}})
+
+
+def asked(command: dict[str, Any]) -> str:
+    body = json.dumps({"stream": True}).encode()
+    url = command["base_url"] + "/chat/completions"
+    texts = []
+    with urllib.request.urlopen(urllib.request.Request(url, body)) as answer:
+        for line in answer:
+            if line.startswith(b"data: {"):
+                choices = json.loads(line[6:])["choices"]
+                texts += [choice["delta"].get("content") or "" for choice in choices]
+    return "".join(texts)
+
+
+def main(mode: str) -> None:
+    if mode == "children":
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        sys.stderr.write(f"child {child.pid}\n")
+        sys.stderr.flush()
+    for line in sys.stdin:
+        command = json.loads(line)
+        if command["cmd"] == "start":
+            say({"errored": {"message": "too new"}} if mode == "old" else introduction(mode))
+        elif command["cmd"] == "stream":
+            stream(command, mode)
+        elif command["cmd"] == "stop":
+            if mode == "talks-on":
+                say({"seq": "1", "end": {"how": "cut"}})
+            return
+        elif mode == "obeys-all":
+            say({"seq": command["seq"], "end": {"how": "completed"}})
+        else:
+            say({"seq": command["seq"], "skipped": "unknown"})
+
+
+def introduction(mode: str) -> dict[str, Any]:
+    about = {**ABOUT, "ops": ["stream", "levitate"]} if mode == "levitates" else ABOUT
+    return {"version": 1, "implementation": about}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,150 @@
+"""The ways of replaying a recording: what each sends, and what a client should see of it."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance import shipped
+from conformance.cassette import open_recording
+from conformance.check.recordings import Choices, choose_profile
+from conformance.dialects import get
+from conformance.events import Exchange
+from conformance.profiles import Profile, reading
+from conformance.targets.client.adapter import Told
+from conformance.targets.client.asking import conversation
+from conformance.targets.client.gathering import digest
+from conformance.targets.client.sent import Sent, read_sent
+from conformance.targets.client.variation import SEEDS, Variation, variations
+from conformance.targets.client.vectors import joined, vectors
+
+NAMES = (
+    "openai.chat/deepseek/thinking-then-text",
+    "openai.chat/deepseek/tool-round",
+    "openai.chat/llamacpp/split-characters",
+    "openai.responses/openai/summary-four-parts",
+    "anthropic.messages/anthropic/interleaved-thinking",
+)
+
+
+@cache
+def exchange_of(name: str) -> tuple[Exchange, Profile]:
+    recording = open_recording(shipped.cassettes() / f"{name}.cassette.jsonl")
+    dialect = get(str(recording.header.dialect))
+    profile, _ = choose_profile(dialect, Choices(), recording.header.profile)
+    return recording.exchanges[0], profile
+
+
+@cache
+def ways(name: str) -> tuple[Variation, ...]:
+    exchange, profile = exchange_of(name)
+    return tuple(variations(exchange, profile.dialect, "full", edited=True))
+
+
+def sent(name: str, way: Variation) -> Sent:
+    profile = exchange_of(name)[1]
+    return read_sent(way.sent(), get(profile.dialect), reading(profile))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_must_be_told_alike_says_the_same(name: str) -> None:
+    same = [way for way in ways(name) if way.kind == "same"]
+    whole = joined(sent(name, same[0]).events)
+    assert len(same) > SEEDS + 10
+    assert {way.name for way in same if joined(sent(name, way).events) != whole} == set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_same_bytes_in_other_pieces_are_the_same_bytes(name: str) -> None:
+    body = b"".join(chunk.data for chunk in exchange_of(name)[0].chunks)
+    for way in ways(name):
+        if way.name.startswith(("recorded", "events", "bytes", "seed")):
+            assert b"".join(chunk.data for chunk in way.sent().chunks) == body
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_there_is_a_cut_after_every_event(name: str) -> None:
+    exchange, _ = exchange_of(name)
+    cuts = [way for way in ways(name) if way.name.startswith("cut event:")]
+    body = b"".join(chunk.data for chunk in exchange.chunks)
+    assert len(cuts) == body.count(b"\n\n")
+    sizes = [sum(len(chunk.data) for chunk in way.sent().chunks) for way in cuts]
+    assert sizes == sorted(set(sizes))
+    assert sizes[0] == 0
+    assert sizes[-1] < len(body)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_cut_may_be_told_as_complete_only_after_the_finish(name: str) -> None:
+    for way in ways(name):
+        if way.kind == "cut":
+            seen = sent(name, way)
+            assert seen.ends == ("either" if seen.finished else "broken"), way.name
+
+
+def test_the_edges_hold_what_readers_take_for_line_ends() -> None:
+    chat = ways(NAMES[0])
+    bodies = {w.name: b"".join(c.data for c in w.sent().chunks) for w in chat}
+    assert "\u2028".encode() in bodies["A-u2028"]
+    assert "\u0085".encode() in bodies["A-u0085"]
+    assert (
+        "\u2028"
+        in joined(sent(NAMES[0], next(w for w in chat if w.name == "A-u2028")).events)[0]["text"]
+    )
+    assert bodies["F3-bom"].startswith(b"\xef\xbb\xbf")
+
+
+def test_quick_is_the_recording_itself() -> None:
+    exchange, profile = exchange_of(NAMES[0])
+    assert [w.name for w in variations(exchange, profile.dialect, "quick", edited=True)] == [
+        "recorded"
+    ]
+
+
+def test_a_case_says_what_to_ask_and_not_what_to_expect() -> None:
+    exchange, profile = exchange_of(NAMES[1])
+    said = conversation(exchange, profile)
+    assert set(said) == {"model", "messages", "options"}
+    assert said["messages"] == [
+        {"role": "user", "content": "Does the ferry to the island sail today?"}
+    ]
+    assert [tool["function"]["name"] for tool in said["options"]["tools"]] == ["get_timetable"]
+
+
+def test_vectors_hold_every_way_with_its_bytes() -> None:
+    path = shipped.cassettes() / f"{NAMES[0]}.cassette.jsonl"
+    recording = open_recording(path)
+    made = vectors(recording, recording.exchanges[0])
+    assert made is not None
+    assert len(made["cases"]) == len([way for way in ways(NAMES[0]) if way.kind != "reset"])
+    ends = {case["name"]: case["permitted"]["ends"] for case in made["cases"]}
+    assert ends["recorded"] == ["completed"]
+    assert ends["cut event:1"] == ["failed", "cut"]
+    assert Path(recording.path).name == path.name
+
+
+TEXTS = st.lists(st.text(min_size=1, max_size=3), min_size=1, max_size=6)
+
+
+@given(TEXTS, st.integers(0, 20))
+def test_how_a_text_is_cut_does_not_change_what_was_told(texts: list[str], at: int) -> None:
+    whole = "".join(texts)
+    two = [part for part in (whole[:at], whole[at:]) if part]
+    assert digest(told(texts)) == digest(told(two))
+
+
+@given(TEXTS, TEXTS)
+def test_other_texts_are_told_apart(one: list[str], other: list[str]) -> None:
+    assert (digest(told(one)) == digest(told(other))) == ("".join(one) == "".join(other))
+
+
+def test_an_empty_delta_is_told_apart() -> None:
+    assert digest(told(["a"])) != digest(told(["a", ""]))
+
+
+def told(texts: list[str]) -> Told:
+    return Told("completed", tuple({"type": "text.delta", "text": text} for text in texts))

@@ -1,0 +1,143 @@
+"""What a client reported, judged: nothing planted is missed, nothing right is blamed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from conformance import shipped
+from conformance.cassette import open_recording
+from conformance.check import Rulebook
+from conformance.check.recordings import Choices, choose_profile
+from conformance.dialects import get
+from conformance.events import SEMANTIC_EVENTS, Chunk, Exchange
+from conformance.rules.verdicts import Verdict
+from conformance.targets.client.adapter import Told
+from conformance.targets.client.judging import Judging, Verdicts, respelled
+from conformance.targets.client.protocol import Implementation
+from conformance.targets.client.sent import read_sent
+
+AGREES = "thinking/client/agrees-with-wire"
+ENDING = "harness/ending"
+CHAT = "openai.chat/deepseek/thinking-then-text"
+TOOLS = "openai.chat/deepseek/tool-round"
+REFUSAL = "openai.responses/openai/refusal"
+Event = Mapping[str, Any]
+
+
+@cache
+def rulebook() -> Rulebook:
+    return Rulebook.load()
+
+
+def judging(name: str, *, silent: tuple[str, ...] = ()) -> tuple[Judging, Exchange]:
+    recording = open_recording(shipped.cassettes() / f"{name}.cassette.jsonl")
+    dialect = get(str(recording.header.dialect))
+    profile, _ = choose_profile(dialect, Choices(), recording.header.profile)
+    events = frozenset(SEMANTIC_EVENTS) - set(silent)
+    about = Implementation("c", "python", "1", (dialect.name,), frozenset({"stream"}), events)
+    return Judging(rulebook(), profile, about, name, named=True), recording.exchanges[0]
+
+
+def events_of(judge: Judging, exchange: Exchange) -> tuple[Event, ...]:
+    events = read_sent(exchange, judge.dialect, judge.reading).events
+    return tuple(event for event in events if event["type"] in judge.about.events)
+
+
+def failing(made: Verdicts) -> set[str]:
+    assert {found.rule for found in made.findings} == {
+        rule for rule, verdict in made.verdicts.items() if verdict is Verdict.FAIL
+    }
+    return {found.rule for found in made.findings}
+
+
+@pytest.mark.parametrize("name", [CHAT, TOOLS, REFUSAL])
+def test_a_client_that_tells_everything_breaks_nothing(name: str) -> None:
+    judge, exchange = judging(name)
+    made = judge.stream(exchange, Told("completed", events_of(judge, exchange)), "same")
+    assert failing(made) == set()
+    assert made.verdicts[AGREES] is made.verdicts[ENDING] is Verdict.PASS
+
+
+@pytest.mark.parametrize("how", ["failed", "cut"])
+def test_a_whole_answer_told_as_broken_is_found(how: Any) -> None:
+    judge, exchange = judging(CHAT)
+    made = judge.stream(exchange, Told(how, events_of(judge, exchange)), "same")
+    assert failing(made) == {ENDING}
+
+
+def test_a_cut_told_as_complete_is_found() -> None:
+    judge, exchange = judging(CHAT, silent=("cut", "done", "error"))
+    cut = replace(exchange, chunks=exchange.chunks[:5], end="protocol-error")
+    told = Told("completed", events_of(judge, cut))
+    assert failing(judge.stream(cut, told, "cut")) == {ENDING}
+    assert failing(judge.stream(cut, replace(told, how="failed"), "cut")) == set()
+
+
+def test_after_a_reset_only_the_ending_is_judged() -> None:
+    judge, exchange = judging(CHAT)
+    cut = replace(exchange, chunks=exchange.chunks[:5], end="protocol-error")
+    assert failing(judge.stream(cut, Told("failed"), "reset")) == set()
+    assert failing(judge.stream(cut, Told("completed"), "reset")) == {ENDING}
+
+
+def test_lost_thinking_is_found() -> None:
+    judge, exchange = judging(CHAT, silent=("thinking.start", "thinking.end"))
+    told = [e for e in events_of(judge, exchange) if e["type"] != "thinking.delta"]
+    assert failing(judge.stream(exchange, Told("completed", tuple(told)), "same")) == {AGREES}
+
+
+def test_what_a_client_does_not_declare_is_not_held_against_it() -> None:
+    judge, exchange = judging(CHAT, silent=("thinking.start", "thinking.end", "usage"))
+    made = judge.stream(exchange, Told("completed", events_of(judge, exchange)), "same")
+    assert failing(made) == set()
+    rule = "thinking/start/before-delta"
+    assert made.verdicts[rule] is Verdict.NOT_APPLICABLE
+    assert made.reasons[rule] == "the client does not report thinking.start"
+
+
+def test_arguments_that_are_the_same_json_are_the_same() -> None:
+    judge, exchange = judging(TOOLS)
+    spaced = respaced(events_of(judge, exchange), ": ")
+    assert failing(judge.stream(exchange, Told("completed", spaced), "same")) == set()
+
+
+def test_other_arguments_are_found() -> None:
+    judge, exchange = judging(TOOLS)
+    torn = respaced(events_of(judge, exchange), "")
+    assert failing(judge.stream(exchange, Told("completed", torn), "same")) == {AGREES}
+
+
+def respaced(events: tuple[Event, ...], colon: str) -> tuple[Event, ...]:
+    return tuple(
+        {**e, "arguments": e["arguments"].replace(":", colon)} if e["type"] == "tool.end" else e
+        for e in events
+    )
+
+
+def test_a_call_more_than_was_sent_keeps_its_spelling() -> None:
+    call = {"type": "tool.end", "arguments": "{}"}
+    assert respelled([call], []) == [call]
+
+
+def test_refusals_may_be_shown_as_text() -> None:
+    judge, exchange = judging(REFUSAL, silent=("refusal.delta",))
+    sent = read_sent(exchange, judge.dialect, judge.reading).events
+    shown = tuple({**e, "type": "text.delta"} if e["type"] == "refusal.delta" else e for e in sent)
+    told = Told("completed", tuple(e for e in shown if e["type"] in judge.about.events))
+    assert AGREES not in failing(judge.stream(exchange, told, "same"))
+
+
+def test_what_the_server_did_is_not_the_client_s_fault() -> None:
+    judge, exchange = judging(CHAT)
+    body = b"".join(chunk.data for chunk in exchange.chunks)
+    leaking = body.replace(b'"content":"They are', b'"content":"</think>They are')
+    assert leaking != body
+    sent = replace(exchange, chunks=(Chunk(leaking, 0.0),))
+    made = judge.stream(sent, Told("completed", events_of(judge, sent)), "same")
+    assert failing(made) == set()
+    assert made.reasons["stripping/visible-text/no-markers"] == "what was sent breaks it"

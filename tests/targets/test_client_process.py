@@ -1,0 +1,113 @@
+"""Adapters that hang, crash, flood or talk out of turn are reported as what they are."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from conformance.errors import HarnessError, UsageError
+from conformance.targets.client import Adapter, AdapterFault, Bounds
+from conformance.targets.client.process import Process
+
+FAKE = str(Path(__file__).with_name("client_fake.py"))
+BOUNDS = Bounds(start=30, grace=0.2, line=1_000_000, case=3_000_000)
+CASE: dict[str, Any] = {
+    "cmd": "stream",
+    "seq": "7",
+    "dialect": "openai.chat",
+    "base_url": "http://127.0.0.1:1/v1",
+    "model": "m",
+    "messages": [],
+    "options": {},
+    "deadline_ms": 1000,
+}
+
+
+def fake(mode: str) -> Adapter:
+    return Adapter([sys.executable, FAKE, mode], BOUNDS)
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "said"),
+    [
+        ("hangs", "hung", "no answer in time"),
+        ("crashes", "crashed", "exit status 7; stderr ends: the last words"),
+        ("floods", "flooding", "more than 3000000 bytes for one case"),
+        ("long-line", "flooding", "a line of more than 1000000 bytes"),
+    ],
+)
+def test_a_fault_says_what_happened(mode: str, kind: str, said: str) -> None:
+    adapter = fake(mode)
+    with pytest.raises(AdapterFault, match=said) as caught:
+        adapter.ask(CASE, 0.5 if mode == "hangs" else 30)
+    adapter.kill()
+    assert caught.value.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        ("prints", "the adapter wrote 'Loading checkpoint shards': it is not JSON"),
+        ("undeclared", "does not declare this event"),
+        ("other-seq", "expected the seq '7'"),
+    ],
+)
+def test_a_line_that_is_no_answer_is_shown(mode: str, said: str) -> None:
+    adapter = fake(mode)
+    with pytest.raises(HarnessError, match=said):
+        adapter.ask(CASE, 30)
+    adapter.kill()
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [("old", "does not speak version 1: .*too new"), ("levitates", "implementation.ops.1")],
+)
+def test_an_introduction_that_does_not_fit_is_refused(mode: str, said: str) -> None:
+    with pytest.raises(HarnessError, match=said):
+        fake(mode)
+
+
+def test_a_line_after_the_end_is_an_error() -> None:
+    adapter = fake("talks-on")
+    with pytest.raises(HarnessError, match="nothing was asked"):
+        adapter.stop()
+
+
+def test_children_end_with_their_adapter() -> None:
+    process = Process([sys.executable, FAKE, "children"], BOUNDS)
+    process.send(b'{"cmd":"start","version":1}\n')
+    process.line(monotonic() + 30)
+    child = int(process.said().rpartition(" ")[2])
+    process.end()
+    # It was not ours to wait for: gone, or a zombie of whoever adopted it.
+    assert not _is_running(child)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return state != "Z"
+
+
+@pytest.mark.parametrize("command", ["no-such-adapter-anywhere", "", "'unclosed"])
+def test_what_cannot_be_started_is_the_caller_s_mistake(command: str) -> None:
+    with pytest.raises(UsageError, match="--client"):
+        Adapter(command)
+
+
+def test_the_tail_of_stderr_is_bounded() -> None:
+    code = "import sys; sys.stderr.write('x' * 100000 + 'end'); sys.stderr.flush()"
+    with (
+        Process([sys.executable, "-c", code], Bounds(tail=10)) as process,
+        pytest.raises(AdapterFault, match=r"stderr ends: x{7}end$"),
+    ):
+        process.line(monotonic() + 30)

@@ -1,0 +1,90 @@
+"""The harness protocol: what is sent, what is taken, and what is refused with its reason."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from conformance.errors import HarnessError
+from conformance.events import SEMANTIC_EVENTS
+from conformance.targets.client.protocol import _schema, answer, request_of, spelled
+
+STREAM = {
+    "cmd": "stream",
+    "seq": "1",
+    "dialect": "openai.chat",
+    "base_url": "http://127.0.0.1:1/v1",
+    "model": "m",
+    "messages": [{"role": "user", "content": "half a pair: \ud83d"}],
+    "options": {"effort": "low", "markers": [["<think>", "</think>"]]},
+    "deadline_ms": 5000,
+}
+
+
+def test_a_command_is_one_line_of_ascii() -> None:
+    line = spelled(STREAM)
+    assert line.isascii()
+    assert line.count(b"\n") == 1
+    assert json.loads(line) == STREAM
+
+
+@pytest.mark.parametrize(
+    "more", [{"expected": []}, {"deadline_ms": 0}, {"options": {"effort": "utmost"}}]
+)
+def test_what_the_protocol_does_not_have_is_never_sent(more: dict[str, Any]) -> None:
+    with pytest.raises(HarnessError, match="our own command"):
+        spelled({**STREAM, **more})
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b"", "not JSON"),
+        (b"[1]", "no JSON object"),
+        (b'{"seq":"1"}', "expected one of"),
+        (b'{"seq":1,"end":{"how":"completed"}}', "seq: 1 is not of type"),
+        (b'{"seq":"1","end":{"how":"ok"}}', "end.how"),
+        (b'{"seq":"1","event":{"type":"thought"}}', "event.type"),
+        (b'{"seq":"1","event":{"type":"text.delta","text":7}}', "event.text"),
+        (b'{"seq":"1","skipped":""}', "skipped"),
+        (b'{"seq":"1","request":{"json":[]}}', "request.json"),
+        (b"[" * 100_000, "not JSON"),
+        (b"\xff\xfe", "not JSON"),
+    ],
+)
+def test_what_is_no_answer_is_shown_with_the_reason(line: bytes, why: str) -> None:
+    with pytest.raises(HarnessError, match="the adapter wrote") as caught:
+        answer(line)
+    assert why in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"seq":"1","event":{"type":"text.delta","text":"a","vendor":true}}',
+        b'{"seq":"1","end":{"how":"cut"},"ms":3}',
+        b'{"seq":null,"errored":{"message":"it failed"}}',
+        b'{"seq":"1","request":{"json":{},"headers":[["a","b"]]}}',
+        b'{"seq":"1","events":[]}',
+    ],
+)
+def test_answers_are_taken_with_more_than_is_asked(line: bytes) -> None:
+    assert answer(line) == json.loads(line)
+
+
+def test_half_a_character_does_not_end_a_run() -> None:
+    said = answer(b'{"seq":"1","event":{"type":"text.delta","text":"\\ud83d!"}}')
+    assert said["event"]["text"] == "?!"
+
+
+def test_a_request_is_held_as_a_recording_would() -> None:
+    request = request_of({"json": {"model": "m"}, "headers": [["x-include-thinking", "true"]]})
+    assert request.headers == (("x-include-thinking", "true"),)
+    assert request.json == {"model": "m"}
+
+
+def test_the_schema_knows_every_event() -> None:
+    assert set(_schema()["$defs"]["type"]["enum"]) == set(SEMANTIC_EVENTS)
