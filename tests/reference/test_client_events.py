@@ -47,13 +47,17 @@ BASES = (
 
 
 def cases(path: Path, profile: str | None = None) -> Iterator[Case]:
-    """The answers of a recording; what answers a GET is no answer of a model."""
+    """The answers of a recording; what answers a GET is no answer of a model.
+
+    Neither is an HTTP error: the client reports one, the toolkit leaves it to the scenario.
+    """
     recording = open_recording(path)
     for exchange in recording.exchanges:
         stated = exchange.dialect or recording.header.dialect
         dialect = choose_dialect(exchange, stated).name
         is_answer = exchange.request is None or exchange.request.method == "POST"
-        if dialect in APIS and is_answer:
+        refused = exchange.response is not None and (exchange.response.status or 200) >= 400
+        if dialect in APIS and is_answer and not refused:
             yield case(path.name, dialect, profile or recording.header.profile, exchange)
 
 
