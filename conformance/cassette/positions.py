@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,9 +44,3 @@ def cassette_layout(path: Path | str, exchange: int) -> Layout:
             spots = draft.spots
             return Layout(draft.head_line, tuple(o for o, _ in spots), tuple(n for _, n in spots))
     raise UsageError(f"{path} has no exchange {exchange}")
-
-
-def locate_in_cassette(path: Path | str, exchange: int, offsets: Sequence[int]) -> list[int]:
-    """The 1-based lines of the cassette that hold these bytes of the exchange's body."""
-    layout = cassette_layout(path, exchange)
-    return [layout.line(offset) for offset in offsets]

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from conformance.check.dressing import Memory
-from conformance.check.trace import Framer, Trace, is_body
+from conformance.check.trace import Trace, frames
 from conformance.dialects.base import Dialect, Reading
-from conformance.events import Event, Exchange, Frame
+from conformance.events import Event, Exchange
 
 _FINISHES: Final = {"stop": "complete", "length": "length", "content_filter": "filtered"}
 
@@ -68,7 +68,7 @@ def read_answer(exchange: Exchange, dialect: Dialect, reading: Reading) -> Answe
     """Reads the bytes once, event by event."""
     answer = Answer()
     trace = Trace(dialect.reader(reading))
-    for frame in _frames(exchange):
+    for frame, _ in frames(exchange):
         events = trace.frame(frame)
         answer.memory.keep(trace.number, frame, events)
         _take(answer, events)
@@ -82,7 +82,7 @@ def read_answer(exchange: Exchange, dialect: Dialect, reading: Reading) -> Answe
 def wire_events(exchange: Exchange, dialect: Dialect, reading: Reading) -> Iterator[Event]:
     """The decoded payloads, for who needs more than what a client would report."""
     trace = Trace(dialect.reader(reading))
-    for frame in _frames(exchange):
+    for frame, _ in frames(exchange):
         yield from (event for event in trace.frame(frame) if event.layer == "wire")
 
 
@@ -110,11 +110,3 @@ def _take(answer: Answer, events: list[Event]) -> None:
             answer.take(event)
         elif event.type == "models":
             answer.listed = True
-
-
-def _frames(exchange: Exchange) -> Iterator[Frame]:
-    head = exchange.chunks[0].data if exchange.chunks else b""
-    framer = Framer(body=is_body(exchange.response, head))
-    for chunk in exchange.chunks:
-        yield from framer.feed(chunk.data)
-    yield from framer.close()

@@ -20,7 +20,7 @@ from conformance.check.recordings import Choices, check_recording
 from conformance.check.result import StreamResult
 from conformance.check.rulebook import Rulebook
 from conformance.check.splices import splice
-from conformance.check.trace import Framer, decode, is_body
+from conformance.check.trace import decode, frames, is_body
 from conformance.dialects.base import NOT_JSON
 from conformance.errors import Place
 from conformance.events import Exchange, Frame
@@ -155,7 +155,7 @@ class _Lint:
 
     def _ending(self, exchange: Exchange) -> Iterator[Problem]:
         last = None
-        for frame in _frames(exchange):
+        for frame, _ in frames(exchange):
             last = last if frame.kind == "comment" else frame
         if last is not None and exchange.end == "eof" and _is_cut(last):
             message = "the last event is cut off, and the recording says that the stream ended"
@@ -164,7 +164,8 @@ class _Lint:
     def _splices(self, exchange: Exchange, result: StreamResult) -> Iterator[Problem]:
         number = splice(result.events)
         if number is not None:
-            at = next((f.offset for n, f in enumerate(_frames(exchange), 1) if n == number), -1)
+            every = enumerate(frames(exchange), 1)
+            at = next((frame.offset for n, (frame, _) in every if n == number), -1)
             message = "a second answer begins after the first has ended: record one to an exchange"
             yield self._problem(message, "error", exchange, at)
 
@@ -187,14 +188,6 @@ class _Lint:
             if named(scenario) and not shown & same:
                 message = f"scenario {scenario!r} names thinking, but none is in its answers"
                 yield self._problem(message, "error")
-
-
-def _frames(exchange: Exchange) -> Iterator[Frame]:
-    head = exchange.chunks[0].data if exchange.chunks else b""
-    framer = Framer(body=is_body(exchange.response, head))
-    for chunk in exchange.chunks:
-        yield from framer.feed(chunk.data)
-    yield from framer.close()
 
 
 def _is_cut(frame: Frame) -> bool:

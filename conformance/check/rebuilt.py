@@ -9,11 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from conformance import dialects
-from conformance.check.clock import clocked
-from conformance.check.trace import BOM, Framer, Trace, is_body
-from conformance.check.wire import HEAD
+from conformance.check.trace import Trace, frames
 from conformance.errors import ConformanceError
-from conformance.events import Chunk, Event, Exchange, Frame
+from conformance.events import Event, Exchange, Frame
 from conformance.profiles import Profile, find, reading
 
 _STRICT: Final = "strict"
@@ -35,13 +33,8 @@ def rebuilt(exchange: Exchange, dialect: str, profile: Profile) -> Iterator[Rebu
     """Every frame of an exchange, from the request to the end, one at a time."""
     trace = Trace(dialects.get(dialect).reader(reading(profile)))
     yield Rebuilt(0, 0.0, None, trace.head(exchange.request, exchange.response))
-    framer = Framer(body=is_body(exchange.response, _beginning(exchange.chunks)))
     ms: float | None = 0.0
-    for data, ms in clocked(exchange.chunks):
-        for frame in framer.feed(data):
-            events = trace.frame(frame)
-            yield Rebuilt(trace.number, ms, frame, events)
-    for frame in framer.close():
+    for frame, ms in frames(exchange):
         events = trace.frame(frame)
         yield Rebuilt(trace.number, ms, frame, events)
     events = trace.end(exchange.end)
@@ -54,13 +47,3 @@ def profile_at_hand(name: str, dialect: str) -> Profile:
         return find(name, dialect)
     except ConformanceError:
         return find(_STRICT, dialect)
-
-
-def _beginning(chunks: Sequence[Chunk]) -> bytes:
-    """As many bytes as the judge looked at, to tell a body from a stream."""
-    held = b""
-    for chunk in chunks:
-        held += chunk.data
-        if len(held) >= HEAD or held.removeprefix(BOM).strip():
-            break
-    return held

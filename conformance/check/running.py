@@ -181,7 +181,7 @@ class RunningView(WireView):
 
     def _failed(self) -> None:
         self._failures += 1
-        self._patience = min(1 << self._failures >> 2, MOST_PATIENCE)
+        self._patience = min(1 << self._failures >> 3, MOST_PATIENCE)
 
     def _end_run(self, run: Run) -> None:
         self._tell(run)

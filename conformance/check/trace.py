@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
 
+from conformance.check.clock import clocked
 from conformance.dialects.base import NOT_JSON, Reader
-from conformance.events import Ending, Event, Frame, Request, Response
+from conformance.events import Chunk, Ending, Event, Exchange, Frame, Request, Response
 from conformance.sse import Parser
 
 BOM: Final = b"\xef\xbb\xbf"
+HEAD: Final = 4096  # bytes of white space after which a response counts as a stream
 MOST_DEPTH: Final = 256
 MOST_BODY_BYTES: Final = 64 * 1024 * 1024
 
@@ -54,6 +56,11 @@ def is_body(response: Response | None, head: bytes) -> bool:
     return head.removeprefix(BOM).lstrip()[:1] in (b"{", b"[")
 
 
+def is_undecided(head: bytes) -> bool:
+    """Whether the first bytes tell no body from a stream yet: white space, or part of a BOM."""
+    return len(head) < HEAD and (BOM.startswith(head) or not head.removeprefix(BOM).strip())
+
+
 class Framer:
     """Bytes to frames, for event streams and for whole JSON bodies."""
 
@@ -73,6 +80,27 @@ class Framer:
             return self.parser.close()
         text = bytes(self._body).decode("utf-8", "replace")
         return (Frame("body", "message", text, "", 0),) if text else ()
+
+
+def frames(exchange: Exchange) -> Iterator[tuple[Frame, float | None]]:
+    """Every frame of a recorded exchange, and when it came: as `WireView` takes it apart."""
+    framer = Framer(body=is_body(exchange.response, _beginning(exchange.chunks)))
+    ms: float | None = 0.0
+    for data, ms in clocked(exchange.chunks):
+        for frame in framer.feed(data):
+            yield frame, ms
+    for frame in framer.close():
+        yield frame, ms
+
+
+def _beginning(chunks: Sequence[Chunk]) -> bytes:
+    """As many bytes as the judge looks at, to tell a body from a stream."""
+    held = b""
+    for chunk in chunks:
+        held += chunk.data
+        if not is_undecided(held):
+            break
+    return held
 
 
 class Trace:

@@ -8,14 +8,12 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from conformance.check.scenario import Scenario
-from conformance.check.trace import BOM, Framer, Trace, is_body
+from conformance.check.trace import Framer, Trace, is_body, is_undecided
 from conformance.check.view import Judged, Setting, View
 from conformance.dialects.base import Reader
 from conformance.events import Ending, Event, Exchange, Frame
 from conformance.profiles import reading
 from conformance.rules.applies import Evidence
-
-HEAD = 4096  # bytes of white space after which a response counts as a stream
 
 
 class WireView(View):
@@ -40,7 +38,7 @@ class WireView(View):
         self.judge.ms = ms
         if self.framer is None:
             data = self._head + data
-            if len(data) < HEAD and not data.removeprefix(BOM).strip():
+            if is_undecided(data):
                 self._head = data
                 return
             self.framer = Framer(body=is_body(self.exchange.response, data))
@@ -60,6 +58,9 @@ class WireView(View):
 
     def finish(self, how: Ending, *, is_last: bool = True) -> Judged:
         """Ends the stream and gives verdicts and findings."""
+        if self.framer is None and self._head.strip():  # part of a BOM, and no more
+            self.framer = Framer(body=False)
+            self.read(self._head, self.framer)
         for frame in self.framer.close() if self.framer else ():
             self.frame(frame)
         events = self.trace.end(how)

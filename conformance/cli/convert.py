@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import typer
 
@@ -29,50 +29,53 @@ ToOption = Annotated[
 ]
 
 
+SealOption = Annotated[
+    bool, typer.Option("--seal", help="State chunks, bytes and hash at each end.")
+]
+ExchangeOption = Annotated[
+    int | None, typer.Option(help="Which exchange an .sse file shall hold; default: the only one.")
+]
+NoRedactOption = Annotated[
+    bool, typer.Option("--no-redact", help="Keep secrets and opaque data of a foreign recording.")
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace OUT if it is there.")]
+TARGET_HELP: Final = "Ends in .cassette.jsonl, .cassette.jsonl.gz or .sse; or a folder."
+
+
 def command(  # noqa: PLR0917  # typer makes options of parameters
     source: Annotated[Path, typer.Argument(metavar="IN", help="A recording of any kind.")],
-    target: Annotated[
-        Path,
-        typer.Argument(
-            metavar="OUT", help="Ends in .cassette.jsonl, .cassette.jsonl.gz or .sse; or a folder."
-        ),
-    ],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help=TARGET_HELP)],
     dialect: DialectOption = None,
     profile: ProfileOption = None,
-    seal: Annotated[
-        bool, typer.Option("--seal", help="State chunks, bytes and hash at each end.")
-    ] = False,
-    exchange: Annotated[
-        int | None,
-        typer.Option(help="Which exchange an .sse file shall hold; default: the only one."),
-    ] = None,
-    no_redact: Annotated[
-        bool,
-        typer.Option("--no-redact", help="Keep secrets and opaque data of a foreign recording."),
-    ] = False,
+    seal: SealOption = False,
+    exchange: ExchangeOption = None,
+    no_redact: NoRedactOption = False,
     to: ToOption = "recording",
-    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it is there.")] = False,
+    force: ForceOption = False,
 ) -> None:
     """Turn a recording into another format."""
     if to == "vectors":
         put(_vectors(source, target, dialect, profile))
         return
-    name = plain_name(target)
-    if not name.endswith((".cassette.jsonl", ".sse")):
-        raise UsageError("expected a name in .cassette.jsonl or .sse", place=Place(str(target)))
-    if target.exists() and not force:
-        raise UsageError("is there already", place=Place(str(target)), hint="--force replaces it")
+    _refuse_target(target, force=force)
     if dialect is not None and dialect not in NAMES:
         raise UsageError(f"there is no dialect {dialect!r}", hint=nearest(dialect, NAMES))
     cassette = converted(source, dialect=dialect, profile=profile, clean=not no_redact)
     for note in cassette.notes:
         warn(f"note: {visible(note)}")
-    if name.endswith(".sse"):
+    if plain_name(target).endswith(".sse"):
         cassette = _one(cassette, exchange, source)
         write_whole(target, export_sse(cassette.exchanges[0]))
     else:
         write(target, cassette, seal=seal or None)
     put(_account(target, cassette))
+
+
+def _refuse_target(target: Path, *, force: bool) -> None:
+    if not plain_name(target).endswith((".cassette.jsonl", ".sse")):
+        raise UsageError("expected a name in .cassette.jsonl or .sse", place=Place(str(target)))
+    if target.exists() and not force:
+        raise UsageError("is there already", place=Place(str(target)), hint="--force replaces it")
 
 
 def _vectors(source: Path, folder: Path, dialect: str | None, profile: str | None) -> str:

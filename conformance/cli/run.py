@@ -9,8 +9,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
+from inspect import signature
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Any, Final, Self, get_type_hints
 
 import typer
 
@@ -46,92 +47,58 @@ from conformance.targets.server_limits import Limits
 _NO: Final = frozenset({"", "0", "false", "no"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The command line as it was given."""
+    """The command line as it was given: the options, a line each."""
 
-    url: str | None
-    asgi_app: str | None
-    gateway: str | None
-    upstream_port: int | None
-    client: str | None
-    cassette: list[Path] | None
-    cases: Literal["quick", "full"]
-    model: str | None
-    api: list[str] | None
-    profile: str | None
-    scenario: list[str] | None
-    request: Path | None
-    suite: list[str] | None
-    rule: list[str] | None
-    rules_as_of: str | None
-    without: list[str] | None
-    target: str
-    save: Path | None
-    show_plan: bool
-    max_requests: int | None
-    rpm: float | None
-    max_wait: float
-    max_tokens: int
-    jobs: int
-    repeat: int
-    confirm: int
-    timeout: float
-    idle_timeout: float
-    max_bytes: int
-    header: list[str] | None
-    api_key_env: str | None
-    api_key_header: str | None
-    expected_failures: Path | None
-    strict: bool
-    require_exercised: bool
-    outputs: list[str] | None
-    format_: str
-    verbose: bool
+    url: live.UrlOption = None
+    asgi_app: live.AsgiOption = None
+    gateway: live.GatewayOption = None
+    upstream_port: live.UpstreamOption = None
+    client: run_client.ClientOption = None
+    cassette: run_client.CassetteOption = None
+    cases: run_client.CasesOption = "full"
+    model: live.ModelOption = None
+    api: live.ApiOption = None
+    profile: live.LiveProfileOption = None
+    scenario: live.ScenarioOption = None
+    request: live.RequestOption = None
+    suite: SuiteOption = None
+    rule: RuleOption = None
+    rules_as_of: AsOfOption = None
+    without: live.WithoutOption = None
+    target: live.TargetOption = ""
+    save: live.SaveOption = None
+    show_plan: live.PlanOption = False
+    max_requests: live.RequestsOption = None
+    rpm: live.RpmOption = None
+    max_wait: live.WaitOption = 60.0
+    max_tokens: live.TokensOption = 2048
+    jobs: live.JobsOption = 1
+    repeat: live.RepeatOption = 1
+    confirm: live.ConfirmOption = 1
+    timeout: live.TimeoutOption = live.LIMITS.timeout
+    idle_timeout: live.IdleOption = live.LIMITS.idle
+    max_bytes: live.BytesOption = live.LIMITS.max_bytes
+    header: live.HeaderOption = None
+    api_key_env: live.KeyOption = None
+    api_key_header: live.KeyHeaderOption = None
+    expected_failures: ExpectedOption = None
+    strict: StrictOption = False
+    require_exercised: ExercisedOption = False
+    outputs: OutputsOption = None
+    format_: FormatOption = "text"
+    verbose: live.VerboseOption = False
 
 
-def command(  # noqa: PLR0917  # typer makes options of parameters
-    url: live.UrlOption = None,
-    asgi_app: live.AsgiOption = None,
-    gateway: live.GatewayOption = None,
-    upstream_port: live.UpstreamOption = None,
-    client: run_client.ClientOption = None,
-    cassette: run_client.CassetteOption = None,
-    cases: run_client.CasesOption = "full",
-    model: live.ModelOption = None,
-    api: live.ApiOption = None,
-    profile: live.LiveProfileOption = None,
-    scenario: live.ScenarioOption = None,
-    request: live.RequestOption = None,
-    suite: SuiteOption = None,
-    rule: RuleOption = None,
-    rules_as_of: AsOfOption = None,
-    without: live.WithoutOption = None,
-    target: live.TargetOption = "",
-    save: live.SaveOption = None,
-    show_plan: live.PlanOption = False,
-    max_requests: live.RequestsOption = None,
-    rpm: live.RpmOption = None,
-    max_wait: live.WaitOption = 60.0,
-    max_tokens: live.TokensOption = 2048,
-    jobs: live.JobsOption = 1,
-    repeat: live.RepeatOption = 1,
-    confirm: live.ConfirmOption = 1,
-    timeout: live.TimeoutOption = live.LIMITS.timeout,
-    idle_timeout: live.IdleOption = live.LIMITS.idle,
-    max_bytes: live.BytesOption = live.LIMITS.max_bytes,
-    header: live.HeaderOption = None,
-    api_key_env: live.KeyOption = None,
-    api_key_header: live.KeyHeaderOption = None,
-    expected_failures: ExpectedOption = None,
-    strict: StrictOption = False,
-    require_exercised: ExercisedOption = False,
-    outputs: OutputsOption = None,
-    format_: FormatOption = "text",
-    verbose: live.VerboseOption = False,
-) -> None:
+def command(**given: Any) -> None:
     """Judge a live server by scenarios, or a client by recordings."""
-    raise typer.Exit(_run(Asked(**locals())))
+    raise typer.Exit(_run(Asked(**given)))
+
+
+# typer makes options of a function's parameters; here they are the fields of `Asked`.
+command.__annotations__ = get_type_hints(Asked, include_extras=True)
+vars(command)["__signature__"] = signature(Asked, eval_str=True)
 
 
 def _run(asked: Asked) -> int:

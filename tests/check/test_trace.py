@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from conformance import dialects
+from conformance.check import check_chunks
 from conformance.check.clock import clocked
-from conformance.check.trace import Framer, Trace, decode, is_body
+from conformance.check.trace import Framer, Trace, decode, frames, is_body
 from conformance.dialects import NOT_JSON, Reading
-from conformance.events import Chunk, Event, Request, Response
+from conformance.events import Chunk, Event, Exchange, Request, Response
 
 STREAM = (
     b": ping\n"
@@ -21,8 +24,8 @@ STREAM = (
 def traced(data: bytes, *, body: bool = False) -> list[Event]:
     trace = Trace(dialects.get("openai.chat").reader(Reading()))
     framer = Framer(body=body)
-    frames = [*framer.feed(data), *framer.close()]
-    return [*(event for frame in frames for event in trace.frame(frame)), *trace.end("eof")]
+    found = [*framer.feed(data), *framer.close()]
+    return [*(event for frame in found for event in trace.frame(frame)), *trace.end("eof")]
 
 
 def test_a_frame_numbers_everything_it_gives_rise_to() -> None:
@@ -99,3 +102,25 @@ def test_many_brackets_are_fine_where_they_are_not_deep() -> None:
 def test_the_clock_stops_where_a_chunk_has_none() -> None:
     chunks = [Chunk(b"a", 1.5), Chunk(b"b", 2.0), Chunk(b"c"), Chunk(b"d", 1.0)]
     assert [ms for _, ms in clocked(chunks)] == [1.5, 3.5, None, None]
+
+
+@pytest.mark.parametrize("cuts", [(0,), (1, 3), (2, 6), (4, 5)])
+def test_a_body_is_one_however_it_is_cut(cuts: tuple[int, ...]) -> None:
+    data = b"\xef\xbb\xbf\n {}"
+    edges = [0, *(cut for cut in cuts if cut), len(data)]
+    chunks = tuple(Chunk(data[a:b], 1.0) for a, b in itertools.pairwise(edges))
+    found = list(frames(Exchange(chunks=chunks)))
+    assert [frame.kind for frame, _ in found] == ["body"]
+    assert [ms for _, ms in found] == [float(len(chunks))]
+
+
+def test_a_body_without_a_head_is_judged_alike_under_any_cutting() -> None:
+    data = b'\xef\xbb\xbf {"id":"c","object":"chat.completion","choices":[]}'
+
+    def verdicts(*chunks: bytes) -> object:
+        # What is kept is judged chunk by chunk; otherwise chunks are joined first.
+        return check_chunks(chunks, dialect="openai.chat", keep=True).verdicts
+
+    whole = verdicts(data)
+    for at in range(1, len(data)):
+        assert verdicts(data[:at], data[at:]) == whole, at
