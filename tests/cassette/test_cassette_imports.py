@@ -49,7 +49,7 @@ interactions:
   response: {status_code: 200, headers: {}, parsed_body: {a: [1, x]}}
 - response: {status: {code: 200}, headers: {}, body: {base64_string: @BINARY}}
 """
-VCR = VCR_TEXT.replace("@ZIPPED", base64.b64encode(gzip.compress(b"zipped")).decode()).replace(
+VCR = VCR_TEXT.replace("@ZIPPED", base64.b64encode(gzip.compress(b"zipped", mtime=0)).decode()).replace(
     "@BINARY", base64.b64encode(b"\xff\x00").decode()
 )
 
@@ -180,7 +180,7 @@ def test_a_header_over_a_body_that_was_decoded_is_dropped(tmp_path: Path) -> Non
 BOMB = "a: &a [x, x]\n" + "".join(
     f"{b}: &{b} [*{a}, *{a}]\n" for a, b in zip("abcde", "bcdef", strict=True)
 )
-GZIP_BOMB = base64.b64encode(gzip.compress(bytes(80_000_000))).decode()
+GZIP_BOMB = base64.b64encode(gzip.compress(bytes(80_000_000), mtime=0)).decode()
 GZIPPED = """\
 interactions:
 - response: {headers: {content-encoding: gzip}, body: {string: !!binary "@"}}
