@@ -10,6 +10,7 @@ import pytest
 from conformance.check import StreamResult
 from conformance.pytest_plugin.collecting import Collecting, names
 from conformance.pytest_plugin.live import Asked, Target, kept, nodes
+from conformance.pytest_plugin.options import jobs, value
 from conformance.pytest_plugin.verdicts import Told
 from conformance.targets.client import RULES, ClientOptions, run_client
 
@@ -39,7 +40,8 @@ def _asked(origin: Collecting, command: str, paths: list[str]) -> Asked:
         profile=origin.choices().profile,
         suites=spec.suites,
         rules=spec.rules,
-        extent="quick",
+        extent="full" if value(origin.config, "cases") == "full" else "quick",
+        jobs=jobs(origin.config),
         save=kept(origin),
     )
     return Asked(run_client(command, paths, options).report)

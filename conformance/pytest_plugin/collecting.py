@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from conformance.baseline import Baseline, load
+from conformance.baseline.addresses import stem
 from conformance.cassette import open_recording
 from conformance.check import Choices, Report, StreamResult, check_recording
 from conformance.check.parallel import outcomes
@@ -28,7 +29,6 @@ from conformance.pytest_plugin.options import near, value
 from conformance.pytest_plugin.shared import Ledger, ledger_of
 from conformance.pytest_plugin.spec import Items, Listed, read_spec
 from conformance.pytest_plugin.verdicts import Account, Told
-from conformance.targets.replay.tape import stem
 
 Judged = list[StreamResult] | str
 """Results of a recording, or in one line why there are none."""
@@ -41,6 +41,7 @@ class Collecting:
         self.file = file
         self.config = file.config
         self.spec = read_spec(file.path)
+        self._folders: dict[Path, Path] = {}
 
     def nodes(self) -> Iterator[pytest.Item | pytest.Collector]:
         client = value(self.config, "client")
@@ -121,7 +122,10 @@ class Collecting:
 
     def near(self, path: Path) -> Path:
         """Relative where it lies below: paths of a machine help nobody else who reads a report."""
-        return near(path, self.config)
+        folder = self._folders.get(path.parent)
+        if folder is None:  # thousands lie in one
+            folder = self._folders[path.parent] = near(path.parent, self.config)
+        return folder / path.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +144,7 @@ def _streams(judged: Judged) -> Iterable[StreamResult]:
 def names(listed: Sequence[Listed]) -> list[str]:
     """Short names; where several files share one, as much of their paths as tells them apart."""
     paths = [each.path for each in listed]
-    short = [stem(path) for path in paths]
+    short = [stem(path.name) for path in paths]
     taken = Counter(short)
     several = [path.parent for path, name in zip(paths, short, strict=True) if taken[name] > 1]
     common = Path(os.path.commonpath(several)) if several else Path()

@@ -10,9 +10,9 @@ import pytest
 
 if TYPE_CHECKING:
     from conformance.pytest_plugin.settings import Settings
-    from conformance.pytest_plugin.staging import Stage
+    from conformance.pytest_plugin.stage import Stage
     from conformance.pytest_plugin.tracing import Tracer
-    from conformance.pytest_plugin.transport import ReplayTransport
+    from conformance.pytest_plugin.transport import Transport
 
 _STAGES: Final[pytest.StashKey[list[Stage]]] = pytest.StashKey()
 
@@ -39,25 +39,27 @@ def conformance_server(
             request.node.stash.setdefault(_STAGES, []).append(stage)
             yield stage.url
     except ConformanceError as err:
-        pytest.fail(str(err), pytrace=False)
+        raise pytest.fail.Exception(str(err), pytrace=False) from None
 
 
 @pytest.fixture
 def conformance_transport(
     request: pytest.FixtureRequest, conformance_config: Mapping[str, Any]
-) -> ReplayTransport:
-    """A transport for httpx clients that replays this test's recordings, without a port."""
+) -> Iterator[Transport]:
+    """A transport for httpx clients that replays this test's recordings, or records them."""
     from conformance.errors import ConformanceError  # noqa: PLC0415  # only tests that use it pay
-    from conformance.pytest_plugin.staging import Stage  # noqa: PLC0415
-    from conformance.pytest_plugin.transport import ReplayTransport  # noqa: PLC0415
+    from conformance.pytest_plugin import vcr  # noqa: PLC0415
+    from conformance.pytest_plugin.staging import records, staged_inside  # noqa: PLC0415
 
     settings = _settings(request.node, conformance_config)
+    if vcr.is_active() and records(settings):
+        warnings.warn(vcr.FlattenedWarning(vcr.BETWEEN), stacklevel=1)
     try:
-        transport = ReplayTransport(settings.sources(), settings.replay)
+        with staged_inside(settings) as (stage, transport):
+            request.node.stash.setdefault(_STAGES, []).append(stage)
+            yield transport
     except ConformanceError as err:
-        pytest.fail(str(err), pytrace=False)
-    request.node.stash.setdefault(_STAGES, []).append(Stage(settings, replayed=transport))
-    return transport
+        raise pytest.fail.Exception(str(err), pytrace=False) from None
 
 
 @pytest.fixture
@@ -96,4 +98,4 @@ def _settings(item: pytest.Item, defaults: Mapping[str, Any]) -> Settings:
     try:
         return settings_of(item, defaults)
     except ConformanceError as err:
-        pytest.fail(str(err), pytrace=False)
+        raise pytest.fail.Exception(str(err), pytrace=False) from None

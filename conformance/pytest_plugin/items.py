@@ -137,12 +137,19 @@ class _Crash:
         self.path, self.lineno, self.message = path, lineno, message
 
 
-def whole(account: Account, stream: StreamResult, *, but: Collection[str] = ()) -> Told:
-    """What becomes of an exchange: the worst that any rule says of it, leaving out those in `but`.
+def whole(
+    account: Account,
+    stream: StreamResult,
+    *,
+    only: Collection[str] | None = None,
+    but: Collection[str] = (),
+) -> Told:
+    """What becomes of an exchange: the worst that any rule says of it, or any of `only`.
 
-    All that fails is shown.
+    Rules in `but` are left out. All that fails is shown.
     """
-    told = [account.told(stream, rule) for rule in account.rules(stream) if rule not in but]
+    rules = [rule for rule in account.rules(stream) if only is None or rule in only]
+    told = [account.told(stream, rule) for rule in rules if rule not in but]
     failed = [each for each in told if each.outcome == "failed"]
     if failed:
         findings = tuple(finding for each in failed for finding in each.findings)

@@ -7,7 +7,7 @@ of it, and one, `everything else`, for what has no item of its own: nothing that
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -123,7 +123,25 @@ class PlaceItem(SpecItem):
         told = [(account.told(each, rule), each) for each in streams if _speaks(each, rule)]
         if not told:
             return Told("skipped", "NOT-APPLICABLE", _silent(streams)), None
-        return min(told, key=lambda pair: _ORDER.index(pair[0].outcome))
+        return _worst(told)
+
+
+class WholePlace(SpecItem):
+    """All rules of one place at once."""
+
+    def __init__(self, *, run: Run, rules: tuple[str, ...], **rest: Any) -> None:
+        super().__init__(**rest)
+        self._run, self._rules, self.line = run, rules, run.line
+
+    def judge(self) -> tuple[Told, StreamResult | None]:
+        account = self._run.account()
+        if isinstance(account, Told):
+            return account, None
+        streams = self._run.streams.get(self.name, [])
+        told = [(whole(account, each, only=self._rules), each) for each in streams]
+        if not told:
+            return Told("skipped", "NOT-APPLICABLE", _silent(streams)), None
+        return _worst(told)
 
 
 class RestItem(SpecItem):
@@ -157,8 +175,9 @@ def nodes(
         file.add_marker(pytest.mark.xdist_group(f"conformance {file.path}"))
     baseline, ledger = origin.known()
     run = Run(origin, target, baseline)
+    kind: Any = WholePlace if origin.spec.items == "exchange" else PlaceNode
     for name, rules in places.items():
-        yield PlaceNode.from_parent(file, name=name, run=run, rules=rules)
+        yield kind.from_parent(file, name=name, run=run, rules=rules)
     yield RestItem.from_parent(file, name="everything else", run=run, places=places)
     if baseline is not None:
         yield stale_item(file, partial(run.stale, is_shared=ledger is not None))
@@ -171,6 +190,10 @@ def kept(origin: Collecting) -> Path | None:
         return None
     name = origin.file.path.name.partition(".")[0]
     return Path(cache.mkdir("conformance")) / name / os.environ.get("PYTEST_XDIST_WORKER", "")
+
+
+def _worst(told: Sequence[tuple[Told, StreamResult]]) -> tuple[Told, StreamResult]:
+    return min(told, key=lambda pair: _ORDER.index(pair[0].outcome))
 
 
 def _speaks(stream: StreamResult, rule: str) -> bool:

@@ -8,6 +8,7 @@ set and the command line names no record mode, it is `none`.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,18 +19,25 @@ if TYPE_CHECKING:
 
     import pytest
 
+ASGI: Final = "asgi:"
+"""What stands before MODULE:APP in the place of a URL."""
 RECORD_MODES: Final = ("none", "once", "new_episodes", "all", "rewrite")
 MARKER: Final = (
     "conformance(cassette=None, *, record, url, profile, dialect, timing, chunking, cut, stall,"
     " how, comments, crlf, repeat, ignore, match_headers, unused): how conformance_server replays"
     " or records for this test, and how conformance_trace judges."
 )
+_WORDS: Final = {"record": RECORD_MODES, "cases": ("quick", "full"), "unused": ("fail", "ignore")}
+_MOST_JOBS: Final = 1024
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _NO: Final = frozenset({"", "0", "false", "no"})
 
 # Name, metavar, help. Each is `--conformance-NAME` and `conformance_NAME` in the ini file.
 _VALUES: Final = (
-    ("url", "URL", "Server under test; also what recordings are made of."),
+    ("url", "URL", "Server under test, or asgi:MODULE:APP; also what recordings are made of."),
     ("client", "CMD", "Client under test, by the command that starts its adapter."),
+    ("cases", "EXTENT", "Replays to a client: quick (default), each recording once, or full."),
+    ("jobs", "N", "Adapters of a client that run side by side; default: 1."),
     ("record", "MODE", "none (default), once, new_episodes, all or rewrite."),
     ("timing", "HOW", "Replayed gaps: none (default), recorded or scale:F."),
     ("chunking", "HOW", "Replayed cuts: recorded (default), events, bytes:N or seed:N."),
@@ -47,9 +55,12 @@ def add(parser: pytest.Parser) -> None:
     group = parser.getgroup("conformance", "reasoning streams (conformance)")
     for name, metavar, text in _VALUES:
         key = _key(name)
-        choices = RECORD_MODES if name == "record" else None
         group.addoption(
-            f"--conformance-{name}", dest=key, metavar=metavar, choices=choices, help=text
+            f"--conformance-{name}",
+            dest=key,
+            metavar=metavar,
+            choices=_WORDS.get(name),
+            help=text,
         )
         parser.addini(key, f"--conformance-{name}: {text}", default=None)
     for name, text in _FLAGS:
@@ -70,12 +81,10 @@ def refuse_wrong(config: pytest.Config) -> None:
     """Tells a mistake before the work. Raises pytest's UsageError."""
     import pytest  # noqa: PLC0415  # `assert_conforms` works without it
 
-    mode = config.getini("conformance_record")
-    if mode is not None and mode not in RECORD_MODES:
-        raise pytest.UsageError(f"conformance_record: expected one of {_listed()}, got {mode!r}")
-    unused = config.getini("conformance_unused")
-    if unused not in ("fail", "ignore"):
-        raise pytest.UsageError(f"conformance_unused: expected fail or ignore, got {unused!r}")
+    try:
+        _refuse_words(config)
+    except UsageError as err:
+        raise pytest.UsageError(str(err)) from err
     if value(config, "client") is not None and value(config, "url") is not None:
         raise pytest.UsageError("--conformance-client and --conformance-url do not go together")
     if value(config, "timing") is None and value(config, "chunking") is None:
@@ -89,6 +98,29 @@ def refuse_wrong(config: pytest.Config) -> None:
         )
     except UsageError as err:
         raise pytest.UsageError(f"--conformance-{err}") from err
+
+
+def _refuse_words(config: pytest.Config) -> None:
+    for name, allowed in _WORDS.items():
+        found = config.getini(_key(name))
+        if found is not None and found not in allowed:
+            expected = f"expected one of {', '.join(allowed)}"
+            raise UsageError(f"{_key(name)}: {expected}, got {found!r}")
+    jobs(config)
+    if "@" in str(value(config, "url") or "").partition("//")[2].partition("/")[0]:
+        # It would stand in the head of every report, too.
+        raise UsageError("--conformance-url: a URL with a password in it is refused")
+
+
+def jobs(config: pytest.Config) -> int:
+    """How many adapters run side by side. Raises UsageError for what is no such number."""
+    found = str(value(config, "jobs") or 1)
+    number = int(found) if _NUMBER.fullmatch(found) else 0
+    if not 0 < number <= _MOST_JOBS:
+        raise UsageError(
+            f"--conformance-jobs: expected a number from 1 to {_MOST_JOBS}, got {found!r}"
+        )
+    return number
 
 
 def given(config: pytest.Config, name: str) -> Any:
@@ -121,7 +153,7 @@ def record_mode(config: pytest.Config, layers: Mapping[str, Any]) -> str:
         return "none"
     mode = asked or layers.get("record") or config.getini("conformance_record") or "none"
     if mode not in RECORD_MODES:
-        raise UsageError(f"record: expected one of {_listed()}, got {mode!r}")
+        raise UsageError(f"record: expected one of {', '.join(RECORD_MODES)}, got {mode!r}")
     return str(mode)
 
 
@@ -135,7 +167,3 @@ def told(config: pytest.Config) -> str | None:
 
 def _key(name: str) -> str:
     return f"conformance_{name.replace('-', '_')}"
-
-
-def _listed() -> str:
-    return ", ".join(RECORD_MODES)

@@ -14,6 +14,7 @@ from conformance.check.trace import decode
 from conformance.dialects.base import NOT_JSON
 from conformance.errors import UsageError
 from conformance.events import Chunk, Ending, Exchange, Request, Response
+from conformance.pytest_plugin.libraries import NAMES
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 _OF_THE_CODING: Final = frozenset({"content-encoding", "content-length"})
@@ -42,7 +43,7 @@ def exchange_of(response: Any) -> Exchange:
                 response.close()
                 break
     except _broken() as err:
-        tape.end = _ending(err)
+        tape.end = ending_of(err)
     return _exchange(response, tuple(tape.chunks), tape.end)
 
 
@@ -57,7 +58,7 @@ async def aexchange_of(response: Any) -> Exchange:
                 await response.aclose()
                 break
     except _broken() as err:
-        tape.end = _ending(err)
+        tape.end = ending_of(err)
     return _exchange(response, tuple(tape.chunks), tape.end)
 
 
@@ -115,7 +116,8 @@ def _request(response: Any) -> Request | None:
     return Request(request.method, path, headers, None if payload is NOT_JSON else payload)
 
 
-def _ending(error: Exception) -> Ending:
+def ending_of(error: Exception) -> Ending:
+    """How a body ended that httpx could not read to its end."""
     name = type(error).__name__
     if name == "RemoteProtocolError":
         return "protocol-error"
@@ -132,5 +134,5 @@ def _not_read() -> tuple[type[Exception], ...]:
 
 def _of_httpx(name: str) -> tuple[type[Exception], ...]:
     # Whoever has a response of httpx has imported it; nobody else should pay for it.
-    modules = (sys.modules.get(each) for each in ("httpx", "httpx2"))
+    modules = (sys.modules.get(each) for each in NAMES)
     return tuple(getattr(module, name) for module in modules if hasattr(module, name))

@@ -16,9 +16,10 @@ import pytest
 from conformance.check import StreamResult
 from conformance.check.stated import RULES
 from conformance.cli.target_options import secrets
+from conformance.pytest_plugin.applications import hosted
 from conformance.pytest_plugin.collecting import Collecting
 from conformance.pytest_plugin.live import Asked, Target, kept, nodes
-from conformance.pytest_plugin.options import value
+from conformance.pytest_plugin.options import ASGI, value
 from conformance.pytest_plugin.spec import APIS, Live, Spec
 from conformance.pytest_plugin.verdicts import Told
 from conformance.run import Options, only_model, run_server
@@ -26,7 +27,6 @@ from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets import asgi
 from conformance.targets.server import Server
 
-ASGI: Final = "asgi:"
 _NAMES: Final = {dialect: api for api, dialect in APIS.items()}
 _HINT: Final = "needs a live target: --conformance-url URL, or asgi:MODULE:APP"
 
@@ -86,9 +86,7 @@ async def _run(url: str, options: Options, scenarios: tuple[Scenario, ...], fold
     async with AsyncExitStack() as stack:
         transport = None
         if url.startswith(ASGI):
-            application = asgi.load_application(url.removeprefix(ASGI))
-            state = await stack.enter_async_context(asgi.alive(application))
-            transport, url = asgi.Transport(application, state), asgi.URL
+            transport, url = await stack.enter_async_context(hosted(url)), asgi.URL
         server = await stack.enter_async_context(Server(url, transport=transport))
         if not options.model:
             options = replace(options, model=await only_model(server, options.secrets))

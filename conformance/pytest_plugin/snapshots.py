@@ -1,7 +1,8 @@
 """Event sequences as syrupy snapshots: `snapshot(extension_class=EventSequence) == trace`.
 
 Needs syrupy. One line per event, adjacent deltas joined, so that a snapshot does not change with
-the cuts of tokens. Ids are numbered in the order in which they appear; times are left out.
+the cuts of tokens. Ids and opaque data are numbered in the order in which they appear; times are
+left out.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ else:
     from syrupy.extensions.single_file import WriteMode
 
 _JOINED: Final = {"thinking.delta": "text", "text.delta": "text", "tool.delta": "arguments"}
-_IDS: Final = frozenset({"id"})
+# Opaque data, a signature or sealed thinking, is another each time, as ids are.
+_MASKED: Final = frozenset({"id", "data"})
 
 
 class EventSequence(Extension):
@@ -38,9 +40,9 @@ class EventSequence(Extension):
 
 def lines(trace: Trace) -> Iterator[str]:
     """The semantic events of a trace, readable and without what changes from run to run."""
-    ids: dict[str, str] = {}
+    masks: dict[tuple[str, str], str] = {}
     for type_, fields in _joined(trace.semantic):
-        shown = (f"{name}={_spelt(name, field, ids)}" for name, field in fields.items())
+        shown = (f"{name}={_spelt(name, field, masks)}" for name, field in fields.items())
         yield " ".join((type_, *shown))
 
 
@@ -63,7 +65,8 @@ def _apart(fields: Mapping[str, Any], key: str) -> dict[str, Any]:
     return {name: field for name, field in fields.items() if name != key}
 
 
-def _spelt(name: str, field: Any, ids: dict[str, str]) -> str:
-    if name in _IDS and isinstance(field, str) and field:
-        return ids.setdefault(field, f"<id {len(ids) + 1}>")
+def _spelt(name: str, field: Any, masks: dict[tuple[str, str], str]) -> str:
+    if name in _MASKED and isinstance(field, str) and field:
+        number = 1 + sum(kind == name for kind, _ in masks)
+        return masks.setdefault((name, field), f"<{name} {number}>")
     return json.dumps(field, ensure_ascii=False)

@@ -6,30 +6,39 @@ has: transfer chunks, and resets seen by the operating system.
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
+import anyio
 import httpx
 
+from conformance.pytest_plugin.libraries import answered, broken, library_of
+from conformance.pytest_plugin.portal import Portal
 from conformance.targets.replay import Address, ReplayOptions
-from conformance.targets.replay.matching import Index, Shelf
-from conformance.targets.replay.miss import Miss, explain
+from conformance.targets.replay.matching import Index, Shelf, Wanted
+from conformance.targets.replay.miss import explain
 from conformance.targets.replay.reading import Asked
-from conformance.targets.replay.script import Script
+from conformance.targets.replay.script import End, Script
 from conformance.targets.replay.tape import tapes
 
 
 class ReplayTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     """Answers as recorded, each exchange once; `misses` say what nothing answered.
 
-    Raises CassetteError for what cannot be replayed.
+    With `onward` that goes there instead. Raises CassetteError for what cannot be replayed.
     """
 
-    def __init__(self, sources: tuple[Path, ...], options: ReplayOptions | None = None) -> None:
+    def __init__(
+        self,
+        sources: tuple[Path, ...],
+        options: ReplayOptions | None = None,
+        onward: Portal | None = None,
+    ) -> None:
         entries = [entry for each in tapes(sources) for entry in each.entries]
         self._shelf = Shelf(Index(entries, options or ReplayOptions()))
+        self._onward = onward
         self.misses: list[str] = []
 
     def unused(self) -> tuple[Address, ...]:
@@ -37,35 +46,51 @@ class ReplayTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return tuple(entry.address for entry in self._shelf.unused())
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        return self._answer(request, request.read())
+        wanted = self._wanted(request, request.read())
+        match = self._shelf.take(wanted)
+        if match is not None:
+            return _answer(request, match.script)
+        if self._onward is not None:
+            return self._onward.handle_request(request)
+        return self._missed(request, wanted)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        return self._answer(request, await request.aread())
+        wanted = self._wanted(request, await request.aread())
+        match = self._shelf.take(wanted)
+        if match is not None:
+            return _answer(request, match.script)
+        if self._onward is not None:
+            return await self._onward.handle_async_request(request)
+        return self._missed(request, wanted)
 
-    def _answer(self, request: httpx.Request, body: bytes) -> httpx.Response:
+    def _wanted(self, request: httpx.Request, body: bytes) -> Wanted:
         headers = tuple((name.lower(), value) for name, value in request.headers.items())
         target = request.url.raw_path.decode("ascii", "replace")
         asked = Asked(request.method, target, headers, body, http11=True, keeps_alive=True)
-        wanted = self._shelf.index.wanted(asked, target)
-        match = self._shelf.take(wanted)
-        if match is None:
-            return self._missed(explain(wanted, self._shelf.index))
-        script = match.script
-        if not script.has_head:
-            raise httpx.RemoteProtocolError("the connection broke before any answer")
-        return httpx.Response(script.status, headers=list(script.headers), stream=_Body(script))
+        return self._shelf.index.wanted(asked, target)
 
-    def _missed(self, miss: Miss) -> httpx.Response:
+    def _missed(self, request: httpx.Request, wanted: Wanted) -> httpx.Response:
+        miss = explain(wanted, self._shelf.index)
         self.misses.append(miss.why)
-        return httpx.Response(
+        made: httpx.Response = library_of(request).Response(
             404, headers={"content-type": "application/json"}, content=miss.body()
         )
+        return made
 
 
-class _Body(httpx.SyncByteStream, httpx.AsyncByteStream):
+def _answer(request: httpx.Request, script: Script) -> httpx.Response:
+    if not script.has_head:
+        raise broken(request, "RemoteProtocolError", "the connection broke before any answer")
+    body = _Body(request, script)
+    made: httpx.Response = answered(request, script.status, list(script.headers), body)
+    return made
+
+
+class _Body:
     """The pieces of one answer, and its end."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, request: httpx.Request, script: Script) -> None:
+        self._request = request
         self._script = script
 
     def __iter__(self) -> Iterator[bytes]:
@@ -78,15 +103,26 @@ class _Body(httpx.SyncByteStream, httpx.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for ms, data in self._script.pieces():
             if ms:
-                await asyncio.sleep(ms / 1000)
+                await anyio.sleep(ms / 1000)
             yield data
         self._end()
 
     def _end(self) -> None:
-        match self._script.end:
-            case "fin":
-                raise httpx.RemoteProtocolError("the answer was cut off before its end")
-            case "rst":
-                raise httpx.ReadError("the connection was reset")
-            case "stall":
-                raise httpx.ReadTimeout("nothing more came")
+        if end := _ENDS.get(self._script.end):
+            raise broken(self._request, *end)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    async def aclose(self) -> None:
+        """As `close`."""
+
+
+_ENDS: Final[Mapping[End, tuple[str, str]]] = {
+    "fin": ("RemoteProtocolError", "the answer was cut off before its end"),
+    "rst": ("ReadError", "the connection was reset"),
+    "stall": ("ReadTimeout", "nothing more came"),
+}
+
+Transport = ReplayTransport | Portal
+"""What stands in for a model inside the process."""

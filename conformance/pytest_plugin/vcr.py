@@ -15,8 +15,9 @@ FLATTENED: Final = (
     " conformance_server records streams as they are"
 )
 BETWEEN: Final = (
-    "vcrpy is active in this test: a client that asks conformance_server goes through it, which"
-    " joins the chunks of streams, or refuses them; take the marker off, or set ignore_localhost"
+    "vcrpy is active in this test: what goes to conformance_server, or is recorded, goes through"
+    " it, which joins the chunks of streams, or refuses them; take the marker off, or set"
+    " ignore_localhost"
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,16 +16,22 @@ import pytest
 import conformance.pytest_plugin.clients
 import conformance.pytest_plugin.collecting
 import conformance.pytest_plugin.episodes
+import conformance.pytest_plugin.recorder
 import conformance.pytest_plugin.servers
 import conformance.pytest_plugin.staging
 import conformance.pytest_plugin.tracing
+import conformance.pytest_plugin.transport
 import conformance.targets.recording  # noqa: F401  # as said
 from conformance.cassette import open_recording
 from conformance.targets.replay import ReplayOptions, Serving, serving
 
+with suppress(ImportError):
+    import httpx2  # noqa: F401  # as said
+
 collect_ignore = ["sample"]  # a project of its own
 
 CASSETTES: Final = Path(__file__).parents[2] / "cassettes"
+OPTIONS: Final = ("--tb=short", "-W", "error")
 PLAIN: Final = CASSETTES / "openai.chat/openai/padding-off.cassette.jsonl"
 SUMMARY: Final = CASSETTES / "openai.responses/openai/summary-four-parts.cassette.jsonl"
 BROKEN: Final = CASSETTES / "mutants/summary/lifecycle/text-agrees.cassette.jsonl"
@@ -54,14 +61,15 @@ class Project:
     def run(self, *args: str) -> pytest.RunResult:
         others = ("cacheprovider", "randomly", "xdist", "recording", "asyncio")
         quiet = [each for name in others for each in ("-p", f"no:{name}")]
-        return self._pytester.runpytest_inprocess(*self._plugin, *quiet, "--tb=short", *args)
+        return self._pytester.runpytest_inprocess(*self._plugin, *quiet, *OPTIONS, *args)
 
     def spawn(self, *args: str) -> pytest.RunResult:
         """As `run`, in a process of its own with only those plugins that `args` name."""
         plugin = ("-p", "conformance.pytest_plugin")
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-            return self._pytester.runpytest_subprocess(*plugin, "-p", "no:cacheprovider", *args)
+            cold = ("-p", "no:cacheprovider")
+            return self._pytester.runpytest_subprocess(*plugin, *cold, *OPTIONS, *args)
 
     def tests(self, text: str, *, asked: Path = PLAIN) -> Path:
         """A module of tests, with BODY, the request of a recording, and `ask(url)`."""
@@ -108,4 +116,12 @@ def upstream() -> Iterator[Serving]:
 def counts(result: pytest.RunResult, **wanted: int) -> None:
     """Holds the outcomes against those that are wanted, and nothing else."""
     found: dict[str, Any] = result.parseoutcomes()
-    assert {k: v for k, v in found.items() if k not in ("warnings", "warning")} == wanted
+    # How many rules a suite has, and so how many `-k` leaves out, is nobody's business here.
+    beside = ("warnings", "warning", "deselected")
+    assert {k: v for k, v in found.items() if k not in beside} == wanted
+
+
+def recorded(project: Project, home: str = "cassettes/test_client/test_asks") -> list[str]:
+    """Names of what lies in the folder of a test."""
+    folder = project.path / home
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []

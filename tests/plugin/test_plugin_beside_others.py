@@ -8,7 +8,7 @@ import pytest
 
 from conformance.cassette import open_recording
 from conformance.targets.replay import Serving
-from tests.plugin.conftest import PLAIN, SUMMARY, Project, counts
+from tests.plugin.conftest import CASSETTES, PLAIN, SUMMARY, Project, counts
 
 HOME = "cassettes/test_client/test_asks"
 ASKS = """
@@ -62,6 +62,12 @@ async def test_asks(conformance_server, conformance_trace):
         async with client.stream("POST", url, json=BODY) as response:
             trace = await conformance_trace.aread(response)
     assert trace.text
+
+
+async def test_records(conformance_transport):
+    async with httpx.AsyncClient(transport=conformance_transport) as client:
+        answer = await client.post("http://x/v1/chat/completions", json=BODY)
+    assert answer.status_code == 200
 """
 
 
@@ -72,17 +78,23 @@ async def test_asks(conformance_server, conformance_trace):
         pytest.param("anyio", "anyio", marks=needs("anyio")),
     ],
 )
-def test_asynchronous_tests_use_the_fixtures(project: Project, plugin: str, marker: str) -> None:
+def test_asynchronous_tests_use_the_fixtures(
+    project: Project, upstream: Serving, plugin: str, marker: str
+) -> None:
     project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
     project.write(
         "conftest.py",
         "import pytest\n\n@pytest.fixture\ndef anyio_backend():\n    return 'asyncio'\n",
     )
-    project.tests(f"@pytest.mark.{marker}{ASYNC}")
-    counts(
-        project.spawn("-p", "anyio.pytest_plugin" if plugin == "anyio" else f"{plugin}.plugin"),
-        passed=1,
-    )
+    project.tests(f"pytestmark = pytest.mark.{marker}\n{ASYNC}")
+    asked: tuple[str, ...] = ("-p", "anyio.pytest_plugin")
+    if plugin == "pytest_asyncio":  # without the option it warns of its own future
+        option = "asyncio_default_fixture_loop_scope=function"
+        asked = ("-p", "pytest_asyncio.plugin", "-o", option)
+    live = ("--conformance-record=new_episodes", f"--conformance-url={upstream.url}")
+    counts(project.spawn(*asked, *live), passed=2)
+    counts(project.spawn(*asked), passed=2)
+    assert upstream.requests == 1
 
 
 @needs("pytest_recording")
@@ -103,9 +115,36 @@ def test_vcr_in_the_same_test_is_told(project: Project, upstream: Serving) -> No
         "    assert trace.recording.header.fidelity == 'text'\n"
         "    assert 'vcrpy is active' in trace.notes[0]\n"
     )
-    result = project.spawn("-p", "pytest_recording.plugin", "--record-mode=once")
+    args = ("-p", "pytest_recording.plugin", "--record-mode=once", "-W", "default")
+    result = project.spawn(*args)
     counts(result, passed=1)
     result.stdout.fnmatch_lines(["*FlattenedWarning: vcrpy is active in this test*"])
+
+
+@needs("pytest_recording")
+def test_vcr_beside_a_recording_without_a_port_is_told(project: Project) -> None:
+    project.tests(
+        "@pytest.mark.vcr\n"
+        "@pytest.mark.conformance(url='http://127.0.0.1:9')\n"
+        "def test_asks(conformance_transport):\n"
+        "    pass\n"
+    )
+    recording = ("-p", "pytest_recording.plugin", "-W", "default")
+    result = project.spawn(*recording, "--record-mode=once")
+    result.stdout.fnmatch_lines(["*FlattenedWarning: vcrpy is active in this test*"])
+    result = project.spawn(*recording)
+    result.stdout.no_fnmatch_line("*FlattenedWarning*")
+
+
+@needs("pytest_recording")
+def test_transport_needs_no_network(project: Project) -> None:
+    project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
+    project.tests(
+        "def test_asks(conformance_transport):\n"
+        "    with httpx.Client(transport=conformance_transport) as client:\n"
+        "        client.post('http://x/v1/chat/completions', json=BODY)\n"
+    )
+    counts(project.spawn("-p", "pytest_recording.plugin", "--block-network"), passed=1)
 
 
 @needs("pytest_recording")
@@ -141,3 +180,15 @@ def test_snapshot_is_readable_and_masks_ids(project: Project) -> None:
     counts(project.spawn("-p", "syrupy"), passed=1)
     project.write("one.sse", body.replace('"stop"', '"length"'))
     counts(project.spawn("-p", "syrupy"), failed=1)
+
+
+@needs("syrupy")
+def test_snapshot_numbers_ids_and_opaque_data_apart(project: Project) -> None:
+    project.take(CASSETTES / "anthropic.messages/anthropic/tool-round.cassette.jsonl")
+    project.tests(SNAPSHOT.replace("one.sse", "tool-round.cassette.jsonl"))
+    counts(project.spawn("-p", "syrupy", "--snapshot-update"), passed=1)
+    (file,) = project.path.rglob("*.events")
+    text = file.read_text(encoding="utf-8")
+    assert 'message.start choice=0 role="assistant" id=<id 1>' in text
+    assert "tool.end choice=0 index=0 id=<id 2> " in text
+    assert 'kind="signature" data=<data 1>' in text

@@ -138,3 +138,76 @@ def test_client_and_server_exclude_each_other(replayed: Project) -> None:
 def test_scenarios_are_skipped_where_a_client_is_tested(project: Project) -> None:
     project.write("a.conformance.yaml", SPEC)
     counts(project.run("--conformance-client=x"), skipped=1)
+
+
+def test_without_leaves_out_what_a_target_lacks(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(project.path)
+    project.write("served.py", APP)
+    project.write("a.conformance.yaml", f"{SPEC}without: [thinking]\n")
+    result = project.run("--conformance-url=asgi:served:app", "-rs")
+    assert "failed" not in result.parseoutcomes()
+    result.stdout.fnmatch_lines(["SKIPPED*not run: the target or its profile leaves it out"])
+    result.stdout.no_fnmatch_line("*::wire/chat/* PASSED*")
+
+
+LOCKED = """
+from served import app as inner
+
+
+async def app(scope, receive, send):
+    if scope["type"] == "http" and (b"authorization", b"Bearer k-1") not in scope["headers"]:
+        await send({"type": "http.response.start", "status": 401, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+        return
+    await inner(scope, receive, send)
+"""
+
+
+def test_key_is_taken_from_the_environment(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(project.path)
+    monkeypatch.setenv("SERVICE_KEY", "k-1")
+    project.write("served.py", APP)
+    project.write("locked.py", LOCKED)
+    project.write("a.conformance.yaml", f"{SPEC}api-key-env: SERVICE_KEY\n")
+    result = project.run("--conformance-url=asgi:locked:app")
+    assert "failed" not in result.parseoutcomes(), result.stdout.str()
+    assert result.parseoutcomes()["passed"] > 10
+
+
+def test_target_is_what_a_baseline_calls_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BREAK", "1")
+    monkeypatch.syspath_prepend(project.path)
+    project.write("served.py", APP)
+    places = "[think/stream, think/body]"
+    entry = f"rule: wire/chat/done-once, target: my-service-1.0, exchange: {places}, reason: known"
+    project.write("known.yaml", f"entries:\n  - {{{entry}}}\n")
+    spec = f"{SPEC}rules: [wire/chat/done-once]\nexpected-failures: known.yaml\n"
+    for more, expected in (("target: my-service-1.0\n", 2), ("", 0)):
+        project.write("a.conformance.yaml", f"{spec}{more}")
+        outcomes = project.run("--conformance-url=asgi:served:app").parseoutcomes()
+        assert outcomes.get("xfailed", 0) == expected
+
+
+def test_whole_places_are_items_where_the_file_says_so(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(project.path)
+    project.write("served.py", APP)
+    project.write("a.conformance.yaml", f"{SPEC}items: exchange\n")
+    counts(project.run("--conformance-url=asgi:served:app"), passed=3)
+    monkeypatch.setenv("BREAK", "1")
+    result = project.run("--conformance-url=asgi:served:app")
+    result.stdout.fnmatch_lines(["FAILED a.conformance.yaml::chat/think/stream - FAIL MUST *"])
+
+
+def test_recordings_of_a_client_are_items_where_the_file_says_so(replayed: Project) -> None:
+    replayed.write("a.conformance.yaml", f"{REPLAYED}items: exchange\n")
+    counts(replayed.run(f"--conformance-client={CLIENT}"), passed=2)
+    result = replayed.run(f"--conformance-client={CLIENT} --defect thinking-dropped")
+    result.stdout.fnmatch_lines(["FAILED a.conformance.yaml::one - FAIL MUST thinking/client/*"])

@@ -1,4 +1,4 @@
-"""A project of a team: a FastAPI service, a pydantic-ai client, tested offline in CI."""
+"""A project of a team: a FastAPI service, pydantic-ai clients of two APIs, offline in CI."""
 
 from __future__ import annotations
 
@@ -48,36 +48,55 @@ def service(folder: Path) -> Iterator[str]:
             process.terminate()
 
 
-@needs("fastapi", "pydantic_ai", "uvicorn")
-def test_client_is_recorded_once_and_tested_offline(
+@needs("fastapi", "pydantic_ai", "anthropic", "httpx2", "uvicorn")
+def test_clients_are_recorded_once_and_tested_offline(
     sample: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with service(sample.path) as url:
         live = ("--conformance-record=once", f"--conformance-url={url}")
-        counts(sample.spawn("test_assistant.py", *live), passed=2)
+        counts(sample.spawn("test_assistant.py", *live), passed=3)
     monkeypatch.setenv("CI", "true")
-    counts(sample.spawn("test_assistant.py"), passed=2)
-    judged = sample.spawn("recorded.conformance.yaml").parseoutcomes()
-    assert judged["passed"] > 20
+    counts(sample.spawn("test_assistant.py"), passed=3)
+    result = sample.spawn("recorded.conformance.yaml", "-v")
+    result.stdout.fnmatch_lines_random(
+        [
+            "*::wire/chat/done-present PASSED*",
+            "*::wire/messages/stop-present PASSED*",
+        ]
+    )
+    judged = result.parseoutcomes()
+    assert judged["passed"] > 30
     assert "failed" not in judged
 
 
-@needs("fastapi", "pydantic_ai")
+@needs("fastapi", "pydantic_ai", "anthropic", "httpx2")
+def test_client_is_recorded_from_the_application_itself(
+    sample: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live = ("--conformance-record=once", "--conformance-url=asgi:service:app")
+    counts(sample.spawn("test_assistant.py", "-k", "messages", *live), passed=1)
+    monkeypatch.setenv("CI", "true")
+    counts(sample.spawn("test_assistant.py", "-k", "messages"), passed=1)
+
+
+@needs("fastapi", "pydantic_ai", "anthropic", "httpx2")
 def test_client_without_its_recordings_fails_in_ci(
     sample: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CI", "true")
     result = sample.spawn("test_assistant.py")
-    counts(result, failed=2)
+    counts(result, failed=3)
     result.stdout.fnmatch_lines(["*holds no recording*"])
 
 
 @needs("fastapi")
 def test_service_is_tested_without_a_port(sample: Project) -> None:
-    counts(sample.spawn("test_service.py"), passed=1)
+    counts(sample.spawn("test_service.py"), passed=2)
 
 
 @needs("fastapi")
 def test_service_takes_scenarios_without_a_port(sample: Project) -> None:
     result = sample.spawn("service.conformance.yaml", "--conformance-url=asgi:service:app")
-    result.stdout.fnmatch_lines(["*passed*"])
+    outcomes = result.parseoutcomes()
+    assert outcomes["passed"] > 50
+    assert "failed" not in outcomes

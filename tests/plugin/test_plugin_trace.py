@@ -181,15 +181,6 @@ def test_failure_shows_the_finding_and_not_the_plugin(project: Project) -> None:
     result.stdout.no_fnmatch_line("*conforming.py*def assert_conforms*")
 
 
-def test_profile_option_judges_traces(project: Project) -> None:
-    project.take(PLAIN, "one.cassette.jsonl")
-    project.tests(
-        "def test_it(conformance_trace):\n"
-        "    assert conformance_trace('one.cassette.jsonl').choices.profile == 'vllm'\n"
-    )
-    counts(project.run("--conformance-profile=vllm"), passed=1)
-
-
 def test_asynchronous_application_needs_no_port(project: Project) -> None:
     project.tests(
         "import asyncio\n"
@@ -210,14 +201,3 @@ def test_asynchronous_application_needs_no_port(project: Project) -> None:
         "    assert len(trace.exchanges[0].chunks) == 3\n"
     )
     counts(project.run(), passed=1)
-
-
-@pytest.mark.parametrize("option", ["--conformance-strict", "--conformance-require-exercised"])
-def test_strictness_of_the_run_counts_in_tests(project: Project, option: str) -> None:
-    project.take(CASSETTES / "mutants/summary/request/comes-when-asked.cassette.jsonl", "one.jsonl")
-    project.tests(
-        "def test_it(conformance_trace):\n"
-        "    conformance.assert_conforms(conformance_trace('one.jsonl'), 'summary')\n"
-    )
-    counts(project.run(), passed=1)
-    counts(project.run(option), failed=1)

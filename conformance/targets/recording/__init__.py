@@ -6,7 +6,13 @@ as it comes, cut as it came.
 
 from __future__ import annotations
 
-from conformance.targets.recording.direct import Asking, load_requests, record_directly
+from conformance.targets.recording.direct import (
+    Asking,
+    Questions,
+    in_turn,
+    load_requests,
+    record_directly,
+)
 from conformance.targets.recording.proxy import RecordingProxy
 from conformance.targets.recording.shelf import Shelf, Terms, dialect_of
 from conformance.targets.recording.take import Told
@@ -17,11 +23,13 @@ __all__ = [
     "Asking",
     "Origin",
     "Patience",
+    "Questions",
     "RecordingProxy",
     "Shelf",
     "Terms",
     "Told",
     "dialect_of",
+    "in_turn",
     "load_requests",
     "record_directly",
 ]

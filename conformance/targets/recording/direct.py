@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +15,7 @@ from conformance.cassette import is_recording, open_recording
 from conformance.cassette.redact import REDACTED
 from conformance.cassette.source import whole
 from conformance.errors import CassetteError, Place, RemoteError, UsageError
-from conformance.events import Ending, Request
+from conformance.events import Chunk, Ending, Exchange, Request
 from conformance.targets.recording.heads import Headers, end_to_end, without
 from conformance.targets.recording.shelf import Reel, Terms, dialect_of
 from conformance.targets.recording.take import Take, Told
@@ -23,6 +23,7 @@ from conformance.targets.recording.upstream import Broken, Connection, Head, Ori
 from conformance.targets.server_limits import Limits
 
 _MOST_REQUEST: Final = 64 * 1024 * 1024
+_MOST_REMEMBERED: Final = 16 * 1024 * 1024
 _OWN: Final = ("host", "content-length", "accept-encoding")
 
 
@@ -35,6 +36,12 @@ class Asking:
     method: str = "POST"
     headers: Headers = ()
     after: int | None = None
+    scenario: str = ""
+    role: str = ""
+
+
+Questions = Generator[Asking, Exchange, None]
+"""Requests, one after the other; each is told what the one before it was answered, as it came."""
 
 
 def load_requests(file: Path, path: str | None, base: str = "") -> list[Asking]:
@@ -55,6 +62,8 @@ def load_requests(file: Path, path: str | None, base: str = "") -> list[Asking]:
             method=each.request.method,
             headers=tuple(pair for pair in each.request.headers if pair[1] != REDACTED),
             after=each.after,
+            scenario=each.scenario,
+            role=each.role,
         )
         for each in open_recording(file).exchanges
         if each.request is not None
@@ -64,9 +73,15 @@ def load_requests(file: Path, path: str | None, base: str = "") -> list[Asking]:
     return asked
 
 
+def in_turn(asked: Iterable[Asking]) -> Questions:
+    """Requests that stand fast, whatever is answered."""
+    for one in asked:  # noqa: UP028  # a list cannot be told what came, as `yield from` would
+        yield one
+
+
 async def record_directly(
     origin: Origin,
-    asked: Sequence[Asking],
+    asked: Questions,
     target: Path,
     terms: Terms,
     *,
@@ -75,27 +90,48 @@ async def record_directly(
 ) -> list[Told]:
     """Asks one after the other and writes one cassette. What came of each.
 
+    What is told to `asked` is kept in memory, up to 16 MiB of each answer.
+
     Raises RemoteError where no response head came (what was sent is in the cassette), CassetteError
     where the cassette cannot be written.
     """
     reel: Reel | None = None
     told: list[Told] = []
     try:
-        for one in asked:
+        one = next(asked, None)
+        while one is not None:
             request = _request(origin, one, secrets or {})
             reel = reel or Reel(target, terms, request, via="direct")
-            take = reel.take(request, one.after, when_full="client-closed")
+            take = reel.take(
+                request,
+                one.after,
+                when_full="client-closed",
+                step=(one.scenario, one.role),
+                remembers=_MOST_REMEMBERED,
+            )
             try:
-                told.append(await _record(origin, request, take, limits))
+                came, heard = await _record(origin, request, take, limits)
             finally:
                 reel.ended()
+            told.append(came)
+            one = _next(asked, heard)
     finally:
         if reel is not None:
             reel.writer.close()
     return told
 
 
-async def _record(origin: Origin, request: Request, take: Take, limits: Limits) -> Told:
+def _next(asked: Questions, heard: Exchange) -> Asking | None:
+    try:
+        return asked.send(heard)
+    except StopIteration:
+        return None
+
+
+async def _record(
+    origin: Origin, request: Request, take: Take, limits: Limits
+) -> tuple[Told, Exchange]:
+    """What to tell of an exchange, and the exchange as it came."""
     run = _Run(origin, request, take, limits)
     how: Ending = "client-closed"
     note = ""
@@ -110,7 +146,14 @@ async def _record(origin: Origin, request: Request, take: Take, limits: Limits) 
         told = take.end(how, note)
     if run.head is None:
         raise RemoteError(f"{origin.netloc}: {note}")
-    return told
+    return told, Exchange(
+        number=take.number,
+        request=request,
+        response=run.head.response,
+        chunks=(Chunk(take.start),),
+        end=how,
+        dialect=dialect_of(request.path),
+    )
 
 
 class _Run:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from conformance.targets.server_body import decodable
+
 Headers = tuple[tuple[str, str], ...]
 
 _HOP_BY_HOP: Final = frozenset(
@@ -23,7 +25,6 @@ _HOP_BY_HOP: Final = frozenset(
         "upgrade",
     }
 )
-_DECODABLE: Final = frozenset({"gzip", "x-gzip", "deflate", "identity"})
 
 
 def decoded(pairs: Iterable[tuple[bytes, bytes]]) -> Headers:
@@ -66,7 +67,8 @@ def readable_encodings(headers: Headers) -> Headers:
     """Asks for no encoding but those that can be recorded decoded."""
     asked = value_of(headers, "accept-encoding")
     tokens = [one.strip() for one in (asked or "").split(",")]
-    kept = [one for one in tokens if one.split(";")[0].strip().lower() in _DECODABLE]
+    readable = decodable() | {"identity"}
+    kept = [one for one in tokens if one.split(";")[0].strip().lower() in readable]
     spelled = ", ".join(kept) or "identity"
     return (*without(headers, "accept-encoding"), ("accept-encoding", spelled))
 

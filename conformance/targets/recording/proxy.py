@@ -17,7 +17,7 @@ from conformance.errors import ConformanceError, UsageError
 from conformance.targets.recording.client_side import ClientSide
 from conformance.targets.recording.shelf import Shelf
 from conformance.targets.recording.upstream import Origin
-from conformance.targets.recording.visit import Patience, Visit
+from conformance.targets.recording.visit import Patience, Route, Visit, Way
 
 _BACKLOG: Final = 256
 _MOST_CLIENTS: Final = 1024
@@ -26,7 +26,8 @@ _MOST_CLIENTS: Final = 1024
 class RecordingProxy:
     """Listens, passes on, records; an asynchronous context manager. `url` is known inside it.
 
-    Raises UsageError where it cannot listen.
+    `route` says of each request where it goes, and what records it; default: to `upstream`, in
+    `shelf`. Raises UsageError where it cannot listen.
     """
 
     def __init__(
@@ -38,11 +39,12 @@ class RecordingProxy:
         port: int = 0,
         patience: Patience | None = None,
         warn: Callable[[str], None] | None = None,
+        route: Route | None = None,
     ) -> None:
         self.failures = 0
         self.url = ""
-        self._upstream = upstream
         self._shelf = shelf
+        self._route = route or (lambda _: Way(upstream, shelf))
         self._host, self._port = host, port
         self._patience = patience or Patience()
         self._warn = warn or (lambda _: None)
@@ -83,7 +85,7 @@ class RecordingProxy:
             writer.close()
             return
         client = ClientSide(reader, writer)
-        visit = Visit(client, self._upstream, self._shelf, self._patience, self._fail)
+        visit = Visit(client, self._route, self._patience, self._fail)
         task = asyncio.create_task(visit.serve())
         self._clients.add(task)
         task.add_done_callback(self._left)

@@ -61,8 +61,9 @@ class Reel:
         *,
         when_full: Ending = "open",
         came: float | None = None,
+        **more: Any,
     ) -> Take:
-        """A new exchange; it is this cassette's latest."""
+        """A new exchange; it is this cassette's latest. `more` is what `Take` knows beside it."""
         self.running += 1
         return Take(
             self.writer,
@@ -73,6 +74,7 @@ class Reel:
             came=came,
             after=after,
             dialect=dialect_of(request.path),
+            **more,
         )
 
     def ended(self) -> None:

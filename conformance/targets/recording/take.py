@@ -18,10 +18,9 @@ from conformance.cassette import BodyRedactor, Redactor, Writer
 from conformance.events import Chunk, Ending, Request, Response
 from conformance.targets.recording.framing import Piece
 from conformance.targets.recording.heads import without
-from conformance.targets.server_body import Decoder, UndecodableError
+from conformance.targets.server_body import Decoder, UndecodableError, decodable, wanting
 
 _IDENTITY: Final = ("", "identity")
-_DECODABLE: Final = ("gzip", "x-gzip", "deflate")
 # A transfer chunk that is longer is recorded as several.
 _LONGEST_CHUNK: Final = 16 * 1024 * 1024
 _START: Final = 4096
@@ -43,7 +42,7 @@ class Take:
     """Records one exchange into a cassette that is open. `redactor` None: everything as it came.
 
     `max_bytes` bounds what is recorded of the body; then its end is `when_full`. `start` is how the
-    body began, not redacted.
+    body began, not redacted, up to `remembers` bytes.
     """
 
     def __init__(
@@ -56,7 +55,9 @@ class Take:
         when_full: Ending = "open",
         after: int | None = None,
         dialect: str | None = None,
+        step: tuple[str, str] = ("", ""),
         came: float | None = None,
+        remembers: int = _START,
     ) -> None:
         self.note = ""
         self._writer = writer
@@ -72,8 +73,12 @@ class Take:
         self._chunks = self._size = 0
         self._ending: Ending | None = None
         self._last = perf_counter() if came is None else came
+        self._remembers = remembers
         self.start = b""
-        self.number = writer.request(self._request, after=after, dialect=dialect)
+        scenario, role = step
+        self.number = writer.request(
+            self._request, after=after, dialect=dialect, scenario=scenario, role=role
+        )
 
     @property
     def is_full(self) -> bool:
@@ -122,8 +127,8 @@ class Take:
     def _chunk(self, data: bytes) -> None:
         self._pieces, self._held = [], 0
         clear = self._decoded(data)
-        if len(self.start) < _START:
-            self.start += clear[:_START]
+        if len(self.start) < self._remembers:
+            self.start += clear[: self._remembers]
         if not clear and data:
             return  # the decoder keeps it: it comes with the next chunk
         ms = self._elapsed()
@@ -155,9 +160,11 @@ class Take:
 
     def _decoding(self, response: Response, encoding: str) -> Response:
         """The head as recorded where the body is encoded."""
-        if encoding not in _DECODABLE:
+        if encoding not in decodable():
             if self._redactor is not None:
-                self._stop("open", f"a body in {encoding!r} cannot be redacted: not recorded")
+                missing = f" ({hint})" if (hint := wanting(encoding)) else ""
+                note = f"a body in {encoding!r} cannot be redacted: not recorded{missing}"
+                self._stop("open", note)
                 return replace(response, headers=without(response.headers, "content-encoding"))
             self.note = f"the body is recorded as it came, in {encoding!r}"
             return response

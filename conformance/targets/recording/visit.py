@@ -1,6 +1,6 @@
 """One client of the proxy: its requests, one after the other, and their answers.
 
-Rule 1: one connection to the upstream for each of the client's, so that reuse is the client's own.
+Rule 1: one connection to an upstream for each of the client's, so that reuse is the client's own.
 Rule 2: what came is recorded before it is passed on, the end too. So whatever a client has seen is
 in the cassette (or held back by redaction), even if the recorder is killed in that moment.
 """
@@ -25,6 +25,17 @@ Fail = Callable[[BaseException], None]
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """Where a request goes, and what it is recorded in; nowhere if `shelf` is None."""
+
+    origin: Origin
+    shelf: Shelf | None
+
+
+Route = Callable[[Asked], Way]
+
+
+@dataclass(frozen=True, slots=True)
 class Patience:
     """Seconds: to connect, and the longest silence of the upstream before and within a body."""
 
@@ -35,15 +46,12 @@ class Patience:
 class Visit:
     """Serves one connection of a client until either side ends it."""
 
-    def __init__(
-        self, client: ClientSide, origin: Origin, shelf: Shelf, patience: Patience, fail: Fail
-    ) -> None:
+    def __init__(self, client: ClientSide, route: Route, patience: Patience, fail: Fail) -> None:
         self._client = client
-        self._origin = origin
-        self._shelf = shelf
+        self._route = route
         self._patience = patience
         self._fail = fail
-        self._upstream: Connection | None = None
+        self._upstreams: dict[Origin, Connection] = {}
 
     async def serve(self) -> None:
         """Raises nothing that the client, the upstream or the disk does."""
@@ -62,11 +70,11 @@ class Visit:
     async def _exchange(self, asked: Asked) -> bool:
         """One request and its answer. Whether the connection can go on."""
         _check_target(asked)
-        target = self._origin.target(asked.target)
-        recorded = Recorded(self._shelf, self._fail, asked, target)
+        way = self._route(asked)
+        recorded = Recorded(way.shelf, self._fail, asked, way.origin.target(asked.target))
         stays = False
         try:
-            stays = await self._relay(asked, target, await self._connected(), recorded)
+            stays = await self._relay(asked, way.origin, recorded)
         except Broken as broken:
             if not self._client.gone:
                 recorded.end(broken.end, str(broken))
@@ -77,20 +85,21 @@ class Visit:
             await self._client.unwatch()
         return stays
 
-    async def _connected(self) -> Connection:
-        if self._upstream is not None and not self._upstream.reusable:
-            self._drop()
-        if self._upstream is None:
-            self._upstream = await Connection.open(self._origin, timeout=self._patience.connect)
-        return self._upstream
+    async def _connected(self, origin: Origin) -> Connection:
+        known = self._upstreams.pop(origin, None)
+        if known is not None and not known.reusable:
+            known.abort()
+            known = None
+        upstream = known or await Connection.open(origin, timeout=self._patience.connect)
+        self._upstreams[origin] = upstream
+        return upstream
 
-    async def _relay(
-        self, asked: Asked, target: str, upstream: Connection, recorded: Recorded
-    ) -> bool:
+    async def _relay(self, asked: Asked, origin: Origin, recorded: Recorded) -> bool:
+        upstream = await self._connected(origin)
         headers = readable_encodings(without(end_to_end(asked.headers), "host", "expect"))
-        headers = (("Host", self._origin.netloc), *headers)
+        headers = (("Host", origin.netloc), *headers)
         idle = self._patience.idle
-        await upstream.send(asked.method, target, headers, asked.body)
+        await upstream.send(asked.method, recorded.target, headers, asked.body)
         self._client.watch(upstream.abort)
         recorded.begin()  # while the upstream thinks
         head = await upstream.head(asked.method, idle=idle)
@@ -113,20 +122,20 @@ class Visit:
             await self._client.reset()
 
     def _drop(self) -> None:
-        if self._upstream is not None:
-            self._upstream.abort()
-            self._upstream = None
+        for upstream in self._upstreams.values():
+            upstream.abort()
+        self._upstreams.clear()
 
 
 class Recorded:
     """The recording of one exchange; where it fails, it is told once and given up."""
 
-    def __init__(self, shelf: Shelf, fail: Fail, asked: Asked, target: str) -> None:
+    def __init__(self, shelf: Shelf | None, fail: Fail, asked: Asked, target: str) -> None:
+        self.target = target
         self.has_head = False
         self._shelf = shelf
         self._fail = fail
         self._asked = asked
-        self._target = target
         self._came = perf_counter()
         self._begun = False
         self._running: Running | None = None
@@ -134,8 +143,10 @@ class Recorded:
     def begin(self) -> None:
         """Records the request, as of when it came."""
         self._begun = True
+        if self._shelf is None:
+            return
         asked = self._asked
-        request = Request(asked.method, self._target, asked.headers, _json(asked.body))
+        request = Request(asked.method, self.target, asked.headers, _json(asked.body))
         try:
             self._running = self._shelf.begin(request, self._came)
         except (CassetteError, OSError) as err:
@@ -158,7 +169,8 @@ class Recorded:
         """A second end says nothing."""
         if not self._begun:
             self.begin()
-        self._guard(lambda running: self._shelf.end(running, how, note))
+        if (shelf := self._shelf) is not None:
+            self._guard(lambda running: shelf.end(running, how, note))
         self._running = None
 
     def _guard(self, action: Callable[[Running], object]) -> None:

@@ -1,4 +1,4 @@
-"""A chat service that thinks aloud: FastAPI, and no model behind it."""
+"""A service that thinks aloud, by two APIs: FastAPI, and no model behind it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,21 @@ USAGE = {
     "completion_tokens_details": {"reasoning_tokens": 9},
 }
 HEAD = {"id": "chatcmpl-sample", "object": "chat.completion.chunk", "created": 1795176000}
+MESSAGE: dict[str, Any] = {
+    "id": "msg_sample",
+    "type": "message",
+    "role": "assistant",
+    "content": [],
+    "stop_reason": None,
+    "stop_sequence": None,
+    "usage": {"input_tokens": 7, "output_tokens": 1},
+}
+COUNTED = {"output_tokens": 12, "output_tokens_details": {"thinking_tokens": 9}}
 
 
-def events(asked: dict[str, Any]) -> Iterator[bytes]:
+def chunks(asked: dict[str, Any]) -> Iterator[bytes]:
+    """The stream of a chat completion."""
+
     def chunk(choices: list[dict[str, Any]], **more: Any) -> bytes:
         payload = {**HEAD, "model": asked["model"], "choices": choices, **more}
         return f"data: {json.dumps(payload)}\n\n".encode()
@@ -37,10 +49,39 @@ def events(asked: dict[str, Any]) -> Iterator[bytes]:
     yield b"data: [DONE]\n\n"
 
 
+def events(asked: dict[str, Any]) -> Iterator[bytes]:
+    """The stream of a message."""
+
+    def event(type_: str, **fields: Any) -> bytes:
+        payload = {"type": type_, **fields}
+        return f"event: {type_}\ndata: {json.dumps(payload)}\n\n".encode()
+
+    def block(index: int, empty: dict[str, str], deltas: list[dict[str, str]]) -> Iterator[bytes]:
+        yield event("content_block_start", index=index, content_block=empty)
+        for delta in deltas:
+            yield event("content_block_delta", index=index, delta=delta)
+        yield event("content_block_stop", index=index)
+
+    thoughts = [{"type": "thinking_delta", "thinking": part} for part in THINKING]
+    signed = {"type": "signature_delta", "signature": "c2FtcGxl"}
+    yield event("message_start", message={**MESSAGE, "model": asked["model"]})
+    empty = {"type": "thinking", "thinking": "", "signature": ""}
+    yield from block(0, empty, [*thoughts, signed])
+    words = [{"type": "text_delta", "text": part} for part in TEXT]
+    yield from block(1, {"type": "text", "text": ""}, words)
+    stop = {"stop_reason": "end_turn", "stop_sequence": None}
+    yield event("message_delta", delta=stop, usage=COUNTED)
+    yield event("message_stop")
+
+
 async def chat(request: Request) -> Response:
-    asked = await request.json()
-    return StreamingResponse(events(asked), media_type="text/event-stream")
+    return StreamingResponse(chunks(await request.json()), media_type="text/event-stream")
+
+
+async def messages(request: Request) -> Response:
+    return StreamingResponse(events(await request.json()), media_type="text/event-stream")
 
 
 app = FastAPI()
 app.add_api_route("/v1/chat/completions", chat, methods=["POST"], response_model=None)
+app.add_api_route("/v1/messages", messages, methods=["POST"], response_model=None)

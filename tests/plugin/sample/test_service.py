@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from fastapi.testclient import TestClient
 from service import app  # type: ignore[import-not-found]  # on the path of this project
 
@@ -9,12 +12,22 @@ from conformance import assert_conforms
 from conformance.pytest_plugin.tracing import Tracer
 
 QUESTION = {"role": "user", "content": "How many days are two weeks?"}
-BODY = {"model": "sample", "stream": True, "messages": [QUESTION]}
+ASKED = {"model": "sample", "stream": True, "messages": [QUESTION]}
+THINKS = {"max_tokens": 2048, "thinking": {"type": "enabled", "budget_tokens": 1024}}
 
 
-def test_stream_conforms(conformance_trace: Tracer) -> None:
-    with TestClient(app).stream("POST", "/v1/chat/completions", json=BODY) as response:
+@pytest.mark.parametrize(
+    ("path", "body", "suite"),
+    [
+        ("/v1/chat/completions", ASKED, "wire/chat"),
+        ("/v1/messages", {**ASKED, **THINKS}, "wire/messages"),
+    ],
+)
+def test_stream_conforms(
+    conformance_trace: Tracer, path: str, body: dict[str, Any], suite: str
+) -> None:
+    with TestClient(app).stream("POST", path, json=body) as response:
         trace = conformance_trace(response)
     assert trace.thinking == "Seven days make a week, two weeks are fourteen."
     assert trace.text == "Fourteen days."
-    assert_conforms(trace, "wire/chat", "thinking")
+    assert_conforms(trace, suite, "thinking")

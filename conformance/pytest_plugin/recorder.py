@@ -1,0 +1,133 @@
+"""Recording inside the process: a transport that hands requests on and keeps what comes back.
+
+A chunk is what httpx hands over: a transfer chunk, or what one read gave of it. Rules about what is
+recorded, and when, are those of the recording proxy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+
+from conformance.events import Response
+from conformance.pytest_plugin.applications import hosted
+from conformance.pytest_plugin.options import ASGI
+from conformance.pytest_plugin.portal import Portal
+from conformance.pytest_plugin.responses import ending_of
+from conformance.targets import asgi
+from conformance.targets.recording import Origin, Shelf
+from conformance.targets.recording.client_side import Asked
+from conformance.targets.recording.framing import Piece
+from conformance.targets.recording.heads import decoded, end_to_end, readable_encodings, without
+from conformance.targets.recording.upstream import Head
+from conformance.targets.recording.visit import Fail, Recorded
+
+
+@asynccontextmanager
+async def recorder(url: str, shelf: Shelf, fail: Fail) -> AsyncIterator[Portal]:
+    """A transport that records what the server of this URL answers, or `asgi:MODULE:APP`.
+
+    Raises UsageError for what is neither, or does not start.
+    """
+    is_application = url.startswith(ASGI)
+    origin = Origin.parse(asgi.URL if is_application else url)
+    async with hosted(url) if is_application else httpx.AsyncHTTPTransport() as transport:
+        recording = Recorder(transport, origin, shelf, fail)
+        try:
+            yield Portal(recording, asyncio.get_running_loop())
+        finally:
+            recording.end()
+
+
+class Recorder(httpx.AsyncBaseTransport):
+    """Asks `inner` for what lies below `origin`, whatever host a client names."""
+
+    def __init__(
+        self, inner: httpx.AsyncBaseTransport, origin: Origin, shelf: Shelf, fail: Fail
+    ) -> None:
+        self._inner = inner
+        self._origin = origin
+        self._shelf = shelf
+        self._fail = fail
+        self._recorded: list[Recorded] = []
+
+    def end(self) -> None:
+        """Whatever is still under way has no reader any more."""
+        for each in self._recorded:
+            each.end("client-closed")  # an end that was recorded stands
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        asked = _asked(request, await request.aread())
+        target = self._origin.target(asked.target)
+        recorded = Recorded(self._shelf, self._fail, asked, target)
+        self._recorded.append(recorded)
+        recorded.begin()
+        try:
+            onward = self._onward(asked, target, request)
+            response = await self._inner.handle_async_request(onward)
+        except httpx.TransportError as err:
+            recorded.end(ending_of(err), str(err))
+            raise
+        recorded.head(_head(response))
+        assert isinstance(response.stream, httpx.AsyncByteStream)
+        return httpx.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=_Body(response.stream, recorded),
+            extensions=response.extensions,
+        )
+
+    def _onward(self, asked: Asked, target: str, request: httpx.Request) -> httpx.Request:
+        origin = self._origin
+        kept = without(end_to_end(asked.headers), "host", "expect", "content-length")
+        url = httpx.URL(scheme="https" if origin.tls else "http", host=origin.host)
+        return httpx.Request(
+            asked.method,
+            url.copy_with(port=origin.port, raw_path=target.encode("ascii")),
+            headers=[("Host", origin.netloc), *readable_encodings(kept)],
+            content=asked.body,
+            extensions=request.extensions,
+        )
+
+
+class _Body(httpx.AsyncByteStream):
+    """Pieces, recorded before they are passed on; the end, too."""
+
+    def __init__(self, inner: httpx.AsyncByteStream, recorded: Recorded) -> None:
+        self._inner = inner
+        self._recorded = recorded
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for data in self._inner:
+                self._recorded.take([Piece(data, len(data), whole=True)])
+                yield data
+        except httpx.TransportError as err:
+            self._recorded.end(ending_of(err), str(err))
+            raise
+        self._recorded.end("eof")
+
+    async def aclose(self) -> None:
+        self._recorded.end("client-closed")  # as above
+        await self._inner.aclose()
+
+
+def _asked(request: httpx.Request, body: bytes) -> Asked:
+    return Asked(
+        method=request.method,
+        target=request.url.raw_path.decode("ascii"),
+        headers=decoded(request.headers.raw),
+        body=body,
+        keeps=True,
+        speaks_11=True,
+    )
+
+
+def _head(response: httpx.Response) -> Head:
+    version = str(response.extensions.get("http_version", b"HTTP/1.1"), "ascii", "replace")
+    headers = tuple((name.lower(), value) for name, value in decoded(response.headers.raw))
+    head = Response(response.status_code, version.removeprefix("HTTP/"), headers)
+    return Head(head, response.reason_phrase, chunked=False, length=None)
