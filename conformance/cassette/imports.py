@@ -1,8 +1,9 @@
-"""Recordings that are not cassettes: raw bodies, payload lines, JSON answers, VCR files.
+"""Recordings that are not cassettes: raw bodies, payload lines, JSON answers, and others' tapes.
 
 What an import cannot know it does not make up: a bare `.sse` file has neither request, status nor
 headers. `fidelity` says how far the bytes may be trusted: `bytes` for raw bodies, `text` for VCR
-(serialisers normalise text), `events` where the framing is rebuilt.
+(serialisers normalise text), `events` where the framing is rebuilt (payload lines, fixtures of
+Opal, recordings of OGX). What a `.json` file is, its shape says.
 """
 
 from __future__ import annotations
@@ -14,17 +15,18 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
 
+from conformance.cassette import ogx, opal
 from conformance.cassette.header import Cassette, Fidelity, Header
 from conformance.cassette.payloads import rebuild
 from conformance.cassette.positions import Layout, line_starts
-from conformance.cassette.source import lines, plain_name, whole
+from conformance.cassette.source import beginning, lines, plain_name, whole
 from conformance.errors import CassetteError, Place
 from conformance.events import Chunk, Exchange, Response
 
 if TYPE_CHECKING:
     from conformance.cassette.vcr import Interaction
 
-Kind = Literal["cassette", "sse", "jsonl", "ndjson", "json", "vcr"]
+Kind = Literal["cassette", "sse", "jsonl", "ndjson", "json", "vcr", "opal", "ogx"]
 
 SUFFIXES: Final[tuple[tuple[str, Kind], ...]] = (
     (".cassette.jsonl", "cassette"),
@@ -37,15 +39,17 @@ SUFFIXES: Final[tuple[tuple[str, Kind], ...]] = (
     (".yml", "vcr"),
 )
 _MAX_IMPORT: Final = 64 * 1024 * 1024
+_PEEK: Final = 4096
 _SSE_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":", b"\xef\xbb\xbf")
 _HEADER: Final = b'{"cassette":'
 
 
 class Imported(NamedTuple):
-    """A cassette made of another file, and per exchange where its bytes stand in that file."""
+    """A cassette made of another file, per exchange where its bytes stand in it, and what it is."""
 
     cassette: Cassette
     layouts: tuple[Callable[[], Layout], ...]
+    kind: Kind
 
 
 def kind_of(path: Path) -> Kind:
@@ -86,6 +90,21 @@ def import_with_layout(path: Path, *, dialect: str | None = None) -> Imported:
     return _IMPORTERS[kind](str(path), data, dialect)
 
 
+def is_foreign_json(path: Path) -> bool:
+    """Whether a `.json` file is a fixture of Opal or an answer that OGX recorded, or a broken one.
+
+    Other files are told by their first bytes. Raises nothing.
+    """
+    try:
+        head = beginning(path, _PEEK)
+        if opal.begins_like_one(head):
+            return True
+        recorded = ogx.begins_like_one(head)
+        return recorded and ogx.is_an_answer(whole(path, max_bytes=_MAX_IMPORT))
+    except CassetteError:
+        return False
+
+
 def export_sse(exchange: Exchange) -> bytes:
     """The response body, as it came over the wire."""
     return b"".join(chunk.data for chunk in exchange.chunks)
@@ -93,12 +112,12 @@ def export_sse(exchange: Exchange) -> bytes:
 
 def _sse(file: str, data: bytes, dialect: str | None) -> Imported:
     del file
-    return _body(data, Response(), dialect, "bytes")
+    return _body(data, Response(), dialect, "bytes", "sse")
 
 
 def _ndjson(file: str, data: bytes, dialect: str | None) -> Imported:
     del file
-    return _body(data, _typed("application/x-ndjson"), dialect, "bytes")
+    return _body(data, _typed("application/x-ndjson"), dialect, "bytes", "ndjson")
 
 
 def _json(file: str, data: bytes, dialect: str | None) -> Imported:
@@ -108,15 +127,22 @@ def _json(file: str, data: bytes, dialect: str | None) -> Imported:
         raise CassetteError(f"broken JSON: {err}", place=Place(file)) from err
     if isinstance(value, dict) and isinstance(value.get("interactions"), list):
         return _vcr_json(file, value, dialect)  # vcrpy can write it, too
-    return _body(data, _typed("application/json"), dialect, "bytes")
+    if opal.is_fixture(value):
+        return _rebuilt(opal.fixture(file, data, value, dialect), "opal")
+    if ogx.is_recording(value):
+        return _rebuilt(ogx.recording(file, data, value, dialect), "ogx")
+    return _body(data, _typed("application/json"), dialect, "bytes", "json")
+
+
+def _rebuilt(found: tuple[Cassette, Layout], kind: Kind) -> Imported:
+    cassette, layout = found
+    return Imported(cassette, (partial(_same, layout),), kind)
 
 
 def _jsonl(file: str, data: bytes, dialect: str | None) -> Imported:
     rebuilt = rebuild(file, data)
-    notes = ("a final [DONE] was added with the rebuilt framing",) if rebuilt.added_done else ()
-    layout = rebuilt.layout
-    one = _body(rebuilt.body, Response(), dialect, "events", notes)
-    return one._replace(layouts=(partial(_same, layout),))
+    one = _body(rebuilt.body, Response(), dialect, "events", "jsonl", notes=rebuilt.notes)
+    return one._replace(layouts=(partial(_same, rebuilt.layout),))
 
 
 # PyYAML takes a while to import, and few need it: hence the imports inside.
@@ -140,7 +166,7 @@ def _interactions(found: Sequence[Interaction], dialect: str | None) -> Imported
     header = Header(origin="imported", fidelity="text", dialect=dialect)
     notes = ("VCR keeps neither chunks nor times",)
     cassette = Cassette(header, tuple(one.exchange for one in found), notes=notes)
-    return Imported(cassette, tuple(partial(_same, one.layout) for one in found))
+    return Imported(cassette, tuple(partial(_same, one.layout) for one in found), "vcr")
 
 
 def _same(layout: Layout) -> Layout:
@@ -152,12 +178,14 @@ def _body(
     response: Response,
     dialect: str | None,
     fidelity: Fidelity,
+    kind: Kind,
+    *,
     notes: tuple[str, ...] = (),
 ) -> Imported:
     exchange = Exchange(response=response, chunks=(Chunk(data),), dialect=dialect)
     header = Header(origin="imported", fidelity=fidelity, dialect=dialect)
     cassette = Cassette(header, (exchange,), notes=notes)
-    return Imported(cassette, (partial(line_starts, data),))
+    return Imported(cassette, (partial(line_starts, data),), kind)
 
 
 def _typed(content_type: str) -> Response:

@@ -1,4 +1,4 @@
-"""Rebuilds the SSE framing of recordings that kept the payloads only, one JSON value a line.
+"""Rebuilds the SSE framing of recordings that kept the payloads of events only.
 
 What the envelope was follows from the payload: Responses and Anthropic Messages name each event
 in an `event:` line, Chat Completions ends with `[DONE]` once a choice has finished.
@@ -6,6 +6,7 @@ in an `event:` line, Chat Completions ends with `[DONE]` once a choice has finis
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -14,6 +15,7 @@ from conformance.cassette.positions import Layout
 from conformance.errors import CassetteError, Place
 
 DONE: Final = b"[DONE]"
+_CHUNK: Final = "chat.completion.chunk"
 _NAMED: Final = frozenset(
     {
         "content_block_delta",
@@ -28,6 +30,20 @@ _NAMED: Final = frozenset(
 )
 
 
+class Payload(NamedTuple):
+    """One event with its framing, and the 1-based line of the file on which it stands."""
+
+    line: int
+    frame: bytes
+    finishes: bool
+    is_done: bool
+
+    @classmethod
+    def of(cls, line: int, text: bytes, value: Any) -> Payload:
+        """`value` is the text decoded, None where it is no JSON."""
+        return cls(line, _frame(value, text), _finishes(value), text == DONE)
+
+
 class Rebuilt(NamedTuple):
     """The SSE body, where its events came from, and whether the last one is ours."""
 
@@ -35,32 +51,36 @@ class Rebuilt(NamedTuple):
     layout: Layout
     added_done: bool
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader of the recording should know."""
+        return ("a final [DONE] was added with the rebuilt framing",) if self.added_done else ()
+
 
 def rebuild(file: str, lines: bytes) -> Rebuilt:
     """SSE for these lines. Raises CassetteError with the line that is no JSON value."""
-    frames: list[bytes] = []
-    numbers: list[int] = []
-    unfinished, done = True, False
-    for number, line in enumerate(lines.split(b"\n"), 1):
-        text = line.strip()
-        if not text:
-            continue
-        done = text == DONE
-        value = None if done else _value(file, number, text)
-        unfinished = unfinished and not _finishes(value)
-        frames.append(_frame(value, text))
-        numbers.append(number)
-    if not frames:
+    payloads = [
+        Payload.of(number, text, None if text == DONE else _value(file, number, text))
+        for number, line in enumerate(lines.split(b"\n"), 1)
+        if (text := line.strip())
+    ]
+    if not payloads:
         raise CassetteError("expected one JSON value a line, got none", place=Place(file, 1))
-    added = not (unfinished or done)
+    return reframe(payloads)
+
+
+def reframe(payloads: Sequence[Payload], *, whole: bool = True) -> Rebuilt:
+    """SSE for these payloads, at least one. Only a `whole` stream is given the end it lacks."""
+    added = whole and any(each.finishes for each in payloads) and not payloads[-1].is_done
     if added:
-        frames.append(_frame(None, DONE))
-        numbers.append(numbers[-1])
-    return Rebuilt(b"".join(frames), _layout(frames, numbers), added)
+        payloads = [*payloads, Payload.of(payloads[-1].line, DONE, None)]
+    frames = [each.frame for each in payloads]
+    return Rebuilt(b"".join(frames), layout_of(frames, [each.line for each in payloads]), added)
 
 
 def _frame(value: Any, text: bytes) -> bytes:
-    return b"".join((_event_line(value), b"data: ", text, b"\n\n"))
+    data = b"".join(b"data: %b\n" % line for line in text.splitlines() or [b""])
+    return b"".join((_event_line(value), data, b"\n"))
 
 
 def _event_line(value: Any) -> bytes:
@@ -73,7 +93,8 @@ def _event_line(value: Any) -> bytes:
 
 
 def _finishes(value: Any) -> bool:
-    if not isinstance(value, dict) or value.get("object") != "chat.completion.chunk":
+    # Copilot's chunks have no `object`.
+    if not isinstance(value, dict) or value.get("object", _CHUNK) != _CHUNK:
         return False
     choices = value.get("choices")
     if not isinstance(choices, list):
@@ -81,7 +102,8 @@ def _finishes(value: Any) -> bool:
     return any(isinstance(one, dict) and one.get("finish_reason") for one in choices)
 
 
-def _layout(frames: list[bytes], numbers: list[int]) -> Layout:
+def layout_of(frames: Sequence[bytes], numbers: Sequence[int]) -> Layout:
+    """The layout of a body made of these frames, from these 1-based lines."""
     offsets, at = [], 0
     for frame in frames:
         offsets.append(at)

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Final
 
 from conformance.cassette.header import Cassette, Header
-from conformance.cassette.imports import SUFFIXES, Kind, import_with_layout, kind_of
+from conformance.cassette.imports import (
+    SUFFIXES,
+    Kind,
+    import_with_layout,
+    is_foreign_json,
+    kind_of,
+)
 from conformance.cassette.positions import cassette_layout
 from conformance.cassette.read import read
 from conformance.cassette.source import plain_name
@@ -18,6 +24,7 @@ from conformance.events import Exchange
 
 MUTANTS: Final = "mutants"
 _FOUND_IN_FOLDERS: Final = (".cassette.jsonl", ".sse")
+_JSON: Final = ".json"  # found by shape
 _PEEK: Final = 4096
 
 
@@ -59,7 +66,8 @@ def open_recording(path: Path | str, *, dialect: str | None = None) -> Recording
     kind = kind_of(where)
     if kind == "cassette":
         return Recording(where, kind, read(where))
-    return Recording(where, kind, import_with_layout(where, dialect=dialect).cassette)
+    imported = import_with_layout(where, dialect=dialect)
+    return Recording(where, imported.kind, imported.cassette)
 
 
 def locate(path: Path | str, exchange: int, offsets: Sequence[int]) -> list[int]:
@@ -96,7 +104,7 @@ def is_recording(path: Path | str) -> bool:
 
 
 def discover(folder: Path | str) -> tuple[Path, ...]:
-    """Cassettes and `.sse` files below the folder, sorted.
+    """Cassettes, `.sse` files, fixtures of Opal and recordings of OGX below the folder, sorted.
 
     Folders named `mutants` are skipped (their cassettes fail on purpose), unless that is what was
     asked for. Symbolic links are followed to files inside the folder only. Raises CassetteError.
@@ -115,6 +123,9 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def _belongs(path: Path, root: Path) -> bool:
-    if not plain_name(path).endswith(_FOUND_IN_FOLDERS) or not path.is_file():
+    name = plain_name(path)
+    if not name.endswith((*_FOUND_IN_FOLDERS, _JSON)) or not path.is_file():
         return False
-    return not path.is_symlink() or path.resolve().is_relative_to(root)
+    if path.is_symlink() and not path.resolve().is_relative_to(root):
+        return False
+    return not name.endswith(_JSON) or is_foreign_json(path)

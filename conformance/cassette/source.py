@@ -148,6 +148,15 @@ def whole(path: Path, *, max_bytes: int = MAX_BYTES) -> bytes:
         return data
 
 
+def beginning(path: Path, size: int) -> bytes:
+    """The first bytes of the file, inflated, fewer if it is shorter. Raises CassetteError."""
+    with _opened(path) as stream:
+        try:
+            return stream.read(size)
+        except EOFError:
+            return b""
+
+
 def _at(path: Path, line: int | None = None) -> Place:
     return Place(str(path), line)
 

@@ -3,42 +3,58 @@
 Rule 1: an error is a recording that proves something else than it seems to; a warning may be meant.
 Rule 2: a cassette that says what fails on it (`expect`) is broken on purpose: only its header and
 what is private are looked at.
+Rule 3: every kind of flaw has a code, explained in docs/recording.md.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from conformance.cassette import Recording
 from conformance.cassette.recording import MUTANTS
 from conformance.check.claims import asked, denied, named
+from conformance.check.cuts import cuts
 from conformance.check.identifiers import Leftover, Scanner
 from conformance.check.recordings import Choices, check_recording
 from conformance.check.result import StreamResult
 from conformance.check.rulebook import Rulebook
 from conformance.check.splices import splice
-from conformance.check.trace import decode, frames, is_body
-from conformance.dialects.base import NOT_JSON
+from conformance.check.trace import frames, is_body
 from conformance.errors import Place
-from conformance.events import Exchange, Frame
+from conformance.events import Exchange
 from conformance.rules.lint import Problem, Severity
 from conformance.rules.node import nearest
 from conformance.rules.verdicts import Verdict
 
 _NO_RULES: Final = Rulebook(())
 _BAD_REQUEST: Final = 400
+_THINKING: Final = frozenset({"thinking.delta", "thinking.opaque"})
 _NO_ANSWER: Final = frozenset({"refusal.delta", "error"})
 
 
-def flaws(recording: Recording, rules: set[str], folders: tuple[Path, ...] = ()) -> list[Problem]:
-    """Problems of a recording. `rules` are the ids that there are, `folders` hold profiles.
+class Flaws(NamedTuple):
+    """Problems of a recording, and whether thinking is in it; None where nobody looked."""
+
+    problems: list[Problem]
+    thinks: bool | None
+
+
+def flaws(recording: Recording, rules: set[str], folders: tuple[Path, ...] = ()) -> Flaws:
+    """What is wrong with a recording. `rules` are the ids that there are, `folders` hold profiles.
 
     Raises ConformanceError where the recording cannot be judged at all.
     """
-    return list(_Lint(recording, rules, folders).problems())
+    lint = _Lint(recording, rules, folders)
+    of_header = list(lint.of_header())
+    if recording.header.expect:
+        return Flaws(of_header, None)
+    results = check_recording(recording, _NO_RULES, Choices(folders=folders, keep=True))
+    wire = {result.exchange: result for result in results if result.view == "wire"}
+    return Flaws([*of_header, *lint.of_exchanges(wire)], any(map(_thinks, wire.values())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +65,26 @@ class _Lint:
     rules: set[str]
     folders: tuple[Path, ...]
 
-    def problems(self) -> Iterator[Problem]:
+    def of_header(self) -> Iterator[Problem]:
         yield from self._expectations()
         yield from self._leftovers()
         yield from self._chain()
-        if self.recording.header.expect:
-            return
-        choices = Choices(folders=self.folders, keep=True)
-        results = check_recording(self.recording, _NO_RULES, choices)
-        wire = {result.exchange: result for result in results if result.view == "wire"}
+
+    def of_exchanges(self, wire: Mapping[int, StreamResult]) -> Iterator[Problem]:
         yield from self._clocks()
         for exchange in self.recording.exchanges:
             yield from self._pairing(exchange)
-            yield from self._ending(exchange)
+            yield from self._cuts(exchange)
             yield from self._splices(exchange, wire[exchange.number])
         yield from self._claims(wire)
 
     def _problem(
-        self, message: str, severity: Severity, exchange: Exchange | None = None, byte: int = -1
+        self,
+        code: str,
+        message: str,
+        severity: Severity,
+        exchange: Exchange | None = None,
+        byte: int = -1,
     ) -> Problem:
         file = str(self.recording.path)
         line = None
@@ -74,7 +92,7 @@ class _Lint:
             several = len(self.recording.exchanges) > 1
             message = f"exchange {exchange.number}: {message}" if several else message
             line = self.recording.locate(exchange.number, [byte])[0] if exchange.chunks else None
-        return Problem(Place(file, line), message, severity)
+        return Problem(Place(file, line), message, severity, code)
 
     def _expectations(self) -> Iterator[Problem]:
         expect = self.recording.header.expect
@@ -82,18 +100,22 @@ class _Lint:
             if rule not in self.rules:
                 near = nearest(rule, self.rules)
                 message = f"`expect` names {rule!r}, which is no rule"
-                yield self._problem(f"{message} ({near})" if near else message, "error")
+                told = f"{message} ({near})" if near else message
+                yield self._problem("expect-rule", told, "error")
             if verdict not in tuple(Verdict):
                 wanted = ", ".join(Verdict)
                 message = f"`expect` of {rule!r} is one of {wanted}, got {verdict!r}"
-                yield self._problem(message, "error")
+                yield self._problem("expect-verdict", message, "error")
         if expect and MUTANTS not in self.recording.path.resolve().parts:
             message = f"it fails on purpose, but lies in no folder {MUTANTS!r}"
-            yield self._problem(f"{message}: scans of folders will meet it", "warning")
+            told = f"{message}: scans of folders will meet it"
+            yield self._problem("expect-place", told, "warning")
 
     def _leftovers(self) -> Iterator[Problem]:
         cassette = self.recording.cassette
         scanner = Scanner(cassette.header, {each.rule: each.count for each in cassette.trailer})
+        for left in scanner.text(json.dumps(dict(cassette.header.extra)).encode()):
+            yield self._leftover(left, "the header", None)
         for exchange in self.recording.exchanges:
             if exchange.request is not None:
                 for left in scanner.request(exchange.request):
@@ -108,21 +130,22 @@ class _Lint:
     def _leftover(self, left: Leftover, where: str, exchange: Exchange | None) -> Problem:
         message = f"{where} holds {left.what} (conformance.cassette.redact takes secrets out)"
         at = left.start if where == "the body" else -1
-        return self._problem(message, "error" if left.certain else "warning", exchange, at)
+        severity: Severity = "error" if left.certain else "warning"
+        return self._problem("private", message, severity, exchange, at)
 
     def _chain(self) -> Iterator[Problem]:
         earlier: set[int] = set()
         for exchange in self.recording.exchanges:
             if exchange.after is not None and exchange.after not in earlier:
                 message = f"`after` names exchange {exchange.after}, which does not come before it"
-                yield self._problem(message, "error", exchange)
+                yield self._problem("after-unknown", message, "error", exchange)
             earlier.add(exchange.number)
         header = self.recording.header
         if self.recording.kind == "cassette" and header.origin == "live":
             for exchange in self.recording.exchanges:
                 if exchange.request is None:
                     message = "no request is recorded: no replay can match the exchange"
-                    yield self._problem(message, "warning", exchange)
+                    yield self._problem("request-missing", message, "warning", exchange)
 
     def _clocks(self) -> Iterator[Problem]:
         fidelity = self.recording.header.fidelity
@@ -130,15 +153,15 @@ class _Lint:
             timed = [chunk.ms is not None for chunk in exchange.chunks]
             if any(timed) and fidelity == "events":
                 message = "chunks have times, but fidelity 'events' says that they were rebuilt"
-                yield self._problem(message, "error", exchange)
+                yield self._problem("times", message, "error", exchange)
             if any(timed) and not all(timed):
                 message = f"{timed.count(False)} of {len(timed)} chunks have no time"
-                yield self._problem(message, "error", exchange)
+                yield self._problem("times", message, "error", exchange)
             if self.recording.header.origin == "live" and len(timed) > 1 and not any(timed):
                 message = "a live recording without times: no rule about timing can judge it"
-                yield self._problem(message, "warning", exchange)
+                yield self._problem("times", message, "warning", exchange)
         if self.recording.torn:
-            yield self._problem("the recording is torn: it stops before its end", "warning")
+            yield self._problem("torn", "the recording is torn: it stops before its end", "warning")
 
     def _pairing(self, exchange: Exchange) -> Iterator[Problem]:
         request, response = exchange.request, exchange.response
@@ -148,62 +171,77 @@ class _Lint:
         streams = not is_body(response, exchange.chunks[0].data)
         if streams and not request.json.get("stream"):
             message = "the request does not ask for a stream, but the answer is an event stream"
-            yield self._problem(message, "error", exchange)
+            yield self._problem("stream", message, "error", exchange)
         elif request.json.get("stream") is True and not streams and not refused:
             message = "the request asks for a stream, but the answer is a JSON body"
-            yield self._problem(message, "error", exchange)
+            yield self._problem("stream", message, "error", exchange)
 
-    def _ending(self, exchange: Exchange) -> Iterator[Problem]:
-        last = None
-        for frame, _ in frames(exchange):
-            last = last if frame.kind == "comment" else frame
-        if last is not None and exchange.end == "eof" and _is_cut(last):
-            message = "the last event is cut off, and the recording says that the stream ended"
-            yield self._problem(message, "error", exchange, last.offset)
+    def _cuts(self, exchange: Exchange) -> Iterator[Problem]:
+        rebuilt = self.recording.header.fidelity == "events"
+        for cut in cuts(exchange):
+            if cut.is_last and exchange.end == "eof":
+                message = "the last event is cut off, and the recording says that the stream ended"
+                yield self._problem("event-cut", message, "error", exchange, cut.offset)
+            elif not cut.is_last:
+                message = f"event {cut.number} breaks off inside its JSON"
+                severity: Severity = "error" if rebuilt else "warning"
+                yield self._problem("event-cut", message, severity, exchange, cut.offset)
 
     def _splices(self, exchange: Exchange, result: StreamResult) -> Iterator[Problem]:
         number = splice(result.events)
         if number is not None:
             every = enumerate(frames(exchange), 1)
             at = next((frame.offset for n, (frame, _) in every if n == number), -1)
-            message = "a second answer begins after the first has ended: record one to an exchange"
-            yield self._problem(message, "error", exchange, at)
+            message = f"a second answer begins with event {number}: record one to an exchange"
+            yield self._problem("second-answer", message, "error", exchange, at)
 
     def _claims(self, wire: Mapping[int, StreamResult]) -> Iterator[Problem]:
         shown = {number for number, result in wire.items() if _thinks(result)}
         name = self.recording.path.name.partition(".")[0]
-        word = named(name)
-        if word and not shown:
-            yield self._problem(f"the file's name says {word!r}, but no thinking is in it", "error")
+        if not shown and (claim := self._claim(name)):
+            message = f"{claim}, but no thinking is in it"
+            yield self._problem("thinking-claimed", message, "error")
             return
         for exchange in () if denied(name) else self.recording.exchanges:
-            if exchange.number in shown or not _answered(exchange, wire[exchange.number]):
+            result = wire[exchange.number]
+            if _opens(result) or _hides(result) or not _answered(exchange, result):
                 continue
             field = asked(exchange.request) if exchange.request else ""
             if field:
                 message = f"the request asks for thinking ({field}), but none is in the answer"
-                yield self._problem(message, "warning", exchange)
+                yield self._problem("thinking-asked", message, "warning", exchange)
         for scenario in sorted({each.scenario for each in self.recording.exchanges}):
             same = {e.number for e in self.recording.exchanges if e.scenario == scenario}
             if named(scenario) and not shown & same:
                 message = f"scenario {scenario!r} names thinking, but none is in its answers"
-                yield self._problem(message, "error")
+                yield self._problem("thinking-claimed", message, "error")
+
+    def _claim(self, name: str) -> str:
+        """What says that there is thinking: the file's name, or how the recording is described."""
+        if word := named(name):
+            return f"the file's name says {word!r}"
+        described = self.recording.header.extra.get("description")
+        if isinstance(described, str) and (word := named(described)):
+            return f"its description says {word!r}"
+        return ""
 
 
-def _is_cut(frame: Frame) -> bool:
-    """Whether an event breaks off inside its JSON; a missing blank line alone is no cut."""
-    if frame.kind == "ignored":
-        if frame.event != "unfinished":
-            return False
-        lines = (line.partition(":") for line in frame.data.splitlines())
-        data = "\n".join(value.removeprefix(" ") for name, _, value in lines if name == "data")
-    else:
-        data = frame.data
-    return data[:1] in ("{", "[") and data != "[DONE]" and decode(data) is NOT_JSON
+def _opens(result: StreamResult) -> bool:
+    """Whether a block of thinking was opened, be it empty."""
+    return any(e.layer == "semantic" and e.type.startswith("thinking.") for e in result.events)
+
+
+def _hides(result: StreamResult) -> bool:
+    """Whether tokens were spent on thinking that is not shown."""
+    counts = (event.data.get("reasoning") for event in result.events if event.type == "usage")
+    return any(isinstance(count, int) and count > 0 for count in counts)
 
 
 def _thinks(result: StreamResult) -> bool:
-    return any(e.layer == "semantic" and e.type.startswith("thinking.") for e in result.events)
+    """Whether there is any thinking, or a block that the limit of tokens closed."""
+    told = {event.type for event in result.events if event.layer == "semantic"}
+    reasons = (event.data.get("reason") for event in result.events if event.type == "finish")
+    return not _THINKING.isdisjoint(told) or (_opens(result) and "length" in reasons)
 
 
 def _answered(exchange: Exchange, result: StreamResult) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from conformance.cassette import Recording, discover, is_recording, open_recording
 from conformance.cassette.recording import MUTANTS
 from conformance.check.flaws import flaws
+from conformance.check.matching import Matching
 from conformance.check.recordings import Choices, check_recording
 from conformance.check.result import StreamResult
 from conformance.check.rulebook import Rulebook
@@ -19,8 +22,15 @@ from conformance.rules.model import Suite
 from conformance.rules.verdicts import Verdict
 
 
-def lint_recordings(paths: Sequence[Path], suites: Sequence[Suite] = ()) -> list[Problem]:
-    """Problems of recordings in files and below folders, also of those that fail on purpose.
+class Linted(NamedTuple):
+    """Problems of recordings, and how many of each kind were looked at."""
+
+    problems: list[Problem]
+    kinds: Mapping[str, int]
+
+
+def lint_recordings(paths: Sequence[Path], suites: Sequence[Suite] = ()) -> Linted:
+    """What is wrong with recordings in files and below folders, also those that fail on purpose.
 
     `suites` are linted along: a rule of theirs that no recording exercises is a warning. Raises
     UsageError for a path that is not there.
@@ -28,16 +38,24 @@ def lint_recordings(paths: Sequence[Path], suites: Sequence[Suite] = ()) -> list
     rules = {rule.id for suite in (*shipped_suites(), *suites) for rule in suite.rules}
     problems: list[Problem] = []
     good: list[Recording] = []
+    kinds: Counter[str] = Counter()
+    matching = Matching()
     folders = tuple(each for path in paths for each in (path / "profiles",) if each.is_dir())
     for path in recordings(paths):
         try:
             recording = open_recording(path)
-            problems += flaws(recording, rules, folders)
+            kinds[recording.kind] += 1
+            found = flaws(recording, rules, folders)
         except ConformanceError as err:
-            problems.append(Problem(err.place or Place(str(path)), _said(err), "error"))
-        else:
-            good += [] if recording.header.expect else [recording]
-    return [*problems, *_unexercised(good, suites, folders)]
+            place = err.place or Place(str(path))
+            problems.append(Problem(place, _said(err), "error", "unreadable"))
+            continue
+        problems += found.problems
+        if found.thinks is not None:
+            matching.add(recording, thinks=found.thinks)
+            good += [recording] if suites else []
+    problems += matching.problems()
+    return Linted([*problems, *_unexercised(good, suites, folders)], kinds)
 
 
 def recordings(paths: Sequence[Path]) -> list[Path]:
@@ -94,7 +112,8 @@ def _unexercised(
     }
     for rule in rulebook.rules:
         if rule.id not in fired:
-            yield Problem(rule.place, f"no recording exercises rule {rule.id!r}", "warning")
+            message = f"no recording exercises rule {rule.id!r}"
+            yield Problem(rule.place, message, "warning", "unexercised")
 
 
 def _results(

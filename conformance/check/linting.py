@@ -20,8 +20,8 @@ from conformance.rules.node import Node, nearest
 
 __all__ = ["Problem", "lint_paths"]
 
-# A baseline (`entries`) is linted where baselines are read, a floor above.
-_KINDS: Final = ("suite", "profile", "scenario", "entries")
+# Scenarios, baselines (`entries`) and systems are linted where they are read, a floor above.
+_KINDS: Final = ("suite", "profile", "scenario", "entries", "system", "contradictions")
 _SUFFIXES: Final = (".yaml", ".yml")
 
 
@@ -79,8 +79,8 @@ def _sort(path: Path, found: _Found) -> None:
             found.profiles.append(path)
         elif kind is None:
             raise root.error(
-                "neither a suite, a profile, a scenario nor a baseline",
-                hint="it has none of the keys 'suite', 'profile', 'scenario' and 'entries'",
+                "neither a suite, a profile, a scenario, a system nor a baseline",
+                hint=f"it has none of the keys {', '.join(map(repr, _KINDS))}",
             )  # told like any other mistake
     except ConformanceError as err:
         found.problems.append(_problem(err, Place(str(path))))

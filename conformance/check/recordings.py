@@ -10,9 +10,9 @@ from typing import Any
 
 from conformance import dialects
 from conformance.cassette import Recording, discover, open_recording
-from conformance.check.client import check_client, declared_events
+from conformance.check.client import declared_events
 from conformance.check.comparisons import comparisons, with_comparisons
-from conformance.check.expectations import with_expectations, with_randomness
+from conformance.check.expectations import is_played, with_expectations, with_randomness
 from conformance.check.identification import Sender, signed
 from conformance.check.parallel import outcomes
 from conformance.check.result import Report, StreamResult
@@ -21,10 +21,11 @@ from conformance.check.running import check_wire
 from conformance.check.scenario import Scenario
 from conformance.check.trace import Framer, decode, is_body
 from conformance.check.view import Judged, Setting
+from conformance.check.watched import heard, watched
 from conformance.dialects.base import NOT_JSON, Dialect
 from conformance.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
 from conformance.events import Exchange, Frame
-from conformance.profiles import Profile, find, load_profile
+from conformance.profiles import Profile, find, laid_over, load_profile
 from conformance.rules.applies import Evidence
 
 FRAMES_TO_RECOGNISE = 64
@@ -98,9 +99,14 @@ def check_recording(
         raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
     judged = list(_judged(recording, rulebook, choices))
     target = target_of(recording)
-    results = [replace(_located(recording, each.result), target=target) for each in judged]
+    hops = {each.number: each.hop for each in recording.exchanges}
+    results = [
+        replace(_located(recording, r), target=target, hop=hops[r.exchange])
+        for r in (each.result for each in judged)
+    ]
     results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
     compared = comparisons(rulebook, [c for each in judged for c in each.contributions])
+    compared = heard(compared, rulebook, declared_events(recording.header))
     compared = with_randomness(compared, rulebook.rules, recording.header)
     return [*results[:-1], with_comparisons(results[-1], compared)]
 
@@ -120,7 +126,8 @@ def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Itera
         if scenario is not None:
             scenario.next()
         elif exchange is recording.exchanges[0] and setting.bound.scenario.plans:
-            scenario = Scenario(setting.bound, Evidence(exchange.request, exchange.response))
+            evidence = Evidence(exchange.request, exchange.response, choice=exchange.asked)
+            scenario = Scenario(setting.bound, evidence)
         judged = check_wire(
             setting,
             exchange,
@@ -131,7 +138,7 @@ def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Itera
         )
         yield with_expectations(judged, setting, exchange, recording)
         if exchange.seen is not None:
-            yield check_client(setting, exchange, exchange.seen)
+            yield watched(setting, exchange, exchange.seen, rulebook)
 
 
 def _setting(
@@ -143,22 +150,24 @@ def _setting(
 ) -> Setting:
     stated = choices.dialect or exchange.dialect or recording.header.dialect
     dialect = choose_dialect(exchange, stated)
-    recorded = recording.header.profile
-    profile, named = choose_profile(dialect, choices, recorded, rulebook.profile)
-    notes: tuple[str, ...] = ()
-    if not named and (sender := _sender(recording, dialect, choices.folders, senders)):
-        name, signs = sender
-        profile = rulebook.profile(name, dialect.name, choices.folders)
-        notes = (f"profile {name} identified by: {'; '.join(signs)}",)
+    if is_played(recording.header, exchange):
+        choices = replace(choices, profile="strict")  # the gateway's ways are not those behind it
+    by = judged_by(
+        dialect,
+        choices,
+        recording.header.profile,
+        lambda: _sender(recording, dialect, choices.folders, senders),
+        rulebook.profile,
+    )
     return Setting(
         dialect,
-        profile,
-        rulebook.bound(profile),
+        by.profile,
+        rulebook.bound(by.profile),
         file=str(recording.path),
         fidelity=recording.header.fidelity,
-        named=named,
+        named=by.named,
         keep=choices.keep,
-        notes=notes,
+        notes=by.notes,
         declared=declared_events(recording.header),
     )
 
@@ -212,6 +221,42 @@ def _first_value(frame: Frame) -> Any:
 def _late(framer: Framer) -> Iterator[Frame]:
     """What comes out at the end; asked for only once everything before is through."""
     yield from framer.close()
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """The profile by which an exchange is judged, whether somebody named it, and what to tell."""
+
+    profile: Profile
+    named: bool
+    notes: tuple[str, ...] = ()
+
+
+def judged_by(
+    dialect: Dialect,
+    choices: Choices,
+    recorded: str | None,
+    sender: Callable[[], Sender | None],
+    named: Named,
+) -> By:
+    """The profile that was chosen, recorded or recognised; a client's laid over the server's.
+
+    `sender` is asked for its signs only where nobody named a profile.
+    """
+    profile, is_named = choose_profile(dialect, choices, recorded, named)
+    if profile.side == "client" and choices.profile is not None and "/" not in profile.name:
+        met = judged_by(dialect, replace(choices, profile=None), _server(recorded), sender, named)
+        return By(laid_over(profile, met.profile), named=True, notes=met.notes)
+    if not is_named and (found := sender()):
+        name, signs = found
+        note = f"profile {name} identified by: {'; '.join(signs)}"
+        return By(named(name, dialect.name, choices.folders), named=False, notes=(note,))
+    return By(profile, named=is_named)
+
+
+def _server(recorded: str | None) -> str | None:
+    """The server's part of the profile that a recording names."""
+    return recorded.rpartition("/")[2] if recorded is not None else None
 
 
 def choose_profile(

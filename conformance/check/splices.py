@@ -13,23 +13,25 @@ _LAST: Final = frozenset(
         *("message_stop", "[DONE]"),
     }
 )
-_FIRST: Final = frozenset({"response.created", "message_start", "chat.chunk"})
+_ONCE: Final = frozenset({"response.created", "message_start"})
+_FIRST: Final = _ONCE | {"chat.chunk"}
 
 
 def splice(events: Iterable[Event]) -> int | None:
     """Number of the frame in which a second answer begins; None if there is one answer only.
 
-    An answer begins with its first wire event, and in Chat Completions also where another id
-    brings a role or a text after the finish.
+    An answer begins with its first wire event, also where the one before never ended, and in Chat
+    Completions where another id brings a role or a text after the finish.
     """
-    ended, shown, finished = False, "", ""
+    begun, ended, shown, finished = False, False, "", ""
     for event in events:
         if event.layer == "semantic":
             finished = shown if event.type == "finish" else finished
         if event.layer != "wire":
             continue
-        if ended and event.type in _FIRST:
+        if (ended and event.type in _FIRST) or (begun and event.type in _ONCE):
             return event.number
+        begun = begun or event.type in _ONCE
         if event.type == "chat.chunk":
             shown = str(event.data.get("id"))
         if event.type == "chat.choice" and finished not in ("", shown) and _says(event):

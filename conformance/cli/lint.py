@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.scenarios.linting import lint_scenarios
 from conformance.shipped import specs
+from conformance.systems import lint_systems
 
 
 def command(
@@ -28,12 +30,21 @@ def command(
     with progress("linting ..."):
         written, recorded = sorted_out(paths or [specs()])
         problems = list(lint_paths(written)) if written else []
-        problems += [*lint_baselines(written), *lint_scenarios(written)]
-        problems += lint_recordings(recorded, suites_in(written)) if recorded else []
+        problems += [*lint_baselines(written), *lint_scenarios(written), *lint_systems(written)]
+        linted = lint_recordings(recorded, suites_in(written)) if recorded else None
+        problems += linted.problems if linted else []
     for problem in problems:
-        put(f"{problem.place}: {problem.severity}: {visible(problem.message)}")
+        code = f" [{problem.code}]" if problem.code else ""
+        put(f"{problem.place}: {problem.severity}: {visible(problem.message)}{code}")
+    if linted:
+        put(_kinds(linted.kinds))
     errors = sum(problem.severity == "error" for problem in problems)
     put(f"{count(errors, 'error')}, {count(len(problems) - errors, 'warning')}")
     if errors:
         raise typer.Exit(USAGE)
     raise typer.Exit(FINDINGS if problems and strict else CONFORMS)
+
+
+def _kinds(kinds: Mapping[str, int]) -> str:
+    each = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
+    return f"{count(sum(kinds.values()), 'recording')}{f': {each}' if each else ''}"

@@ -24,7 +24,7 @@ VERBS: Final[Mapping[str, str]] = {
     "run": "Judge a live server by scenarios, or a client by recordings.",
     "baseline": "Write down which violations are expected of a target.",
     "explain": "Tell what a rule says, on whose authority, and what silences it.",
-    "list": "List rules, suites, profiles and dialects.",
+    "list": "List rules, suites, profiles, dialects and systems.",
     "inspect": "Show a recorded stream with times, chunk marks and event numbers.",
     "identify": "Tell who sent a recorded stream, and how it speaks its dialect.",
     "report": "Write up a finding for its maintainers, with a small failing cassette.",
@@ -34,6 +34,7 @@ VERBS: Final[Mapping[str, str]] = {
     "serve": "Play recordings to a client under test.",
     "convert": "Turn a recording into another format.",
     "lint": "Check rules, profiles and recordings for mistakes.",
+    "markers": "Tell which tokens a model puts around its thinking.",
     "mutate": "Put known defects into a recording and tell which rules find them.",
     "schema": "Print a JSON Schema of what this tool reads or writes.",
 }

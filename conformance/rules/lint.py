@@ -25,11 +25,12 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake in a file, as one line for its author."""
+    """One mistake in a file, as one line for its author. `code` names a kind that docs explain."""
 
     place: Place
     message: str
     severity: Severity
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,9 +49,9 @@ interactions:
   response: {status_code: 200, headers: {}, parsed_body: {a: [1, x]}}
 - response: {status: {code: 200}, headers: {}, body: {base64_string: @BINARY}}
 """
-VCR = VCR_TEXT.replace("@ZIPPED", base64.b64encode(gzip.compress(b"zipped", mtime=0)).decode()).replace(
-    "@BINARY", base64.b64encode(b"\xff\x00").decode()
-)
+VCR = VCR_TEXT.replace(
+    "@ZIPPED", base64.b64encode(gzip.compress(b"zipped", mtime=0)).decode()
+).replace("@BINARY", base64.b64encode(b"\xff\x00").decode())
 
 
 def written(folder: Path, name: str, data: bytes | str) -> Path:
@@ -165,7 +165,7 @@ def test_vcr_as_json_gives_the_same(tmp_path: Path) -> None:
     request = {"method": "POST", "uri": "/x", "headers": {}, "body": "{}"}
     tree = {"version": 1, "interactions": [{"request": request, "response": answer}]}
     recording = open_recording(written(tmp_path, "a.json", json.dumps(tree)))
-    assert recording.kind == "json"
+    assert recording.kind == "vcr"
     assert export_sse(recording.exchanges[0]) == "data: 🔑\n\n".encode()
 
 

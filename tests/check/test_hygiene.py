@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ from conformance.cassette import Cassette, Header, Redaction, write
 from conformance.check.claims import asked, named
 from conformance.check.hygiene import lint_recordings, recordings, sorted_out
 from conformance.check.suites import load_suites
+from conformance.cli import main
 from conformance.errors import UsageError
 from conformance.events import Chunk, Exchange, Request, Response
 from conformance.rules.lint import Problem
 from conformance.shipped import cassettes
 
+ROOT = Path(__file__).parent.parent.parent
 STREAM = Response(200, "1.1", (("content-type", "text/event-stream"),))
 BODY = Response(200, "1.1", (("content-type", "application/json"),))
 
@@ -56,7 +59,7 @@ def told(path: Path) -> list[str]:
 
 
 def linted(path: Path) -> list[Problem]:
-    return lint_recordings([path])
+    return lint_recordings([path]).problems
 
 
 def test_a_plain_recording_is_clean(tmp_path: Path) -> None:
@@ -72,6 +75,7 @@ def headed(name: str, value: str) -> Request:
 
 
 SPLICED = sse(TEXT, END, chunk({"role": "assistant", "content": "Two."}, id_="c2"), done=False)
+BROKEN = sse(TEXT, done=False) + b'data: {"id":"c1","cho\n\n' + sse(END)
 FLAWS: list[tuple[dict[str, Any], str]] = [
     # what of the exchange is changed, what the lint says
     ({"request": asking(reasoning_effort="low")}, "3 warning: the request asks for thinking"),
@@ -79,6 +83,7 @@ FLAWS: list[tuple[dict[str, Any], str]] = [
     ({"scenario": "think", "role": "plain"}, "None error: scenario 'think' names thinking"),
     ({"chunks": (Chunk(PLAIN + b'data: {"id":"c1","cho', 1.0),)}, "7 error: the last event is cut"),
     ({"chunks": (Chunk(sse(TEXT, TEXT)[:-20] + b"\n\n", 1.0),)}, "error: the last event is cut"),
+    ({"chunks": (Chunk(BROKEN, 1.0),)}, "5 warning: event 2 breaks off inside its JSON"),
     ({"chunks": (Chunk(PLAIN + sse(TEXT), 1.0),)}, "7 error: a second answer begins"),
     ({"chunks": (Chunk(SPLICED, 1.0),)}, "6 error: a second answer begins"),
     ({"request": asking(stream=False)}, "3 error: the request does not ask for a stream"),
@@ -122,6 +127,86 @@ def test_what_may_be_meant_is_no_flaw(changes: dict[str, Any], tmp_path: Path) -
 def test_the_name_of_a_file_is_a_claim(tmp_path: Path) -> None:
     path = saved(tmp_path, exchange(), name="chat_thinking_low")
     assert told(path) == ["None error: the file's name says 'thinking', but no thinking is in it"]
+
+
+def test_a_description_is_a_claim(tmp_path: Path) -> None:
+    path = saved(tmp_path, exchange(), extra={"description": "Recorded: a chat that thinks"})
+    assert told(path) == ["None error: its description says 'thinks', but no thinking is in it"]
+
+
+CREATED = {"type": "response.created", "response": {"id": "r1", "output": []}}
+ITEM = {"type": "reasoning", "id": "rs1", "summary": []}
+OPENED = {"type": "response.output_item.added", "output_index": 0, "item": ITEM}
+CLOSED = {"type": "response.output_item.done", "output_index": 0, "item": ITEM}
+
+
+def finished(status: str, reason: str | None = None) -> dict[str, Any]:
+    details = {"reason": reason} if reason else None
+    response = {"id": "r1", "status": status, "incomplete_details": details, "output": [ITEM]}
+    return {"type": f"response.{status}", "response": response}
+
+
+def responses(tmp_path: Path, *payloads: dict[str, Any], name: str = "a") -> list[str]:
+    body = b"".join(
+        f"event: {each['type']}\ndata: {json.dumps(each)}\n\n".encode() for each in payloads
+    )
+    made = exchange(body, request=Request("POST", "/v1/responses", json={"stream": True}))
+    path = saved(tmp_path, made, name=name, dialect="openai.responses")
+    return [f"{each.code}: {each.message}" for each in linted(path)]
+
+
+def test_an_empty_block_is_no_thinking_unless_the_limit_closed_it(tmp_path: Path) -> None:
+    whole = (CREATED, OPENED, CLOSED, finished("completed"))
+    assert [line.split(":")[0] for line in responses(tmp_path, *whole, name="thinking")] == [
+        "thinking-claimed"
+    ]
+    short = (CREATED, OPENED, CLOSED, finished("incomplete", "max_output_tokens"))
+    assert responses(tmp_path, *short, name="thinking-cut-short") == []
+
+
+def test_a_second_answer_need_not_wait_for_the_end_of_the_first(tmp_path: Path) -> None:
+    twice = (CREATED, OPENED, CREATED, OPENED, CLOSED, finished("completed"))
+    [line] = responses(tmp_path, *twice)
+    assert line == "second-answer: a second answer begins with event 3: record one to an exchange"
+
+
+def test_what_broke_off_in_rebuilt_framing_the_recorder_broke(tmp_path: Path) -> None:
+    broken = exchange(BROKEN, chunks=(Chunk(BROKEN),))
+    path = saved(tmp_path, broken, origin="imported", fidelity="events")
+    assert told(path) == ["5 error: event 2 breaks off inside its JSON"]
+
+
+def test_a_secret_in_the_header_is_told(tmp_path: Path) -> None:
+    path = saved(tmp_path, exchange(), extra={"description": f"with {KEY}"})
+    assert [line.split(" (")[0] for line in told(path)] == ["None error: the header holds a secret"]
+
+
+def test_recordings_are_counted_by_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved(tmp_path, exchange())
+    (tmp_path / "b.sse").write_bytes(PLAIN)
+    events = [{"data": json.dumps(each)} for each in (TEXT, END)]
+    (tmp_path / "c.json").write_text(json.dumps({"events": events, "recorded_at": "now"}))
+    assert lint_recordings([tmp_path]).kinds == {"cassette": 1, "sse": 1, "opal": 1}
+    assert main(["lint", str(tmp_path)]) == 0
+    assert "3 recordings: 1 cassette, 1 opal, 1 sse\n" in capsys.readouterr().out
+
+
+def test_a_problem_is_shown_with_its_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = saved(tmp_path, exchange(), name="thinking")
+    assert main(["lint", str(path)]) == 2
+    assert capsys.readouterr().out.splitlines()[0].endswith("is in it [thinking-claimed]")
+
+
+def test_every_code_is_explained() -> None:
+    page = (ROOT / "docs" / "recording.md").read_text(encoding="utf-8")
+    sources = ("flaws", "hygiene", "matching")
+    code = re.compile(r'(?:_problem\(\s*|"(?:error|warning)", )"([a-z-]+)"')
+    texts = [(ROOT / "conformance" / "check" / f"{name}.py").read_text() for name in sources]
+    codes = {found for text in texts for found in code.findall(text)}
+    assert len(codes) > 12
+    assert [each for each in sorted(codes) if f"| `{each}` |" not in page] == []
 
 
 def test_a_name_may_deny_what_was_asked_for(tmp_path: Path) -> None:
@@ -183,7 +268,7 @@ def test_an_unreadable_recording_is_an_error_with_its_place(tmp_path: Path) -> N
 def test_a_rule_that_nothing_exercises_is_told(tmp_path: Path) -> None:
     saved(tmp_path, exchange())
     suites = load_suites(["wire/chat"])
-    problems = lint_recordings([tmp_path], suites)
+    problems = lint_recordings([tmp_path], suites).problems
     idle = {each.message.split("'")[1] for each in problems}
     assert "wire/chat/done-once" not in idle
     assert "wire/chat/usage-once" in idle
@@ -227,4 +312,4 @@ def test_an_odd_request_asks_for_nothing(json: Any) -> None:
 
 
 def test_the_shipped_cassettes_are_clean() -> None:
-    assert lint_recordings([cassettes()]) == []
+    assert lint_recordings([cassettes()]).problems == []

@@ -1,0 +1,81 @@
+"""`conformance markers`: the tokens around a model's thinking, as its tokenizer names them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from conformance.cli.terminal import put
+from conformance.errors import UsageError
+from conformance.markers import Found, Pair, Token, find
+from conformance.report.printable import visible
+
+_FIRST: Final = "of several pairs the one that was added first counts: it has the lowest id"
+_SPECIAL: Final = (
+    "they are special tokens: a server that leaves those out of its text sends no markers"
+)
+
+
+def command(
+    tokenizer: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TOKENIZER", help="tokenizer.json, tokenizer_config.json, or a model's folder."
+        ),
+    ],
+    format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+) -> None:
+    """Tell which tokens a model puts around its thinking."""
+    if format_ not in ("text", "json"):
+        raise UsageError(f"format must be text or json, got {format_!r}")
+    found = find(tokenizer)
+    put("\n".join(_lines(found)) if format_ == "text" else json.dumps(_document(found), indent=2))
+
+
+def _lines(found: Found) -> Iterator[str]:
+    if not found.pairs:
+        yield f"none: passes through ({visible(str(found.file))})"
+        return
+    pair, *others = found.pairs
+    yield f"{_shown(pair)} ({visible(str(found.file))})"
+    if pair.open.special or pair.close.special:
+        yield f"  note     {_SPECIAL}"
+    for other in others:
+        yield f"  also     {_shown(other)}"
+    if others:
+        yield f"  why      {_FIRST}"
+    yield f"  profile  knobs: {{markers: {visible(_knob(pair, found.file.name))}}}"
+
+
+def _shown(pair: Pair) -> str:
+    return " ".join(f"{visible(each.text)} {each.id}" for each in (pair.open, pair.close))
+
+
+def _knob(pair: Pair, file: str) -> str:
+    """As a profile sets it; JSON is YAML, too."""
+    value = json.dumps([[pair.open.text, pair.close.text]], ensure_ascii=False)
+    return f"{{value: {value}, because: added tokens, seen: {json.dumps(file)}}}"
+
+
+def _document(found: Found) -> dict[str, Any]:
+    pairs = [_pair(each) for each in found.pairs]
+    return {
+        "markers": "1.0",
+        "file": str(found.file),
+        "pair": pairs[0] if pairs else None,
+        "others": pairs[1:],
+        "why": _FIRST if pairs[1:] else "",
+        "knobs": {"markers": [[each.open.text, each.close.text] for each in found.pairs[:1]]},
+    }
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    return {"open": _token(pair.open), "close": _token(pair.close)}
+
+
+def _token(token: Token) -> dict[str, Any]:
+    return {"id": token.id, "text": token.text, "special": token.special}
