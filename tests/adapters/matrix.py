@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 ROOT: Final = Path(__file__).parent.parent.parent
 RESULTS: Final = Path(__file__).with_name("results.json")
@@ -78,110 +78,157 @@ def _streams(path: Path) -> Iterator[dict[str, Any]]:
         yield {"file": file, "exchange": stream["exchange"], "pass": judged, "findings": findings}
 
 
+class Finding(NamedTuple):
+    """One finding of one client, and the place of the page that holds it."""
+
+    file: str
+    exchange: int
+    rule: str
+    message: str
+    anchor: str
+
+
+class Worst(NamedTuple):
+    """What a server's recordings come to in a client, and the anchor of the finding behind it."""
+
+    word: str
+    anchor: str = ""
+
+
+class Client:
+    """The results of one client, and its findings in the order of the page."""
+
+    def __init__(self, name: str, of: Mapping[str, list[Result]]) -> None:
+        self.name = name
+        self.quick, self.full = of["quick"], of["full"]
+        self.findings = tuple(self._found())
+        self._anchors = {(f.file, f.exchange, f.rule): f.anchor for f in self.findings}
+
+    def anchor(self, stream: Result, rule: str) -> str:
+        """Where the finding of a recording stands; the client's list if it was not told twice."""
+        return self._anchors.get((stream["file"], stream["exchange"], rule), self.name)
+
+    def _found(self) -> Iterator[Finding]:
+        told = {(s["file"], s["exchange"]) for s in self.full}
+        rest = [s for s in self.quick if (s["file"], s["exchange"]) not in told]
+        number = 0
+        for stream in [*self.full, *rest]:
+            for rule, message in stream["findings"].items():
+                number += 1
+                anchor = f"{self.name}-{number}"
+                yield Finding(stream["file"], stream["exchange"], rule, message, anchor)
+
+
 def page(results: Mapping[str, Mapping[str, list[Result]]]) -> str:
     """The whole page."""
-    clients = sorted(results, key=lambda name: (name != "reference-client", name))
-    lines = [*_HEAD, "", *_families(results, clients), "", "## By server", "", _BY_SERVER, ""]
+    names = sorted(results, key=lambda name: (name != "reference-client", name))
+    clients = [Client(name, results[name]) for name in names]
+    lines = [*_HEAD, "", *_families(clients), "", "## By server", "", _BY_SERVER, ""]
     for dialect in ("openai.chat", "openai.responses", "anthropic.messages"):
-        lines += [*_servers(results, clients, dialect), ""]
+        lines += [*_servers(clients, dialect), ""]
     lines += ["## Findings", "", _FINDINGS, ""]
     for client in clients:
-        lines += [*_findings(client, results[client]), ""]
+        lines += [*_findings(client), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _families(results: Mapping[str, Any], clients: Iterable[str]) -> Iterator[str]:
+def _families(clients: Iterable[Client]) -> Iterator[str]:
     yield f"| client | {' | '.join(FAMILIES)} | legal edits of the framing |"
     yield f"|---|{'---|' * (len(FAMILIES) + 1)}"
     for client in clients:
-        quick, full = results[client]["quick"], results[client]["full"]
-        row = [_family(client, quick, wanted) for wanted in FAMILIES.values()]
-        row.append(edited(client, full))
-        yield f"| {client} | {' | '.join(row)} |"
+        row = [_family(client, wanted) for wanted in FAMILIES.values()]
+        row.append(edited(client))
+        yield f"| {client.name} | {' | '.join(row)} |"
 
 
-def _family(client: str, streams: Iterable[Result], wanted: Any) -> str:
-    judged = [s for s in streams if any(map(wanted, (*s["pass"], *s["findings"])))]
-    broken = [s for s in judged if any(map(wanted, s["findings"]))]
+def _family(client: Client, wanted: Any) -> str:
+    judged = [s for s in client.quick if any(map(wanted, (*s["pass"], *s["findings"])))]
+    broken = [(s, rule) for s in judged for rule in s["findings"] if wanted(rule)]
     if not judged:
         return NOT_RUN
-    told = f"{len(judged) - len(broken)} of {len(judged)}"
-    return f"[{told}](#{client})" if broken else told
+    told = f"{len(judged) - len({id(s) for s, _ in broken})} of {len(judged)}"
+    return _linked(told, client.anchor(*broken[0])) if broken else told
 
 
-def edited(client: str, streams: Iterable[Result]) -> str:
-    names = sorted({name for s in streams for name in _edits(s)})
-    if not names:
-        return RIGHT if streams else NOT_RUN
-    return f"[{', '.join(names)}](#{client})"
+def edited(client: Client) -> str:
+    """Edits under which a recording is told otherwise than as recorded, each with a finding."""
+    found: dict[str, str] = {}
+    for stream in client.full:
+        for rule, message in stream["findings"].items():
+            for name in _edits(message):
+                found.setdefault(name, client.anchor(stream, rule))
+    if not found:
+        return RIGHT if client.full else NOT_RUN
+    return ", ".join(_linked(name, found[name]) for name in sorted(found))
 
 
-def _edits(stream: Result) -> Iterator[str]:
-    """Edits under which a recording is told otherwise than as recorded."""
-    for message in stream["findings"].values():
-        replays = re.search(r"\(in \d+ of \d+ replays?: (.*)\)$", message)
-        names = replays[1].split(", ") if replays else []
-        if "recorded" not in names:
-            yield from (name for name in names if re.match(r"[FA]\d*-", name))
+def _edits(message: str) -> Iterator[str]:
+    replays = re.search(r"\(in \d+ of \d+ replays?: (.*)\)$", message)
+    names = replays[1].split(", ") if replays else []
+    if "recorded" not in names:
+        yield from (name for name in names if re.match(r"[FA]\d*-", name))
 
 
-def _servers(results: Mapping[str, Any], clients: Iterable[str], dialect: str) -> Iterator[str]:
-    words = {client: cells(results[client]["quick"], dialect) for client in clients}
-    speaking = [client for client, of in words.items() if of]
-    servers = sorted({server for of in words.values() for server in of})
+def _linked(text: str, anchor: str) -> str:
+    return f"[{text}](#{anchor})"
+
+
+def _servers(clients: Iterable[Client], dialect: str) -> Iterator[str]:
+    worst = {client.name: cells(client, dialect) for client in clients}
+    speaking = [name for name, of in worst.items() if of]
+    servers = sorted({server for of in worst.values() for server in of})
     yield f"### {dialect}"
     yield ""
     yield f"| server | {' | '.join(speaking)} |"
     yield f"|---|{'---|' * len(speaking)}"
     for server in servers:
-        shown = (_cell(client, words[client].get(server, NOT_RUN)) for client in speaking)
+        shown = (_cell(worst[name].get(server, Worst(NOT_RUN))) for name in speaking)
         yield f"| {server} | {' | '.join(shown)} |"
 
 
-def _cell(client: str, word: str) -> str:
-    return word if word in (RIGHT, NOT_RUN) else f"[{word}](#{client})"
+def _cell(worst: Worst) -> str:
+    return _linked(*worst) if worst.anchor else worst.word
 
 
-def cells(streams: Iterable[Result], dialect: str) -> dict[str, str]:
-    """The gravest word of each server's recordings."""
-    made: dict[str, str] = {}
-    for stream in streams:
+def cells(client: Client, dialect: str) -> dict[str, Worst]:
+    """The gravest word of each server's recordings, of equal ones the first."""
+    made: dict[str, Worst] = {}
+    for stream in client.quick:
         spoken, server, _ = stream["file"].split("/", 2)
         if spoken == dialect:
-            word = min(made.get(server, RIGHT), _word(stream), key=WORDS.index)
-            made[server] = word
+            known = made.setdefault(server, Worst(RIGHT))
+            word, rule = _word(stream)
+            if WORDS.index(word) < WORDS.index(known.word):
+                made[server] = Worst(word, client.anchor(stream, rule))
     return made
 
 
-def _word(stream: Result) -> str:
+def _word(stream: Result) -> tuple[str, str]:
+    """What a recording comes to, and the rule that says so."""
     findings = stream["findings"]
     if "expected completed" in findings.get(ENDING, ""):
-        return "fails"
+        return "fails", ENDING
     if "; the thinking is told as text" in findings.get(AGREES, ""):
-        return "shows reasoning as text"
+        return "shows reasoning as text", AGREES
     if re.search(r"against 'thinking\.del|; all thinking is lost", findings.get(AGREES, "")):
-        return "loses reasoning"
+        return "loses reasoning", AGREES
     if ENDING in findings:
-        return "breaks off untold"
-    return "differs" if findings else RIGHT
+        return "breaks off untold", ENDING
+    return ("differs", next(iter(findings))) if findings else (RIGHT, "")
 
 
-def _findings(client: str, of: Mapping[str, list[Result]]) -> Iterator[str]:
-    yield f"### {client}"
+def _findings(client: Client) -> Iterator[str]:
+    yield f"### {client.name}"
     yield ""
-    if not any(s["findings"] for part in of.values() for s in part):
+    if not client.findings:
         yield "None."
         return
     yield "| recording | rule | found |"
     yield "|---|---|---|"
-    told = {(s["file"], s["exchange"]) for s in of["full"]}
-    for stream in [
-        *of["full"],
-        *(s for s in of["quick"] if (s["file"], s["exchange"]) not in told),
-    ]:
-        for rule, message in stream["findings"].items():
-            shown = message.replace("|", "\\|").replace(" as the client saw it", "")
-            yield f"| {stream['file']} {stream['exchange']} | {rule} | {shown} |"
+    for each in client.findings:
+        shown = each.message.replace("|", "\\|").replace(" as the client saw it", "")
+        where = f'<a id="{each.anchor}"></a>{each.file} {each.exchange}'
+        yield f"| {where} | {each.rule} | {shown} |"
 
 
 _HEAD: Final = (
@@ -191,7 +238,8 @@ _HEAD: Final = (
     "`tests/adapters/results.json`.",
     "The adapters are in `tests/adapters/`, the versions in `requirements.txt` and `package.json`.",
     "",
-    "How many recordings each client takes without a finding, of those that exercise the rules:",
+    "How many recordings each client takes without a finding, of those that exercise the rules.",
+    "A link leads to the one finding behind it, the first where there are several:",
 )
 _BY_SERVER: Final = (
     "What becomes of a server's recordings in a client, at the worst of them: "

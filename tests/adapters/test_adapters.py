@@ -30,6 +30,16 @@ RESPONSES = "openai.responses/demo/summary"
 MESSAGES = "anthropic.messages/client/signed-thinking"
 AGREES = "thinking/client/agrees-with-wire"
 ENDING = "harness/ending"
+# What a reader fails that splits at LF and takes each line for an event.
+SEVERAL_LINES = {
+    "A-cr-bytewise",
+    "A-empty-line-inside",
+    "A-empty-lines-first",
+    "A-mixed-line-ends",
+    "F2-cr",
+    "F7-several-data-lines",
+}
+NO_UTF8 = {"A-invalid-utf8", "A-overlong-utf8", "A-surrogate-utf8"}
 # Adapter -> the package that it needs.
 PACKAGES = {
     "openai_raw": "openai",
@@ -125,15 +135,60 @@ def example(language: str) -> str:
     return code[1]
 
 
-@pytest.mark.parametrize("language", ["python", "javascript"])
-def test_the_examples_of_the_page_are_adapters(language: str, tmp_path: Path) -> None:
-    file = tmp_path / {"python": "adapter.py", "javascript": "adapter.mjs"}[language]
+def adapter(language: str, folder: Path) -> list[str]:
+    """The command of an example; skips the test where what runs it is missing."""
+    suffix = {"python": "py", "javascript": "mjs", "elixir": "exs", "rust": "rs"}[language]
+    file = folder / f"adapter.{suffix}"
     file.write_text(example(language), "utf-8")
-    command = [sys.executable] if language == "python" else _node()
-    outcome = run([*command, str(file)], CHAT, TOOLS, extent="full")
+    if language == "python":
+        return [sys.executable, str(file)]
+    if language == "javascript":
+        return [*_node(), str(file)]
+    return _built(file) if language == "rust" else _script(file)
+
+
+def _built(file: Path) -> list[str]:
+    rustc = shutil.which("rustc")
+    if rustc is None:
+        pytest.skip("there is no rustc")
+    shutil.copy(Path(__file__).with_name("json.rs"), file.parent)
+    made = file.with_suffix("")
+    command = [rustc, "--edition", "2021", "-D", "warnings", str(file), "-o", str(made)]
+    subprocess.run(command, check=True)
+    return [str(made)]
+
+
+# What Elixir has since 1.18, out of Erlang's jiffy.
+JSON_OF_JIFFY = """\
+defmodule JSON do
+  def decode!(text), do: :jiffy.decode(text, [:return_maps, {:null_term, nil}])
+  def encode!(value), do: IO.iodata_to_binary(:jiffy.encode(value))
+end
+"""
+
+
+def _script(file: Path) -> list[str]:
+    elixir = shutil.which("elixir")
+    if elixir is None:
+        pytest.skip("there is no elixir")
+    known = "IO.puts(Enum.map_join([JSON, :jiffy], &Code.ensure_loaded?/1))"
+    found = subprocess.run([elixir, "-e", known], capture_output=True, text=True, check=True)
+    if "true" not in found.stdout:
+        pytest.skip("elixir has no module JSON, and there is no jiffy")
+    if found.stdout.startswith("false"):
+        file.write_text(JSON_OF_JIFFY + file.read_text("utf-8"), "utf-8")
+    return [elixir, str(file)]
+
+
+@pytest.mark.parametrize("language", ["python", "javascript", "elixir", "rust"])
+def test_the_examples_of_the_page_are_adapters(language: str, tmp_path: Path) -> None:
+    outcome = run(adapter(language, tmp_path), CHAT, TOOLS, extent="full")
     # What they do not read is legal, and the page says so.
     edits = {name for message in found(outcome).values() for name in _replays(message)}
-    assert edits == {"F2-cr", "F7-several-data-lines"}
+    if language == "elixir":
+        assert edits - SEVERAL_LINES - NO_UTF8 == {"..."}
+    else:
+        assert edits == SEVERAL_LINES
     assert outcome.cases > 80
 
 
@@ -150,12 +205,35 @@ def test_the_page_of_the_matrix_is_what_the_recorded_run_gives() -> None:
 
 def test_known_facts_show_in_the_matrix() -> None:
     results = json.loads(matrix.RESULTS.read_text("utf-8"))
-    quick = {client: of["quick"] for client, of in results.items()}
-    assert matrix.cells(quick["ai-sdk-openai-chat"], "openai.chat")["deepseek"] == "loses reasoning"
-    assert matrix.cells(quick["openai-python-helper"], "openai.responses")["ogx"] == "fails"
-    bodies = matrix.cells(quick["openhands-sdk-bodies"], "openai.responses")
-    assert bodies["openai"] == "shows reasoning as text"
-    assert "A-u2028" in matrix.edited("pasted-iter-lines", results["pasted-iter-lines"]["full"])
+    client = {name: matrix.Client(name, of) for name, of in results.items()}
+    chat = matrix.cells(client["ai-sdk-openai-chat"], "openai.chat")
+    assert chat["deepseek"].word == "loses reasoning"
+    helper = matrix.cells(client["openai-python-helper"], "openai.responses")
+    assert helper["ogx"].word == "fails"
+    bodies = matrix.cells(client["openhands-sdk-bodies"], "openai.responses")
+    assert bodies["openai"].word == "shows reasoning as text"
+    assert "A-u2028" in matrix.edited(client["pasted-iter-lines"])
+
+
+def test_every_link_of_the_matrix_leads_to_one_finding() -> None:
+    page = matrix.PAGE.read_text("utf-8")
+    anchors = re.findall(r'<a id="([^"]+)"></a>', page)
+    links = re.findall(r"\]\(#([^)]+)\)", page)
+    assert len(anchors) == len(set(anchors)) > 100
+    assert len(links) > 100
+    assert [link for link in links if link not in anchors] == []
+
+
+def test_a_cell_leads_to_what_it_says() -> None:
+    page = matrix.PAGE.read_text("utf-8")
+    rows = dict(re.findall(r'<a id="([^"]+)"></a>(.*)', page))
+    cells = re.findall(r"\[(loses reasoning|fails|breaks off untold)\]\(#([^)]+)\)", page)
+    said = {"loses reasoning": matrix.AGREES}
+    wrong = [
+        (word, rows[to]) for word, to in cells if said.get(word, matrix.ENDING) not in rows[to]
+    ]
+    assert cells
+    assert wrong == []
 
 
 @pytest.mark.parametrize("path", sorted(BASELINES.glob("*.yaml")), ids=lambda path: path.stem)

@@ -1,95 +1,114 @@
 """Streams at the edge of the standard, made of a recorded one.
 
-Each is what the WHATWG algorithm reads without doubt and what readers in the wild get wrong: a
-line separator inside a text, a block without data, a field that nobody knows, an event that the
-end left open.
+Each is what the WHATWG algorithm reads without doubt and what readers in the wild get wrong.
+Rule 1: the payloads stay what they are, so a client is never asked to make sense of other ones.
+Rule 2: what a reader must not see says so: it holds `POISON`, in the form of a delta.
+https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation; the
+cases are those of web-platform-tests (eventsource/) and of LaunchDarkly's sse-contract-tests as far
+as they can be put around payloads, and some that neither has: tests/vectors/sse names each.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
-from typing import Any, Final
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import cycle
+from typing import Final
 
-from conformance.dialects.base import NOT_JSON
-from conformance.events import Exchange
+from conformance.events import Exchange, Response
 from conformance.mutate import Piece, Stream
+from conformance.targets.client import edge_blocks, edge_lines, edge_texts
 
-# What str.splitlines() and some readers take for line ends, and the standard does not.
-SEPARATORS: Final = {
-    "A-u2028": "\u2028",
-    "A-u2029": "\u2029",
-    "A-u0085": "\u0085",
-}
-# Fields whose text a client shows; ids and names stay as they are.
-_SPOKEN: Final = frozenset(
-    {"content", "delta", "reasoning", "reasoning_content", "text", "thinking"}
-)
+BYTEWISE: Final = "bytes:1"
+_BOM: Final = b"\xef\xbb\xbf"
+_LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 
 
-def edges(stream: Stream) -> Iterator[tuple[str, Exchange]]:
-    """Name and exchange of every edge that this stream can be brought to."""
-    if stream.is_body or not stream.pieces:
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A stream under a name; `chunking` as replay options spell it."""
+
+    name: str
+    exchange: Exchange
+    chunking: str = "recorded"
+
+
+def edges(stream: Stream) -> Iterator[Edge]:
+    """Every edge that this stream can be brought to."""
+    if stream.is_body or not _events(stream):
         return
-    for name, separator in SEPARATORS.items():
-        yield from _if_changed(name, stream, _respelled(stream, partial(_separated, separator)))
-    yield "A-block-without-data", _inserted(stream, b"event: ping\n\n")
-    yield "A-only-an-id", _inserted(stream, b"id: 7\n\n")
-    yield "A-unknown-field", _inserted(stream, b"weather: fine\n\n")
-    yield "A-comment-like-done", _inserted(stream, b": data: [DONE]\n\n")
+    for name, made in edge_texts.respelled(stream):
+        chunking = BYTEWISE if name in edge_texts.BYTEWISE else "recorded"
+        yield Edge(name, made.result(), chunking)
+    poison = json.dumps(edge_texts.poisoned(stream), ensure_ascii=False).encode()
+    place = _events(stream)[:2][-1]
+    for name, block in edge_blocks.blocks(poison):
+        yield Edge(name, stream.inserted(place, Piece(block)).result())
+    for name, made in edge_lines.relined(stream):
+        yield Edge(name, made.result())
+    yield from _beginnings(stream, poison)
+    yield from _cut_otherwise(stream)
     if stream.exchange.end == "eof":
-        yield "A-unfinished-event", _unfinished(stream)
+        yield from _endings(stream, poison)
+    yield Edge("A-charset", _of_another_charset(stream))
 
 
-def _separated(separator: str, text: str) -> str:
-    return text.replace(" ", separator)
+def _events(stream: Stream) -> list[int]:
+    return [place for place, piece in enumerate(stream.pieces) if piece.kind == "event"]
 
 
-def _if_changed(name: str, stream: Stream, made: Stream) -> Iterator[tuple[str, Exchange]]:
-    if made.body != stream.body:
-        yield name, made.result()
+def _beginnings(stream: Stream, poison: bytes) -> Iterator[Edge]:
+    for name, start in (
+        ("A-comment-first", b": hello\n"),
+        ("A-bom-and-comment", _BOM + b": hello\n"),
+        ("A-bom-double", _BOM + _BOM + b"data: " + poison + b"\n\n"),
+    ):
+        yield Edge(name, stream.inserted(0, Piece(start)).result())
 
 
-def _respelled(stream: Stream, change: Callable[[str], str]) -> Stream:
-    """The stream with other texts, its payloads written without escapes."""
-    pieces = [_piece(piece, change) for piece in stream.pieces]
+def _cut_otherwise(stream: Stream) -> Iterator[Edge]:
+    """Line ends and byte order marks, torn apart where they have several bytes."""
+    yield Edge("A-bom-bytewise", stream.inserted(0, Piece(_BOM)).result(), BYTEWISE)
+    yield Edge("A-crlf-bytewise", _ending_lines(stream, b"\r\n").result(), BYTEWISE)
+    yield Edge("A-cr-bytewise", _ending_lines(stream, b"\r").result(), BYTEWISE)
+    yield Edge("A-mixed-line-ends", _ending_lines(stream, b"\n", b"\r\n", b"\r").result())
+    yield Edge("A-one-chunk", stream.exchange, f"bytes:{max(1, len(stream.body))}")
+
+
+def _ending_lines(stream: Stream, *ends: bytes) -> Stream:
+    """The stream with other line ends, those of its events in turn."""
+    pieces = [
+        replace(piece, raw=_LINE_END.sub(end, piece.raw))
+        for piece, end in zip(stream.pieces, cycle(ends), strict=False)
+    ]
     return stream.with_pieces(pieces)
 
 
-def _piece(piece: Piece, change: Callable[[str], str]) -> Piece:
-    if piece.payload is NOT_JSON or piece.kind != "event":
-        return piece
-    payload = _changed(piece.payload, change)
-    if payload == piece.payload:
-        return piece
-    data = b"data: " + json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()
-    lines = [line for line in piece.raw.splitlines() if line and not line.startswith(b"data")]
-    return replace(piece, raw=b"\n".join([*lines, data, b"", b""]), payload=payload)
-
-
-def _changed(value: Any, change: Callable[[str], str], key: str = "") -> Any:
-    if isinstance(value, dict):
-        return {name: _changed(inner, change, name) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_changed(inner, change, key) for inner in value]
-    return change(value) if isinstance(value, str) and key in _SPOKEN else value
-
-
-def _inserted(stream: Stream, block: bytes) -> Exchange:
-    """The stream with a block before its second event."""
-    events = [place for place, piece in enumerate(stream.pieces) if piece.kind == "event"]
-    place = events[min(1, len(events) - 1)] if events else 0
-    return stream.inserted(place, Piece(block)).result()
+def _endings(stream: Stream, poison: bytes) -> Iterator[Edge]:
+    for name, end in (
+        ("A-comment-last", b": bye"),
+        ("A-id-last", b"id: 7\n\n"),
+        ("A-block-without-end", b"id: 9\ndata: " + poison + b"\n"),
+        ("A-character-without-end", b"data: \xe2\x80"),
+    ):
+        yield Edge(name, stream.inserted(len(stream.pieces), Piece(end)).result())
+    yield Edge("A-unfinished-event", _unfinished(stream))
 
 
 def _unfinished(stream: Stream) -> Exchange:
     """The last event lost its blank line: by the standard it was never sent."""
-    events = [place for place, piece in enumerate(stream.pieces) if piece.kind == "event"]
-    if not events:
-        return stream.exchange
-    last = events[-1]
+    last = _events(stream)[-1]
     kept = stream.pieces[: last + 1]
     raw = kept[-1].raw.rstrip(b"\r\n") + b"\n"
     return stream.with_pieces([*kept[:-1], replace(kept[-1], raw=raw)]).result()
+
+
+def _of_another_charset(stream: Stream) -> Exchange:
+    """Event streams are UTF-8, whatever the head says."""
+    made = edge_texts.changed(stream, lambda text: text.replace(" ", "\u00e9")).result()
+    response = made.response or Response()
+    kept = [pair for pair in response.headers if pair[0].lower() != "content-type"]
+    headers = (*kept, ("content-type", "text/event-stream;charset=windows-1252"))
+    return replace(made, response=replace(response, headers=headers))

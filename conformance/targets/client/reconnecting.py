@@ -1,0 +1,145 @@
+"""Answers that break off, before a client that asks for the rest.
+
+Rule 1: only of a client that declares `reconnect`, and only where an event had an id: without one
+        nothing says where to go on.
+Rule 2: the next request is the same one, with the last id that was committed as `Last-Event-ID`, no
+        earlier than `retry` says; a status of 204 ends it.
+Rule 3: what is told in the end is the whole answer, once.
+https://html.spec.whatwg.org/multipage/server-sent-events.html#sse-processing-model; the cases are
+those of web-platform-tests and LaunchDarkly's contract tests that a model's answer allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from conformance.check import StreamResult, harness
+from conformance.events import Chunk, Ending, Exchange, Response
+from conformance.targets.client.adapter import Told
+from conformance.targets.client.asking import HELLO
+from conformance.targets.client.judging import Judging, Verdicts, error, result
+from conformance.targets.client.protocol import STREAM
+from conformance.targets.client.smoke import greeting
+from conformance.targets.client.station import Resumed, Station
+from conformance.targets.client.visit import Tally
+
+RECONNECT: Final = "reconnect"
+_HEADER: Final = "last-event-id"
+_WAIT: Final = 0.2  # seconds, as `retry` says in milliseconds
+_EARLIEST: Final = 0.75  # of it: clocks differ
+_NO_CONTENT: Final = 204
+_ENDS: Final = frozenset({"completed", "failed", "cut"})
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """What the first answers hold, and the ids that the requests after them must carry.
+
+    Every answer but the last ends in `end`; the last holds `rest`, or is a 204 without any.
+    """
+
+    name: str
+    answers: tuple[bytes, ...]
+    rest: bytes
+    ids: tuple[str | None, ...]
+    end: Ending = "protocol-error"
+    wait: float = 0.0
+
+
+def breaks(events: Sequence[bytes]) -> Iterator[Break]:
+    """Every case, of an answer's events, at least three."""
+    one, two = events[:2]
+    rest = b"".join(events[2:])
+    abc = b"id: abc\n" + one
+    retry = b"retry: 200\n"
+    yield Break("id", (b"id: 1\n" + one + b"id: 2\n" + two,), rest, ("2",))
+    yield Break("id-of-an-earlier-event", (abc + two,), rest, ("abc",))
+    yield Break("id-taken-back", (abc + b"id\n" + two,), rest, (None,))
+    yield Break("id-with-nul", (abc + b"id: a\0b\n" + two,), rest, ("abc",))
+    yield Break("id-without-data", (one + two + b"id: 7\n\n",), rest, ("7",))
+    half = b"id: def\n" + two.rstrip(b"\n") + b"\n"
+    yield Break("id-of-half-an-event", (abc + half,), two + rest, ("abc",))
+    yield Break("id-non-ascii", ("id: \u2026\n".encode() + one + two,), rest, ("\u2026",))
+    yield Break("id-kept", (abc, two), rest, ("abc", "abc"))
+    yield Break("nothing-but-an-id", (b"id: abc\n\n",), b"".join(events), ("abc",))
+    yield Break("clean-end", (abc + two,), rest, ("abc",), "eof")
+    yield Break("retry", (retry + abc + two,), rest, ("abc",), wait=_WAIT)
+    late = retry + abc + b"retry: 1x\n" + two
+    yield Break("retry-bogus", (late,), rest, ("abc",), wait=_WAIT)
+    yield Break("no-content", (abc + two,), b"", ("abc",))
+
+
+def reconnect(station: Station, judging: Judging, tally: Tally) -> Iterator[StreamResult]:
+    """Every case, judged; nothing of a client that does not declare it."""
+    if RECONNECT not in station.about.features or STREAM not in station.about.ops:
+        return
+    dialect = judging.dialect.name
+    whole = greeting(dialect)
+    said = {"model": "m", "messages": [dict(HELLO)], "options": {}}
+    for number, each in enumerate(breaks([chunk.data for chunk in whole.chunks]), 1):
+        place = Exchange(number=number, scenario=RECONNECT, role=each.name, dialect=dialect)
+        answers = _answers(each, whole)
+        told, resumed = station.resumed(answers, dialect, said)
+        tally.count(STREAM, dialect, told)
+        made = _judged(judging, each, place, told)
+        if told.how in _ENDS:
+            _state(made, each, place, told, resumed)
+        yield result(judging, place, made)
+
+
+def _answers(each: Break, whole: Exchange) -> list[Exchange]:
+    first = [
+        replace(whole, number=n, chunks=(Chunk(data, 0.0),), end=each.end)
+        for n, data in enumerate(each.answers, 1)
+    ]
+    last = replace(whole, number=len(first) + 1, chunks=(Chunk(each.rest, 0.0),))
+    if not each.rest:
+        last = replace(last, response=Response(_NO_CONTENT, "1.1"), chunks=())
+    return [*first, last]
+
+
+def _judged(judging: Judging, each: Break, place: Exchange, told: Told) -> Verdicts:
+    """What was told against the answer, which is whole unless the last one is a 204."""
+    if told.how not in _ENDS:
+        return error(_where(place), told)
+    sent = replace(greeting(judging.dialect.name), scenario=place.scenario, role=place.role)
+    if not each.rest:
+        chunks = tuple(Chunk(data, 0.0) for data in each.answers)
+        sent = replace(sent, chunks=chunks, end="protocol-error")
+    return judging.stream(replace(sent, number=place.number), told, "same")
+
+
+def _state(made: Verdicts, each: Break, place: Exchange, told: Told, resumed: Resumed) -> None:
+    made.state(harness.ANSWERS, None)
+    wrong = _wrong(each, resumed)
+    where = _where(place)
+    found = harness.finding(harness.RECONNECT, where, *wrong, told.events) if wrong else None
+    made.state(harness.RECONNECT, found)
+
+
+def _where(place: Exchange) -> str:
+    return f"{place.scenario}/{place.role}/{place.number}/client"
+
+
+def _wrong(each: Break, resumed: Resumed) -> tuple[str, str] | None:
+    """What was expected of the requests, and what came; None where all is well."""
+    seen = resumed.seen
+    if len(seen) != len(each.ids) + 1:
+        return f"{len(each.ids) + 1} requests", f"{len(seen)}"
+    for again, wanted, waited in zip(seen[1:], each.ids, resumed.waits[1:], strict=True):
+        got = _last_id(again.headers)
+        if got != wanted:
+            return f"Last-Event-ID {wanted!r}", f"{got!r}"
+        if (again.method, again.path, again.body) != (seen[0].method, seen[0].path, seen[0].body):
+            return "the same request again", f"{again.method} {again.path} with another body"
+        if waited < each.wait * _EARLIEST:
+            return f"a wait of {each.wait * 1000:.0f} ms", f"{waited * 1000:.0f} ms"
+    return None
+
+
+def _last_id(headers: Sequence[tuple[str, str]]) -> str | None:
+    """The header as UTF-8, which is what the standard sends; None where there is none."""
+    value = next((value for name, value in headers if name.lower() == _HEADER), None)
+    return None if value is None else value.encode("latin-1", "replace").decode("utf-8", "replace")
