@@ -97,7 +97,9 @@ def test_the_workflow_of_the_docs_fits_the_action() -> None:
     text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
     workflow = yaml.safe_load(text.split("```yaml\n")[1].split("```")[0])
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
-    ours = [step for step in steps if "reasoning-conformance@" in step.get("uses", "")]
+    ours = [step for step in steps if step.get("uses") == "./.conformance"]
     assert len(ours) == 2
+    beside = [step for step in steps if (step.get("with") or {}).get("path") == ".conformance"]
+    assert [step["with"]["ref"] for step in beside] == ["v0.1.0", "v0.1.0"]
     for step in ours:
         assert set(step["with"]) <= set(ACTION["inputs"])

@@ -346,3 +346,37 @@ def test_lint_knows_rules_and_dates(tmp_path: Path) -> None:
 
 def test_shipped_baselines_are_clean() -> None:
     assert lint_baselines([Path(__file__).parent.parent / "specs" / "baselines"], today=TODAY) == []
+
+
+SIDES: dict[str, Any] = {"scenario": "think", "role": "plain"}
+
+
+def sides(
+    *, upstream: Finding | None = None, downstream: Finding | None = None
+) -> list[StreamResult]:
+    """Both hops of one request of a gateway."""
+    far = stream(*filter(None, [downstream]), **SIDES, hop="downstream")
+    return [far, stream(*filter(None, [upstream]), **SIDES, hop="upstream", exchange=2)]
+
+
+@pytest.mark.parametrize("name", ["think/plain", "think/plain/downstream"])
+def test_the_far_side_of_a_gateway_is_called_by_its_step_alone_too(name: str) -> None:
+    report = applied(sides(downstream=finding()), entry(name))
+    assert report.exit_code() == 0
+
+
+def test_the_near_side_of_a_gateway_is_called_by_its_hop() -> None:
+    both = sides(upstream=finding())
+    assert applied(both, entry("think/plain/upstream")).exit_code() == 0
+    assert applied(both, entry("think/plain")).exit_code() == 1
+
+
+def test_one_step_in_two_apis_is_told_apart_by_the_api() -> None:
+    apis = ("openai.chat", "openai.responses")
+    streams = [
+        stream(finding(), **SIDES, dialect=api, file=f"{api}/think.cassette.jsonl") for api in apis
+    ]
+    drafted = draft(Report(tuple(streams)), Baseline("b.yaml"), reason="It is known.").baseline
+    names = [each.exchange for each in drafted.entries]
+    assert names == [f"{api}/think/plain" for api in apis]
+    assert applied(streams, *drafted.entries).exit_code() == 0

@@ -3,7 +3,9 @@
 The target is what the recording's header says (`name-version`), else the one that the baseline
 names for recordings that name none, else the file's name without its suffix.
 In its target an exchange is called by scenario and role (`think/plain`), by its number (`2`), and
-by the file's name without its suffix (`text`; `text/2` where the file holds several).
+by the file's name without its suffix (`text`; `text/2` where the file holds several). Of a
+gateway's two sides the far one is called so; both have names with their hop
+(`think/plain/upstream`).
 """
 
 from __future__ import annotations
@@ -63,9 +65,12 @@ def subjects(report: Report, target: str) -> tuple[Subject, ...]:
 def _names(stream: StreamResult, target: str, *, alone: bool) -> tuple[str, ...]:
     """What it is called by; what tells a reader most comes first."""
     step = "/".join(filter(None, (stream.scenario, stream.role)))
+    sided = f"{step}/{stream.hop}" if step and stream.hop else ""
+    step = sided if stream.hop == "upstream" else step
     number, file = str(stream.exchange), stem(stream.file)
     of_file = file if alone else f"{file}/{number}"
-    names = (step, number, of_file) if target == file else (step, of_file, number)
+    rest = (number, of_file) if target == file else (of_file, number)
+    names = (step, f"{stream.dialect}/{step}" if step else "", *rest, sided)
     return tuple(dict.fromkeys(name for name in names if name))
 
 

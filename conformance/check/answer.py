@@ -20,6 +20,8 @@ class Answer:
 
     thinking: list[str] = field(default_factory=list)
     raw: list[str] = field(default_factory=list)  # thinking itself, without summaries of it
+    summary: list[str] = field(default_factory=list)
+    order: list[str] = field(default_factory=list)  # thinking, summary, text, tool: as they came
     text: list[str] = field(default_factory=list)
     tools: list[Mapping[str, Any]] = field(default_factory=list)
     opaque: list[Mapping[str, Any]] = field(default_factory=list)
@@ -28,6 +30,7 @@ class Answer:
     usage: Mapping[str, Any] = field(default_factory=dict)
     done: bool = False
     listed: bool = False  # a list of models
+    choices: int = 0  # how many spoke or finished
     last: int = 0  # number of the last event
     memory: Memory = field(default_factory=Memory)
 
@@ -43,15 +46,20 @@ class Answer:
 
     def take(self, event: Event) -> None:
         data = event.data
+        self.choices = max(self.choices, data.get("choice", 0) + 1)
         match event.type:
             case "thinking.delta":
                 self.thinking.append(data["text"])
-                if data.get("channel") != "summary":
-                    self.raw.append(data["text"])
+                is_summary = data.get("channel") == "summary"
+                (self.summary if is_summary else self.raw).append(data["text"])
+                self._came("summary" if is_summary else "thinking", data["text"])
             case "thinking.opaque":
                 self.opaque.append(data)
             case "text.delta" | "refusal.delta":
                 self.text.append(data["text"])
+                self._came("text", data["text"])
+            case "tool.start":
+                self._came("tool", "called")
             case "tool.end":
                 self.tools.append(data)
             case "finish":
@@ -62,6 +70,10 @@ class Answer:
                 self.usage = data
             case "done":
                 self.done = True
+
+    def _came(self, kind: str, text: str) -> None:
+        if text.strip() and self.order[-1:] != [kind]:
+            self.order.append(kind)
 
 
 def read_answer(exchange: Exchange, dialect: Dialect, reading: Reading) -> Answer:

@@ -44,6 +44,12 @@ def stated(header: Header) -> Mapping[str, Any] | None:
     return run if isinstance(run, Mapping) else None
 
 
+def is_played(header: Header, exchange: Exchange) -> bool:
+    """Whether the toolkit answered here itself, behind a gateway."""
+    run = stated(header)
+    return run is not None and exchange.hop == "upstream"
+
+
 def with_expectations(
     judged: Judged, setting: Setting, exchange: Exchange, recording: Recording
 ) -> Judged:
@@ -52,7 +58,9 @@ def with_expectations(
     if run is None:
         return replace(judged, result=_of_refusal(judged.result, setting, exchange))
     result = judged.result
-    if exchange.hop == "upstream":
+    expected = _expected(run, exchange)
+    result = _silenced(result, _passed_on(result, expected), "the recording breaks it, too")
+    if is_played(recording.header, exchange):
         # The toolkit answered here: only what the gateway asked says anything of the gateway.
         return replace(judged, result=_kept(result, _rules(setting)))
     if run.get("target") in ("server", "gateway"):
@@ -61,7 +69,6 @@ def with_expectations(
             unasked = [r for r, v in result.verdicts.items() if v is Verdict.UNTESTABLE]
             result = _silenced(result, unasked, "the request has no body")
     result = _of_refusal(result, setting, exchange)
-    expected = _expected(run, exchange)
     if expected.ends:
         answer = read_answer(exchange, setting.dialect, reading(setting.profile))
         result = _judged(result, exchange, expected, answer)
@@ -166,26 +173,33 @@ def _silenced(result: StreamResult, out: Collection[str], why: str) -> StreamRes
     )
 
 
+def _passed_on(result: StreamResult, expected: Expected) -> set[str]:
+    """Rules that fail, and failed before a gateway passed the answer on."""
+    return {f.rule for f in result.findings} & set(expected.excused)
+
+
 def _expected(run: Mapping[str, Any], exchange: Exchange) -> Expected:
     """What is stated of the exchange; a header is a stranger's, so nothing of it is trusted."""
     steps = run.get("steps")
     step = steps.get(exchange.role) if isinstance(steps, Mapping) else None
     if not isinstance(step, Mapping):
         return Expected()
-    ends = step.get("ends")
-    without = run.get("without")
-    without = without if isinstance(without, list) else []
-    words = tuple(w for w in ends if isinstance(w, str)) if isinstance(ends, list) else ()
     thinking = step.get("thinking")
     return Expected(
-        ends=words,
+        ends=_strings(step.get("ends")),
         thinking=thinking if isinstance(thinking, bool) else None,
         untestable=str(step.get("untestable") or ""),
         fault=str(step.get("fault") or ""),
-        without=tuple(w for w in without if isinstance(w, str)),
+        without=_strings(run.get("without")),
         limit=limit if isinstance(limit := step.get("limit"), int) else None,
         calls=calls if isinstance(calls := step.get("calls"), int) else None,
+        upstream=str(run.get("upstream") or ""),
+        excused=_strings(step.get("excused")),
     )
+
+
+def _strings(value: Any) -> tuple[str, ...]:
+    return tuple(w for w in value if isinstance(w, str)) if isinstance(value, list) else ()
 
 
 def _judged(

@@ -26,6 +26,8 @@ class Expected:
     fault: str = ""
     limit: int | None = None  # tokens that the answer could have
     calls: int | None = None  # of a gateway to what stands behind it
+    upstream: str = ""  # profile of the recording that answered there
+    excused: tuple[str, ...] = ()  # rules that this recording breaks itself
     without: tuple[str, ...] = ()
 
 
@@ -57,10 +59,28 @@ HOP_THINKING: Final = scenario_rule(
     "A gateway that hides thinking is run with --without thinking.",
     Level.SHOULD,
 )
+HOP_SUMMARY: Final = scenario_rule(
+    "hop-summary",
+    "A summary that a gateway shows was said upstream.",
+    "It is the text of the call for it, or the thinking or summary of the answer.",
+    Level.SHOULD,
+)
+HOP_OPAQUE: Final = scenario_rule(
+    "hop-opaque",
+    "A gateway loses no signature and no encrypted thinking where both sides speak one API.",
+    "Without them thinking cannot be sent back; the seal may be the gateway's own.",
+    Level.SHOULD,
+)
 HOP_TOOLS: Final = scenario_rule(
     "hop-tools",
-    "A gateway passes tool calls on with name and arguments.",
-    "Ids may be the gateway's own.",
+    "A gateway passes tool calls on with name and arguments, and tells them apart.",
+    "Ids may be the gateway's own, one for each call.",
+)
+HOP_ORDER: Final = scenario_rule(
+    "hop-order",
+    "A gateway streams thinking, text and tool calls in the order in which they came.",
+    "Whoever buffers one of them and not the others turns them round.",
+    Level.SHOULD,
 )
 HOP_USAGE: Final = scenario_rule(
     "hop-usage",
@@ -83,7 +103,10 @@ RULES: Final = (
     THINKING,
     HOP_TEXT,
     HOP_THINKING,
+    HOP_SUMMARY,
+    HOP_OPAQUE,
     HOP_TOOLS,
+    HOP_ORDER,
     HOP_USAGE,
     HOP_CALLS,
     OWN_TEXT,

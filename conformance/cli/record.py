@@ -6,8 +6,9 @@ import asyncio
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from inspect import signature
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final, get_type_hints
 
 import typer
 
@@ -20,25 +21,32 @@ from conformance.cli.target_options import (
     HeaderOption,
     KeyHeaderOption,
     KeyOption,
+    TargetOption,
     TimeoutOption,
+    TokensOption,
     headers,
     secrets,
+    target_named,
 )
 from conformance.cli.terminal import put, warn
 from conformance.errors import Place, UsageError
 from conformance.report.files import write_whole
 from conformance.report.printable import visible
 from conformance.report.wording import count
+from conformance.run import Way, asked_of
+from conformance.scenarios import load_scenarios
 from conformance.scenarios.model import PATHS
 from conformance.targets.recording import (
     Asking,
     Origin,
     Patience,
+    Questions,
     RecordingProxy,
     Shelf,
     Terms,
     Told,
     dialect_of,
+    in_turn,
     load_requests,
     record_directly,
 )
@@ -56,6 +64,13 @@ UrlOption = Annotated[
 RequestOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="What to ask: a JSON body, or a recording's requests."),
+]
+ScenarioOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="What to ask: every step of a scenario, by name or file."),
+]
+ModelOption = Annotated[
+    str | None, typer.Option(metavar="ID", help="Model that --scenario asks for.")
 ]
 ApiOption = Annotated[
     str | None, typer.Option(help="chat, responses or messages; default: by the URL's end.")
@@ -81,74 +96,120 @@ NoRedactOption = Annotated[
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace the cassette.")]
 
 
-def command(  # noqa: PLR0917  # typer makes options of parameters
-    output: OutputOption,
-    url: UrlOption = None,
-    request: RequestOption = None,
-    api: ApiOption = None,
-    proxy: ProxyOption = None,
-    upstream: UpstreamOption = None,
-    port_file: PortFileOption = None,
-    header: HeaderOption = None,
-    api_key_env: KeyOption = None,
-    key_header: KeyHeaderOption = None,
-    profile: ProfileOption = None,
-    timeout: TimeoutOption = LIMITS.timeout,
-    idle_timeout: SilenceOption = None,
-    max_bytes: BytesOption = LIMITS.max_bytes,
-    no_redact: NoRedactOption = False,
-    force: ForceOption = False,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """The command line as it was given: the options, a line each."""
+
+    output: OutputOption
+    url: UrlOption = None
+    request: RequestOption = None
+    scenario: ScenarioOption = None
+    model: ModelOption = None
+    max_tokens: TokensOption = 2048
+    api: ApiOption = None
+    proxy: ProxyOption = None
+    upstream: UpstreamOption = None
+    port_file: PortFileOption = None
+    header: HeaderOption = None
+    api_key_env: KeyOption = None
+    key_header: KeyHeaderOption = None
+    profile: ProfileOption = None
+    target: TargetOption = ""
+    timeout: TimeoutOption = LIMITS.timeout
+    idle_timeout: SilenceOption = None
+    max_bytes: BytesOption = LIMITS.max_bytes
+    no_redact: NoRedactOption = False
+    force: ForceOption = False
+
+
+def command(**given: Any) -> None:
     """Record a server's answers as they come: asked for, or passed on to a client."""
-    terms = Terms(redact=not no_redact, max_bytes=max_bytes, profile=profile)
-    if proxy is not None:
-        _refuse({"--url": url, "--request": request, "--api": api, "--api-key-env": api_key_env})
-        _refuse({"-H": header}, "a client behind the proxy sends its own")
-        if upstream is None:
-            raise UsageError("--proxy needs --upstream URL")
-        patience = Patience(idle=idle_timeout or Patience().idle)
-        recorder = _Proxying(Origin.parse(upstream), *_address(proxy), patience)
-        raise typer.Exit(asyncio.run(recorder.run(output, terms, port_file)))
-    _refuse({"--upstream": upstream, "--port-file": port_file}, "it belongs to --proxy HOST:PORT")
-    if url is None or request is None:
-        raise UsageError("expected --url URL with --request FILE, or --proxy with --upstream")
-    limits = Limits(timeout=timeout, idle=idle_timeout or LIMITS.idle, max_bytes=max_bytes)
-    keys = secrets(api_key_env, key_header)
-    asking = _Asking(*_endpoint(url, api), request, headers(header or ()))
-    asked = asking.load()
-    _make_way(output, force=force)
-    asking.run(asked, output, terms, limits, keys)
+    asked = Given(**given)
+    terms = Terms(
+        redact=not asked.no_redact,
+        max_bytes=asked.max_bytes,
+        profile=asked.profile,
+        target=target_named(asked.target),
+    )
+    if asked.proxy is not None:
+        raise typer.Exit(_pass_on(asked, asked.proxy, terms))
+    _ask(asked, terms)
+
+
+# typer makes options of a function's parameters; here they are the fields of `Given`.
+command.__annotations__ = get_type_hints(Given, include_extras=True)
+vars(command)["__signature__"] = signature(Given, eval_str=True)
+
+
+def _pass_on(given: Given, proxy: str, terms: Terms) -> int:
+    """Stands between until a signal comes. The exit code."""
+    _refuse({"--url": given.url, "--request": given.request, "--scenario": given.scenario})
+    _refuse({"--model": given.model, "--api": given.api, "--api-key-env": given.api_key_env})
+    _refuse({"-H": given.header}, "a client behind the proxy sends its own")
+    if given.upstream is None:
+        raise UsageError("--proxy needs --upstream URL")
+    patience = Patience(idle=given.idle_timeout or Patience().idle)
+    recorder = _Proxying(Origin.parse(given.upstream), *_address(proxy), patience)
+    return asyncio.run(recorder.run(given.output, terms, given.port_file))
+
+
+def _ask(given: Given, terms: Terms) -> None:
+    """Asks a server, and tells what came."""
+    others = {"--upstream": given.upstream, "--port-file": given.port_file}
+    _refuse(others, "it belongs to --proxy HOST:PORT")
+    if given.url is None or (given.request is None) is (given.scenario is None):
+        expected = "--url URL with --request FILE or --scenario NAME, or --proxy with --upstream"
+        raise UsageError(f"expected {expected}")
+    idle = given.idle_timeout or LIMITS.idle
+    limits = Limits(timeout=given.timeout, idle=idle, max_bytes=given.max_bytes)
+    secret = secrets(given.api_key_env, given.key_header)
+    endpoint, own = _endpoint(given.url, given.api), headers(given.header or ())
+    if given.request is not None:
+        plan = _of_file(given.request, *endpoint, own)
+    else:
+        way = Way(given.model or "", given.max_tokens)
+        plan = _of_scenario(given.scenario or "", *endpoint, own, way)
+    _make_way(given.output, force=given.force)
+    told = asyncio.run(plan.record(given.output, terms, limits, secret.get(plan.dialect)))
+    for one in told:
+        put(f"{given.output}: {_account(one)}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
-    """Who is asked what."""
+class _Plan:
+    """Who is asked what, in which API."""
 
     origin: Origin
-    path: str | None
-    request: Path
-    headers: Mapping[str, str]
+    asked: Questions
+    dialect: str
 
-    def load(self) -> list[Asking]:
-        loaded = load_requests(self.request, self.path, self.origin.path)
-        return [_with_headers(one, self.headers) for one in loaded]
-
-    def run(
-        self,
-        asked: list[Asking],
-        output: Path,
-        terms: Terms,
-        limits: Limits,
-        keys: Mapping[str, Mapping[str, str]],
-    ) -> None:
-        dialect = dialect_of(self.origin.target(asked[0].path)) or APIS["chat"]
-        told = asyncio.run(
-            record_directly(
-                self.origin, asked, output, terms, limits=limits, secrets=keys.get(dialect)
-            )
+    async def record(
+        self, output: Path, terms: Terms, limits: Limits, secret: Mapping[str, str] | None
+    ) -> list[Told]:
+        return await record_directly(
+            self.origin, self.asked, output, terms, limits=limits, secrets=secret
         )
-        for one in told:
-            put(f"{output}: {_account(one)}")
+
+
+def _of_file(request: Path, origin: Origin, path: str | None, given: Mapping[str, str]) -> _Plan:
+    """The requests of a file."""
+    loaded = load_requests(request, path, origin.path)
+    dialect = dialect_of(origin.target(loaded[0].path)) or APIS["chat"]
+    return _Plan(origin, in_turn([_with_headers(one, given) for one in loaded]), dialect)
+
+
+def _of_scenario(
+    name: str, origin: Origin, path: str | None, given: Mapping[str, str], way: Way
+) -> _Plan:
+    """Every step of a scenario, each below the API's base URL."""
+    if not way.model:
+        raise UsageError("--scenario needs --model ID")
+    dialect = dialect_of(origin.target(path or ""))
+    if dialect is None:
+        raise UsageError("--scenario needs --api", hint="chat, responses or messages")
+    (scenario,) = load_scenarios([name])
+    base = replace(origin, path=origin.path.removesuffix(PATHS[dialect]))
+    return _Plan(base, asked_of(scenario, dialect, way, given, tell=warn), dialect)
 
 
 class _Proxying:

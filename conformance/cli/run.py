@@ -16,7 +16,7 @@ from typing import Any, Final, Self, get_type_hints
 import typer
 
 from conformance.baseline import apply, load
-from conformance.check import Report
+from conformance.check import Report, Rulebook
 from conformance.cli import run_client
 from conformance.cli import target_options as live
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, REMOTE
@@ -37,10 +37,19 @@ from conformance.report.files import output, write
 from conformance.report.formats import render, renderer
 from conformance.report.printable import visible
 from conformance.report.redacted import redacted
-from conformance.run import Options, Outcome, only_model, plan, priced, promises_of, run_server
+from conformance.run import (
+    Options,
+    Outcome,
+    only_model,
+    plan,
+    priced,
+    promises_of,
+    recorded_scenarios,
+    run_server,
+)
 from conformance.scenarios import Scenario, load_scenarios, own_request
 from conformance.targets import asgi
-from conformance.targets.gateway_upstream import playing
+from conformance.targets.gateway import playing
 from conformance.targets.server import Server
 from conformance.targets.server_limits import Limits
 
@@ -163,6 +172,8 @@ def _options(asked: Asked) -> Options:
         raise UsageError(f"expected one target: {expected}")
     if (asked.gateway is None) != (asked.upstream_port is None):
         raise UsageError("--gateway URL and --upstream-port N go together")
+    if asked.cassette and asked.gateway is None:
+        raise UsageError("--cassette goes with --client and --gateway")
     if asked.profile is None and os.environ.get("CI", "").lower() not in _NO:
         hint = "--profile NAME, or --profile auto"
         raise UsageError("under CI a profile must be named", hint=hint)
@@ -188,8 +199,15 @@ def _options(asked: Asked) -> Options:
 
 
 def _scenarios(asked: Asked, options: Options) -> tuple[Scenario, ...]:
+    recorded: tuple[Scenario, ...] = ()
+    if asked.cassette:
+        rulebook = Rulebook.load(options.suites, options.rules, options.as_of)
+        recorded = recorded_scenarios(asked.cassette, rulebook, options.folders)
     if asked.request is None:
-        return load_scenarios(asked.scenario or ())
+        named = asked.scenario or not recorded
+        return (*(load_scenarios(asked.scenario or ()) if named else ()), *recorded)
+    if recorded:
+        raise UsageError("--request and --cassette do not go together")
     if asked.scenario:
         raise UsageError("--request and --scenario do not go together")
     if len(options.dialects) != 1:

@@ -26,7 +26,8 @@ ClientOption = Annotated[
 CassetteOption = Annotated[
     list[Path] | None,
     typer.Option(
-        metavar="PATH", help="Replay this to a client; repeatable; default: all shipped cassettes."
+        metavar="PATH",
+        help="Replay this to a client (default: all that ship), or behind a gateway; repeatable.",
     ),
 ]
 CasesOption = Annotated[

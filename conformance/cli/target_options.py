@@ -116,6 +116,12 @@ VerboseOption = Annotated[
 ]
 
 
+def target_named(text: str) -> dict[str, str]:
+    """Name and version of a target, as recordings have them."""
+    name, _, version = text.partition("-")
+    return {key: word for key, word in (("name", name), ("version", version)) if word}
+
+
 def dialects(apis: Sequence[str]) -> tuple[str, ...]:
     """The dialects of the APIs that were named. Raises UsageError for another name."""
     for api in apis:

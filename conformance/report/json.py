@@ -50,6 +50,7 @@ def _stream(stream: StreamResult) -> dict[str, Any]:
         "exchange": stream.exchange,
         "scenario": stream.scenario,
         "role": stream.role,
+        "hop": stream.hop,
         "view": stream.view,
         "target": stream.target,
         "dialect": stream.dialect,

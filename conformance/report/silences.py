@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from conformance.profiles import Profile
 from conformance.rules.lint_knobs import knobs_read
 from conformance.rules.model import Rule
 from conformance.rules.paths import MISSING
-from conformance.rules.patterns import compile_value
+from conformance.rules.patterns import UNASKED, compile_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +26,6 @@ class Silence:
     sets: str
     because: str
     seen: str
-
-
-class _Unasked:
-    """A profile is read without a request."""
-
-    def asked(self, path: str) -> Any:
-        del path
-        return MISSING
-
-
-_UNASKED: Final = _Unasked()
 
 
 def silences(rule: Rule, profiles: Iterable[Profile]) -> tuple[Silence, ...]:
@@ -55,7 +44,7 @@ def _of(rule: Rule, profile: Profile) -> Iterator[Silence]:
     for path, pattern in rule.applies.profile:
         value = facts.get(path, MISSING)
         # What a profile merely inherits from strict is told once, by `applies`.
-        if path not in profile.reasons or compile_value(pattern, {})(value, facts, _UNASKED):
+        if path not in profile.reasons or compile_value(pattern, {})(value, facts, UNASKED):
             continue
         yield _set(profile, path, value)
     for knob in sorted(knobs_read(rule) & profile.reasons.keys()):

@@ -74,7 +74,7 @@ def authority(source: Sequence[Mapping[str, str]]) -> Iterator[str]:
 
 def title(stream: StreamResult) -> str:
     """Which exchange of which file was judged, and as what."""
-    step = "/".join(filter(None, (stream.scenario, stream.role)))
+    step = "/".join(filter(None, (stream.scenario, stream.role, stream.hop)))
     exchange = f"exchange {stream.exchange} ({step})" if step else f"exchange {stream.exchange}"
     parts = [stream.file, exchange, stream.dialect, f"profile {stream.profile}"]
     if stream.view != "wire":

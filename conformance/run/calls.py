@@ -10,7 +10,8 @@ from conformance.cassette import Clock
 from conformance.errors import RemoteError
 from conformance.events import Exchange, Request
 from conformance.run.pace import Pace, is_refusal
-from conformance.targets.gateway_upstream import Heard, Upstream
+from conformance.targets.gateway import Heard, Scripts, Upstream
+from conformance.targets.gateway.scripts import Speaker
 from conformance.targets.server import Fetched, NoAnswerError, Server
 
 
@@ -55,17 +56,18 @@ class Calls:
     spent: Spent = field(default_factory=Spent)
     upstream: Upstream | None = None
 
-    async def ask(self, request: Request, dialect: str, script: str = "") -> Called:
+    async def ask(self, request: Request, dialect: str, behind: Speaker | None = None) -> Called:
         """Sends one request, again after a refusal for the moment. Raises SpentError.
 
-        `script` is what a gateway hears upstream.
+        `behind` is who answers a gateway upstream; by default a script that just answers.
         """
         if self.upstream is None:
             return await self._ask(request, dialect)
-        self.upstream.taken()  # what came between two requests is nobody's
-        self.upstream.script = script or "answer"
+        self.upstream.begin(behind or Scripts())
         called = await self._ask(request, dialect)
-        return replace(called, behind=tuple(self.upstream.taken()))
+        heard = self.upstream.taken()
+        misfit = next((each.misfit for each in heard if each.misfit), "")
+        return replace(called, behind=heard, untestable=misfit or called.untestable)
 
     async def _ask(self, request: Request, dialect: str) -> Called:
         attempt = 0

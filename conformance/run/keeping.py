@@ -11,11 +11,10 @@ from conformance import __version__
 from conformance.cassette import Cassette, Header, read, redact, write
 from conformance.check.expectations import RUN
 from conformance.errors import Place, UsageError
+from conformance.run.folder import SUFFIX, earlier
 from conformance.run.options import Options
 from conformance.run.secrecy import Secrecy
 from conformance.run.visit import Visited
-
-SUFFIX = ".cassette.jsonl"
 
 
 class Keeper:
@@ -25,7 +24,15 @@ class Keeper:
         self.folder = folder
         self.options = options
         self._kind = kind
+        self._stale: tuple[Path, ...] = ()
         self.secrecy = Secrecy(options.secrets)
+
+    def claim(self) -> None:
+        """Takes the folder for this run alone; what an earlier one left goes with the first keep.
+
+        Raises UsageError where something else is there.
+        """
+        self._stale = earlier(self.folder)
 
     def elsewhere(self, folder: Path) -> Keeper:
         """One that keeps in another folder what is not part of the run itself."""
@@ -35,10 +42,13 @@ class Keeper:
         """Writes what came of a visit."""
         folder = self.folder / visited.visit.dialect
         path = folder / f"{visited.visit.name}{SUFFIX}"
-        header = self._header(visited, profile, deterministic=deterministic)
+        header = self._header(visited, profile or _of_recording(visited), deterministic)
         exchanges = tuple(map(self.secrecy.exchange, visited.exchanges))
         cassette = Cassette(header, exchanges, visited.clocks, sealed=True)
         try:
+            for stale in self._stale:
+                stale.unlink(missing_ok=True)
+            self._stale = ()
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as err:
             reason = (err.strerror or str(err)).lower()
@@ -53,7 +63,7 @@ class Keeper:
         header = replace(cassette.header, extra={**cassette.header.extra, RUN: run})
         write(path, replace(cassette, header=header))
 
-    def _header(self, visited: Visited, profile: str | None, *, deterministic: bool) -> Header:
+    def _header(self, visited: Visited, profile: str | None, deterministic: bool) -> Header:
         options = self.options
         name, _, version = options.target.partition("-")
         named = {"name": name, "version": version}
@@ -65,6 +75,8 @@ class Keeper:
             "without": sorted(options.without),
             "steps": visited.stated,
         }
+        if visited.visit.scenario.profile:
+            run["upstream"] = visited.visit.scenario.profile
         return Header(
             origin="live",
             dialect=visited.visit.dialect,
@@ -75,3 +87,10 @@ class Keeper:
             model={"name": options.model},
             extra={RUN: run},
         )
+
+
+def _of_recording(visited: Visited) -> str | None:
+    """What a recording is judged by that a gateway passes on in the API in which it was taken."""
+    scenario = visited.visit.scenario
+    spoken = {step.recorded.dialect for step in scenario.steps if step.recorded is not None}
+    return scenario.profile or None if spoken == {visited.visit.dialect} else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from conformance.scenarios import Scenario, Step, compose
+from conformance.scenarios import Scenario, Step
 
 SANITY: Final = 3  # requests per API: twice at first, once at last
 _LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
@@ -46,7 +46,8 @@ class Plan:
 
     @property
     def requests(self) -> int:
-        return SANITY + sum(len(visit.steps) for visit in self.visits)
+        steps = [step for visit in self.visits for step in visit.steps]
+        return SANITY + len(steps) + sum(len(step.beside) for step in steps)
 
 
 def plan(
@@ -103,11 +104,15 @@ def priced(plan: Plan, max_tokens: int) -> Iterator[tuple[str, str, int]]:
     for visit in plan.visits:
         for step in visit.steps:
             line = f"{step.method} {step.path_for(plan.dialect)}"
-            body = compose(
-                step.bodies[plan.dialect],
-                {"model": "", "turns": [], "limit": max_tokens, **visit.scenario.values},
-            )
+            known = {"model": "", "turns": [], "response": "", "limit": max_tokens}
+            body = step.body(plan.dialect, {**known, **visit.scenario.values})
             yield f"{visit.name}/{step.role}", line, _cap(body)
+            if others := len(step.beside):
+                yield (
+                    f"{visit.name}/{step.role} (beside)",
+                    f"{others} x {line}",
+                    others * _cap(body),
+                )
 
 
 def _cap(body: Any) -> int:

@@ -8,11 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from conformance.cassette import Recording, open_recording
 from conformance.check import Choices, Report, Rulebook, StreamResult
 from conformance.check.recordings import choose_profile
 from conformance.dialects import get
 from conformance.errors import RemoteError, UsageError
 from conformance.profiles import Profile
+from conformance.report.permitted import permitted
 from conformance.run.calls import Calls
 from conformance.run.exercised import exercised
 from conformance.run.keeping import Keeper
@@ -21,10 +23,10 @@ from conformance.run.pace import Pace
 from conformance.run.plan import LeftOut, Plan, plan
 from conformance.run.soak import with_foreign
 from conformance.run.tour import NotLetInError, NotOfferedError, Planner, Progress, Tour
-from conformance.run.visit import BEHIND, Way
+from conformance.run.visit import Way
 from conformance.scenarios import Scenario, load_scenarios
 from conformance.scenarios.model import PATHS
-from conformance.targets.gateway_upstream import Upstream
+from conformance.targets.gateway import Upstream
 from conformance.targets.server import Server
 
 SANITY: Final = "think"  # the shipped scenario whose first step asks whether anybody is there
@@ -76,10 +78,11 @@ async def run_server(
     *,
     upstream: Upstream | None = None,
 ) -> Outcome:
-    """Runs scenarios on every API of a server; recordings are kept below `folder`.
+    """Runs scenarios on every API of a server; recordings are kept below `folder`, alone.
 
     With `upstream` the server is a gateway, and the toolkit what stands behind it.
-    Raises RemoteError where nobody answers at all, UsageError for what does not exist.
+    Raises RemoteError where nobody answers at all, UsageError for what does not exist, and where
+    the folder holds anything but an earlier run.
     """
     rulebook = Rulebook.load(options.suites, options.rules, options.as_of)
     pace = Pace(most=options.max_requests, rpm=options.rpm, patience=options.patience)
@@ -87,6 +90,7 @@ async def run_server(
     if upstream is not None:  # what is heard upstream belongs to the one request under way
         options = replace(options, jobs=1, repeat=1)
     keeper = Keeper(folder, options, kind="gateway" if upstream else "server")
+    keeper.claim()
     visits = Visits()
     for dialect in options.dialects or tuple(PATHS):
         tour = _tour(dialect, calls, keeper, rulebook, progress)
@@ -141,23 +145,22 @@ def _tour(
         sanity=replace(sanity, name="sanity", steps=(first,)),
         way=Way(options.model, options.max_tokens),
         progress=progress,
-        profile=_profile(dialect, options, behind=calls.upstream is not None),
+        profile=_profile(dialect, options),
         # Behind a gateway no two answers are alike: the script counts them.
         deterministic=calls.upstream is None,
     )
 
 
-def _profile(dialect: str, options: Options, *, behind: bool = False) -> str | None:
+def _profile(dialect: str, options: Options) -> str | None:
     """The user's profile where there is one of that name for the API, else None.
 
-    It judges both hops where the toolkit stands `behind` the target. Raises UsageError for a name
-    that no API of the run knows.
+    Raises UsageError for a name that no API of the run knows.
     """
     name = options.profile
     if name is None:
         return name
     if _knows(name, dialect, options):
-        return name if not behind or _knows(name, BEHIND, options) else None
+        return name
     if not any(_knows(name, each, options) for each in options.dialects or tuple(PATHS)):
         choose_profile(get(dialect), Choices(profile=name, folders=options.folders), None)
     return None
@@ -179,12 +182,20 @@ def _outcome(visits: Visits, options: Options) -> Outcome:
     notes += map(str, visits.absent)
     notes += [f"{_where(each)} was not run: {each.why}" for each in _told_once(left_out)]
     notes += [note for tour in tours for note in _of(tour, options)]
+    notes += permitted(_checked(tours), tours[0].rulebook)
     report = Report(streams, notes=tuple(notes))
     notes += exercised(report, left_out)
     notes.append(_cost(tours[0].calls))
     number = sum(name != "sanity" for tour in tours for name in tour.paths)
     unanswered = map(tours[0].keeper.secrecy.line, _unanswered(visits, options))
     return Outcome(replace(report, notes=tuple(notes)), tuple(unanswered), number)
+
+
+def _checked(tours: Sequence[Tour]) -> Iterator[tuple[Recording, list[StreamResult]]]:
+    """What was recorded, and what came of it."""
+    for tour in tours:
+        for name, path in tour.paths.items():
+            yield open_recording(path), tour.results[name]
 
 
 def _unanswered(visits: Visits, options: Options) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 The first round goes one request at a time and tells what each request is answered. Later rounds
 go together; an answer that differs from its own and holds a piece of another request's is not the
-model's doing. Only a deterministic target can be judged like this.
+model's doing. A target that is not deterministic is given a word to say in each request of later
+rounds: another's word is not its doing either, and one that never says its own cannot be judged.
 """
 
 from __future__ import annotations
@@ -18,9 +19,13 @@ from conformance.check.stated import OWN_TEXT, differing, told_also
 from conformance.dialects import get
 from conformance.events import Exchange
 from conformance.rules.verdicts import Verdict
+from conformance.run.markers import marker
+from conformance.run.plan import Visit
 from conformance.run.tour import Tour
 
 PIECE: Final = 8  # characters of another answer that are no chance
+_NOTHING: Final = "nothing to compare with"
+_SILENT: Final = "the target is not deterministic, and the answer lacks the word of its request"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +46,16 @@ def with_foreign(tour: Tour) -> list[StreamResult]:
         if visit.round == 1
         for exchange in read(tour.paths[name]).exchanges
     }
+    words = {
+        marker(visit.name, step.role): f"{visit.name}/{step.role}"
+        for visit in tour.rounds.values()
+        if visit.round > 1
+        for step in visit.steps
+    }
     return [
         result
         for name, results in tour.results.items()
-        for result in _judged(tour, name, results, alone)
+        for result in _judged(tour, name, results, alone, words)
     ]
 
 
@@ -53,6 +64,7 @@ def _judged(
     name: str,
     results: Sequence[StreamResult],
     alone: Mapping[tuple[str, str], Spoken],
+    words: Mapping[str, str],
 ) -> Iterator[StreamResult]:
     visit = tour.rounds[name]
     if visit.round == 1:
@@ -62,14 +74,30 @@ def _judged(
     for result in results:
         exchange = exchanges[result.exchange]
         own = alone.get((visit.scenario.name, exchange.role))
-        if not tour.deterministic or own is None:
-            reason = "the target is not deterministic" if own else "nothing to compare with"
-            yield told_also(result, {OWN_TEXT.id: Verdict.UNTESTABLE}, (), reason)
+        if own is None:
+            yield told_also(result, {OWN_TEXT.id: Verdict.UNTESTABLE}, (), _NOTHING)
             continue
-        found = next(_pieces(_text(tour, exchange), own.text, alone), None)
+        text = _text(tour, exchange)
+        strange = (
+            _pieces(text, own.text, alone) if tour.deterministic else _words(text, visit, words)
+        )
+        found = next(strange, None)
+        if not found and not tour.deterministic and marker(name, exchange.role) not in text:
+            yield told_also(result, {OWN_TEXT.id: Verdict.UNTESTABLE}, (), _SILENT)
+            continue
         verdict = Verdict.FAIL if found else Verdict.PASS
         findings = (_finding(tour, exchange, *found),) if found else ()
         yield told_also(result, {OWN_TEXT.id: verdict}, findings)
+
+
+def _words(text: str, own: Visit, words: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Words of requests of other visits in this answer, with the name of where they belong.
+
+    A later turn of the same visit may quote an earlier one.
+    """
+    for word, whose in words.items():
+        if word in text and whose.rpartition("/")[0] != own.name:
+            yield word, whose
 
 
 def _pieces(

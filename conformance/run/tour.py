@@ -112,7 +112,8 @@ class Tour:
             self.profile, self.signs = sender
         choices = Choices(profile=self.profile, folders=folders)
         profile, _ = choose_profile(dialect, choices, None, self.rulebook.profile)
-        self.way = replace(self.way, reading=reading(profile))
+        opt_in = str(profile.knobs.get("opt_in", "header"))
+        self.way = replace(self.way, reading=reading(profile), opt_in=opt_in)
         return profile
 
     def _let_in(self, exchange: Exchange) -> None:
@@ -147,7 +148,9 @@ class Tour:
     async def _ask_sane(self) -> Called:
         known: Mapping[str, Any] = {"model": self.way.model, "limit": self.way.limit}
         values = {**self.sanity.values, **known}
-        request = asked(self.sanity.steps[0], self.dialect, values, self.way)
+        # In the same way before and after the profile is known, for the answers are compared.
+        way = replace(self.way, opt_in="header")
+        request = asked(self.sanity.steps[0], self.dialect, values, way)
         return await self.calls.must(request, self.dialect)
 
     def _take_sane(self, sane: Visited, called: Called, role: str) -> tuple[str, ...] | None:
@@ -205,7 +208,9 @@ class Tour:
                 self.left_out.append(LeftOut(visit.name, self.dialect, why))
                 return
             self.progress(f"{self.dialect} {visit.name} ({self.calls.pace.calls} requests)")
-            visited = await perform(visit, self.calls, self.way)
+            # Only words of their own tell random answers apart.
+            marked = visit.round > 1 and not self.deterministic
+            visited = await perform(visit, self.calls, replace(self.way, marked=marked))
             self._take(visited)
             if visited.silent and not await self._is_alive():
                 role, why = next(iter(visited.silent.items()))

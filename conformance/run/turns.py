@@ -37,6 +37,15 @@ def turns(
     return _sendable(_TURNS[dialect](sent, events, answer, carry))
 
 
+def response_id(exchange: Exchange, dialect: str, reading: Reading) -> str:
+    """The id by which the answer can be named in a later request; empty if it has none."""
+    for event in wire_events(exchange, get(dialect), reading):
+        response = event.data if event.type == "response" else event.data.get("response")
+        if isinstance(response, Mapping) and isinstance(response.get("id"), str):
+            return str(response["id"])
+    return ""
+
+
 def _sendable(history: list[Any]) -> list[Any] | None:
     """The history in characters that UTF-8 has: halves of pairs joined, or replaced."""
     text = json.dumps(history, ensure_ascii=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -13,13 +14,16 @@ from conformance.dialects.base import Reading
 from conformance.events import Exchange, Request
 from conformance.run.calls import Called, Calls
 from conformance.run.manners import PLAIN, Manner
+from conformance.run.markers import marked, marker
 from conformance.run.pace import SpentError
 from conformance.run.plan import LeftOut, Visit
-from conformance.run.turns import turns
-from conformance.scenarios import Step, compose
-from conformance.targets.gateway_upstream import Heard
+from conformance.run.turns import response_id, turns
+from conformance.scenarios import Step
+from conformance.targets.gateway import Heard, Recorded, Scripts
+from conformance.targets.gateway.scripts import Speaker
 
-BEHIND: Final = "openai.chat"  # what the toolkit speaks where it stands behind a gateway
+OPT_IN: Final = "x-include-thinking"
+_YES: Final = frozenset({"1", "true", "yes"})
 _HEADERS: Final[Mapping[str, Mapping[str, str]]] = {
     "anthropic.messages": {"anthropic-version": "2023-06-01"}
 }
@@ -27,12 +31,18 @@ _HEADERS: Final[Mapping[str, Mapping[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How an API is asked: the model, the limit of an answer in tokens, manner and reading."""
+    """How an API is asked: the model, the limit of an answer in tokens, manner and reading.
+
+    `opt_in`: the wish to see thinking goes into a header, or into a field of the body. `marked`:
+    each request is given a word of its own to say.
+    """
 
     model: str
     limit: int
     manner: Manner = PLAIN
     reading: Reading = field(default_factory=Reading)
+    opt_in: str = "header"
+    marked: bool = False
 
 
 @dataclass(slots=True)
@@ -81,7 +91,6 @@ class Visited:
             replace(
                 heard.exchange,
                 number=number,
-                dialect=BEHIND,
                 scenario=self.visit.name,
                 role=step.role,
                 hop="upstream",
@@ -118,20 +127,19 @@ async def perform(visit: Visit, calls: Calls, way: Way) -> Visited:
 async def _take(step: Step, visited: Visited, calls: Calls, way: Way) -> str:
     """Takes one step; why it could not be taken, else empty."""
     dialect = visited.visit.dialect
-    known: dict[str, Any] = {"model": way.model, "limit": way.limit}
-    if step.carry is not None:
-        before = visited.exchange(step.carry.role)
-        sent = before.request.json if before and before.request else None
-        if before is None or not isinstance(sent, Mapping):
-            return f"{step.carry.role}, which it carries on, was not taken"
-        history = turns(dialect, before, sent, step.carry, way.reading)
-        if history is None:
-            wanted = "called no tool" if step.carry.result else "gave no answer"
-            return f"{step.carry.role}, which it carries on, {wanted}"
-        known["turns"] = history
-    request = asked(step, dialect, {**visited.visit.scenario.values, **known}, way)
     try:
-        called = await calls.ask(request, dialect, step.upstream)
+        known = known_to(step, visited.exchange, dialect, way)
+    except NothingToCarryOnError as err:
+        return str(err)
+    values = {**visited.visit.scenario.values, **known}
+    request = asked(step, dialect, values, way)
+    if way.marked:
+        word = marker(visited.visit.name, step.role)
+        request = replace(request, json=marked(request.json, word))
+    steps = {each.role: each for each in visited.visit.steps}
+    beside = [asked(steps[r], dialect, values, way) for r in step.beside if r in steps]
+    try:
+        called = await _ask(step, request, beside, calls, dialect)
     except SpentError:
         visited.spent = True
         return "the run has sent as many requests as it may (--max-requests)"
@@ -141,10 +149,57 @@ async def _take(step: Step, visited: Visited, calls: Calls, way: Way) -> str:
     return ""
 
 
+class NothingToCarryOnError(Exception):
+    """The step that another one carries on was not taken, or was not answered as it should be."""
+
+
+def known_to(
+    step: Step, taken: Callable[[str], Exchange | None], dialect: str, way: Way
+) -> dict[str, Any]:
+    """The values that a step's request may name; `taken` gives an earlier exchange by its role.
+
+    Raises NothingToCarryOnError.
+    """
+    known: dict[str, Any] = {"model": way.model, "limit": way.limit}
+    if step.carry is None:
+        return known
+    before = taken(step.carry.role)
+    sent = before.request.json if before and before.request else None
+    if before is None or not isinstance(sent, Mapping):
+        raise NothingToCarryOnError(f"{step.carry.role}, which it carries on, was not taken")
+    history = turns(dialect, before, sent, step.carry, way.reading)
+    if history is None:
+        wanted = "called no tool" if step.carry.result else "gave no answer"
+        raise NothingToCarryOnError(f"{step.carry.role}, which it carries on, {wanted}")
+    return {**known, "turns": history, "response": response_id(before, dialect, way.reading)}
+
+
+async def _ask(
+    step: Step, request: Request, beside: Sequence[Request], calls: Calls, dialect: str
+) -> Called:
+    """The answer to a step; what is to be asked beside it is on its way before it is."""
+    company = [asyncio.create_task(calls.ask(other, dialect)) for other in beside]
+    await asyncio.sleep(0)
+    try:
+        return await calls.ask(request, dialect, _behind(step))
+    finally:
+        await asyncio.gather(*company, return_exceptions=True)
+
+
+def _behind(step: Step) -> Speaker:
+    """Who answers a gateway upstream while the step is taken."""
+    if step.recorded is not None:
+        return Recorded(step.recorded)
+    return Scripts(step.upstream or ("answer",))
+
+
 def asked(step: Step, dialect: str, values: Mapping[str, Any], way: Way) -> Request:
     """The request of a step, below the target's base URL."""
-    body = compose(step.bodies[dialect], values)
+    body = step.body(dialect, values)
     headers = {**_HEADERS.get(dialect, {}), **step.headers}
+    if way.opt_in == "field" and OPT_IN in headers:
+        shown = headers.pop(OPT_IN).strip().lower() in _YES
+        body = {**body, "extra": {**body.get("extra", {}), "include_thinking": shown}}
     return Request(
         method=step.method,
         path=step.path_for(dialect),
@@ -160,8 +215,10 @@ def _statement(step: Step, called: Called, sent: Any) -> dict[str, Any]:
             ("thinking", step.thinking),
             ("untestable", called.untestable),
             ("fault", called.fetched.fault),
-            ("limit", _limit(sent)),
-            ("calls", None if called.behind is None else step.calls),
+            # Behind a gateway nobody counted: the script says what the answer was cut by.
+            ("limit", _limit(sent) if called.behind is None else None),
+            ("excused", list(step.excused) or None),
+            ("calls", None if called.behind is None or called.untestable else step.calls),
         )
     )
     return {name: value for name, value in facts if value not in (None, "")}

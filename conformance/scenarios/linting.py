@@ -42,6 +42,10 @@ def _problems(path: Path, rules: set[str]) -> Iterator[Problem]:
         if not any(fnmatchcase(rule, glob) for rule in rules):
             place = root.required("exercises").place
             yield Problem(place, f"no rule fits {glob!r}", "warning")
+    for step in scenario.steps:
+        for rule in step.excused:
+            if rule not in rules:
+                yield Problem(step.place, f"`excused` names {rule!r}, which is no rule", "error")
 
 
 def _scenario(path: Path) -> Node | None:

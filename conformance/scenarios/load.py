@@ -19,15 +19,18 @@ CARRY_KEYS: Final = frozenset({"role", "reasoning", "result", "ask"})
 STEP_KEYS: Final = frozenset(
     {
         *("role", "like", "ends", "thinking", "headers", "after", "needs", "promises"),
-        *("method", "path", "upstream", "calls", *PATHS),
+        *("method", "path", "upstream", "calls", "beside", "excused", *PATHS),
     }
 )
-BUILT_IN: Final = frozenset({"model", "turns", "limit"})
+_CARRIED: Final = frozenset({"turns", "response"})
+"""What is known of the answer that a step carries on: the history after it, and its id."""
+BUILT_IN: Final = frozenset({"model", "limit", *_CARRIED})
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _PATH: Final = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 _MOST_STEPS: Final = 64
 _MOST_CALLS: Final = 100
+_MOST_BESIDE: Final = 16
 
 
 def load_scenario(path: Path) -> Scenario:
@@ -87,10 +90,12 @@ def _step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any]) -> S
         promises=_strings(entries.get("promises")),
         method="GET" if _method(entries.get("method")) == "GET" else "POST",
         path=_path(entries.get("path")),
-        upstream=entries["upstream"].one_of(UPSTREAM) if "upstream" in entries else "",
+        upstream=_chosen(entries.get("upstream"), UPSTREAM),
         calls=_count(entries["calls"]) if "calls" in entries else None,
+        beside=_beside(entries.get("beside"), known),
+        excused=_strings(entries.get("excused")),
     )
-    _no_unknown_names(entries, {*values, *BUILT_IN} - (set() if carry else {"turns"}))
+    _no_unknown_names(entries, {*values, *BUILT_IN} - (set() if carry else _CARRIED))
     if not step.bodies:
         raise node.error(f"expected a request for one of {', '.join(PATHS)}, got none")
     return step
@@ -110,6 +115,17 @@ def _earlier(node: Node, known: Mapping[str, Step]) -> Step:
     if role not in known:
         raise node.error(f"no earlier step has the role {role!r}", hint=nearest(role, known))
     return known[role]
+
+
+def _beside(node: Node | None, known: Mapping[str, Step]) -> tuple[str, ...]:
+    nodes = node.sequence() if node else ()
+    if node and not 0 < len(nodes) <= _MOST_BESIDE:
+        raise node.error(f"expected 1 to {_MOST_BESIDE} roles, got {len(nodes)}")
+    steps = [(_earlier(each, known), each) for each in nodes]
+    for step, each in steps:
+        if step.carry is not None:
+            raise each.error("a step that carries on another one is not sent again")
+    return tuple(step.role for step, _ in steps)
 
 
 def _carry(node: Node, known: Mapping[str, Step]) -> Carry:

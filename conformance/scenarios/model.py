@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from conformance.errors import Place
+from conformance.events import Exchange
+from conformance.scenarios.bodies import compose
 
 ENDS: Final = (
     "complete",  # the answer came to its end
@@ -23,6 +25,7 @@ UPSTREAM: Final = (
     "answer",
     "tools",
     "length",
+    "hidden",  # the model thinks and counts it, and shows none of it
     "no-finish",  # the stream ends well, but nothing says that the answer is over
     "cut",  # the connection breaks inside the answer
     "error",  # an error event inside the answer
@@ -63,7 +66,10 @@ class Step:
 
     `ends` are the endings that are right; `thinking` says whether thinking must show (None: it
     may). `promises` name what a profile must declare for the step to be taken. `upstream` is what
-    happens behind a gateway meanwhile, and `calls` how often it must ask there (None: as it likes).
+    happens behind a gateway meanwhile, a word for each of its calls, or `recorded`, an exchange
+    with its dialect; `calls` is how often it must ask there (None: as it likes). `beside` are
+    roles of earlier steps whose requests are sent again at the same time; nobody judges what they
+    get. `excused` are rules that what stands behind breaks itself.
     """
 
     role: str
@@ -77,8 +83,21 @@ class Step:
     promises: tuple[str, ...] = ()
     method: Literal["GET", "POST"] = "POST"
     path: str = ""
-    upstream: str = ""
+    upstream: tuple[str, ...] = ()
+    recorded: Exchange | None = None
     calls: int | None = None
+    beside: tuple[str, ...] = ()
+    excused: tuple[str, ...] = ()
+
+    def body(self, dialect: str, values: Mapping[str, Any]) -> Any:
+        """The body to send. Raises UsageError for a name that has no value.
+
+        What a stranger recorded is no template: whatever looks like a name stays.
+        """
+        template = self.bodies[dialect]
+        if self.recorded is not None:
+            return {**template, "model": values["model"]}
+        return compose(template, values)
 
     def path_for(self, dialect: str) -> str:
         """Where the request goes, below the base URL."""
@@ -90,6 +109,7 @@ class Scenario:
     """Steps in the order in which they are sent. `values` are what templates may name.
 
     `probes` is a capability that a target has not if it answers all steps as if nothing were wrong.
+    `profile` is that of the recording that its steps hold.
     """
 
     name: str
@@ -101,11 +121,12 @@ class Scenario:
     values: Mapping[str, Any] = field(default_factory=dict)
     exercises: tuple[str, ...] = ()
     probes: str = ""
+    profile: str = ""
 
     @property
     def is_for_gateways(self) -> bool:
         """Whether the toolkit must play the server behind the target."""
-        return any(step.upstream for step in self.steps)
+        return any(step.upstream or step.recorded for step in self.steps)
 
     def steps_for(self, dialect: str) -> tuple[Step, ...]:
         """The steps that are written for a dialect."""

@@ -35,6 +35,7 @@ class Chatty:
     thoughtless: bool = False
     mixed_up: bool = False
     refuses: frozenset[str] = frozenset()  # parameters
+    mute: bool = False  # it says nothing of what it was asked
     key: str = ""
     echoes: bool = False  # its key, in every answer
     asked: list[Fields] = field(default_factory=list)
@@ -108,7 +109,8 @@ class Chatty:
                 "",
                 [{"index": 0, "id": "call_1", "type": "function", "function": function}],
             )
-        return thinking, f"Answer to {said['content']!r}{salt}.", []
+        about = "" if self.mute else f" to {said['content']!r}"
+        return thinking, f"Answer{about}{salt}.", []
 
 
 _MODEL: Final = {"id": "chatty", "object": "model", "created": 1, "owned_by": "tests"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.live.judging import Judged, faults, listed, run
-from tests.live.processes import free_port
+from tests.live.processes import ROOT, free_port
 from tests.live.systems import SCRIPTED, Live, ogx
 
 pytestmark = pytest.mark.live
@@ -27,6 +27,36 @@ def behind(work: Path) -> Judged:
 
 def test_as_a_gateway_its_faults_are_found_and_no_other(behind: Judged) -> None:
     assert behind.found == listed("ogx-gateway")
+
+
+def test_a_summary_that_fails_takes_the_answer_with_it(behind: Judged) -> None:
+    """Point 5, third part: what the client saw is not in the response that failed."""
+    lost = {
+        (rule, where)
+        for rule, api, where in behind.found
+        if api == "openai.responses" and rule == "wire/responses/interrupted-items-kept"
+    }
+    steps = ("gateway-summary/no-worker", "gateway-summary/broken-off")
+    assert {where for _, where in lost} >= set(steps)
+
+
+def test_what_its_profile_permits_is_told(behind: Judged) -> None:
+    """Point 6: no `event:` lines, which readers that go by `type` do not miss."""
+    told = [note for note in behind.report["notes"] if note.startswith("permitted by profile ogx")]
+    assert any("event_lines: absent" in note for note in told)
+
+
+def test_recordings_of_another_server_go_through_it(work: Path) -> None:
+    """Text and thinking of a recorded chat arrive; its own faults are those of every run."""
+    port, place = free_port(), work / "recorded"
+    place.mkdir()
+    with ogx(place, f"http://127.0.0.1:{port}", SCRIPTED) as live:
+        target = ("--gateway", live.url, "--upstream-port", str(port), "--model", live.model)
+        recorded = str(ROOT / "cassettes/openai.chat/deepseek/thinking-then-text.cassette.jsonl")
+        what = ("--cassette", recorded, "--api", "responses", "--profile", "ogx")
+        judged = run(*target, *what, save=place / "saved")
+    assert {"scenario/hop-text", "scenario/hop-thinking", "scenario/hop-order"} <= judged.passed
+    assert judged.rules <= {rule for rule, _, _ in listed("ogx-gateway")}
 
 
 def test_a_summary_costs_one_call_more(behind: Judged) -> None:

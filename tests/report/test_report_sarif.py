@@ -113,6 +113,7 @@ SCHEMA: dict[str, Any] = {
                 },
                 "suppressions": {
                     "type": "array",
+                    "uniqueItems": True,
                     "items": {
                         "required": ["kind"],
                         "additionalProperties": False,
@@ -153,6 +154,7 @@ SCHEMA: dict[str, Any] = {
                 },
                 "logicalLocations": {
                     "type": "array",
+                    "uniqueItems": True,
                     "items": {
                         "additionalProperties": False,
                         "properties": {

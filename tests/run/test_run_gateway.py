@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,25 +13,31 @@ from conformance.cassette import read
 from conformance.check import Report, check_paths
 from conformance.rules.verdicts import Verdict
 from conformance.run import Options, Outcome, run_server
-from conformance.scenarios import load_scenarios
+from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets import asgi
-from conformance.targets.gateway_upstream import playing
+from conformance.targets.gateway import playing
 from conformance.targets.server import Server
+from reference_impl.client.wire import Api
 from tests.fakes.gateway import Gateway
+from tests.fakes.translating import Translator, forgets, invents, leaks, loses, miscounts, reorders
 
 OPTIONS = Options(model="scripted", dialects=("openai.chat",), profile="strict")
 
 
-def ran(gateway: Gateway, folder: Path, **changes: object) -> Outcome:
+def ran(
+    gateway: Gateway | Translator,
+    folder: Path,
+    scenarios: Sequence[Scenario] = (),
+    **changes: object,
+) -> Outcome:
     options = replace(OPTIONS, save=folder, **changes)  # type: ignore[arg-type]  # by name
 
     async def go() -> Outcome:
         async with playing(0) as upstream:
             gateway.upstream = f"http://127.0.0.1:{upstream.port}/v1"
             async with Server(asgi.URL, transport=asgi.Transport(gateway)) as server:
-                return await run_server(
-                    server, load_scenarios(), options, folder, upstream=upstream
-                )
+                taken = scenarios or load_scenarios()
+                return await run_server(server, taken, options, folder, upstream=upstream)
 
     return asyncio.run(go())
 
@@ -86,3 +93,47 @@ def test_what_the_toolkit_said_itself_is_not_judged(tmp_path: Path) -> None:
     faults = [s for s in report.streams if (s.scenario, s.role) == ("gateway-faults", "cut")]
     upstream = faults[1]
     assert upstream.verdicts["wire/sse/ends-cleanly"] is Verdict.NOT_APPLICABLE
+
+
+APIS: dict[Api, str] = {
+    "chat": "openai.chat",
+    "responses": "openai.responses",
+    "messages": "anthropic.messages",
+}
+WAYS = [(here, behind) for here in APIS for behind in APIS]
+
+
+@pytest.mark.parametrize(("here", "behind"), WAYS, ids=str)
+def test_a_right_translation_has_no_finding(here: Api, behind: Api, tmp_path: Path) -> None:
+    outcome = ran(Translator(behind), tmp_path, dialects=(APIS[here],))
+    assert violated(outcome.report) == set()
+    assert outcome.unanswered == ()
+    (path,) = tmp_path.rglob("gateway-tools.cassette.jsonl")
+    assert {each.dialect for each in read(path).exchanges if each.hop == "upstream"} == {
+        APIS[behind]
+    }
+    passed = {rule for rule, won in outcome.report.verdicts.items() if won is Verdict.PASS}
+    hops = ("hop-text", "hop-thinking", "hop-tools", "hop-order", "hop-usage", "hop-calls")
+    assert passed >= {f"scenario/{each}" for each in hops}
+    assert ("scenario/hop-summary" in passed) is (here == "responses")
+
+
+WRONG: list[tuple[Translator, str]] = [
+    (Translator("responses", change=loses), "scenario/hop-text"),
+    (Translator("messages", change=invents), "scenario/hop-text"),
+    (Translator("chat", change=leaks), "scenario/hop-text"),
+    (Translator("messages", change=forgets), "scenario/hop-thinking"),
+    (Translator("chat", change=reorders), "scenario/hop-order"),
+    (Translator("messages", change=miscounts), "scenario/hop-usage"),
+    (Translator("chat", defect="item-id-changes"), "wire/responses/item-id"),
+    (Translator("messages", defect="index-reuse"), "wire/responses/item-index-contiguous"),
+    (Translator("responses", defect="completed-on-cut"), "scenario/ending"),
+]
+
+
+@pytest.mark.parametrize(("gateway", "rule"), WRONG, ids=[rule for _, rule in WRONG])
+def test_what_a_translation_does_wrong_is_found(
+    gateway: Translator, rule: str, tmp_path: Path
+) -> None:
+    report = ran(gateway, tmp_path, dialects=("openai.responses",)).report
+    assert rule in {found for found, _ in violated(report)}

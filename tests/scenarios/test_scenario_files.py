@@ -23,7 +23,12 @@ from conformance.scenarios.model import PATHS, UPSTREAM
 
 SCHEMA = Path(shipped.__file__).parent / "schemas" / "scenario.schema.json"
 SHIPPED = sorted((shipped.specs() / "scenarios").glob("*.yaml"))
-KNOWN = {"model": "m", "turns": [{"role": "user", "content": "again"}], "limit": 64}
+KNOWN = {
+    "model": "m",
+    "turns": [{"role": "user", "content": "again"}],
+    "response": "resp_1",
+    "limit": 64,
+}
 
 PLAIN = """\
 scenario: own
@@ -74,7 +79,7 @@ def test_the_schema_knows_the_words_that_the_loader_knows() -> None:
     assert set(defs["carry"]["properties"]) == loading.CARRY_KEYS
     assert tuple(defs["capability"]["enum"]) == CAPABILITIES
     assert tuple(defs["ending"]["enum"]) == ENDS
-    assert tuple(defs["step"]["properties"]["upstream"]["enum"]) == UPSTREAM
+    assert tuple(defs["upstream"]["enum"]) == UPSTREAM
     assert set(PATHS) <= defs["step"]["properties"].keys()
 
 
@@ -164,10 +169,13 @@ def test_scenarios_are_linted(tmp_path: Path) -> None:
     (tmp_path / "wrong.yaml").write_text(wrong, encoding="utf-8")
     idle = PLAIN.replace("title:", "exercises: [no/such/*]\ntitle:")
     (tmp_path / "idle.yaml").write_text(idle, encoding="utf-8")
+    excused = PLAIN.replace("role: plain", "role: plain\n    excused: [no/such/rule]")
+    (tmp_path / "excused.yaml").write_text(excused, encoding="utf-8")
     (tmp_path / "broken.yaml").write_text("{", encoding="utf-8")
     problems = lint_scenarios([tmp_path])
     told = [(Path(p.place.file).name, p.severity, p.message) for p in problems]
     assert told == [
+        ("excused.yaml", "error", "`excused` names 'no/such/rule', which is no rule"),
         ("idle.yaml", "warning", "no rule fits 'no/such/*'"),
         ("wrong.yaml", "error", "nothing is called '$modle' (did you mean 'model'?)"),
     ]

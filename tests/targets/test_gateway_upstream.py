@@ -3,48 +3,119 @@
 from __future__ import annotations
 
 import asyncio
-import json
+from dataclasses import replace
 
 import httpx
 import pytest
 
+from conformance.cassette import Clock
 from conformance.check import check_chunks
+from conformance.check.answer import Answer, ended, read_answer
+from conformance.dialects import get
+from conformance.dialects.base import Reading
 from conformance.errors import UsageError
+from conformance.events import Chunk, Ending, Exchange, Response
 from conformance.scenarios.model import UPSTREAM
-from conformance.targets.gateway_answers import scripted
-from conformance.targets.gateway_upstream import Heard, playing
+from conformance.targets.gateway import Heard, Recorded, Scripts, Upstream, playing
+from conformance.targets.gateway.said import Answered
+from conformance.targets.gateway.scripts import APIS, scripted
 
+PATH = {dialect: path for path, dialect in APIS.items()}
+DIALECTS = sorted(PATH)
 ASKED = {"model": "scripted", "messages": [], "stream": True}
+SUMMARY = {"reasoning": {"effort": "low", "summary": "auto"}}
 WHOLE = ("answer", "tools", "length")
 
 
-async def _posted(script: str, body: object) -> tuple[httpx.Response, list[Heard]]:
+async def _posted(speaker: Scripts | Recorded, body: object, path: str) -> _Posted:
     async with playing(0) as upstream:
-        upstream.script = script
+        upstream.begin(speaker)
         base = f"http://127.0.0.1:{upstream.port}/v1"
         async with httpx.AsyncClient(base_url=base, verify=False) as client:
-            response = await client.post("/chat/completions", json=body)
+            response = await client.post(path, json=body)
         return response, upstream.taken()
 
 
+_Posted = tuple[httpx.Response, tuple[Heard, ...]]
+
+
+def posted(
+    speaker: Scripts | Recorded | str, body: object, dialect: str = "openai.chat"
+) -> _Posted:
+    one = Scripts((speaker,)) if isinstance(speaker, str) else speaker
+    return asyncio.run(_posted(one, body, PATH[dialect]))
+
+
+def exchange(dialect: str, said: Answered) -> Exchange:
+    """What was said, as it would be recorded."""
+    head = Response(said.status, "1.1", (("content-type", said.kind),))
+    end: Ending = "reset" if said.breaks else "eof"
+    return Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, said.pieces)), end=end)
+
+
+def read(dialect: str, said: Answered) -> Answer:
+    return read_answer(exchange(dialect, said), get(dialect), Reading())
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("script", WHOLE)
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "body"])
-def test_what_is_said_upstream_is_without_fault(script: str, stream: bool) -> None:
-    asked = {
-        **ASKED,
-        "stream": stream,
-        **({"stream_options": {"include_usage": True}} if stream else {}),
-    }
-    said = scripted(script, 1, asked)
-    report = check_chunks(said.pieces, dialect="openai.chat", profile="strict", request=asked)
+@pytest.mark.parametrize("more", [{}, SUMMARY], ids=["plain", "summary"])
+def test_what_is_said_upstream_is_without_fault(
+    dialect: str, script: str, stream: bool, more: dict[str, object]
+) -> None:
+    usage = {"stream_options": {"include_usage": True}} if stream else {}
+    asked = {**ASKED, **more, "stream": stream, **(usage if dialect == "openai.chat" else {})}
+    said = scripted(script, dialect, 1, asked)
+    report = check_chunks(said.pieces, dialect=dialect, profile="strict", request=asked)
     assert [f"{f.rule}: {f.message}" for f in report.findings] == []
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("stream", [True, False], ids=["stream", "body"])
+def test_hidden_thinking_is_counted_and_not_said(dialect: str, stream: bool) -> None:
+    usage = {"stream_options": {"include_usage": True}} if dialect == "openai.chat" else {}
+    asked = {**SUMMARY, "stream": stream, **(usage if stream else {})}
+    said = scripted("hidden", dialect, 1, asked)
+    answer = read(dialect, said)
+    assert not answer.thought
+    assert answer.usage["reasoning"]
+
+
+def test_a_summary_is_said_where_the_request_asks_for_one() -> None:
+    for stream in (True, False):
+        said = scripted("answer", "openai.responses", 3, {**SUMMARY, "stream": stream})
+        assert "summary 3" in "".join(read("openai.responses", said).summary)
+        assert not read("openai.responses", scripted("answer", "openai.responses", 3, {})).summary
+
+
+ENDINGS = {
+    "answer": "complete",
+    "tools": "tools",
+    "length": "length",
+    "hidden": "complete",
+    "no-finish": "cut",
+    "cut": "cut",
+    "error": "failed",
+    "refused": "refused",
+    "unavailable": "failed",
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("script", UPSTREAM)
+def test_every_script_ends_as_its_name_says(dialect: str, script: str) -> None:
+    said = scripted(script, dialect, 1, ASKED)
+    assert ended(exchange(dialect, said), read(dialect, said)) == ENDINGS[script]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("script", [each for each in UPSTREAM if each != "cut"])
-def test_what_was_sent_is_what_was_kept(script: str) -> None:
-    response, heard = asyncio.run(_posted(script, ASKED))
+def test_what_was_sent_is_what_was_kept(dialect: str, script: str) -> None:
+    response, heard = posted(script, ASKED, dialect)
     (one,) = heard
     assert b"".join(chunk.data for chunk in one.exchange.chunks) == response.content
+    assert one.exchange.dialect == dialect
     assert one.exchange.request is not None
     assert one.exchange.request.json == ASKED
     assert one.exchange.response is not None
@@ -53,12 +124,59 @@ def test_what_was_sent_is_what_was_kept(script: str) -> None:
 
 def test_a_cut_is_a_reset() -> None:
     with pytest.raises(httpx.HTTPError):
-        asyncio.run(_posted("cut", ASKED))
+        posted("cut", ASKED)
+
+
+async def _twice() -> list[int]:
+    async with playing(0) as upstream:
+        upstream.begin(Scripts(("answer", "unavailable")))
+        base = f"http://127.0.0.1:{upstream.port}/v1"
+        async with httpx.AsyncClient(base_url=base, verify=False) as client:
+            answers = [await client.post("/chat/completions", json=ASKED) for _ in range(3)]
+        return [each.status_code for each in answers]
+
+
+def test_each_call_of_a_request_has_a_word_of_its_own_and_the_last_goes_on() -> None:
+    assert asyncio.run(_twice()) == [200, 500, 500]
+
+
+RECORDED = Exchange(
+    dialect="openai.chat",
+    response=Response(200, "1.1", (("content-type", "text/event-stream"),)),
+    chunks=(Chunk(b"data: {}\n"), Chunk(b"\ndata: [DONE]\n\n")),
+)
+
+
+def test_a_recording_is_said_byte_for_byte_and_chunk_for_chunk() -> None:
+    response, (one,) = posted(Recorded(RECORDED), ASKED)
+    assert response.content == b"data: {}\n\ndata: [DONE]\n\n"
+    assert [each.data for each in one.exchange.chunks] == [each.data for each in RECORDED.chunks]
+    assert not one.misfit
+
+
+@pytest.mark.parametrize(
+    ("dialect", "asked", "why"),
+    [
+        ("openai.responses", ASKED, "in openai.responses, openai.chat was recorded"),
+        ("openai.chat", {**ASKED, "stream": False}, "for a whole body, a stream was recorded"),
+    ],
+)
+def test_what_was_not_recorded_is_no_answer_and_told(
+    dialect: str, asked: dict[str, object], why: str
+) -> None:
+    response, (one,) = posted(Recorded(RECORDED), asked, dialect)
+    assert response.status_code == 501
+    assert why in one.misfit
+
+
+def test_a_recording_that_broke_breaks_again() -> None:
+    with pytest.raises(httpx.HTTPError):
+        posted(Recorded(replace(RECORDED, end="reset")), ASKED)
 
 
 @pytest.mark.parametrize("body", [[], "text", 1, None, {"stream": "yes"}])
 def test_odd_bodies_are_answered(body: object) -> None:
-    response, _ = asyncio.run(_posted("answer", body))
+    response, _ = posted("answer", body)
     assert response.status_code == 200
 
 
@@ -77,7 +195,7 @@ async def _raw(data: bytes) -> bytes:
     ("data", "status"),
     [
         (b"GET /v1/models HTTP/1.1\r\nhost: x\r\n\r\n", b"200"),
-        (b"POST /v1/responses HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}", b"404"),
+        (b"POST /v1/embeddings HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}", b"404"),
         (b"GET /\xff HTTP/1.1\r\nhost: x\r\n\r\n", b""),
         (b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{}", b""),
         (b"\x16\x03\x01\x02\x00", b""),
@@ -100,6 +218,19 @@ def test_a_port_that_is_taken_is_a_wrong_call() -> None:
         asyncio.run(go())
 
 
-def test_answers_can_be_told_apart() -> None:
-    first, second = (json.loads(scripted("answer", n, {}).pieces[0]) for n in (1, 2))
-    assert first["choices"] != second["choices"]
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_answers_can_be_told_apart(dialect: str) -> None:
+    first, second = (read(dialect, scripted("answer", dialect, n, {})) for n in (1, 2))
+    assert first.text != second.text
+    assert first.raw != second.raw
+
+
+def test_a_call_for_an_earlier_request_is_not_counted_for_the_next() -> None:
+    upstream = Upstream()
+    upstream.begin(Scripts())
+    late = Heard(RECORDED, Clock())
+    upstream.begin(Scripts())
+    upstream.keep(late, upstream.request - 1)
+    assert upstream.taken() == ()
+    upstream.keep(late, upstream.request)
+    assert upstream.taken() == (late,)

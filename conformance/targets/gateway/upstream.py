@@ -1,4 +1,4 @@
-"""The server behind a gateway, played by the toolkit: it answers by a script, and keeps calls.
+"""The server behind a gateway, played by the toolkit: it answers what it was told, and keeps calls.
 
 The gateway is the target, so what it asks is hostile until proven otherwise: requests are bounded,
 and whatever is no request is closed.
@@ -21,7 +21,8 @@ import h11
 from conformance.cassette import Clock
 from conformance.errors import UsageError
 from conformance.events import Chunk, Ending, Exchange, Request, Response
-from conformance.targets.gateway_answers import Scripted, models, scripted
+from conformance.targets.gateway.said import Answered
+from conformance.targets.gateway.scripts import Scripts, Speaker, api_of, models
 
 MOST_BYTES: Final = 8 * 1024 * 1024
 MOST_HEARD: Final = 1000  # calls of one step
@@ -30,37 +31,51 @@ _PIECE: Final = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One call of the gateway, with what it was answered."""
+    """One call of the gateway, with what it was answered; its exchange has its dialect.
+
+    `misfit` says why that was no answer to it; else it is empty.
+    """
 
     exchange: Exchange
     clock: Clock
+    misfit: str = ""
 
 
 @dataclass(slots=True)
 class Upstream:
-    """What is said next (`script`), and what was heard since the last `taken`."""
+    """Who speaks next, and what was heard since `begin`."""
 
-    script: str = "answer"
     port: int = 0
+    request: int = 0  # number of the one that is under way
+    _speaker: Speaker = field(default_factory=Scripts)
     _number: int = 0
+    _calls: int = 0
     _heard: list[Heard] = field(default_factory=list)
 
-    def taken(self) -> list[Heard]:
-        """The calls since the last time, in the order in which they came."""
-        heard, self._heard = self._heard, []
-        return heard
+    def begin(self, speaker: Speaker) -> None:
+        """A request goes out to the gateway: what was heard before is nobody's."""
+        self._speaker, self._calls, self._heard = speaker, 0, []
+        self.request += 1
 
-    def answer(self, method: str, path: str, body: Any) -> Scripted | None:
+    def taken(self) -> tuple[Heard, ...]:
+        """The calls since `begin`, in the order in which they were answered."""
+        return tuple(self._heard)
+
+    def answer(self, method: str, path: str, asked: Any) -> Answered | None:
         """What is said to a request; None where nothing is known of its path."""
         if method == "GET" and path.rstrip("/").endswith("/models"):
             return models()
-        if not path.endswith("/chat/completions"):
+        dialect = api_of(path)
+        if method != "POST" or dialect is None:
             return None
-        self._number += 1
-        return scripted(self.script, self._number, body if isinstance(body, dict) else {})
+        self._number, call = self._number + 1, self._calls
+        self._calls += 1
+        fields = asked if isinstance(asked, dict) else {}
+        return self._speaker.answer(dialect, call, self._number, fields)
 
-    def keep(self, heard: Heard) -> None:
-        if len(self._heard) < MOST_HEARD:
+    def keep(self, heard: Heard, request: int) -> None:
+        """Keeps a call that was made for that request, unless another one is under way now."""
+        if request == self.request and len(self._heard) < MOST_HEARD:
             self._heard.append(heard)
 
 
@@ -143,32 +158,44 @@ class _Connection:
 
     async def _respond(self, request: h11.Request, body: bytes) -> bool:
         """Answers; whether the connection goes on."""
-        method, path = request.method.decode("ascii"), request.target.decode("latin-1")
-        asked = _asked(request, method, path, body)
-        said = self._upstream.answer(method, path.partition("?")[0], asked.json)
+        method = request.method.decode("ascii")
+        path, _, _ = request.target.decode("latin-1").partition("?")
+        asked = _asked(request, method, body)
+        number = self._upstream.request
+        said = self._upstream.answer(method, path, asked.json)
         if said is None:
-            said = Scripted(404, "application/json", (b'{"error": {"message": "no such path"}}',))
+            said = Answered(404, "application/json", (b'{"error": {"message": "no such path"}}',))
         headers = [("content-type", said.kind), ("transfer-encoding", "chunked")]
-        begun = monotonic()
         await self._send(h11.Response(status_code=said.status, headers=headers))
         chunks: list[Chunk] = []
-        end: Ending = "reset" if said.breaks else "eof"
+        end = await self._say(said, chunks)
+        if api_of(path) and method == "POST":
+            exchange = Exchange(
+                request=asked,
+                response=Response(said.status, "1.1", tuple(headers)),
+                chunks=tuple(chunks),
+                end=end,
+                dialect=api_of(path),
+            )
+            heard = Heard(exchange, Clock(head=0.0, end=0.0), said.misfit)
+            self._upstream.keep(heard, number)
+        return not said.breaks
+
+    async def _say(self, said: Answered, chunks: list[Chunk]) -> Ending:
+        """Sends a body; `chunks` are what went out of it. How it ended."""
+        begun = monotonic()
         try:
             for piece in said.pieces:
                 await self._send(h11.Data(data=piece))
                 chunks.append(Chunk(piece, round((monotonic() - begun) * 1000, 3)))
                 begun = monotonic()
-            if said.breaks:
-                await self._break()
-            else:
+            if not said.breaks:
                 await self._send(h11.EndOfMessage())
+                return "eof"
+            await self._break()
         except OSError:
-            end = "client-closed"
-        response = Response(said.status, "1.1", tuple(headers))
-        exchange = Exchange(request=asked, response=response, chunks=tuple(chunks), end=end)
-        if method == "POST":
-            self._upstream.keep(Heard(exchange, Clock(head=0.0, end=0.0)))
-        return not said.breaks
+            return "client-closed"
+        return "reset"
 
     async def _send(self, event: h11.Event) -> None:
         self._writer.write(self._http.send(event) or b"")
@@ -182,10 +209,10 @@ class _Connection:
         self._writer.transport.abort()
 
 
-def _asked(request: h11.Request, method: str, path: str, body: bytes) -> Request:
+def _asked(request: h11.Request, method: str, body: bytes) -> Request:
     headers = tuple((n.decode("latin-1"), v.decode("latin-1")) for n, v in request.headers)
     try:
         payload = json.loads(body) if body else None
     except (ValueError, RecursionError):
         payload = None
-    return Request(method, path, headers, payload)
+    return Request(method, request.target.decode("latin-1"), headers, payload)

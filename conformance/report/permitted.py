@@ -1,0 +1,113 @@
+"""What a profile permitted: ways that strict would find fault with, and that really were met.
+
+A reader of a report sees what is wrong by the profile. What the profile excuses is no finding, but
+nobody should have to read the profile to learn of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from conformance.cassette import Recording
+from conformance.check.expectations import is_played
+from conformance.check.result import StreamResult
+from conformance.check.rulebook import Rulebook
+from conformance.check.running import check_wire
+from conformance.check.view import Setting
+from conformance.dialects import get
+from conformance.errors import UsageError
+from conformance.events import Exchange
+from conformance.profiles import Profile
+from conformance.report.silences import Silence, silences
+from conformance.report.wording import count
+from conformance.rules.model import Rule
+from conformance.rules.verdicts import Verdict
+
+_STRICT: Final = "strict"
+_SHOWN: Final = 3
+
+
+@dataclass(slots=True)
+class Permission:
+    """A knob or an override that made a difference: in how many streams, and for which rules."""
+
+    silence: Silence
+    streams: int = 0
+    rules: set[str] = field(default_factory=set)
+
+    def line(self) -> str:
+        """The permission in one line."""
+        said = self.silence
+        rules = sorted(self.rules)
+        more = f" and {len(rules) - _SHOWN} more" if rules[_SHOWN:] else ""
+        head = f"permitted by profile {said.profile} ({said.dialect}): {said.sets}"
+        met = f"met in {count(self.streams, 'stream')}; the profile has it from {said.seen}"
+        return f"{head}; {met}; {said.because} Strict fails {', '.join(rules[:_SHOWN])}{more}"
+
+
+def permitted(
+    checked: Iterable[tuple[Recording, Sequence[StreamResult]]], rulebook: Rulebook
+) -> Iterator[str]:
+    """A line for each way that a profile permitted, over recordings and what came of them."""
+    found: dict[Silence, Permission] = {}
+    for recording, results in checked:
+        exchanges = {each.number: each for each in recording.exchanges}
+        for result in results:
+            exchange = exchanges[result.exchange]
+            if result.view == "wire" and not is_played(recording.header, exchange):
+                _add(found, _excusing(recording, exchange, result, rulebook))
+    yield from (found[silence].line() for silence in sorted(found, key=_by_place))
+
+
+def _add(found: dict[Silence, Permission], excused: Mapping[Silence, set[str]]) -> None:
+    for silence, rules in excused.items():
+        permission = found.setdefault(silence, Permission(silence))
+        permission.streams += 1
+        permission.rules |= rules
+
+
+def _excusing(
+    recording: Recording, exchange: Exchange, result: StreamResult, rulebook: Rulebook
+) -> Mapping[Silence, set[str]]:
+    """What of the profile excused which rules in one stream."""
+    profile = _profile(result, rulebook)
+    if profile is None or not (profile.reasons or profile.overrides):
+        return {}
+    found: dict[Silence, set[str]] = {}
+    for rule in _failing(recording, exchange, result, rulebook):
+        if result.verdicts.get(rule.id) is not Verdict.FAIL:
+            for silence in silences(rule, [profile]):
+                found.setdefault(silence, set()).add(rule.id)
+    return found
+
+
+def _profile(result: StreamResult, rulebook: Rulebook) -> Profile | None:
+    """The profile by its name; a file of the user's own speaks for itself."""
+    if result.profile == _STRICT:
+        return None
+    try:
+        return rulebook.profile(result.profile, result.dialect)
+    except UsageError:
+        return None
+
+
+def _failing(
+    recording: Recording, exchange: Exchange, result: StreamResult, rulebook: Rulebook
+) -> list[Rule]:
+    """Rules that fail by the strict profile."""
+    strict = rulebook.profile(_STRICT, result.dialect)
+    setting = Setting(
+        get(result.dialect),
+        strict,
+        rulebook.bound(strict),
+        fidelity=recording.header.fidelity,
+        named=False,
+    )
+    verdicts = check_wire(setting, exchange, exchange.chunks, exchange.end).result.verdicts
+    return [rule for rule in rulebook.rules if verdicts.get(rule.id) is Verdict.FAIL]
+
+
+def _by_place(silence: Silence) -> tuple[str, str, str]:
+    return silence.dialect, silence.profile, silence.sets

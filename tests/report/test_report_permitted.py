@@ -1,0 +1,64 @@
+"""What a profile permitted is told in one line each, and only what was really met."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.cassette import open_recording
+from conformance.check import Choices, Report, Rulebook, check_recording
+from conformance.report.formats import render
+from conformance.report.permitted import permitted
+from conformance.shipped import cassettes
+
+SHIPPED = cassettes()
+
+
+def told(*paths: Path, profile: str | None = None) -> list[str]:
+    rulebook = Rulebook.load()
+    choices = Choices(profile=profile)
+    recordings = [open_recording(path) for path in paths]
+    checked = [(each, check_recording(each, rulebook, choices)) for each in recordings]
+    return list(permitted(checked, rulebook))
+
+
+OGX = SHIPPED / "openai.responses/ogx/live-think.cassette.jsonl"
+SERVE = SHIPPED / "openai.responses/transformers-serve/live-think.cassette.jsonl"
+
+
+def test_a_knob_that_was_met_is_told_with_its_evidence_and_what_strict_says() -> None:
+    line, _ = told(OGX)
+    assert line.startswith("permitted by profile ogx (openai.responses): event_lines: absent; ")
+    assert "met in 1 stream; the profile has it from 21 of 21 recordings" in line
+    assert line.endswith("Strict fails wire/responses/event-lines")
+
+
+def test_streams_are_counted_over_recordings() -> None:
+    assert all("met in 2 streams;" in line for line in told(OGX, OGX))
+
+
+def test_missing_parts_are_a_permission() -> None:
+    lines = told(SERVE)
+    assert any(": raw_parts: none; " in each for each in lines)
+    assert all("permitted by profile transformers-serve" in each for each in lines)
+
+
+@pytest.mark.parametrize(
+    "path", [OGX, SHIPPED / "openai.responses/demo/summary.cassette.jsonl"], ids=["ogx", "demo"]
+)
+def test_strict_permits_nothing(path: Path) -> None:
+    assert told(path, profile="strict") == []
+
+
+def test_what_the_toolkit_said_behind_a_gateway_is_nobodys() -> None:
+    lines = told(SHIPPED / "openai.responses/ogx/live-gateway-tools.cassette.jsonl")
+    assert not any("(openai.chat)" in each for each in lines)
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown", "html", "json"])
+def test_every_reader_meets_it(format_: str) -> None:
+    notes = tuple(told(OGX))
+    page = render(Report(notes=notes), format_)
+    assert "permitted by profile ogx" in page
+    assert "21 of 21 recordings" in page
