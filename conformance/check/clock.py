@@ -33,23 +33,45 @@ def clocked(chunks: Iterable[Chunk]) -> Iterator[tuple[bytes, float | None]]:
         yield chunk.data, elapsed
 
 
-def gathered(chunks: Iterable[Chunk]) -> Iterator[Gathered]:
-    """Chunks joined to worthwhile ones; those with a clock apart from those without."""
-    parts: list[bytes] = []
-    ends: list[int] = []
-    times: list[float] = []
-    size = 0
-    for data, ms in clocked(chunks):
-        if size >= WORTHWHILE or (ms is None and ends):
-            yield Gathered(b"".join(parts), ends, times)
-            parts, ends, times, size = [], [], [], 0
-        parts.append(data)
-        size += len(data)
+class Gathering:
+    """Chunks that wait to be handed over together."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._ends: list[int] = []
+        self._times: list[float] = []
+        self.size = 0
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def agrees(self, ms: float | None) -> bool:
+        """Whether a chunk of that time may join: those with a clock stay apart from others."""
+        return not self._parts or (ms is None) != bool(self._ends)
+
+    def add(self, data: bytes, ms: float | None) -> None:
+        self._parts.append(data)
+        self.size += len(data)
         if ms is not None:
-            ends.append(size)
-            times.append(ms)
-    if parts:
-        yield Gathered(b"".join(parts), ends, times)
+            self._ends.append(self.size)
+            self._times.append(ms)
+
+    def take(self) -> Gathered:
+        """All that waited."""
+        taken = Gathered(b"".join(self._parts), self._ends, self._times)
+        self._parts, self._ends, self._times, self.size = [], [], [], 0
+        return taken
+
+
+def gathered(chunks: Iterable[Chunk]) -> Iterator[Gathered]:
+    """Chunks joined to worthwhile ones."""
+    waiting = Gathering()
+    for data, ms in clocked(chunks):
+        if waiting.size >= WORTHWHILE or not waiting.agrees(ms):
+            yield waiting.take()
+        waiting.add(data, ms)
+    if waiting:
+        yield waiting.take()
 
 
 class Clock:

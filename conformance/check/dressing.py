@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from conformance.check.result import ContextLine, Finding
@@ -13,15 +13,12 @@ from conformance.rules.model import Answer, Grammar, Never, Rule
 from conformance.rules.monitors.base import Violation
 from conformance.rules.verdicts import Verdict
 
-# A marker or a leak is noticed at most 256 characters late, hence at most that many frames.
-REMEMBERED: Final = 512
 CONTEXT: Final = 3
 CLIP: Final = 156  # characters of a frame that a finding shows
 _HEAD: Final = 56  # of them its first; what tells one delta from the next stands here or at the end
 
 
 Seen = tuple[int, int | None, str, str]  # number, offset, type, clipped text
-Spell = Callable[[int, int], Iterable[Seen]]  # the frames of an entry between two indices
 
 
 def clipped(text: str) -> str:
@@ -30,17 +27,15 @@ def clipped(text: str) -> str:
 
 
 class Memory:
-    """The last frames as a reader will want to see them; bounded however long they are.
+    """The last frames as a reader will want to see them: those that one finding shows.
 
-    Numbers follow each other. A whole run of frames counts as one entry, of which only what
-    somebody looks at is spelled out.
+    That is enough, because a violation is noticed in the frame that commits it.
     """
 
     def __init__(self) -> None:
-        self._entries: deque[tuple[int, int, Spell]] = deque()  # first number, count, spell
-        self._count = 0
+        self._last: deque[Seen] = deque(maxlen=CONTEXT + 1)
 
-    def keep(self, number: int, frame: Frame, events: list[Event]) -> None:
+    def keep(self, number: int, frame: Frame, events: Sequence[Event]) -> None:
         """Remembers a frame of the wire."""
         wire = next((event.type for event in events if event.layer == "wire"), None)
         kind = wire or {"comment": "comment", "ignored": frame.event}.get(frame.kind, frame.event)
@@ -48,37 +43,20 @@ class Memory:
 
     def tell(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
         """Remembers what is no frame: an event that a client reported, or the end."""
-        seen = ((number, offset, kind, clipped(text)),)
-        self.recall(number, 1, lambda begin, end: seen[begin:end])
+        self._last.append((number, offset, kind, clipped(text)))
 
-    def recall(self, first: int, count: int, spell: Spell) -> None:
-        """Remembers `count` frames from number `first` on, which `spell` gives when asked."""
-        self._entries.append((first, count, spell))
-        self._count += count
-        while self._count - self._entries[0][1] >= REMEMBERED:
-            self._count -= self._entries.popleft()[1]
-
-    def _between(self, low: int, high: int) -> list[Seen]:
-        """The remembered frames from one number to another."""
-        if not self._entries:
-            return []
-        newest, count, _ = self._entries[-1]
-        low = max(low, newest + count - REMEMBERED)
-        found: list[Seen] = []
-        for first, size, spell in reversed(self._entries):
-            if first + size <= low:
-                break
-            if first <= high:
-                found[:0] = spell(max(0, low - first), min(size, high - first + 1))
-        return found
+    def recall(self, first: int, frames: Iterable[Frame], kind: str) -> None:
+        """Remembers the last frames of a run, which all have one type, from number `first` on."""
+        for number, frame in enumerate(frames, first):
+            self.tell(number, kind, frame.data, frame.offset)
 
     def offset(self, number: int) -> int | None:
         """Byte offset of a frame, None for the request and the response head."""
-        return next((offset for _, offset, _, _ in self._between(number, number)), None)
+        return next((offset for at, offset, _, _ in self._last if at == number), None)
 
     def around(self, number: int) -> tuple[ContextLine, ...]:
         """The frame and up to three before it."""
-        near = self._between(number - CONTEXT, number)
+        near = [seen for seen in self._last if number - CONTEXT <= seen[0] <= number]
         return tuple(ContextLine(n, kind, text, at=n == number) for n, _, kind, text in near)
 
 

@@ -66,6 +66,7 @@ class StreamResult:
     role: str = ""
     view: str = "wire"
     target: str = ""  # name-version, as the recording says it
+    hop: str = ""  # of a gateway's recording: downstream or upstream
     reasons: Mapping[str, str] = field(default_factory=dict)  # rule -> why not PASS or FAIL
     notes: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()  # only with keep=True
@@ -128,7 +129,9 @@ class Report:
         seen: dict[str, list[Verdict]] = {}
         for stream in self.streams:
             for rule, verdict in stream.verdicts.items():
-                seen.setdefault(rule, []).append(verdict)
+                known = seen.setdefault(rule, [])
+                if verdict not in known:
+                    known.append(verdict)
         return {rule: combine(seen[rule]) for rule in sorted(seen)}
 
     @property

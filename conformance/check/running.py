@@ -31,10 +31,10 @@ columns of a payload, a monitor says `still`, `fits` and `extend`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Final
 
-from conformance.check.clock import Clock, Gathered, clocked, gathered
+from conformance.check.clock import Clock, Gathered, Gathering, clocked, gathered
+from conformance.check.dressing import CONTEXT
 from conformance.check.runs import Run, begin, is_delta, parts_of
 from conformance.check.scenario import Scenario
 from conformance.check.trace import Framer
@@ -49,9 +49,11 @@ from conformance.sse import Parser
 LONGEST_HELD: Final = 1 << 16  # bytes of one unfinished frame that a run waits for
 SHORT: Final = 8  # a run of fewer frames was not worth its beginning
 MOST_PATIENCE: Final = 64
-MOST_UNDER_WAY: Final = 64  # frames that a run holds between two chunks
+MOST_WAITING: Final = 64  # chunks of a stream under way that wait inside a run
+MOST_BYTES_WAITING: Final = 1 << 13
 MOST_MISFITS: Final = 8  # frames of one run that do not fit, before it is given up
 _END: Final = b"\n\n"
+_NOTHING: Final = Gathered(b"")
 
 
 def check_wire(
@@ -89,20 +91,31 @@ class RunningView(WireView):
         self._reading: Reading = reading(setting.profile)
         self._run: Run | None = None
         self._held = b""
-        self._gathered = Gathered(b"")
+        self._waiting = Gathering()
+        self._gathered = _NOTHING
         self._patience = 0  # frames to wait before the next attempt
         self._failures = 0
 
     def feed(self, data: bytes, ms: float | None) -> None:
-        """Takes the next chunk of a stream under way, of which little is held back."""
-        self.feed_gathered(Gathered(data) if ms is None else Gathered(data, (len(data),), (ms,)))
-        if self._run is not None and self._run.count >= MOST_UNDER_WAY:
+        """Takes the next chunk of a stream under way; inside a run, a few wait for each other."""
+        if not self._waiting.agrees(ms):
+            self._hand_over()
+        self._waiting.add(data, ms)
+        waits = len(self._waiting) < MOST_WAITING and self._waiting.size < MOST_BYTES_WAITING
+        if self._run is None or not waits:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        """Takes what has waited, and lets nothing of it wait a second time."""
+        self.feed_gathered(self._waiting.take())
+        if self._run is not None and self._run.count:
             self._tell(self._run)
 
     def feed_gathered(self, gathered: Gathered) -> None:
         """Takes chunks that were joined; the outcome is that of feeding them one by one."""
         self._gathered = gathered
         super().feed(gathered.data, gathered.times[-1] if gathered.times else None)
+        self._gathered = _NOTHING
 
     def read(self, data: bytes, framer: Framer) -> None:
         if framer.parser is None:
@@ -230,14 +243,14 @@ class RunningView(WireView):
     def _move_on(self, run: Run) -> None:
         number = self.trace.number
         kind = next(part.event.type for part in run.parts if part.event.layer == "wire")
-        self.memory.recall(number + 1, run.count, partial(run.seen, number + 1, kind))
         self.trace.number = self.judge.last = number + run.count
+        latest = run.latest(CONTEXT + 1)
+        self.memory.recall(self.trace.number + 1 - len(latest), latest, kind)
         payload, text = run.joined()
         events = self.trace.reader.read(run.frame, payload, self.trace.number)
         spoken = [event for event in events if event.layer == "semantic"]
         if len(spoken) != 1 or text not in spoken[0].data.values():
             raise HarnessError("a dialect reads joined deltas other than single ones")
-        run.forget()
 
     def _replay(self, run: Run) -> None:
         """Reads what the run has taken frame by frame; it is over."""
@@ -254,6 +267,8 @@ class RunningView(WireView):
         self._failed()
 
     def finish(self, how: Ending, *, is_last: bool = True) -> Judged:
+        if self._waiting:
+            self._hand_over()
         if self._run is not None:
             self._end_run(self._run)
         if self._held and self.framer is not None:

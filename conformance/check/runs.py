@@ -20,14 +20,13 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.check.dressing import Seen, clipped
 from conformance.check.template import Taken, Template, template
 from conformance.dialects.base import Columns
 from conformance.events import Event, Frame
 from conformance.rules.engine import Judge, Reading
 from conformance.rules.monitors.base import Monitor
 from conformance.rules.paths import getter
-from conformance.rules.repetition import Stretch
+from conformance.rules.repetition import Column, Stretch
 
 MOST_FRAMES: Final = 2048
 MOST_BYTES: Final = 1 << 20
@@ -68,6 +67,7 @@ class Run:
         self.size = 0
         self.times: list[tuple[int, float]] = []
         self._values: dict[str, list[Any]] = {path: [] for path in template.columns}
+        self._columns: dict[str, Column] = {}  # of those, which the rules have asked for
         self._rows: list[bytes] = []
 
     def take(self, buffer: bytes, at: int) -> Taken | None:
@@ -88,6 +88,7 @@ class Run:
         self.times += [(self.count + count, ms) for count, ms in times]
         for path, values in zip(self.template.columns, taken.values, strict=True):
             self._values[path].extend(values)
+        self._columns.clear()
         self._rows.extend(taken.rows)
         self.total += len(taken.rows)
         self.size += taken.size
@@ -106,25 +107,27 @@ class Run:
         times = [(number + upto, ms) for upto, ms in self.times]
         return [
             (
-                Stretch(part.event, first, last, self._columns(part), times),
+                Stretch(part.event, first, last, _Columns(self, part.columns), times),
                 part.readers,
             )
             for part in self.parts
             if part.readers
         ]
 
-    def _columns(self, part: Part) -> Mapping[str, Sequence[Any]]:
-        kept = {local: self._values[path] for local, path in part.columns.items() if path}
-        return kept if len(kept) == len(part.columns) else _WithData(kept, self)
+    def column(self, path: str) -> Column:
+        """What stood at a path of the payload, or the data of every frame if it is empty."""
+        found = self._columns.get(path)
+        if found is None:
+            found = self._columns[path] = Column(self._values[path] if path else self._data())
+        return found
 
-    def data(self) -> list[str]:
-        """The data of every frame."""
+    def _data(self) -> list[str]:
         return [self.template.data(row).decode() for row in self._rows]
 
     def frames(self, begin: int = 0, end: int | None = None) -> Iterator[Frame]:
         """The frames between two indices as the parser would have given them."""
         like, template = self.frame, self.template
-        at = self.offset + self._length(self._rows[:begin])
+        at = self.offset + self.size - self._length(self._rows[begin:])
         for row in self._rows[begin:end]:
             data = template.data(row).decode()
             yield Frame("event", like.event, data, like.id, at, like.named)
@@ -159,25 +162,19 @@ class Run:
                 unfit = middle
         return fits
 
-    def seen(self, first: int, kind: str, begin: int, end: int) -> list[Seen]:
-        """The frames between two indices as the memory for findings keeps them."""
-        return [
-            (number, frame.offset, kind, clipped(frame.data))
-            for number, frame in enumerate(self.frames(begin, end), first + begin)
-        ]
+    def latest(self, count: int) -> list[Frame]:
+        """The last of the frames, at most `count`."""
+        begin = max(0, self.count - count)
+        return list(self.frames(begin))
 
     def joined(self) -> tuple[Any, str]:
         """One payload for the whole stretch, with all of its text in one delta; and that text."""
-        whole = "".join(self._values[self.columns.text])
+        whole = self.column(self.columns.text).joined
         payload = msgspec.json.decode(self.template.data(self._rows[-1]))
         above, _, name = self.columns.text.rpartition(".")
         owner = getter(above)(payload) if above else payload
         owner[name] = whole
         return payload, whole
-
-    def forget(self) -> None:
-        """Drops the columns, which the rules have seen; frames can still be spelled out."""
-        self._values = {path: [] for path in self._values}
 
     def upto(self, count: int) -> Run:
         """The first frames alone."""
@@ -209,23 +206,21 @@ class Run:
         return sum(map(len, rows)) + self.template.around * len(rows)
 
 
-class _WithData(Mapping[str, Sequence[Any]]):
-    """Columns of `sse.frame`; its `data` is put together only if somebody asks for it."""
+class _Columns(Mapping[str, Column]):
+    """The columns of one event of a run; nothing is put together before somebody asks for it."""
 
-    def __init__(self, kept: Mapping[str, Sequence[Any]], run: Run) -> None:
-        self._kept = kept
+    def __init__(self, run: Run, places: Mapping[str, str]) -> None:
         self._run = run
+        self._places = places
 
-    def __getitem__(self, path: str) -> Sequence[Any]:
-        if path == "data":
-            return self._run.data()
-        return self._kept[path]
+    def __getitem__(self, path: str) -> Column:
+        return self._run.column(self._places[path])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(["data", *self._kept])
+        return iter(self._places)
 
     def __len__(self) -> int:
-        return 1 + len(self._kept)
+        return len(self._places)
 
 
 def is_delta(events: Sequence[Event]) -> bool:

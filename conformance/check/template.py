@@ -12,8 +12,8 @@ Rule 2: a hole holds one JSON string, or one integer of digits, and no more. The
 frames are decoded as one JSON array with a raw line feed behind each comma. A fragment that leaked
 out of its string would put a raw line feed into one, which is no JSON; one that brings elements or
 keys of its own changes the number of elements, or is refused by the type of the row.
-Rule 3: what stands between two holes is the same in every row: either it is compared as bytes, or
-it is decoded into types of one value.
+Rule 3: what stands between two holes is the same in every row: it is compared as bytes, or decoded
+into types of one value, or, where it is long, held against the first frame's once it is decoded.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from operator import attrgetter
 from typing import Annotated, Any, Final, Literal
@@ -35,6 +36,7 @@ _WHOLE: Final = Annotated[int, msgspec.Meta(ge=0)]
 _KINDS: Final = (str, int, type(None))  # of constants that a type can stand for
 _VALUE: Final = re.compile(r'\s*("[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"|0|[1-9][0-9]*)')
 _MOST_DIGITS: Final = 18
+_SHORT: Final = 16  # characters of a constant that may be part of a type
 _LINE: Final = b"\n"
 _END: Final = b"\n\n"
 _PROBES: Final = {str: '"\\u0001 \\u0002"', int: "271828182845904523"}
@@ -148,7 +150,8 @@ def _siblings(fragment: str, names: Sequence[str]) -> Decode | None:
     """Rows whose columns stand in one object, with constants between them: decoded as structs.
 
     `fragment` is the row of the first frame, `names` are the columns' keys in order. Constants are
-    types of one value, and other keys are refused, so that only equal rows come through.
+    types of one value or held against the first frame's, and other keys are refused, so that only
+    equal rows come through.
     """
     opening = f'{{"{names[0]}":'.encode()
     try:
@@ -157,37 +160,59 @@ def _siblings(fragment: str, names: Sequence[str]) -> Decode | None:
         return None
     if not all(type(value) in _KINDS for value in inner.values()):
         return None
-    fields = [
-        (f"f{at}", _kind(value) if key in names else Literal[value])
-        for at, (key, value) in enumerate(inner.items())
-    ]
-    keys = list(inner)
-    row = msgspec.defstruct(
-        "Row",
-        fields,
-        rename={f"f{at}": key for at, key in enumerate(keys)},
-        forbid_unknown_fields=True,
-        gc=False,
-    )
-    decoder = msgspec.json.Decoder(list[row])  # type: ignore[valid-type]
-    wanted = [attrgetter(f"f{keys.index(name)}") for name in names]
+    row = _row(tuple((key, _kind(value, is_column=key in names)) for key, value in inner.items()))
+    wanted = [row.get(name) for name in names]
+    same = [(row.get(k), v) for k, v in inner.items() if k not in names and _is_long(v)]
 
     def decode(rows: list[bytes]) -> tuple[list[Any], ...] | None:
         text = b"[" + opening + (b"},\n" + opening).join(rows) + b"}]"
         try:
-            found = decoder.decode(text)
+            found = row.decoder.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
         if len(found) != len(rows):
+            return None
+        if any(list(map(get, found)).count(value) < len(rows) for get, value in same):
             return None
         return tuple(list(map(get, found)) for get in wanted)
 
     return decode
 
 
-def _kind(value: Any) -> Any:
-    """The type of a column: any string, or a whole number that is not negative."""
+class _Row:
+    """A type of rows: made once for all streams whose rows have the same keys and constants."""
+
+    def __init__(self, fields: Sequence[tuple[str, Any]]) -> None:
+        named = {key: f"f{at}" for at, (key, _) in enumerate(fields)}
+        row = msgspec.defstruct(
+            "Row",
+            [(named[key], kind) for key, kind in fields],
+            rename={name: key for key, name in named.items()},
+            forbid_unknown_fields=True,
+            gc=False,
+        )
+        self.decoder = msgspec.json.Decoder(list[row])  # type: ignore[valid-type]
+        self._named = named
+
+    def get(self, key: str) -> attrgetter[Any]:
+        return attrgetter(self._named[key])
+
+
+_row = lru_cache(maxsize=256)(_Row)
+
+
+def _kind(value: Any, *, is_column: bool) -> Any:
+    """The type of a key's values: any string, a whole number that is not negative, or a constant.
+
+    An id is one stream's own, so that a type of its own would be made for every stream.
+    """
+    if not is_column and not _is_long(value):
+        return Literal[value]
     return str if isinstance(value, str) else _WHOLE
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, str) and len(value) > _SHORT
 
 
 def template(event: str | None, data: str, payload: Any, columns: Sequence[str]) -> Template | None:

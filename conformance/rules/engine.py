@@ -17,9 +17,9 @@ from typing import Any, Final
 from conformance.events import Ending, Event, Layer
 from conformance.rules.applies import Evidence
 from conformance.rules.model import Compare, Rule
-from conformance.rules.monitors.base import CapReachedError, Monitor, Violation
+from conformance.rules.monitors.base import CapReachedError, Monitor, Slicer, Violation
 from conformance.rules.monitors.gather import GatherMonitor
-from conformance.rules.plans import Columns, Named, Outcome, Plan, RuleSet, Wake, reason
+from conformance.rules.plans import Columns, Outcome, Plan, RuleSet, Wake, reason
 from conformance.rules.repetition import is_related
 from conformance.rules.verdicts import Verdict
 
@@ -45,22 +45,21 @@ class Judge:
         self._silent: list[bool] = []
         self._all: list[Monitor[Any]] = []
         self._woken: list[Monitor[Any]] = []
+        self._slicers: dict[tuple[str, ...], Slicer] = {}
         self._start()
 
     def _start(self) -> None:
         """Makes the monitors that cannot wait for an event of theirs."""
         for plan in self.rules.plans:
-            silent = plan.excluded or plan.terms.excludes_early(self.evidence)
-            monitor = None if silent or plan.unheard else plan.make(self)
-            self._silent.append(bool(silent))
+            silent = plan.excluded is not None or plan.terms.excludes_early(self.evidence)
+            monitor = None if silent or plan.unheard is not None else plan.make(self)
+            self._silent.append(silent)
             self._monitors.append(monitor)
             if monitor is not None and monitor.wakes_on_all:
                 self._all.append(monitor)
 
-    def _made(self, position: int) -> Monitor[Any] | None:
-        """The monitor of a plan that an event concerns for the first time; None if it is silent."""
-        if self._silent[position]:
-            return None
+    def _made(self, position: int) -> Monitor[Any]:
+        """The monitor of a plan that an event concerns for the first time."""
         monitor = self._monitors[position] = self.rules.plans[position].make(self)
         return monitor
 
@@ -68,9 +67,20 @@ class Judge:
         """Value of a request path, or of the response's echo of it, or MISSING."""
         return self.evidence.asked(path)
 
+    def chosen(self, path: str) -> Any:
+        """Value of what the user of a client chose, or MISSING."""
+        return self.evidence.chosen(path)
+
     def found(self, rule: Rule, violation: Violation) -> None:
         """A monitor tells of a violation; whoever drives the judge takes it from `fresh`."""
         self.fresh.append((rule, violation))
+
+    def slicer(self, paths: tuple[str, ...]) -> Slicer:
+        """The one that all rules with these slice fields share."""
+        found = self._slicers.get(paths)
+        if found is None:
+            found = self._slicers[paths] = Slicer(paths)
+        return found
 
     def read(self, event: Event) -> None:
         """Hands an event to every monitor that names it."""
@@ -83,36 +93,32 @@ class Judge:
         for monitor in self._all:
             self._step(monitor, event, frozenset())
         for wake in self.rules.wakes(event, self):
-            woken = self._monitors[wake.plan] or self._made(wake.plan)
-            if woken is not None and not woken.error:
+            woken = self._monitors[wake.plan]
+            if not (self._silent[wake.plan] if woken is None else woken.error):
                 self._hear(woken, wake, event)
 
-    def _hear(self, woken: Monitor[Any], wake: Wake, event: Event) -> None:
-        if not wake.conditional:
-            self._step(woken, event, wake.always)
-            return
+    def _hear(self, woken: Monitor[Any] | None, wake: Wake, event: Event) -> None:
+        """Hands an event to a monitor, which is made now if this is the first for it."""
         try:
-            names = self._names(wake, event)
-        except Exception as err:  # noqa: BLE001  # a value may nest deeper than comparing goes
+            names = self._names(wake, event) if wake.conditional else wake.always
+            if not names and not (wake if woken is None else woken).wakes_on_type:
+                return
+            woken = self._made(wake.plan) if woken is None else woken
+            woken.step(event, names)
+        except Exception as err:  # noqa: BLE001  # one rule must not take the others along
+            woken = self._made(wake.plan) if woken is None else woken
             _fail(woken, err)
-        else:
-            if names or woken.wakes_on_type:
-                self._step(woken, event, names)
+        if woken.settles:
+            self._woken.append(woken)
 
     def _names(self, wake: Wake, event: Event) -> frozenset[str]:
-        held = tuple([self._holds(named, event) for named in wake.conditional])
+        """The names of a rule that hold for an event; a value may nest too deep to be compared."""
+        held = tuple([named.holds(event.data, self) for named in wake.conditional])
         names = wake.combined.get(held)
         if names is None:
             more = (n.name for n, yes in zip(wake.conditional, held, strict=True) if yes)
             names = wake.combined[held] = wake.always | frozenset(more)
         return names
-
-    def _holds(self, named: Named, event: Event) -> bool:
-        data = event.data
-        for get, test in named.conditions:  # noqa: SIM110  # a generator costs more than the test
-            if not test(get(data), data, self):
-                return False
-        return True
 
     def _step(self, monitor: Monitor[Any], event: Event, names: frozenset[str]) -> None:
         if monitor.error:
@@ -141,14 +147,16 @@ class Judge:
             found.append((monitor, frozenset()))
         for wake in self.rules.wakes(event, self):
             woken = self._monitors[wake.plan]
-            if woken is None or woken.error:
+            if self._silent[wake.plan] if woken is None else woken.error:
                 continue
             names = self._steady_names(wake, event, places)
             if names is None:
                 return None
-            if names or woken.wakes_on_type:
+            if names or (wake if woken is None else woken).wakes_on_type:
                 alike = self.rules.alike(self.rules.plans[wake.plan], places)
-                if not alike or woken.cost(event) or not woken.still(event, names, places):
+                if woken is None or not alike or woken.cost(event):
+                    return None
+                if not woken.still(event, names, places):
                     return None
                 found.append((woken, names))
         return found
@@ -199,8 +207,8 @@ class Judge:
 
     def _outcome(self, position: int, plan: Plan, monitor: Monitor[Any] | None) -> Outcome:
         rule = plan.rule
-        if plan.excluded:
-            return Outcome(rule, Verdict.NOT_APPLICABLE, plan.excluded)
+        if plan.excluded is not None:
+            return plan.excluded
         refused = plan.terms.refuses(self.evidence)
         if refused is not None:
             return Outcome(rule, *refused)

@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
+
 from conformance.events import Ending, Event, Layer
 from conformance.rules.applies import Terms, profile_excludes, terms
 from conformance.rules.model import Alias, Rule
 from conformance.rules.monitors import Maker, maker
-from conformance.rules.monitors.base import Monitor, Violation
+from conformance.rules.monitors.base import Monitor, Slicer, Violation
 from conformance.rules.paths import MISSING, Getter, getter
 from conformance.rules.patterns import Asked, Test, compile_value
 from conformance.rules.repetition import is_related, is_steady
@@ -24,11 +26,11 @@ from conformance.rules.verdicts import Verdict
 MOST_TYPES: Final = 1024
 
 Conditions = tuple[tuple[Getter, Test], ...]
+Holds = Callable[[Mapping[str, Any], Asked], bool]
 Columns = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, gc=False):
     """What came of one rule: verdict, the reason where it is neither PASS nor FAIL, violations."""
 
     rule: Rule
@@ -45,6 +47,7 @@ class Named:
     alias: Alias
     is_type: Callable[[str, Asked], bool]
     conditions: Conditions
+    holds: Holds  # all of the conditions
     steady: dict[Columns, tuple[bool, ...]]  # which conditions give one answer whatever they hold
 
 
@@ -57,8 +60,9 @@ class Plan:
     make: Maker
     terms: Terms
     alike: dict[Columns, bool]  # whether the columns leave the slice alone
-    excluded: str = ""  # why the profile rules it out
+    excluded: Outcome | None = None  # where the profile rules it out
     unheard: Outcome | None = None  # what comes of it if no event concerns it, where that is fixed
+    wakes_on_type: bool = False  # an event concerns it by its type alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,7 @@ class Wake:
     """What one type of event means to one plan."""
 
     plan: int
+    wakes_on_type: bool
     always: frozenset[str]
     conditional: tuple[Named, ...]
     combined: dict[tuple[bool, ...], frozenset[str]]
@@ -109,7 +114,7 @@ class RuleSet:
     def _wakes_for(self, event: Event, asked: Asked) -> list[Wake]:
         found: list[Wake] = []
         for position, plan in enumerate(self.plans):
-            if plan.excluded:
+            if plan.excluded is not None:
                 continue
             named = [
                 n
@@ -118,14 +123,24 @@ class RuleSet:
             ]
             if named:
                 always = frozenset(n.name for n in named if not n.conditions)
-                found.append(Wake(position, always, tuple(n for n in named if n.conditions), {}))
+                conditional = tuple(n for n in named if n.conditions)
+                found.append(Wake(position, plan.wakes_on_type, always, conditional, {}))
         return found
 
 
 def _plan(rule: Rule, knobs: Mapping[str, Any]) -> Plan:
     names = tuple(_named(name, alias, knobs) for name, alias in rule.aliases.items())
     make, excluded = maker(rule, knobs), profile_excludes(rule, knobs)
-    return Plan(rule, names, make, terms(rule, knobs), {}, excluded, _unheard(rule, make))
+    return Plan(
+        rule=rule,
+        names=names,
+        make=make,
+        terms=terms(rule, knobs),
+        alike={},
+        excluded=Outcome(rule, Verdict.NOT_APPLICABLE, excluded) if excluded else None,
+        unheard=_unheard(rule, make),
+        wakes_on_type=make(_World(broken=False)).wakes_on_type,
+    )
 
 
 def _unheard(rule: Rule, make: Maker) -> Outcome | None:
@@ -158,16 +173,41 @@ class _World:
     def asked(self, path: str) -> Any:  # noqa: ARG002  # nothing was
         return MISSING
 
+    def chosen(self, path: str) -> Any:  # noqa: ARG002  # nobody chose anything
+        return MISSING
+
     def found(self, rule: Rule, violation: Violation) -> None:
         """The verdict tells."""
+
+    def slicer(self, paths: tuple[str, ...]) -> Slicer:
+        return Slicer(paths)
 
 
 def _named(name: str, alias: Alias, knobs: Mapping[str, Any]) -> Named:
     conditions = tuple((getter(p), compile_value(v, knobs)) for p, v in alias.conditions)
+    return Named(name, alias, _type_test(alias, knobs), conditions, _holds(conditions), {})
+
+
+def _type_test(alias: Alias, knobs: Mapping[str, Any]) -> Callable[[str, Asked], bool]:
     if types := frozenset(alias.types):
-        return Named(name, alias, lambda kind, _asked: kind in types, conditions, {})
+        return lambda kind, _asked: kind in types
     test = compile_value(alias.type, knobs)
-    return Named(name, alias, lambda kind, asked: test(kind, {}, asked), conditions, {})
+    return lambda kind, asked: test(kind, {}, asked)
+
+
+def _holds(conditions: Conditions) -> Holds:
+    """The test for all conditions together; nearly all names have one."""
+    if len(conditions) == 1:
+        ((get, test),) = conditions
+        return lambda data, asked: test(get(data), data, asked)
+
+    def holds(data: Mapping[str, Any], asked: Asked) -> bool:
+        for get, test in conditions:  # noqa: SIM110  # a generator costs more than the test
+            if not test(get(data), data, asked):
+                return False
+        return True
+
+    return holds
 
 
 def reason(monitor: Monitor[Any], verdict: Verdict) -> str:

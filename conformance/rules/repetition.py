@@ -13,18 +13,47 @@ from the pattern: a column holds a string that is never empty, or an integer, an
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
 from conformance.events import Event
-from conformance.rules.patterns import knob
+from conformance.rules.patterns import is_of_exchange, knob
 
 # Keywords that do not look into the values of a mapping or list that holds a column.
 _SHALLOW: Final = frozenset(
     {"type", "required", "minProperties", "maxProperties", "minItems", "maxItems"}
 )
+
+
+class Column(list[Any]):
+    """The values of one field, event by event.
+
+    What many rules ask of it is worked out once, and all get the same object.
+    """
+
+    @cached_property
+    def joined(self) -> str:
+        """Its texts in one."""
+        return "".join(self)
+
+    @cached_property
+    def lengths(self) -> array[int]:
+        """How many characters each text has."""
+        return array("I", map(len, self))
+
+    @cached_property
+    def counts_on(self) -> bool:
+        """Whether each number is one more than the one before."""
+        first = self[0]
+        return isinstance(first, int) and self == list(range(first, first + len(self)))
+
+    @cached_property
+    def rises(self) -> bool:
+        """Whether each number is above the one before."""
+        return all(isinstance(v, int) for v in self) and all(a < b for a, b in pairwise(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,45 +67,12 @@ class Stretch:
     event: Event
     first: int
     last: int
-    columns: Mapping[str, Sequence[Any]]
+    columns: Mapping[str, Column]
     times: Sequence[tuple[int, float]] = ()
-    _shared: dict[tuple[str, str], Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def count(self) -> int:
         return self.last - self.first + 1
-
-    # What many rules ask of one column is worked out once, and all get the same object.
-
-    def joined(self, path: str) -> str:
-        """The texts of a column in one."""
-        return self._once("joined", path, lambda: "".join(self.columns[path]))  # type: ignore[no-any-return]
-
-    def lengths(self, path: str) -> array[int]:
-        """How many characters each text of a column has."""
-        return self._once("lengths", path, lambda: array("I", map(len, self.columns[path])))  # type: ignore[no-any-return]
-
-    def counts_on(self, path: str) -> bool:
-        """Whether each number of a column is one more than the one before."""
-        return self._once("counts on", path, lambda: _counts_on(self.columns[path]))  # type: ignore[no-any-return]
-
-    def rises(self, path: str) -> bool:
-        """Whether each number of a column is above the one before."""
-        return self._once("rises", path, lambda: _rises(self.columns[path]))  # type: ignore[no-any-return]
-
-    def _once(self, what: str, path: str, work: Callable[[], Any]) -> Any:
-        key = (what, path)
-        if key not in self._shared:
-            self._shared[key] = work()
-        return self._shared[key]
-
-
-def _counts_on(values: Sequence[Any]) -> bool:
-    return isinstance(values[0], int) and values == list(range(values[0], values[0] + len(values)))
-
-
-def _rises(values: Sequence[Any]) -> bool:
-    return all(isinstance(v, int) for v in values) and all(a < b for a, b in pairwise(values))
 
 
 def is_related(path: str, columns: Collection[str]) -> bool:
@@ -95,7 +91,7 @@ def _meet(one: str, other: str) -> bool:
 def is_steady(path: str, pattern: Any, columns: Collection[str], knobs: Mapping[str, Any]) -> bool:
     """Whether the pattern gives the same answer at `path` whatever the columns hold."""
     if isinstance(pattern, str) and pattern.startswith("$") and not pattern.startswith("$$"):
-        if pattern.startswith("$request."):
+        if is_of_exchange(pattern):
             return not is_related(path, columns)
         return is_steady(path, knob(pattern, knobs), columns, knobs)
     if isinstance(pattern, list | tuple):

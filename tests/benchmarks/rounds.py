@@ -6,6 +6,7 @@ Machines drift; two candidates of one round less so. Reported are medians with m
 from __future__ import annotations
 
 import gc
+import os
 import statistics
 import subprocess
 import sys
@@ -62,10 +63,14 @@ def each(title: str, times: Times, events: int) -> None:
 
 
 def process(*command: str, cwd: str | None = None, code: int = 0) -> Candidate:
-    """A candidate that is a whole process; it must end with the exit code `code`."""
+    """A candidate that is a whole process; it must end with the exit code `code`.
+
+    It may keep its bytecode, as an installed package does: else every run would compile it anew.
+    """
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
     def run() -> None:
-        done = subprocess.run(command, cwd=cwd, capture_output=True, check=False)
+        done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, check=False)
         if done.returncode != code:
             raise RuntimeError(f"{command} ended with {done.returncode}: {done.stderr[-500:]!r}")
 

@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from conformance.cassette import Recording, open_recording
 from conformance.check.result import StreamResult
 from conformance.check.rulebook import Rulebook
+from conformance.check.running import MOST_WAITING, RunningView
 from conformance.check.runs import Run
 from conformance.check.view import Setting
 from conformance.errors import CassetteError
-from conformance.events import Chunk, Ending
+from conformance.events import Chunk, Ending, Exchange
 from conformance.rules.monitors import folds, gather
 from conformance.rules.verdicts import Verdict
 from conformance.shipped import cassettes
@@ -132,6 +133,22 @@ def test_a_marker_over_deltas_across_the_border_of_a_batch(at: int) -> None:
     found = alike(user_setting("openai.chat", "fold-lacks"), [Chunk(data)])
     assert isinstance(found, StreamResult)
     assert [f.event for f in found.findings] == [at + 9]  # the marker's last character
+
+
+def test_a_finding_waits_for_few_chunks() -> None:
+    words = ["x"] * 300
+    words[100:108] = "</think>"
+    view = RunningView(user_setting("openai.chat", "fold-lacks"), Exchange())
+    fed = 0
+    for piece in stream("openai.chat", [], words, Random(1)):
+        view.feed(piece.encode(), None)
+        fed += 1
+        if view._findings:
+            break
+    (found,) = view._findings
+    assert found.event == 109
+    assert [line.event for line in found.context] == [106, 107, 108, 109]
+    assert found.event <= fed <= found.event + MOST_WAITING
 
 
 @st.composite

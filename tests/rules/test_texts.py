@@ -25,7 +25,7 @@ def streamed(search: Search, pieces: list[str], first: int = 1) -> Hit | None:
     for number, piece in enumerate(pieces, first):
         if hit := search.feed(piece, number):
             return hit
-    return search.flush()
+    return None
 
 
 def event_of(pieces: list[str], position: int) -> int:
@@ -95,9 +95,9 @@ def test_what_is_kept_does_not_grow_with_the_text() -> None:
     most = 0
     for number in range(20_000):
         assert search.feed("need", number) is None
-        most = max(most, sum(len(text) for text, _ in search._pieces))
-    assert most <= 2 * (len("needle" * 10) + BEFORE)
-    assert sys.getsizeof(search._pieces) < 2_000
+        most = max(most, len(search._kept))
+    assert most <= len("needle" * 10) + BEFORE
+    assert sys.getsizeof(search._ends) < 2_000
 
 
 @given(texts, texts)

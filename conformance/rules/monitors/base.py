@@ -16,6 +16,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
+import msgspec
+
 from conformance.events import Ending, Event, Layer
 from conformance.rules.model import Rule
 from conformance.rules.paths import MISSING, getter
@@ -57,11 +59,33 @@ class Context(Protocol):
 
     def asked(self, path: str) -> Any: ...
 
+    def chosen(self, path: str) -> Any: ...
+
     def found(self, rule: Rule, violation: Violation) -> None: ...
 
+    def slicer(self, paths: tuple[str, ...]) -> Slicer:
+        """The one that all rules with these slice fields share."""
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+
+class Slicer:
+    """Tells which slice an event belongs to; for many rules, and as often as they ask."""
+
+    __slots__ = ("_event", "_getters", "_key")
+
+    def __init__(self, paths: tuple[str, ...]) -> None:
+        self._getters = tuple(getter(path) for path in paths)
+        self._event: Event | None = None
+        self._key: Key = ()
+
+    def key(self, event: Event) -> Key:
+        """The event's slice fields; None for one that is missing or null."""
+        if self._getters and event is not self._event:
+            self._event = event
+            self._key = tuple([_field(get(event.data)) for get in self._getters])
+        return self._key
+
+
+class Mark(msgspec.Struct, frozen=True, gc=False):
     """An event remembered for a message: its type and number."""
 
     type: str
@@ -87,10 +111,10 @@ S = TypeVar("S", bound=State)
 class Monitor(Generic[S]):
     """One rule watching one exchange (or one scenario)."""
 
-    wakes_on_type: ClassVar[bool] = False  # step also for events whose conditions do not hold
     collects: ClassVar[bool] = False  # the order of what it reads matters
+    wakes_on_type: bool = False  # step also for events whose conditions do not hold
     wakes_on_all: bool = False  # step for every event
-    settles: ClassVar[bool] = False  # something is left to do when the frame is complete
+    settles: bool = False  # something is left to do when the frame is complete
 
     def __init__(self, rule: Rule, context: Context) -> None:
         self.rule = rule
@@ -99,10 +123,8 @@ class Monitor(Generic[S]):
         self.inconclusive = ""
         self.error = ""
         self.slices: dict[Key, S] = {}
-        self._getters = tuple(getter(path) for path in rule.slice)
+        self._slicer = context.slicer(rule.slice)
         self._visits = 0
-        self._standing: Event | None = None
-        self._standing_key: Key = ()
 
     # What a form defines...
 
@@ -137,7 +159,7 @@ class Monitor(Generic[S]):
 
     def reached(self, event: Event, *, opens: bool = True) -> Iterable[tuple[Key, S]]:
         """The slices an event belongs to; with `opens` a full key may open a new one."""
-        key = self._key(event)
+        key = self._slicer.key(event)
         if None not in key:
             state = self.slices.get(key)
             if state is None and opens:
@@ -151,7 +173,7 @@ class Monitor(Generic[S]):
 
     def peeked(self, event: Event) -> Iterable[tuple[Key, S]]:
         """The open slices an event belongs to, without opening one or counting the visit."""
-        key = self._known_key(event)
+        key = self._slicer.key(event)
         if None in key:
             return self._agreeing(key)
         state = self.slices.get(key)
@@ -159,12 +181,12 @@ class Monitor(Generic[S]):
 
     def may_open(self, event: Event) -> bool:
         """Whether such an event would open a slice that is not there."""
-        key = self._known_key(event)
+        key = self._slicer.key(event)
         return None not in key and key not in self.slices
 
     def cost(self, event: Event) -> int:
         """The visits that such an event counts for: none if it has every slice field."""
-        return len(self.slices) if None in self._known_key(event) else 0
+        return len(self.slices) if None in self._slicer.key(event) else 0
 
     def affords(self, stretch: Stretch) -> bool:
         """Whether there are visits left for all events of the stretch."""
@@ -173,15 +195,6 @@ class Monitor(Generic[S]):
     def visit(self, stretch: Stretch) -> None:
         """Counts the visits of all events of the stretch."""
         self._visits += self.cost(stretch.event) * stretch.count
-
-    def _key(self, event: Event) -> Key:
-        return tuple([_field(get(event.data)) for get in self._getters]) if self._getters else ()
-
-    def _known_key(self, event: Event) -> Key:
-        """As `_key`, for the event that stands for a whole run and is asked about again."""
-        if event is not self._standing:
-            self._standing, self._standing_key = event, self._key(event)
-        return self._standing_key
 
     def _open_slice(self, key: Key) -> S:
         if len(self.slices) >= MOST_SLICES:

@@ -84,8 +84,8 @@ class ValuesMonitor(Monitor[Series]):
             return False
         first = stretch.columns[path][0]
         if self.form.are == "contiguous":
-            return bool(first == series.last + 1) and stretch.counts_on(path)
-        return stretch.rises(path) and bool(first > series.last)
+            return bool(first == series.last + 1) and stretch.columns[path].counts_on
+        return stretch.columns[path].rises and bool(first > series.last)
 
     def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
         name = min(names)

@@ -127,7 +127,7 @@ class CollectMonitor(Monitor[Collected]):
 
     def fits(self, stretch: Stretch, names: frozenset[str]) -> bool:
         path = self._column(stretch, names)
-        more = len(stretch.joined(path)) if path is not None else 0
+        more = len(stretch.columns[path].joined) if path is not None else 0
         return all(
             state.size + more <= MOST_BYTES and state.count + stretch.count < MOST_PARTS
             for _, state in self.peeked(stretch.event)
@@ -138,10 +138,10 @@ class CollectMonitor(Monitor[Collected]):
         for _, state in self.peeked(stretch.event):
             state.mark = Mark(stretch.event.type, stretch.last)
             if path is not None:
-                text = stretch.joined(path)
+                text = stretch.columns[path].joined
                 state.size += len(text)
                 state.parts.append(text)
-                state.origins.append((stretch.first, stretch.lengths(path)))
+                state.origins.append((stretch.first, stretch.columns[path].lengths))
             if path is not None or self.form.how == "count":
                 state.count += stretch.count
 

@@ -46,6 +46,13 @@ class Gathered:
             self._merge(event)
             return
         value = self.paths[name](event.data)
+        if self.side.how == "concat" and isinstance(value, list):  # a path with `*`
+            for each in value:
+                self._add(each)
+        else:
+            self._add(value)
+
+    def _add(self, value: Any) -> None:
         fits = isinstance(value, str) if self.side.how == "concat" else is_number(value)
         if self.side.how == "count" or fits:
             self._grow(value if isinstance(value, str) else "")

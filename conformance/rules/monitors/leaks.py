@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from conformance.events import Ending, Event
+from conformance.events import Event
 from conformance.rules.model import Fold, Overlap, Rule
 from conformance.rules.monitors.base import Context, Key, Monitor, State
 from conformance.rules.monitors.texts import Hit, Search
@@ -78,18 +78,20 @@ class LacksMonitor(Monitor[Watched]):
 
     def fits(self, stretch: Stretch, names: frozenset[str]) -> bool:
         path = self._column(stretch, names, self.form.paths)
-        return path is None or not any(
-            state.search.finds(stretch.joined(path)) for _, state in self.peeked(stretch.event)
-        )
+        if path is None:
+            return True
+        text = stretch.columns[path].joined
+        return not any(state.search.finds(text) for _, state in self.peeked(stretch.event))
 
     def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
         own = self._column(stretch, names, self.form.paths)
         other = self._column(stretch, names, self.over.paths) if self.over else None
         for _, state in self.peeked(stretch.event):
             if other is not None:
-                self._extend(state, stretch.joined(other))
+                self._extend(state, stretch.columns[other].joined)
             if own is not None:
-                state.search.skip(stretch.columns[own], len(stretch.joined(own)), stretch.last)
+                texts = stretch.columns[own]
+                state.search.skip(texts, len(texts.joined), stretch.last)
 
     def _looked_at(self, names: frozenset[str]) -> list[str]:
         every = {**self.form.paths, **(self.over.paths if self.over else {})}
@@ -107,12 +109,6 @@ class LacksMonitor(Monitor[Watched]):
         if len(needle) >= at_least and state.needles < MOST_NEEDLES:
             state.search.add(needle)
             state.needles += 1
-
-    def close(self, how: Ending) -> None:  # noqa: ARG002  # a leak is a leak however it ends
-        for key, state in self.slices.items():
-            hit = None if state.silent else state.search.flush()
-            if hit is not None:
-                self._found(key, hit)
 
     def _found(self, key: Key, hit: Hit) -> None:
         spread = f", begun in event {hit.first}" if hit.first != hit.last else ""

@@ -148,9 +148,6 @@ class Window(State):
 class NeverMonitor(Monitor[Window]):
     """An event does not occur; with `until`, it occurs only once the other has."""
 
-    wakes_on_type = True
-    settles = True
-
     def __init__(self, rule: Rule, context: Context, form: Never) -> None:
         super().__init__(rule, context)
         self.form = form
@@ -158,13 +155,14 @@ class NeverMonitor(Monitor[Window]):
         self._after = names_of(form.after)
         self._until = names_of(form.until)
         self._waiting: list[tuple[Key, Window]] = []
+        self.settles = bool(form.until)
+        # Without bounds it holds as soon as such an event was looked at.
+        self.wakes_on_type = not (form.after or form.until)
 
     def state(self, key: Key) -> Window:  # noqa: ARG002  # the same for every key
         return Window()
 
     def step(self, event: Event, names: frozenset[str]) -> None:
-        if not names and (self._after or self._until):
-            return
         for key, window in self.reached(event):
             window.fired = window.fired or not (self._after or self._until)
             if occurring := names & self._events:
@@ -174,6 +172,7 @@ class NeverMonitor(Monitor[Window]):
             if names & self._after:
                 window.latest = Mark(event.type, event.number)
                 self._open(window, window.latest)
+        self.wakes_on_type = self.wakes_on_type and bool(self.rule.slice)
 
     def still(self, event: Event, names: frozenset[str], columns: Collection[str]) -> bool:  # noqa: ARG002  # a name is a name
         windows = [window for _, window in self.peeked(event)]
@@ -270,8 +269,6 @@ class Debt(State):
 class AnswerMonitor(Monitor[Debt]):
     """Every `when` is answered by a `then`, at the latest before `before`."""
 
-    settles = True
-
     def __init__(self, rule: Rule, context: Context, form: Answer) -> None:
         super().__init__(rule, context)
         self.form = form
@@ -280,6 +277,7 @@ class AnswerMonitor(Monitor[Debt]):
         self._before = names_of(form.before)
         self._opens = names_of(form.opens)
         self._waiting: list[tuple[Key, Debt]] = []
+        self.settles = bool(form.before)
         self.wakes_on_all = not form.when and not form.opens and bool(rule.slice)
         if not form.when and not form.opens and not rule.slice:
             self._open((), Mark("start of stream", 0))

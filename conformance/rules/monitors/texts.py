@@ -1,9 +1,8 @@
 """Streaming search in text that arrives in pieces, in bounded memory.
 
-`Search` finds any of a few needles in the concatenation of all pieces, however they are cut, and
-says in which events the first one begins and ends. It keeps only as many characters as a needle
-may still need and as stand before it in a message, and searches in batches so that the work stays
-linear in the text. What is found, and what is said of it, does not hang on the batches.
+`Search` finds any of a few needles in the concatenation of all pieces, however they are cut, with
+the piece that ends it, and says in which events it begins and ends. It keeps only as many
+characters as a needle may still need and as stand before it in a message.
 """
 
 from __future__ import annotations
@@ -33,27 +32,30 @@ class Search:
     def __init__(self, needles: tuple[str, ...] = ()) -> None:
         self.needles = tuple(needle for needle in needles if needle)
         self._since = dict.fromkeys(self.needles, 0)
-        self._base = 0  # how much of the text is no longer kept
         self._keep = max((len(needle) for needle in self.needles), default=1) - 1 + BEFORE
-        self._pieces: list[tuple[str, int]] = []
-        self._new = 0
+        self._base = 0  # how much of the text is no longer kept
+        self._kept = ""
+        self._ends: list[tuple[int, int]] = []  # where pieces of what is kept end, and their events
 
     def add(self, needle: str) -> None:
         """Looks for one more needle in the text that comes from here on."""
         self.needles = (*self.needles, needle)
-        self._since.setdefault(needle, self._base + sum(len(text) for text, _ in self._pieces))
+        self._since.setdefault(needle, self._base + len(self._kept))
         self._keep = max(self._keep, len(needle) - 1 + BEFORE)
 
     def feed(self, text: str, number: int) -> Hit | None:
-        """Takes the next piece; searches once as much has come as must be looked at again."""
-        self._pieces.append((text, number))
-        self._new += len(text)
-        return self.flush() if self._new >= self._keep else None
+        """Takes the next piece, which came in event `number`."""
+        whole = self._kept + text
+        self._ends.append((self._base + len(whole), number))
+        # The hit that ends first: it is the same however the text is cut.
+        found = [(at + len(n), at, n) for n in self.needles if (at := self._find(whole, n)) >= 0]
+        hit = self._hit(whole, *min(found)[1:]) if found else None
+        self._trim(whole)
+        return hit
 
     def finds(self, more: str) -> bool:
         """Whether a needle would end in further text; changes nothing."""
-        kept = "".join(text for text, _ in self._pieces)
-        border = kept + more[: self._keep]
+        border = self._kept + more[: self._keep]
         return any(
             self._find(border, needle) >= 0 or more.find(needle) >= 0 for needle in self.needles
         )
@@ -61,33 +63,21 @@ class Search:
     def skip(self, texts: Sequence[str], length: int, last: int) -> None:
         """Takes pieces in which nothing is found; the last one came in event `last`.
 
-        `length` is that of all together. Nothing is left to be searched: pieces fed one by one
-        may wait a little, which nobody can tell from what is found.
+        `length` is that of all together.
         """
-        pieces: list[tuple[str, int]] = []
-        missing = self._keep
+        pieces: list[str] = []
+        ends: list[tuple[int, int]] = []
+        at = end = self._base + len(self._kept) + length
         for number, text in zip(range(last, -1, -1), reversed(texts), strict=False):
-            if missing <= 0:
+            if end - at >= self._keep:
                 break
-            pieces.append((text, number))
-            missing -= len(text)
-        before = self._pieces if missing > 0 else []
-        had = sum(len(text) for text, _ in self._pieces)
-        self._pieces = [*before, *reversed(pieces)]
-        kept = sum(len(text) for text, _ in self._pieces)
-        self._base += had + length - kept
-        self._trim(kept)
-
-    def flush(self) -> Hit | None:
-        """Searches what has not been searched yet."""
-        if not self._new:
-            return None
-        whole = "".join(text for text, _ in self._pieces)
-        # The hit that ends first: it is the same however the text is cut.
-        found = [(at + len(n), at, n) for n in self.needles if (at := self._find(whole, n)) >= 0]
-        hit = self._hit(whole, *min(found)[1:]) if found else None
-        self._trim(len(whole))
-        return hit
+            ends.append((at, number))
+            pieces.append(text)
+            at -= len(text)
+        kept = self._kept if end - at < self._keep else ""
+        self._base = at - len(kept)
+        self._ends += reversed(ends)
+        self._trim(kept + "".join(reversed(pieces)))
 
     def _find(self, whole: str, needle: str) -> int:
         return whole.find(needle, max(0, self._since[needle] - self._base))
@@ -99,23 +89,17 @@ class Search:
 
     def _event_at(self, position: int) -> tuple[int, int]:
         """The event that holds a character, and where its text ends."""
-        end = 0
-        for text, number in self._pieces:
-            end += len(text)
-            if position < end:
-                return number, end
+        for end, number in self._ends:
+            if position < end - self._base:
+                return number, end - self._base
         raise IndexError(position)
 
-    def _trim(self, length: int) -> None:
-        surplus = length - self._keep
-        kept: list[tuple[str, int]] = []
-        for text, number in self._pieces:
-            if surplus < len(text):
-                kept.append((text[max(0, surplus) :], number))
-            surplus -= len(text)
-        self._pieces = kept
-        self._base += max(0, length - self._keep)
-        self._new = 0
+    def _trim(self, whole: str) -> None:
+        surplus = max(0, len(whole) - self._keep)
+        self._kept = whole[surplus:]
+        self._base += surplus
+        while self._ends and self._ends[0][0] <= self._base:
+            del self._ends[0]
 
 
 def difference(left: str, right: str) -> tuple[int, str, str]:
