@@ -52,10 +52,12 @@ fuzz: $(DEV)/installed       ## hostile streams judged both ways; MINUTES=10, CO
 cassettes: $(DEV)/installed  ## write the shipped synthetic cassettes anew
 	$(RUN)/python -m tests.authoring
 
-docs: $(DEV)/installed       ## write the pages about rules, profiles and mutants anew
+docs: $(DEV)/installed       ## write the pages about rules, profiles, systems and mutants anew
 	rm -rf docs/rules
 	$(RUN)/conformance explain --pages docs/rules
 	$(RUN)/python -m tests.authoring.profile_table
+	$(RUN)/python -m tests.systems.pages
+	$(RUN)/python -m tests.systems.matrix
 	$(RUN)/conformance mutate --matrix --format markdown > docs/mutation-matrix.md
 
 $(DEMO)/installed: pyproject.toml $(shell find conformance specs cassettes -type f -not -name '*.pyc')

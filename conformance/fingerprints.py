@@ -18,8 +18,8 @@ from conformance.dialects import SUPPORTED
 from conformance.rules import document
 from conformance.rules.model import Alias
 from conformance.rules.names import Names
-from conformance.rules.paths import MISSING, getter
-from conformance.rules.patterns import compile_value
+from conformance.rules.paths import getter
+from conformance.rules.patterns import UNASKED, compile_value
 
 if TYPE_CHECKING:
     from conformance.events import Event
@@ -119,17 +119,6 @@ def _shape(data: Mapping[str, Any]) -> Iterator[Any]:
             yield tuple(map(type, value.values()))
 
 
-class _Unasked:
-    """A fingerprint is looked for without a request."""
-
-    def asked(self, path: str) -> Any:
-        del path
-        return MISSING
-
-
-_UNASKED: Final = _Unasked()
-
-
 class _Matcher:
     """One fingerprint, compiled."""
 
@@ -144,4 +133,4 @@ class _Matcher:
 
     def fits(self, event: Event) -> bool:
         data = event.data
-        return all(test(get(data), data, _UNASKED) for get, test in self._tests)
+        return all(test(get(data), data, UNASKED) for get, test in self._tests)

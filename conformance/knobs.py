@@ -8,22 +8,27 @@ last, wherever they can be ordered.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from conformance.rules.node import nearest, shown
+from conformance.rules.patterns import PatternError, regex
 
 if TYPE_CHECKING:
     from conformance.errors import Place
     from conformance.rules.node import Node
+
+Side = Literal["server", "client"]
+SIDES: Final[tuple[Side, ...]] = ("server", "client")
 
 
 @dataclass(frozen=True, slots=True)
 class Knob:
     """A declaration. `values` are the allowed constants, empty where `type` rules.
 
-    `type` is `list`, `string`, `integer`, `number`, `boolean`, or empty for constants; `of` says
-    what a list holds: `string`, or `pair` for two strings.
+    `type` is `list`, `string`, `pattern`, `integer`, `number`, `boolean`, or empty for constants;
+    `of` says what a list holds: `string`, or `pair` for two strings. A pattern is a regular
+    expression. `side` says whose ways it is about, a server's or a client's.
     """
 
     name: str
@@ -33,6 +38,7 @@ class Knob:
     type: str
     of: str
     place: Place
+    side: Side = "server"
 
     def read(self, node: Node) -> Any:
         """Give the plain value at `node`; one that is not allowed is a `SpecError`."""
@@ -49,16 +55,22 @@ class Knob:
 
 
 def declare(name: str, node: Node) -> Knob:
-    """Read one declaration of a strict profile: `value`, `says`, `values`."""
-    node.mapping(known={"value", "says", "values"})
+    """Read one declaration of a strict profile: `value`, `says`, `values`, maybe `side`."""
+    node.mapping(known={"value", "says", "values", "side"})
     allowed = node.required("values")
     says = node.required("says").string()
+    side = read_side(node) or "server"
     if allowed.kind == "sequence":
-        knob = Knob(name, None, says, _constants(allowed), "", "", node.place)
+        knob = Knob(name, None, says, _constants(allowed), "", "", node.place, side)
     else:
-        knob = Knob(name, None, says, (), *_typed(allowed), node.place)
-    strict = knob.read(node.required("value"))
-    return Knob(name, strict, says, knob.values, knob.type, knob.of, knob.place)
+        knob = Knob(name, None, says, (), *_typed(allowed), node.place, side)
+    return replace(knob, strict=knob.read(node.required("value")))
+
+
+def read_side(node: Node) -> Side | None:
+    """Give the `side` that a file states, None where it states none."""
+    at = node.get("side")
+    return next(side for side in SIDES if side == at.one_of(SIDES)) if at else None
 
 
 def _constants(node: Node) -> tuple[Any, ...]:
@@ -92,9 +104,17 @@ def _list(node: Node, of: str) -> None:
             raise item.error(f"expected two strings, got {len(item.sequence())}")
 
 
+def _pattern(node: Node, _of: str) -> None:
+    try:
+        regex(node.string())
+    except PatternError as err:
+        raise node.error(str(err)) from err
+
+
 _TYPES: Final[Mapping[str, Callable[[Node, str], object]]] = {
     "list": _list,
     "string": lambda node, _: node.string(),
+    "pattern": _pattern,
     "integer": lambda node, _: node.integer(),
     "number": lambda node, _: node.number(),
     "boolean": lambda node, _: node.boolean(),

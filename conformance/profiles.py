@@ -6,20 +6,23 @@ Rule 2: a name is looked for in the user's folders first, then among the shipped
 `<folder>/<dialect>/<name>.yaml` or, in a user's folder, as `<folder>/<name>.yaml`.
 Rule 3: what a profile extends is looked for beside it first. A file never extends itself: met
 again, its name means the next file of that name.
+Rule 4: a profile with `side: client` says what a client promises of its requests and reports. It
+says nothing of a server, so it sets a client's knobs only, and is laid over the profile of the
+server that the client met: the client's promises and knobs, the server's way of speaking.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from conformance.dialects.base import Reading
 from conformance.errors import Place, SpecError, UsageError
 from conformance.fingerprints import Fingerprint, read, read_file
-from conformance.knobs import Knob, declare
+from conformance.knobs import Knob, Side, declare, read_side
 from conformance.rules import document
 from conformance.rules.node import nearest
 from conformance.rules.verdicts import Level
@@ -32,7 +35,8 @@ MAX_OVERRIDES: Final = 3
 _MAX_CHAIN: Final = 16
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEAD: Final = frozenset({"profile", "dialect", "title", "fields", "promises", "knobs"})
-_OWN: Final = frozenset({"extends", "overrides", "fingerprints"})
+_OWN: Final = frozenset({"extends", "side", "overrides", "fingerprints"})
+_SERVERS_OWN: Final = ("fields", "fingerprints")
 _LEVELS: Final = ("off", *Level)
 _SEMANTIC_FIELDS: Final = ("thinking", "opaque", "text")
 
@@ -76,6 +80,7 @@ class Profile:
     file: str
     declared: Mapping[str, Knob]
     fingerprints: tuple[Fingerprint, ...] = ()
+    side: Side = "server"
 
 
 def load_profile(path: Path | str, folders: Iterable[Path] = ()) -> Profile:
@@ -84,7 +89,17 @@ def load_profile(path: Path | str, folders: Iterable[Path] = ()) -> Profile:
 
 
 def find(name: str, dialect: str, folders: Iterable[Path] = ()) -> Profile:
-    """Find a profile by name: user folders first, then shipped. `UsageError` if there is none."""
+    """Find a profile by name: user folders first, then shipped. `UsageError` if there is none.
+
+    CLIENT/SERVER names the one laid over the other.
+    """
+    client, _, met = name.partition("/")
+    if named_well(client) and named_well(met):
+        return laid_over(_found(client, dialect, folders), _found(met, dialect, folders))
+    return _found(name, dialect, folders)
+
+
+def _found(name: str, dialect: str, folders: Iterable[Path]) -> Profile:
     within = _checked(folders)
     path = next(_candidates(name, dialect, within), None)
     if path is None:
@@ -120,6 +135,32 @@ def limits(path: Path | str, folders: Iterable[Path] = ()) -> tuple[SpecError, .
     """Say what is allowed but wrong in a profile file: too many overrides, lines without effect."""
     file = _load(Path(path), _checked(folders), ())
     return (*_too_many(file), *_without_effect(file))
+
+
+def laid_over(client: Profile, met: Profile) -> Profile:
+    """Give the profile by which a client is judged that met a server of profile `met`.
+
+    Its name is CLIENT/SERVER, as `find` reads it. Raises `UsageError` for a profile that is no
+    client's, and for two dialects.
+    """
+    if client.side != "client":
+        raise UsageError(f"profile {client.name!r} is a server's: it is laid over nothing")
+    if client.dialect != met.dialect:
+        said = f"profile {client.name!r} is for {client.dialect}"
+        raise UsageError(f"{said}, but the server speaks {met.dialect}")
+    own = {name: client.knobs[name] for name, knob in met.declared.items() if knob.side == "client"}
+    return replace(
+        met,
+        name=f"{client.name}/{met.name}",
+        title=client.title,
+        promises=client.promises,
+        knobs={**met.knobs, **own},
+        reasons={**met.reasons, **client.reasons},
+        overrides={**met.overrides, **client.overrides},
+        file=f"{client.file} over {met.file}",
+        fingerprints=(),
+        side="client",
+    )
 
 
 def reading(profile: Profile) -> Reading:
@@ -198,7 +239,10 @@ def _strict(root: Node, dialect: str) -> Profile:
 
 
 def _derived(root: Node, name: str, parent: Profile) -> Profile:
-    knobs, reasons = _knobs(root, parent.declared)
+    side = read_side(root) or parent.side
+    if side == "client":
+        _refuse_servers(root)
+    knobs, reasons = _knobs(root, parent.declared, side)
     own = _promises(root)
     return Profile(
         name=name,
@@ -213,11 +257,18 @@ def _derived(root: Node, name: str, parent: Profile) -> Profile:
         file=root.source.file,
         declared=parent.declared,
         fingerprints=read(root, name, parent.dialect),
+        side=side,
     )
 
 
+def _refuse_servers(root: Node) -> None:
+    for name in _SERVERS_OWN:
+        if root.get(name):
+            raise root.key(name).error(f"{name!r} is about servers, and this profile is a client's")
+
+
 def _knobs(
-    root: Node, declared: Mapping[str, Knob]
+    root: Node, declared: Mapping[str, Knob], side: Side
 ) -> tuple[dict[str, Any], dict[str, KnobReason]]:
     values: dict[str, Any] = {}
     reasons: dict[str, KnobReason] = {}
@@ -225,6 +276,11 @@ def _knobs(
         if name not in declared:
             key = root.required("knobs").key(name)
             raise key.error(f"unknown knob {name!r}", hint=nearest(name, declared))
+        if side == "client" and declared[name].side == "server":
+            key = root.required("knobs").key(name)
+            own = ", ".join(sorted(n for n, knob in declared.items() if knob.side == "client"))
+            message = f"knob {name!r} says how a server speaks"
+            raise key.error(message, hint=f"a client's knobs: {own or 'none'}")
         node.mapping(known={"value", "because", "seen"})
         values[name] = declared[name].read(node.required("value"))
         reasons[name] = KnobReason(_word(node, "because"), _word(node, "seen"))

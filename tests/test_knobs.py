@@ -25,6 +25,7 @@ ALLOWED: tuple[tuple[str, str, object], ...] = (
     ("{value: 1, says: s, values: {type: integer}}", "7", 7),
     ("{value: 1, says: s, values: {type: number}}", "0.5", 0.5),
     ("{value: true, says: s, values: {type: boolean}}", "false", False),
+    ('{value: ".*", says: s, values: {type: pattern}}', '"^gpt-5|o[134]"', "^gpt-5|o[134]"),
 )
 
 
@@ -41,6 +42,14 @@ REFUSED = (
     ("{value: 1, says: s, values: {type: integer}}", "1.5", "expected an integer, got 1.5"),
     ("{value: 1, says: s, values: {type: number}}", "true", "expected a number, got true"),
     ("{value: a, says: s, values: {type: string}}", '""', "expected a string, got an empty one"),
+    (
+        '{value: ".*", says: s, values: {type: pattern}}',
+        '"gpt-(5"',
+        (
+            "'gpt-(5' is no regular expression that runs in linear time: no look-around, "
+            "no back-references"
+        ),
+    ),
 )
 
 
@@ -62,6 +71,7 @@ WRONG = (
     ("{value: 1, says: s, values: {type: boolean}}", "9: expected true or false, got 1"),
     ("{value: a, values: [a, b]}", "1: key 'says' is missing"),
     ("{value: a, says: s, values: [a, b], because: c}", "37: unknown key 'because'"),
+    ("{value: a, says: s, values: [a, b], side: us}", "43: expected one of server, client"),
 )
 
 

@@ -11,7 +11,7 @@ import pytest
 from conformance import shipped
 from conformance.dialects.base import Reading
 from conformance.errors import SpecError, UsageError
-from conformance.profiles import available, find, limits, load_profile, reading
+from conformance.profiles import available, find, laid_over, limits, load_profile, reading
 from conformance.rules import document
 
 SCHEMA = Path(shipped.__file__).parent / "schemas" / "profile.schema.json"
@@ -20,7 +20,10 @@ FILES = sorted((shipped.specs() / "profiles").glob("*/*.yaml"))
 SHIPPED = sorted(((path.stem, path.parent.name) for path in FILES), key=lambda each: each[::-1])
 
 # How a stream is read, or which of several names it uses: no value permits the others.
-UNORDERED = {"think_opened_by", "marker_close", "markers", "raw_event"}
+UNORDERED = {
+    *("think_opened_by", "marker_close", "markers", "raw_event", "opt_in", "unseen"),
+    "default_effort",
+}
 
 STRICT = """\
 profile: strict
@@ -34,6 +37,7 @@ knobs:
   markers: {value: [], says: "m", values: {type: list, of: pair}}
   words: {value: [a], says: "w", values: {type: list}}
   most: {value: 3, says: "n", values: {type: integer}}
+  models: {value: ".*", says: "o", side: client, values: {type: pattern}}
 """
 SET = 'because: "b", seen: "1 of 1"'
 
@@ -66,7 +70,7 @@ def mistake(folder: Path, text: str) -> str:
 def test_strict_declares_the_knobs(folder: Path) -> None:
     profile = find("strict", "d", [folder])
     assert profile.knobs == {
-        "role": "once", "late": False, "markers": [], "words": ["a"], "most": 3,
+        "role": "once", "late": False, "markers": [], "words": ["a"], "most": 3, "models": ".*",
     }  # fmt: skip
     assert profile.declared["role"].values == ("once", "repeated", "any")
     assert (profile.extends, profile.reasons, profile.title) == ("", {}, "Strict")
@@ -120,6 +124,57 @@ def test_reading_knows_prompts_that_open_and_the_last_close(tmp_path: Path) -> N
     assert reading(find("strict", "openai.responses")) == Reading()
 
 
+# --- clients
+
+
+def test_client_is_laid_over_the_server_that_it_met(folder: Path) -> None:
+    server = f"promises: [q]\nknobs: {{role: {{value: any, {SET}}}, models: {{value: a, {SET}}}}}\n"
+    write(folder, "s", server)
+    write(folder, "c", f"side: client\npromises: [r]\nknobs: {{models: {{value: b, {SET}}}}}\n")
+    made = find("c/s", "d", [folder])
+    assert made == laid_over(find("c", "d", [folder]), find("s", "d", [folder]))
+    assert (made.name, made.side, made.promises) == ("c/s", "client", ("p", "r"))
+    assert (made.knobs["role"], made.knobs["models"]) == ("any", "b")
+
+
+def test_client_that_sets_no_knob_takes_none_from_the_server(folder: Path) -> None:
+    write(folder, "s", f"knobs: {{models: {{value: a, {SET}}}}}\n")
+    write(folder, "c", "side: client\n")
+    assert find("c/s", "d", [folder]).knobs["models"] == ".*"
+
+
+def test_side_is_inherited(folder: Path) -> None:
+    write(folder, "c", "side: client\n")
+    assert load_profile(write(folder, "e", "extends: c\n")).side == "client"
+    assert load_profile(write(folder, "s", "")).side == "server"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("s/c", "profile 's' is a server's: it is laid over nothing"),
+        ("c/../c", "no profile 'c/../c' for d"),
+        ("c/nobody", "no profile 'nobody' for d"),
+        ("/c", "no profile '/c' for d"),
+    ],
+)
+def test_what_cannot_be_laid_over_another_is_refused(folder: Path, name: str, message: str) -> None:
+    write(folder, "s", "")
+    write(folder, "c", "side: client\n")
+    with pytest.raises(UsageError) as caught:
+        find(name, "d", [folder])
+    assert str(caught.value).startswith(message)
+
+
+def test_client_of_another_dialect_is_refused(folder: Path) -> None:
+    write(folder, "c", "side: client\n")
+    client = find("c", "d", [folder])
+    with pytest.raises(
+        UsageError, match=r"profile 'c' is for d, but the server speaks openai\.chat"
+    ):
+        laid_over(client, find("strict", "openai.chat"))
+
+
 # --- what is refused, and where
 
 WRONG = (
@@ -147,6 +202,16 @@ WRONG = (
     ("extends: strikt", "3:10: no profile 'strikt' for d (did you mean 'strict'?)"),
     ("extends: ../strict", "3:10: no profile '../strict' for d"),
     ("extends: x", "3:10: profile 'x' extends itself, through 1 file(s)"),
+    ("side: us", "3:7: expected one of server, client, got 'us'"),
+    (
+        f"side: client\nknobs: {{role: {{value: any, {SET}}}}}",
+        "4:9: knob 'role' says how a server speaks (a client's knobs: models)",
+    ),
+    (
+        "side: client\nfields: {text: [c]}",
+        "4:1: 'fields' is about servers, and this profile is a client's",
+    ),
+    (f"knobs: {{models: {{value: '(', {SET}}}}}", "3:25: '(' is no regular expression"),
 )
 
 
@@ -275,6 +340,8 @@ NO_PROFILE = (
     "fields: {thinkng: [a]}",
     "promises: [1]",
     "extends: ../strict",
+    "side: us",
+    "side: client\nfields: {text: [c]}",
 )
 
 
@@ -300,7 +367,12 @@ def test_lenient_permits_the_most(dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_strict_stands_first_where_values_are_ordered(dialect: str) -> None:
-    silent = {"usage_placement", "content_during_reasoning", "boundary_whitespace"}
+    silent = {
+        "usage_placement",
+        "content_during_reasoning",
+        "boundary_whitespace",
+        "thinking_field",
+    }
     for name, knob in find("strict", dialect).declared.items():
         if knob.values and name not in silent:
             assert knob.strict == knob.values[0], name

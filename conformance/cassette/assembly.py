@@ -132,6 +132,7 @@ class Draft:
             hop=record.hop,
             after=record.after,
             seen=self.seen,
+            asked=record.asked,
         )
 
     def _close_chunk(self) -> None:

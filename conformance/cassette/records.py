@@ -45,6 +45,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     role: str = ""
     hop: Literal["upstream", "downstream", ""] = ""
     after: _Number | None = None
+    asked: dict[str, Any] | None = None
     chunks: _Count | None = None
     bytes: _Count | None = None
     sha256: str | None = None

@@ -141,6 +141,7 @@ class Redactor:
             response=exchange.response and self.response(exchange.response),
             chunks=self._chunks(exchange.chunks),
             seen=None if seen is None else tuple(self.value(list(seen))),
+            asked=None if exchange.asked is None else self.value(dict(exchange.asked)),
         )
 
     def request(self, request: Request) -> Request:

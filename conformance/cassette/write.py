@@ -109,6 +109,7 @@ class Writer:
         role: str = "",
         hop: str = "",
         after: int | None = None,
+        asked: Mapping[str, Any] | None = None,
     ) -> int:
         """Opens an exchange and returns its number. None: the request was not recorded."""
         number = exchange or max(self._accounts, default=0) + 1
@@ -119,7 +120,9 @@ class Writer:
         own = dialect if dialect != self._dialect else None
         facts = {"dialect": own, "scenario": scenario, "role": role, "hop": hop, "after": after}
         known = {key: value for key, value in facts.items() if value}
-        self._line({"request": _request_fields(request), "exchange": number, **known})
+        chosen = {} if asked is None else {"asked": asked}
+        fields = _request_fields(request)
+        self._line({"request": fields, "exchange": number, **known, **chosen})
         return number
 
     def response(
@@ -201,6 +204,7 @@ class Writer:
             role=exchange.role,
             hop=exchange.hop,
             after=exchange.after,
+            asked=exchange.asked,
         )
         if exchange.response is not None or exchange.chunks:
             self.response(exchange.response, ms=times.head)

@@ -1,15 +1,22 @@
-"""The client view: what a client under test says it saw, event by event."""
+"""The client view: what a client under test says it saw, event by event.
+
+Rule 1: a rule that names an event which came, and which the client does not declare, says nothing
+of this client: NOT-APPLICABLE. So does one that had nothing to judge and names such an event.
+Rule 2: what compares the two views takes the declared events alone, so it says something wherever
+one of its events is declared.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
 from conformance.cassette import Header
 from conformance.check.view import Judged, Setting, View
-from conformance.events import Event, Exchange
+from conformance.events import SEMANTIC_EVENTS, Event, Exchange
 from conformance.rules.applies import Evidence
+from conformance.rules.model import Compare, Rule
 from conformance.rules.plans import Outcome
 from conformance.rules.verdicts import Verdict
 
@@ -26,6 +33,41 @@ def declared_events(header: Header) -> frozenset[str] | None:
     if not isinstance(events, list):
         return None
     return frozenset(event for event in events if isinstance(event, str))
+
+
+def unheard(
+    rules: Iterable[Rule],
+    verdicts: Mapping[str, Verdict],
+    sent: frozenset[str],
+    declared: frozenset[str],
+) -> Iterator[tuple[str, str]]:
+    """Rules that say nothing of a client by rules 1 and 2, with the reason.
+
+    `sent` are the types of the events that came.
+    """
+    for rule in rules:
+        verdict = verdicts.get(rule.id)
+        if verdict is None or verdict is Verdict.NOT_APPLICABLE:
+            continue
+        named = semantic_types(rule)
+        missing = named - declared
+        if compares_views(rule):
+            missing = frozenset() if named & declared else missing
+        elif verdict is not Verdict.VACUOUS:
+            missing &= sent
+        if missing:
+            yield rule.id, f"the client does not report {', '.join(sorted(missing))}"
+
+
+def semantic_types(rule: Rule) -> frozenset[str]:
+    """The types of the semantic events that a rule names."""
+    types = {kind for alias in rule.aliases.values() for kind in alias.types}
+    return frozenset(types & SEMANTIC_EVENTS.keys())
+
+
+def compares_views(rule: Rule) -> bool:
+    """Whether a rule compares what was reported with what was sent."""
+    return isinstance(rule.form, Compare) and rule.form.left.view != rule.form.right.view
 
 
 def check_client(setting: Setting, exchange: Exchange, seen: Iterable[Mapping[str, Any]]) -> Judged:
@@ -50,6 +92,7 @@ class ClientView(View):
             hop=exchange.hop,
             reported=True,
             declared=setting.declared,
+            choice=exchange.asked,
         )
         super().__init__(setting, exchange, evidence)
 

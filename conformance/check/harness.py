@@ -3,8 +3,12 @@
 `answers`       the adapter answers every case; where it does not, the verdict is ERROR
 `declared`      an op or dialect that was declared is not refused throughout
 `ending`        a complete answer is told as completed, any other as failed or cut
+`extracts-in-order`  thinking in several places of a message, where its profile promises the order
 `next-request`  what was asked for stands in the request
 `one-request`   a case is asked for once
+`restores`      what a client stored it restores
+`stored-flat`, `stored-lean`  the form of what it stored, where its profile promises `stores-flat`
+`reconnect`     a client that declares it asks for the rest of an answer that broke off
 """
 
 from __future__ import annotations
@@ -57,6 +61,16 @@ ENDING: Final = _rule(
     "The end of the body is no success: wait for the dialect's own terminal event.",
     Level.MUST,
 )
+IN_ORDER: Final = _rule(
+    "extracts-in-order",
+    "Thinking that stands in several places of a message is told in order, joined by newlines.",
+    {
+        "advice": "OpenHands reasoning_content document: reasoning_content, reasoning, thinking, "
+        "then blocks of the content; never rendered twice"
+    },
+    "Read every field in turn, then the blocks; leave out what repeats an earlier text.",
+    Level.SHOULD,
+)
 NEXT_REQUEST: Final = _rule(
     "next-request",
     "What the user chose stands in the request.",
@@ -71,7 +85,49 @@ ONE_REQUEST: Final = _rule(
     "Switch retries off in the adapter, or do not repeat what has begun to stream.",
     Level.SHOULD,
 )
-RULES: Final = (ANSWERS, DECLARED, ENDING, NEXT_REQUEST, ONE_REQUEST)
+RECONNECT: Final = _rule(
+    "reconnect",
+    "The rest of an answer is asked for from the last id on.",
+    {
+        "spec": "https://html.spec.whatwg.org/multipage/server-sent-events.html#sse-processing-model",
+        "quote": "Set (`Last-Event-ID`, lastEventIDValue) in request's header list.",
+    },
+    "The same request with Last-Event-ID, after the time of `retry`; 204 ends it.",
+    Level.MUST,
+)
+RESTORES: Final = _rule(
+    "restores",
+    "What a client stored it restores.",
+    {"advice": "a session that goes on from disk has to hold what the user saw"},
+    "Compare what is written with what is read: thinking stands beside the text, apart from it.",
+    Level.MUST,
+)
+STORED_FLAT: Final = _rule(
+    "stored-flat",
+    "A turn is stored with its text in `thought` and its thinking in `reasoning_content`.",
+    {"advice": "OpenHands reasoning_content document: the thought is flattened on the wire"},
+    "Both keys hold strings, at the top or in `args`.",
+    Level.SHOULD,
+)
+STORED_LEAN: Final = _rule(
+    "stored-lean",
+    "A turn without thinking is stored without `reasoning_content`.",
+    {"advice": "OpenHands reasoning_content document: omitted if empty"},
+    "Leave the key out where it would be empty or null.",
+    Level.SHOULD,
+)
+RULES: Final = (
+    ANSWERS,
+    DECLARED,
+    ENDING,
+    IN_ORDER,
+    NEXT_REQUEST,
+    ONE_REQUEST,
+    RECONNECT,
+    RESTORES,
+    STORED_FLAT,
+    STORED_LEAN,
+)
 
 
 def finding(rule: Rule, where: str, expected: str, got: str, report: Report = ()) -> Finding:

@@ -20,8 +20,7 @@ from conformance.identify import Identity, Witness, named
 from conformance.profiles import Profile, find, fingerprints
 from conformance.rules.lint_knobs import knobs_read
 from conformance.rules.model import Rule
-from conformance.rules.paths import MISSING
-from conformance.rules.patterns import compile_value, same
+from conformance.rules.patterns import UNASKED, compile_value, same
 from conformance.rules.verdicts import Level, Verdict
 
 Sender = tuple[str, tuple[str, ...]]
@@ -156,20 +155,11 @@ def _deviation(rule: Rule, seen: Mapping[str, Any], strict: Profile) -> Deviatio
     return Deviation(rule.id, rule.level, rule.says, knob, value)
 
 
-class _Unasked:
-    """A knob is weighed without a request."""
-
-    def asked(self, path: str) -> Any:
-        del path
-        return MISSING
-
-
 def _allowing(rule: Rule, seen: Mapping[str, Any], strict: Profile) -> Iterator[tuple[str, Any]]:
     """Knobs with a value under which the rule is silent; what was seen comes before what may be."""
     conditions = [(k, compile_value(p, {})) for k, p in rule.applies.profile if k in strict.knobs]
-    asked = _Unasked()
     for knob, speaks in conditions:
-        if knob in seen and not speaks(seen[knob], strict.knobs, asked):
+        if knob in seen and not speaks(seen[knob], strict.knobs, UNASKED):
             yield knob, seen[knob]
     read = knobs_read(rule)
     if "text_markers" in read and "markers" in seen:
@@ -179,4 +169,4 @@ def _allowing(rule: Rule, seen: Mapping[str, Any], strict: Profile) -> Iterator[
             yield knob, seen[knob]
     for knob, speaks in conditions:
         values = strict.declared[knob].values
-        yield from ((knob, v) for v in values if not speaks(v, strict.knobs, asked))
+        yield from ((knob, v) for v in values if not speaks(v, strict.knobs, UNASKED))

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
 
 from conformance.check.suites import load_suites
+from conformance.cli import requirements
 from conformance.cli.options import SuiteOption
+from conformance.cli.table import Row, cell, table
 from conformance.cli.terminal import put
 from conformance.dialects import NAMES, SUPPORTED
 from conformance.errors import UsageError
 from conformance.profiles import available, load_profile
-from conformance.report.printable import visible
+from conformance.systems import find_system, names
 
 
 class Kind(StrEnum):
@@ -25,19 +28,43 @@ class Kind(StrEnum):
     SUITES = "suites"
     PROFILES = "profiles"
     DIALECTS = "dialects"
+    SYSTEMS = "systems"
 
 
-Row = Mapping[str, Any]
+SystemOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="List what a system's documents require; a name or a YAML file."
+    ),
+]
+ReportOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE",
+        help="With --system: verdicts of this JSON report; repeatable. Lists only: exits 0.",
+    ),
+]
 
 
 def command(
     kind: Annotated[Kind | None, typer.Argument(help="What to list; default: everything.")] = None,
     suite: SuiteOption = None,
+    system: SystemOption = None,
+    report: ReportOption = None,
     format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
 ) -> None:
-    """List rules, suites, profiles and dialects."""
+    """List rules, suites, profiles, dialects and systems."""
     if format_ not in ("text", "json"):
         raise UsageError(f"format must be text or json, got {format_!r}")
+    if system is None and report:
+        raise UsageError("--report goes with --system NAME")
+    if system is not None:
+        if kind or suite:
+            raise UsageError("--system goes with --report and --format only")
+        rows = list(requirements.rows(find_system(system), report or ()))
+        as_data = json.dumps({"requirements": rows}, indent=2)
+        put(as_data if format_ == "json" else requirements.text(rows))
+        return
     extra = suite or ()
     asked = [kind] if kind else list(Kind)
     found = {str(each): list(_ROWS[each](extra)) for each in asked}
@@ -68,7 +95,8 @@ def _suites(extra: Iterable[str]) -> Iterable[Row]:
 
 def _profiles(_extra: Iterable[str]) -> Iterable[Row]:
     for name, dialect, path in available(()):
-        yield {"name": name, "dialect": dialect, "title": load_profile(path).title}
+        profile = load_profile(path)
+        yield {"name": name, "dialect": dialect, "side": profile.side, "title": profile.title}
 
 
 def _dialects(_extra: Iterable[str]) -> Iterable[Row]:
@@ -76,11 +104,18 @@ def _dialects(_extra: Iterable[str]) -> Iterable[Row]:
         yield {"name": name, "supported": name in SUPPORTED}
 
 
+def _systems(_extra: Iterable[str]) -> Iterable[Row]:
+    for name in names():
+        system = find_system(name)
+        yield {"name": name, "requirements": len(system.requirements), "title": system.title}
+
+
 _ROWS: Final[Mapping[Kind, Callable[[Iterable[str]], Iterable[Row]]]] = {
     Kind.RULES: _rules,
     Kind.SUITES: _suites,
     Kind.PROFILES: _profiles,
     Kind.DIALECTS: _dialects,
+    Kind.SYSTEMS: _systems,
 }
 
 
@@ -89,16 +124,5 @@ def _text(found: Mapping[str, list[Row]]) -> str:
     for kind, rows in found.items():
         lines += [""] if lines else []
         lines += [f"{kind} ({len(rows)})"] if len(found) > 1 else []
-        lines += _table([[_cell(value) for value in row.values()] for row in rows])
+        lines += table([[cell(value) for value in row.values()] for row in rows])
     return "\n".join(lines) or "nothing"
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, bool):
-        return "supported" if value else "recognised, not supported yet"
-    return "-" if value is None else visible(str(value))
-
-
-def _table(rows: list[list[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]

@@ -23,6 +23,8 @@ Part = tuple[PartKind, str]
 STRING_CARRIERS: Final = ("reasoning_content", "reasoning", "reasoning_text")
 
 _OPAQUE_CARRIERS: Final = frozenset({"reasoning_opaque", "reasoning_details", "thinking_blocks"})
+# Mistral nests texts in a thinking part; LiteLLM's providers send either with a text.
+_THOUGHTS: Final = ("thinking", "reasoning")  # a tuple: a type may be no hashable value
 _DETAIL_TEXT: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
 
@@ -81,7 +83,7 @@ def _content_parts(element: Any) -> list[Part]:
         return [("text", element)] if element else []
     if not isinstance(element, dict):
         return []
-    if element.get("type") == "thinking":
+    if element.get("type") in _THOUGHTS:
         return _thinking_parts(element)
     text = string(element.get("text"))
     return [("text", text)] if text else []
@@ -89,7 +91,8 @@ def _content_parts(element: Any) -> list[Part]:
 
 def _thinking_parts(part: dict[str, Any]) -> list[Part]:
     value = part.get("thinking")
-    text = string(value) or "".join(string(piece.get("text")) for piece in objects(value))
+    pieces = "".join(string(piece.get("text")) for piece in objects(value))
+    text = string(value) or pieces or string(part.get("text"))
     if text:
         said: list[Part] = [("thinking", text)]
         return [*said, ("closed", "")] if part.get("closed") is True else said

@@ -19,7 +19,6 @@ from typing import Any, Final
 
 from conformance.mutate.evidence import (
     REQUEST,
-    Nothing,
     Seen,
     nearly,
     occurrences,
@@ -31,7 +30,7 @@ from conformance.mutate.operator import Mutant
 from conformance.mutate.stream import Stream
 from conformance.profiles import Profile
 from conformance.rules.model import Answer, Each, Fold, Grammar, Never, Values
-from conformance.rules.patterns import compile_value
+from conformance.rules.patterns import UNASKED, compile_value
 from conformance.rules.plans import Named, Plan
 
 MOST: Final = 16
@@ -124,7 +123,7 @@ def _forbidden(ground: Ground, plan: Plan, form: Never, found: Found) -> Edits:
 def _made(stream: Stream, named: Named, what: Seen) -> Stream | None:
     """The event changed so that the name's conditions hold for it."""
     for (path, pattern), (get, test) in zip(named.alias.conditions, named.conditions, strict=True):
-        if test(get(what.event.data), what.event.data, Nothing()):
+        if test(get(what.event.data), what.event.data, UNASKED):
             continue
         way = path_in(stream, what, path)
         change = _fitting(pattern, what, way) if way else None
@@ -146,7 +145,7 @@ def _fitting(pattern: Any, what: Seen, way: Path) -> _Change | None:
     # What a pattern with a knob stands for, only the profile tells: the first candidate is tried.
     test = compile_value(pattern, {}) if "$" not in repr(pattern) else None
     for value in candidates:
-        if test is None or test(value, what.event.data, Nothing()):
+        if test is None or test(value, what.event.data, UNASKED):
             return _to(way, value)
     return None
 

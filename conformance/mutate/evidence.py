@@ -14,7 +14,7 @@ from conformance.events import Event
 from conformance.mutate.fields import Path, at
 from conformance.mutate.stream import Stream
 from conformance.profiles import Profile, reading
-from conformance.rules.paths import MISSING
+from conformance.rules.patterns import UNASKED
 from conformance.rules.plans import Named, Plan
 
 # Wire events of array elements, and where such an element stands in its payload.
@@ -35,14 +35,6 @@ class Seen:
 
     place: int
     event: Event
-
-
-class Nothing:
-    """Knows no request: patterns that refer to one do not hold."""
-
-    def asked(self, path: str) -> Any:
-        del path
-        return MISSING
 
 
 def seen(stream: Stream, profile: Profile) -> list[Seen]:
@@ -71,13 +63,13 @@ def nearly(named: Named, events: list[Seen]) -> Iterator[Seen]:
 
 
 def _is_typed(named: Named, event: Event) -> bool:
-    return named.alias.layer == event.layer and named.is_type(event.type, Nothing())
+    return named.alias.layer == event.layer and named.is_type(event.type, UNASKED)
 
 
 def _means(named: Named, event: Event) -> bool:
     if not _is_typed(named, event):
         return False
-    return all(test(get_(event.data), event.data, Nothing()) for get_, test in named.conditions)
+    return all(test(get_(event.data), event.data, UNASKED) for get_, test in named.conditions)
 
 
 def path_in(stream: Stream, what: Seen, dotted: str) -> Path | None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from conformance.events import Request, Response
 from conformance.rules.model import Compare, Rule, Side, Timing
 from conformance.rules.paths import MISSING, Getter, getter
-from conformance.rules.patterns import Test, compile_value, references
+from conformance.rules.patterns import CHOICE, REQUEST, UNASKED, Test, compile_value, references
 from conformance.rules.verdicts import Verdict
 
 Fidelity = Literal["bytes", "text", "events"]
@@ -22,7 +22,7 @@ class Evidence:
 
     `echo` gives the response's own copy of request parameters, as far as seen, or None. `role`,
     `hop` and `reported` (a client's report was recorded) decide what comparisons can take from it,
-    and `declared`, the events that the client says it reports.
+    and `declared`, the events that the client says it reports. `choice` is what its user chose.
     """
 
     request: Request | None = None
@@ -35,6 +35,7 @@ class Evidence:
     hop: str = ""
     reported: bool = False
     declared: frozenset[str] | None = None
+    choice: Mapping[str, Any] | None = None
 
     def is_side(self, side: Side) -> bool:
         """Whether a comparison takes something from this exchange, seen in this view."""
@@ -52,6 +53,10 @@ class Evidence:
             return getter(path.removeprefix("http."))(self.head())
         body = self.body()
         return MISSING if body is None else getter(path)(body)
+
+    def chosen(self, path: str) -> Any:
+        """What the user of the client chose at `path`, or MISSING."""
+        return MISSING if self.choice is None else getter(path)(self.choice)
 
     def head(self) -> Mapping[str, Any]:
         if self.request is None:
@@ -76,15 +81,10 @@ def profile_excludes(rule: Rule, knobs: Mapping[str, Any]) -> str:
     """Why the profile rules it out; empty where it does not."""
     for path, pattern in rule.applies.profile:
         value = knobs.get(path, MISSING)
-        if not compile_value(pattern, {})(value, knobs, _Nobody()):
+        if not compile_value(pattern, {})(value, knobs, UNASKED):
             shown = "not promised" if value is MISSING else f"{value!r}"
             return f"the profile says {path} is {shown}"
     return ""
-
-
-class _Nobody:
-    def asked(self, path: str) -> Any:  # noqa: ARG002  # a profile knows no request
-        return MISSING
 
 
 Lack = tuple[Callable[[Evidence], bool], str]
@@ -95,13 +95,16 @@ class Terms:
     """When one rule speaks, and which evidence it needs: compiled once per profile.
 
     `lacks` are reasons that make it UNTESTABLE, `echoed` the paths of the request that its
-    patterns compare with. `free`: on the wire there is nothing to ask.
+    patterns compare with, `choosing` is True where it hangs on what a client's user chose.
+    `free`: on the wire there is nothing to ask.
     """
 
     rule: Rule
     neutral: bool  # it reads semantic events only
     request: tuple[tuple[str, Test], ...]
     response: tuple[tuple[str, Getter, Test], ...]
+    choice: tuple[tuple[str, Test], ...]
+    choosing: bool
     lacks: tuple[Lack, ...]
     echoed: tuple[str, ...]
     free: bool
@@ -117,6 +120,8 @@ class Terms:
             evidence.is_side(form.left) or evidence.is_side(form.right)
         ):
             return True
+        if self._refused_by_choice(evidence) is not None:
+            return True
         known = evidence.request is not None and evidence.request.json is not None
         return known and self._refused_by_request(evidence) is not None
 
@@ -126,6 +131,8 @@ class Terms:
             return None
         if reason := self._wrong_view(evidence):
             return Verdict.NOT_APPLICABLE, reason
+        if (refused := self._refused_by_choice(evidence)) is not None:
+            return refused
         if (refused := self._refused_by_request(evidence)) is not None:
             return refused
         if (refused := self._refused_by_response(evidence)) is not None:
@@ -140,6 +147,16 @@ class Terms:
         if evidence.view == "wire" or self.rule.view == "client" or comparing:
             return ""
         return "" if self.neutral else "it judges the wire"
+
+    def _refused_by_choice(self, evidence: Evidence) -> Refusal | None:
+        if not self.choosing:
+            return None
+        if evidence.choice is None:
+            return Verdict.UNTESTABLE, "what the user of the client chose was not recorded"
+        for path, test in self.choice:
+            if not test(evidence.chosen(path), {}, evidence):
+                return Verdict.NOT_APPLICABLE, f"the {path} that was chosen rules it out"
+        return None
 
     def _refused_by_request(self, evidence: Evidence) -> Refusal | None:
         for path, test in self.request:
@@ -178,11 +195,13 @@ def terms(rule: Rule, knobs: Mapping[str, Any]) -> Terms:
     response = tuple(
         (path, getter(path), compile_value(v, knobs)) for path, v in rule.applies.response
     )
-    lacks, echoed = tuple(_lacks(rule)), _echoed(rule)
-    bound = request or response or lacks or echoed
+    choice = tuple((path, compile_value(v, knobs)) for path, v in rule.applies.asked)
+    choosing = bool(choice or _named(rule, CHOICE))
+    lacks, echoed = tuple(_lacks(rule)), _named(rule, REQUEST)
+    bound = request or response or choosing or lacks or echoed
     free = not bound and rule.view == "wire" and not isinstance(rule.form, Compare)
     neutral = all(alias.layer == "semantic" for alias in rule.aliases.values())
-    return Terms(rule, neutral, request, response, lacks, echoed, free)
+    return Terms(rule, neutral, request, response, choice, choosing, lacks, echoed, free)
 
 
 def _lacks(rule: Rule) -> Iterator[Lack]:
@@ -202,10 +221,11 @@ def _lacks(rule: Rule) -> Iterator[Lack]:
         yield lambda e: not e.clock, "no clock was recorded"
 
 
-def _echoed(rule: Rule) -> tuple[str, ...]:
+def _named(rule: Rule, prefix: str) -> tuple[str, ...]:
+    """Paths below `$request.` or `$asked.` that the patterns of its events compare with."""
     patterns = [v for alias in rule.aliases.values() for _, v in alias.conditions]
     wanted = sorted({name for pattern in patterns for name in references(pattern)})
-    return tuple(n.removeprefix("request.") for n in wanted if n.startswith("request."))
+    return tuple(n.removeprefix(prefix) for n in wanted if n.startswith(prefix))
 
 
 def _recorded(evidence: Evidence, path: str) -> bool:

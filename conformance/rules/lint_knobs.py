@@ -9,11 +9,10 @@ from typing import Any, Final
 from conformance.rules.lint_texts import Fault
 from conformance.rules.model import Fold, Rule
 from conformance.rules.node import Node, nearest, shown
-from conformance.rules.patterns import references, same
+from conformance.rules.patterns import CHOICE, REQUEST, references, same
 
 PROMISE: Final = "promises."
 _HINTED: Final = re.compile(r"\bknobs? ([a-z][a-z0-9_]*)")
-_REQUEST: Final = "request."
 
 Knobs = Mapping[str, Mapping[str, tuple[Any, ...]]]
 
@@ -22,12 +21,13 @@ def knobs_read(rule: Rule) -> frozenset[str]:
     """Knobs whose value stands in the rule's events or form as `$knob`."""
     patterns = [alias.type for alias in rule.aliases.values()]
     patterns += [value for alias in rule.aliases.values() for _, value in alias.conditions]
-    patterns += [value for _, value in (*rule.applies.request, *rule.applies.response)]
+    applies = rule.applies
+    patterns += [value for _, value in (*applies.request, *applies.response, *applies.asked)]
     if isinstance(rule.form, Fold):
         patterns += [rule.form.minus, rule.form.lacks, rule.form.at_least]
     patterns += [getattr(rule.form, name, None) for name in ("schema", "start")]
     named = frozenset[str]().union(*(references(pattern) for pattern in patterns))
-    return frozenset(name for name in named if not name.startswith(_REQUEST))
+    return frozenset(name for name in named if not name.startswith((REQUEST, CHOICE)))
 
 
 def knob_faults(rule: Rule, node: Node, declared: Knobs) -> Iterator[Fault]:

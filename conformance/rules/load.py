@@ -124,11 +124,12 @@ def _source(node: Node) -> tuple[Mapping[str, str], ...]:
 def _applies(node: Node | None) -> Applies:
     if node is None:
         return Applies()
-    entries = node.mapping({"request", "response", "profile", "view"})
+    entries = node.mapping({"request", "response", "profile", "asked", "view"})
     return Applies(
         request=_conditions(entries.get("request")),
         response=_conditions(entries.get("response")),
         profile=_conditions(entries.get("profile")),
+        asked=_conditions(entries.get("asked")),
         view=chosen(entries["view"], VIEWS) if "view" in entries else "wire",
     )
 

@@ -2,7 +2,8 @@
 
 A value pattern is a constant, a list (one of), a JSON Schema, `{field: path}` (equal to another
 field of the same event), `{above: ...}` (a greater number), `{not: ...}` or `{absent: true}`.
-`$knob` stands for a profile's value, `$request.path` for what was asked; `$$x` is the text `$x`.
+`$knob` stands for a profile's value, `$request.path` for what was asked, `$asked.path` for what
+the user of a client chose; `$$x` is the text `$x`.
 
 Rule 1: only `absent` and `not` hold for a value that is not there; null is there.
 Rule 2: `not` is plain negation. Where absence is another rule's business, write
@@ -23,14 +24,33 @@ from conformance.rules.node import nearest
 from conformance.rules.paths import MISSING, getter
 
 SPECIAL: Final = frozenset({"field", "above", "not", "absent"})
+REQUEST: Final = "request."
+CHOICE: Final = "asked."
 
 
 class Asked(Protocol):
-    """Where `$request.path` is looked up."""
+    """Where `$request.path` and `$asked.path` are looked up."""
 
     def asked(self, path: str) -> Any:
         """The value at `path` of the request, or of the response's echo of it, or MISSING."""
 
+    def chosen(self, path: str) -> Any:
+        """The value at `path` of what the user of a client chose, or MISSING."""
+
+
+class _Unasked:
+    """Knows neither a request nor a user: patterns that refer to one do not hold."""
+
+    def asked(self, path: str) -> Any:
+        del path
+        return MISSING
+
+    def chosen(self, path: str) -> Any:
+        del path
+        return MISSING
+
+
+UNASKED: Final = _Unasked()
 
 Test = Callable[[Any, Mapping[str, Any], Asked], bool]
 
@@ -85,10 +105,24 @@ def _constant(wanted: Any) -> Test:
 def _reference(text: str, knobs: Mapping[str, Any]) -> Test:
     if text.startswith("$$"):
         return _constant(text[1:])
-    if text.startswith("$request."):
-        path = text.removeprefix("$request.")
-        return lambda value, _data, asked: value is not MISSING and same(value, asked.asked(path))
+    if is_of_exchange(text):
+        look = _looked_up(text)
+        return lambda value, _data, asked: value is not MISSING and same(value, look(asked))
     return compile_value(knob(text, knobs), {})
+
+
+def is_of_exchange(text: str) -> bool:
+    """Whether a `$name` stands for something of the exchange rather than for a knob."""
+    return text.startswith((f"${REQUEST}", f"${CHOICE}"))
+
+
+def _looked_up(text: str) -> Callable[[Asked], Any]:
+    name = text.removeprefix("$")
+    if name.startswith(CHOICE):
+        path = name.removeprefix(CHOICE)
+        return lambda asked: asked.chosen(path)
+    path = name.removeprefix(REQUEST)
+    return lambda asked: asked.asked(path)
 
 
 def knob(text: str, knobs: Mapping[str, Any]) -> Any:
@@ -117,9 +151,9 @@ def _field(path: Any, _knobs: Mapping[str, Any]) -> Test:
 
 
 def _above(bound: Any, knobs: Mapping[str, Any]) -> Test:
-    if isinstance(bound, str) and bound.startswith("$request."):
-        path = bound.removeprefix("$request.")
-        return lambda value, _data, asked: _greater(value, asked.asked(path))
+    if isinstance(bound, str) and is_of_exchange(bound):
+        look = _looked_up(bound)
+        return lambda value, _data, asked: _greater(value, look(asked))
     if isinstance(bound, str) and bound.startswith("$"):
         bound = knob(bound, knobs)
     if isinstance(bound, Mapping) and set(bound) == {"field"}:
@@ -200,8 +234,8 @@ def _filled(schema: Any, knobs: Mapping[str, Any]) -> Any:
         return {key: _filled(each, knobs) for key, each in schema.items()}
     if isinstance(schema, list | tuple):
         return [_filled(each, knobs) for each in schema]
-    if isinstance(schema, str) and schema.startswith("$request."):
-        raise PatternError("$request cannot stand inside a JSON Schema")
+    if isinstance(schema, str) and is_of_exchange(schema):
+        raise PatternError(f"{schema.partition('.')[0]} cannot stand inside a JSON Schema")
     if isinstance(schema, str) and schema.startswith("$$"):
         return schema[1:]
     if isinstance(schema, str) and schema.startswith("$"):

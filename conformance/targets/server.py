@@ -28,6 +28,7 @@ from conformance.targets.server_limits import Limits
 
 MOST_REDIRECTS: Final = 3
 MOST_CHUNKS: Final = 500_000
+_DECODED: Final = {b"content-encoding": "x-decoded-from"}
 _KEEPING: Final = frozenset({307, 308})  # redirects that keep method and body
 
 
@@ -245,9 +246,8 @@ def _onward(response: httpx.Response) -> httpx.URL | None:
 def _answered(response: httpx.Response) -> Response:
     # The body is kept decoded: a recorded encoding would be a lie.
     headers = tuple(
-        (name.decode("latin-1").lower(), value.decode("latin-1"))
+        (_DECODED.get(name.lower(), name.decode("latin-1").lower()), value.decode("latin-1"))
         for name, value in response.headers.raw
-        if name.lower() != b"content-encoding"
     )
     return Response(response.status_code, response.http_version.removeprefix("HTTP/"), headers)
 

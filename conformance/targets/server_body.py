@@ -1,30 +1,43 @@
-"""Takes compression off a body as it arrives; a bomb ends at the limit, not in memory."""
+"""Takes compression off a body as it arrives; a bomb ends at the limit, not in memory.
+
+gzip and deflate are always read, br and zstd where a library is installed that reads them. None of
+them is asked for by the toolkit itself; a server may send one all the same.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import zlib
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Final, Protocol
 
 _PLAIN: Final = frozenset({"", "identity"})
-_ZLIB: Final = frozenset({"gzip", "x-gzip", "deflate"})
 _GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS  # the head tells which
+_MODULES: Final = {"br": "brotli", "zstd": "zstandard"}
+_ZSTD_WINDOW: Final = 8 * 1024 * 1024  # https://www.rfc-editor.org/rfc/rfc9659
+_ZSTD_STEP: Final = 64  # bytes at a time: four of them may be a block of 128 KiB
 
 
 class UndecodableError(Exception):
     """The body cannot be decoded."""
 
 
-class Decoder:
-    """Decodes `content-encoding` up to `most` bytes in all; then `is_full`.
+class _Unpacker(Protocol):
+    def feed(self, raw: bytes, left: int) -> bytes:
+        """What came out: about `left` bytes at the most. Raises `errors`."""
 
-    We ask for no encoding; a server that sends one all the same is read if it can be.
-    """
+    errors: tuple[type[Exception], ...]
+
+
+class Decoder:
+    """Decodes `content-encoding` up to `most` bytes in all; then `is_full`."""
 
     def __init__(self, encoding: str, most: int) -> None:
         self._encoding = encoding.strip().lower()
         self._most = most
         self._size = 0
-        self._inflate: Any = None
+        self._unpacker: _Unpacker | None = None
 
     @property
     def is_full(self) -> bool:
@@ -33,26 +46,99 @@ class Decoder:
     def feed(self, raw: bytes) -> bytes:
         """The bytes that came out. Raises UndecodableError."""
         left = self._most - self._size
-        data = raw[:left] if self._encoding in _PLAIN else self._inflated(raw, left)
+        data = raw[:left] if self._encoding in _PLAIN else self._unpacked(raw, left)[:left]
         self._size += len(data)
         return data
 
-    def _inflated(self, raw: bytes, left: int) -> bytes:
-        if self._encoding not in _ZLIB:
-            raise UndecodableError(f"content-encoding {self._encoding!r}, which nobody asked for")
-        out: list[bytes] = []
+    def _unpacked(self, raw: bytes, left: int) -> bytes:
+        if left <= 0:
+            return b""
+        unpacker = self._unpacker = self._unpacker or _unpacker(self._encoding)
         try:
-            while raw and left > 0:
-                raw, piece = self._member(raw, left)
-                out.append(piece)
-                left -= len(piece)
-        except zlib.error as err:
+            return unpacker.feed(raw, left)
+        except unpacker.errors as err:
             raise UndecodableError(f"the body is no {self._encoding}: {err}") from err
+
+
+@cache
+def decodable() -> frozenset[str]:
+    """The encodings that can be taken off here."""
+    found = (name for name, module in _MODULES.items() if importlib.util.find_spec(module))
+    return frozenset({"gzip", "x-gzip", "deflate", *found})
+
+
+def wanting(encoding: str) -> str:
+    """What to install to read an encoding; empty where nothing would help."""
+    module = _MODULES.get(encoding.strip().lower(), "")
+    return f"pip install {module}" if module else ""
+
+
+def _unpacker(encoding: str) -> _Unpacker:
+    if encoding not in decodable():
+        missing = wanting(encoding)
+        hint = f" ({missing} to read it)" if missing else ""
+        raise UndecodableError(f"content-encoding {encoding!r}, which nobody asked for{hint}")
+    return _UNPACKERS.get(encoding, _Inflating)()
+
+
+class _Inflating:
+    """gzip, deflate: members may follow each other."""
+
+    errors: tuple[type[Exception], ...] = (zlib.error,)
+
+    def __init__(self) -> None:
+        self._inflate: Any = None
+
+    def feed(self, raw: bytes, left: int) -> bytes:
+        out: list[bytes] = []
+        while raw and left > 0:
+            if self._inflate is None or self._inflate.eof:
+                self._inflate = zlib.decompressobj(_GZIP_OR_ZLIB)
+            piece = self._inflate.decompress(raw, left)
+            raw = self._inflate.unused_data
+            out.append(piece)
+            left -= len(piece)
         return b"".join(out)
 
-    def _member(self, raw: bytes, left: int) -> tuple[bytes, bytes]:
-        """What is left behind the end of a member, and what came out of it."""
-        if self._inflate is None or self._inflate.eof:  # members may follow each other
-            self._inflate = zlib.decompressobj(_GZIP_OR_ZLIB)
-        piece = self._inflate.decompress(raw, left)
-        return self._inflate.unused_data, piece
+
+class _Brotli:
+    """The encoding br, https://www.rfc-editor.org/rfc/rfc7932."""
+
+    def __init__(self) -> None:
+        import brotli  # noqa: PLC0415  # an extra
+
+        self._stream = brotli.Decompressor()
+        self.errors: tuple[type[Exception], ...] = (brotli.error,)
+
+    def feed(self, raw: bytes, left: int) -> bytes:
+        out = [self._stream.process(raw, output_buffer_limit=left)]
+        left -= len(out[0])
+        while left > 0 and not self._stream.can_accept_more_data():
+            out.append(self._stream.process(b"", output_buffer_limit=left))
+            left -= len(out[-1])
+        return b"".join(out)
+
+
+class _Zstd:
+    """The encoding zstd, https://www.rfc-editor.org/rfc/rfc8878; frames may follow each other."""
+
+    def __init__(self) -> None:
+        import zstandard  # noqa: PLC0415  # an extra
+
+        self._frames = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
+        self._frame: Any = None
+        self.errors: tuple[type[Exception], ...] = (zstandard.ZstdError,)
+
+    def feed(self, raw: bytes, left: int) -> bytes:
+        out: list[bytes] = []
+        while raw and left > 0:
+            if self._frame is None or self._frame.eof:
+                self._frame = self._frames.decompressobj()
+            piece = self._frame.decompress(raw[:_ZSTD_STEP])
+            raw = self._frame.unused_data + raw[_ZSTD_STEP:]
+            out.append(piece)
+            left -= len(piece)
+        return b"".join(out)
+
+
+_UNPACKERS: Final[Mapping[str, Callable[[], _Unpacker]]] = {"br": _Brotli, "zstd": _Zstd}

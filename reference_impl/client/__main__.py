@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 from reference_impl.client import chat_command
 from reference_impl.client.defects import DEFECTS, HONEST
-from reference_impl.client.effort import LEVELS, SUMMARIES
 from reference_impl.client.harness import Harness
+from reference_impl.client.likeness import LEVELS, LIKENESSES, REFERENCE, SUMMARIES
 from reference_impl.client.policy import POLICIES
 
 
@@ -19,10 +19,12 @@ def main(given: Sequence[str] | None = None) -> int:
     """Run a command; the exit code."""
     arguments = _parser().parse_args(given)
     defect = DEFECTS[arguments.defect] if arguments.defect else HONEST
+    like = LIKENESSES.get(arguments.like, REFERENCE)
     try:
         if arguments.command == "chat":
-            return chat_command.run(arguments, defect)
-        Harness(sys.stdout, defect).serve(io.TextIOWrapper(sys.stdin.buffer, "utf-8", "replace"))
+            return chat_command.run(arguments, defect, like)
+        lines = io.TextIOWrapper(sys.stdin.buffer, "utf-8", "replace")
+        Harness(sys.stdout, defect, like).serve(lines)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -46,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     _chat(commands.add_parser("chat", help="ask one question and show the answer"))
     harness = commands.add_parser("harness", help="be a client under test, on stdin and stdout")
-    _defects(harness)
+    _being(harness)
     return parser
 
 
@@ -54,9 +56,9 @@ def _chat(chat: argparse.ArgumentParser) -> None:
     chat.add_argument("--url", required=True, help="base URL, such as http://127.0.0.1:8000/v1")
     chat.add_argument("--model", required=True)
     chat.add_argument("--api", choices=("chat", "responses", "messages"), default="chat")
-    chat.add_argument("--effort", choices=LEVELS, default="off")
+    chat.add_argument("--effort", choices=LEVELS)
     chat.add_argument("--summary", choices=(*SUMMARIES, "none"))
-    chat.add_argument("--history", choices=POLICIES, default="send-back")
+    chat.add_argument("--history", choices=POLICIES)
     chat.add_argument("--store", metavar="FILE", help="go on with the conversation in FILE")
     chat.add_argument("--include-thinking", action="store_true", help="opt in to hidden thinking")
     chat.add_argument("--tools", action="store_true", help="offer the calculator")
@@ -65,7 +67,7 @@ def _chat(chat: argparse.ArgumentParser) -> None:
     chat.add_argument("--timeout", type=_positive(float), default=600.0, help="seconds (600)")
     chat.add_argument("--api-key-env", metavar="NAME", help="environment variable with the key")
     chat.add_argument("prompt")
-    _defects(chat)
+    _being(chat)
 
 
 def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
@@ -80,7 +82,8 @@ def _positive(kind: Callable[[str], float]) -> Callable[[str], float]:
     return number
 
 
-def _defects(parser: argparse.ArgumentParser) -> None:
+def _being(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--like", choices=sorted(LIKENESSES), help="behave as that client does")
     parser.add_argument("--defect", choices=sorted(DEFECTS), metavar="NAME", help="a named fault")
     parser.add_argument("--list-defects", action=_Listing, nargs=0, help="one a line, by tab")
 

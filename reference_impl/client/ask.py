@@ -6,17 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from reference_impl.client.likeness import REFERENCE, Likeness
 from reference_impl.client.policy import Policy, sends
 from reference_impl.client.turn import Turn
+from reference_impl.client.wire import Api
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
     """A conversation and how it is to go on.
 
-    `effort` is one of effort.LEVELS, `summary` one of effort.SUMMARIES, `none`, or None: as the
-    effort wants it. `tools` are in the form of Chat Completions. `sampling` goes into the request
-    as it is.
+    `effort` is one of likeness.LEVELS, `summary` one of likeness.SUMMARIES, `none`, or None: as the
+    client has it. `tools` are in the form of Chat Completions. `history` is None where the client
+    decides. `sampling` goes into the request as it is.
     """
 
     model: str
@@ -24,12 +26,18 @@ class Ask:
     effort: str = "off"
     summary: str | None = None
     tools: tuple[Mapping[str, Any], ...] = ()
-    history: Policy = "send-back"
+    history: Policy | None = None
     include_thinking: bool = False
     max_tokens: int | None = None
     sampling: Mapping[str, Any] = field(default_factory=dict)
+    like: Likeness = REFERENCE
 
     @property
-    def sends_thinking(self) -> bool:
+    def thinks(self) -> bool:
+        """Whether the model is asked to think."""
+        return self.effort != "off" and self.like.takes_effort(self.model)
+
+    def sends_thinking(self, api: Api) -> bool:
         """Whether earlier thinking goes along."""
-        return sends(self.history, self.model)
+        policy = self.history or self.like.history[api]
+        return sends(policy, self.model, self.like.history_models)

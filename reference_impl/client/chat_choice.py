@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reference_impl.client.call import Call
-from reference_impl.client.chat_fields import opaque_of, part_text, thinking_of
+from reference_impl.client.chat_fields import PARTS, opaque_of, part_text, thinking_of
 from reference_impl.client.event import Report
 from reference_impl.client.markers import Piece, Splitter
 from reference_impl.client.outcome import finish
@@ -70,7 +70,7 @@ class ChatChoice:
             splitter = self._splitter
             self._spoken(splitter.whole(content) if whole else splitter.feed(content))
         for part in objects_of(content):
-            if part.get("type") == "thinking":
+            if part.get("type") in PARTS:
                 self._part(part)
             else:
                 self._spoken(self._splitter.feed(text_of(part.get("text"))))
@@ -135,11 +135,11 @@ def _is_call(given: Mapping[str, Any]) -> bool:
 
 def _thinks_on(delta: Mapping[str, Any]) -> bool:
     """Whether the content goes on thinking before it says anything."""
-    return any(part.get("type") == "thinking" for part in objects_of(delta.get("content")))
+    return any(part.get("type") in PARTS for part in objects_of(delta.get("content")))
 
 
 def _says_more(delta: Mapping[str, Any]) -> bool:
     content = delta.get("content")
-    parts = objects_of(content)
+    parts = [part for part in objects_of(content) if part.get("type") not in PARTS]
     said = text_of(content) or any(text_of(part.get("text")) for part in parts)
     return bool(said or text_of(delta.get("refusal")))

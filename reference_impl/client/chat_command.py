@@ -9,13 +9,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from reference_impl.client import calculator
 from reference_impl.client.answer import Answer
 from reference_impl.client.defects import Defect
-from reference_impl.client.options import Options
+from reference_impl.client.likeness import Likeness
+from reference_impl.client.options import Options, UnknownOption
 from reference_impl.client.request import request
 from reference_impl.client.screen import Screen
 from reference_impl.client.store import Store, StoreError
@@ -41,9 +42,13 @@ class Talk:
     defect: Defect
 
 
-def run(arguments: argparse.Namespace, defect: Defect) -> int:
+def run(arguments: argparse.Namespace, defect: Defect, like: Likeness) -> int:
     """The exit code: 0 answered, 1 failed or cut, 2 usage, 3 no answer at all."""
-    options = Options(_options(arguments))
+    try:
+        options = _options(arguments, like)
+    except UnknownOption as fault:
+        sys.stderr.write(f"error: {fault}\n")
+        return USAGE
     name = arguments.api_key_env
     key = os.environ.get(name, "") if name else ""
     if name and not key:
@@ -69,7 +74,8 @@ def run(arguments: argparse.Namespace, defect: Defect) -> int:
 
 
 async def _talk(talk: Talk, arguments: argparse.Namespace) -> int:
-    store = Store(Path(arguments.store)) if arguments.store else None
+    form = talk.options.like.stored
+    store = Store(Path(arguments.store), form) if arguments.store else None
     earlier = _remembered(store)
     begin = [said("system", arguments.system)] if arguments.system and not earlier else []
     new = [*begin, said("user", arguments.prompt)]
@@ -137,8 +143,16 @@ def _base(url: str) -> str:
     return url.rstrip("/") + ("" if urlsplit(url).path.strip("/") else "/v1")
 
 
-def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+def _options(arguments: argparse.Namespace, like: Likeness) -> Options:
+    """What was chosen. Raises UnknownOption for what the client does not offer."""
+    if arguments.api not in like.apis:
+        raise UnknownOption(f"{like.name} does not speak {arguments.api}")
+    if arguments.history and not like.offers_history:
+        raise UnknownOption(f"{like.name} has a history policy of its own")
     names = ("effort", "summary", "history", "include_thinking", "max_tokens")
-    given = {name: getattr(arguments, name) for name in names}
+    chosen = {name: getattr(arguments, name) for name in names}
+    given = {name: value for name, value in chosen.items() if value is not None}
     tools = {"tools": [calculator.TOOL]} if arguments.tools else {}
-    return {**given, **tools}
+    options = Options({**given, **tools}, like)
+    options.ask(arguments.model, ())
+    return options

@@ -1,7 +1,8 @@
 """Opaque thinking of a chat answer, to be sent back in the fields in which it came.
 
 Copilot sends one `reasoning_opaque`; OpenRouter sends `reasoning_details` in fragments, which
-belong together where index and type agree, and wants the merged list back unmodified.
+belong together where index and type agree, and wants the merged list back unmodified. LiteLLM sends
+`thinking_blocks` in fragments, too: a signature ends a block, and so does a redacted one.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from reference_impl.client.chat_fields import DETAILS, OPAQUE
+from reference_impl.client.chat_fields import BLOCKS, DETAILS, OPAQUE
 from reference_impl.client.payload import objects_of, text_of
 
 _GROWING: Final = ("text", "summary", "data")
@@ -22,12 +23,15 @@ class Echo:
         self._opaque = ""
         self._details: dict[tuple[str, str], dict[str, Any]] = {}
         self._texts: dict[tuple[str, str], dict[str, list[str]]] = {}
+        self._blocks: list[tuple[dict[str, Any], list[str]]] = []
 
     def add(self, delta: Mapping[str, Any]) -> None:
         """Note a delta, or a whole message."""
         self._opaque = text_of(delta.get(OPAQUE)) or self._opaque
         for at, detail in enumerate(objects_of(delta.get(DETAILS))):
             self._merge((str(detail.get("index", at)), str(detail.get("type"))), detail)
+        for block in objects_of(delta.get(BLOCKS)):
+            self._block(block)
 
     def _merge(self, key: tuple[str, str], detail: Mapping[str, Any]) -> None:
         kept = self._details.setdefault(key, {})
@@ -38,6 +42,14 @@ class Echo:
             elif value is not None or name not in kept:
                 kept[name] = value
 
+    def _block(self, block: Mapping[str, Any]) -> None:
+        kept, texts = self._blocks[-1] if self._blocks else ({}, [])
+        if not (_is_thinking(block) and _is_thinking(kept)) or text_of(kept.get("signature")):
+            kept, texts = {}, []
+            self._blocks.append((kept, texts))
+        kept.update({name: value for name, value in block.items() if value is not None})
+        texts.append(text_of(block.get("thinking")))
+
     def fields(self) -> dict[str, Any]:
         """The fields of the assistant message that goes back."""
         fields: dict[str, Any] = {OPAQUE: self._opaque} if self._opaque else {}
@@ -45,4 +57,14 @@ class Echo:
             {**kept, **{name: "".join(texts) for name, texts in self._texts[key].items()}}
             for key, kept in self._details.items()
         ]
-        return {**fields, DETAILS: details} if details else fields
+        if details:
+            fields[DETAILS] = details
+        blocks = [
+            {**kept, "thinking": "".join(texts)} if _is_thinking(kept) else kept
+            for kept, texts in self._blocks
+        ]
+        return {**fields, BLOCKS: blocks} if blocks else fields
+
+
+def _is_thinking(block: Mapping[str, Any]) -> bool:
+    return block.get("type") == "thinking"

@@ -5,7 +5,7 @@ the first that holds any is read, never their sum.
 
     reasoning_content   DeepSeek, llama.cpp, SGLang      reasoning_text   Copilot
     reasoning           vLLM, Ollama, Groq, OpenRouter   thinking_blocks  LiteLLM
-    reasoning_details   OpenRouter, MiniMax              content parts    Mistral
+    reasoning_details   OpenRouter, MiniMax              content parts    Mistral, LiteLLM
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ FIELDS: Final = ("reasoning_content", "reasoning", "reasoning_text")
 DETAILS: Final = "reasoning_details"
 BLOCKS: Final = "thinking_blocks"
 OPAQUE: Final = "reasoning_opaque"
+# Types of content parts that are thinking; a tuple, for a type may be no hashable value.
+PARTS: Final = ("thinking", "reasoning")
 _SUMMARY: Final = "reasoning.summary"
 
 
@@ -59,8 +61,7 @@ def _opaque(delta: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def part_text(part: Mapping[str, Any]) -> str:
-    """The thinking of a content part: a list of texts, or a text."""
+    """The thinking of a content part: a list of texts, or a text, which may be named so."""
     thinking = part.get("thinking")
-    if isinstance(thinking, list):
-        return "".join(text_of(each.get("text")) for each in objects_of(thinking))
-    return text_of(thinking)
+    pieces = "".join(text_of(each.get("text")) for each in objects_of(thinking))
+    return text_of(thinking) or pieces or text_of(part.get("text"))

@@ -1,4 +1,7 @@
-"""Chat Completions requests: thinking goes back in `reasoning_content` of its own message."""
+"""Chat Completions requests: thinking goes back in `reasoning_content` of its own message.
+
+Opaque fields go back as they came, those of them that the client keeps.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from typing import Any
 
 from reference_impl.client import effort
 from reference_impl.client.ask import Ask
+from reference_impl.client.likeness import FIELD
 from reference_impl.client.turn import Called, Turn
 
 
@@ -13,10 +17,10 @@ def body(ask: Ask) -> dict[str, Any]:
     """The JSON of a request."""
     made: dict[str, Any] = {
         "model": ask.model,
-        "messages": [_message(turn, sends=ask.sends_thinking) for turn in ask.turns],
+        "messages": [_message(turn, ask) for turn in ask.turns],
         "stream": True,
         "stream_options": {"include_usage": True},
-        **effort.chat(ask.effort),
+        **effort.chat(ask),
         **ask.sampling,
     }
     if ask.max_tokens is not None:
@@ -26,20 +30,27 @@ def body(ask: Ask) -> dict[str, Any]:
     return made
 
 
-def _message(turn: Turn, *, sends: bool) -> dict[str, Any]:
+def _message(turn: Turn, ask: Ask) -> dict[str, Any]:
     if turn.role == "tool":
         return {"role": "tool", "tool_call_id": turn.call_id, "content": turn.text}
     if turn.role != "assistant":
         return {"role": turn.role, "content": turn.text}
-    message: dict[str, Any] = {"role": "assistant", "content": turn.text}
-    # Beside calls the field is wanted even where nothing was thought.
-    if sends and (turn.thinking or turn.calls):
-        message["reasoning_content"] = turn.thinking
-    if sends:
-        message.update(turn.echo)
+    message = {"role": "assistant", "content": turn.text, **_thinking(turn, ask)}
     if turn.calls:
         message["tool_calls"] = [_call(call) for call in turn.calls]
     return message
+
+
+def _thinking(turn: Turn, ask: Ask) -> dict[str, Any]:
+    like, sends, fields = ask.like, ask.sends_thinking("chat"), dict[str, Any]()
+    if sends and turn.thinking:
+        fields[FIELD] = turn.thinking
+    elif sends and turn.calls:
+        fields.update(like.unthought_calls)
+    if sends or like.opaque_always:
+        kept = like.opaque_fields
+        fields.update({name: value for name, value in turn.echo.items() if name in kept})
+    return fields
 
 
 def _call(call: Called) -> dict[str, Any]:

@@ -7,6 +7,7 @@
     max      high              max                  16,384
 
 `off` sends nothing. Claude models from 4.6 on think adaptively, older ones within a budget.
+This is the reference; likeness.py has what others do.
 """
 
 from __future__ import annotations
@@ -15,39 +16,43 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-LEVELS: Final = ("off", "low", "medium", "high", "max")
-SUMMARIES: Final = ("auto", "concise", "detailed")
-BUDGETS: Final = {"low": 2_048, "medium": 8_192, "high": 16_384, "max": 16_384}
+from reference_impl.client.ask import Ask
+from reference_impl.client.likeness import SUMMARIES
+
 # So many tokens are left for the answer beside a budget.
 LEAST_ANSWER: Final = 1_024
 _CLAUDE: Final = re.compile(r"claude-(?:opus|sonnet|haiku)-(\d+)(?:[.-](\d{1,2})(?!\d))?")
 _ADAPTIVE_SINCE: Final = (4, 6)
 
 
-def chat(level: str) -> dict[str, Any]:
+def chat(ask: Ask) -> dict[str, Any]:
     """Fields of a Chat Completions request."""
-    return {} if level == "off" else {"reasoning_effort": _clamped(level)}
+    return {"reasoning_effort": _level(ask)} if ask.thinks else {}
 
 
-def responses(level: str, summary: str | None) -> dict[str, Any]:
-    """Fields of a Responses request. A summary is asked for wherever thinking is, or by name."""
-    wanted = summary or ("auto" if level != "off" else None)
-    reasoning = {"effort": _clamped(level)} if level != "off" else {}
+def responses(ask: Ask) -> dict[str, Any]:
+    """Fields of a Responses request. A summary goes beside effort, or is asked for by name."""
+    wanted = ask.summary or (ask.like.summary if ask.thinks else None)
+    reasoning = {"effort": _level(ask)} if ask.thinks else {}
     if wanted in SUMMARIES:
         reasoning["summary"] = wanted
     return {"reasoning": reasoning} if reasoning else {}
 
 
-def messages(level: str, model: str, max_tokens: int) -> dict[str, Any]:
+def messages(ask: Ask, max_tokens: int) -> dict[str, Any]:
     """Fields of a Messages request, its `max_tokens` among them."""
-    if level == "off":
+    if not ask.thinks:
         return {"max_tokens": max_tokens}
-    if is_adaptive(model):
-        adaptive = {"thinking": {"type": "adaptive"}, "output_config": {"effort": level}}
+    if is_adaptive(ask.model):
+        adaptive = {"thinking": {"type": "adaptive"}, "output_config": {"effort": ask.effort}}
         return {"max_tokens": max_tokens, **adaptive}
-    budget = BUDGETS[level]
+    budget = ask.like.budgets[ask.effort]
+    if ask.like.fits_budget:
+        budget = min(budget, max_tokens - 1)
+    else:
+        max_tokens = max(max_tokens, budget + LEAST_ANSWER)
     thinking: Mapping[str, Any] = {"type": "enabled", "budget_tokens": budget}
-    return {"max_tokens": max(max_tokens, budget + LEAST_ANSWER), "thinking": thinking}
+    return {"max_tokens": max_tokens, "thinking": thinking}
 
 
 def is_adaptive(model: str) -> bool:
@@ -56,5 +61,5 @@ def is_adaptive(model: str) -> bool:
     return found is not None and (int(found[1]), int(found[2] or 0)) >= _ADAPTIVE_SINCE
 
 
-def _clamped(level: str) -> str:
-    return "high" if level == "max" else level
+def _level(ask: Ask) -> str:
+    return "high" if ask.effort == "max" and ask.like.clamps_max else ask.effort

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from reference_impl.client.answer import Answer
 from reference_impl.client.chat_echo import Echo
-from reference_impl.client.chat_fields import BLOCKS, opaque_of, part_text
+from reference_impl.client.chat_fields import BLOCKS, PARTS, opaque_of, part_text
 from reference_impl.client.messages import MessagesReader
 from reference_impl.client.payload import compact, decode, object_of, objects_of, text_of
 from reference_impl.client.responses import ResponsesReader
@@ -23,7 +23,6 @@ from reference_impl.client.turn import Called, Piece, Thought, Turn, Words, answ
 from reference_impl.client.wire import Api, Reading
 
 FIELDS: Final = ("reasoning_content", "reasoning", "thinking")
-KINDS: Final = frozenset({"reasoning", "thinking"})
 
 
 def turn_of(message: Mapping[str, Any], api: Api) -> Turn:
@@ -101,18 +100,14 @@ def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     blocks = objects_of(content)
-    return "".join(
-        text_of(block.get("text")) for block in blocks if text_of(block.get("type")) not in KINDS
-    )
+    return "".join(text_of(block.get("text")) for block in blocks if block.get("type") not in PARTS)
 
 
 def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The content of a message as blocks; calls in the form of chat are turned into blocks."""
     content = message.get("content")
     blocks = [{"type": "text", "text": content}] if text_of(content) else objects_of(content)
-    thinking = (
-        "" if any(text_of(block.get("type")) in KINDS for block in blocks) else thinking_of(message)
-    )
+    thinking = "" if any(block.get("type") in PARTS for block in blocks) else thinking_of(message)
     before = [{"type": "thinking", "thinking": thinking}] if thinking else []
     calls = [_tool_use(call) for call in objects_of(message.get("tool_calls"))]
     return [*before, *blocks, *calls]
@@ -130,8 +125,8 @@ def _fragments(message: Mapping[str, Any]) -> Iterator[str]:
     for field in FIELDS:
         yield text_of(message.get(field))
     for block in objects_of(message.get("content")):
-        if text_of(block.get("type")) in KINDS:
-            yield text_of(block.get("text")) or part_text(block) or text_of(block.get("reasoning"))
+        if block.get("type") in PARTS:
+            yield part_text(block) or text_of(block.get("reasoning"))
 
 
 def _pieces(message: Mapping[str, Any]) -> Iterator[Piece]:

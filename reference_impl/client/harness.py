@@ -5,6 +5,7 @@
     next_request  the request that would be sent, after the answer of an earlier stream or not
     extract       the events of a whole message
     restore       the events of what was stored
+    store         what would be stored of a whole message
     stop          end
 
 What is not known is skipped with the reason; a line that is no command is answered by `errored`.
@@ -23,15 +24,18 @@ from urllib.parse import urlsplit
 from reference_impl.client import extraction, record
 from reference_impl.client.answer import Answer
 from reference_impl.client.defects import HONEST, Defect
-from reference_impl.client.event import TYPES, Event
+from reference_impl.client.event import Event
+from reference_impl.client.likeness import REFERENCE, Likeness
 from reference_impl.client.options import Options, UnknownOption
 from reference_impl.client.payload import count_of, decode, object_of, objects_of, text_of
+from reference_impl.client.reporting import reports
 from reference_impl.client.request import Request, request
 from reference_impl.client.transport import Exchange, Server, Unreachable
 from reference_impl.client.turn import Turn, events_of
 from reference_impl.client.wire import Api
 
 PROTOCOL: Final = 1
+NAME: Final = "reference-client"
 DIALECTS: Final[Mapping[str, Api]] = {
     "openai.chat": "chat",
     "openai.responses": "responses",
@@ -49,18 +53,21 @@ class Skipped(Exception):  # noqa: N818  # it is an answer, not a fault
 
 
 class Harness:
-    """Answers commands. `defect` is what is wrong with this client."""
+    """Answers commands. `defect` is what is wrong with this client, `like` whom it is like."""
 
-    def __init__(self, output: TextIO, defect: Defect = HONEST) -> None:
+    def __init__(self, output: TextIO, defect: Defect = HONEST, like: Likeness = REFERENCE) -> None:
         self._output = output
         self._defect = defect
+        self._like = like
         self._answers: dict[str, Turn] = {}
-        self._ops: Mapping[str, Op] = {
+        ops: Mapping[str, Op] = {
             "stream": self._stream,
             "next_request": self._next_request,
             "extract": self._extract,
             "restore": self._restore,
+            "store": self._store,
         }
+        self._ops = {name: op for name, op in ops.items() if name in (like.ops or ops)}
 
     def serve(self, lines: Iterable[str]) -> None:
         """Answer every line until `stop` or the end of input."""
@@ -93,20 +100,21 @@ class Harness:
     def _introduction(self, command: Mapping[str, Any]) -> dict[str, Any]:
         if command.get("version") != PROTOCOL:
             return {"errored": {"message": f"only version {PROTOCOL} is spoken"}}
+        like = self._like
         about = {
-            "name": "reference-client",
+            "name": NAME if like is REFERENCE else f"{NAME} like {like.name}",
             "language": "python",
             "version": _version(),
-            "dialects": list(DIALECTS),
+            "dialects": [name for name, api in DIALECTS.items() if api in like.apis],
             "ops": list(self._ops),
-            "events": list(TYPES),
+            "events": list(like.events),
             "features": list(FEATURES),
         }
         return {"version": PROTOCOL, "implementation": about}
 
     def _stream(self, command: Mapping[str, Any]) -> dict[str, Any]:
-        api = _api(command)
-        options = Options(object_of(command.get("options")))
+        api = self._api(command)
+        options = self._options(command)
         deadline = count_of(command.get("deadline_ms")) or DEADLINE_MS
         server = Server(
             api,
@@ -124,17 +132,21 @@ class Harness:
 
     async def _report(self, exchange: Exchange, seq: Any, seen: Answer, told: Answer) -> None:
         """Write one line per event, as it comes."""
-        door = self._defect.events()
+        door = reports(self._like, self._defect)
         try:
             async for event in exchange.events():
                 seen.take([event])
-                for reported in door(event):
-                    told.take([reported])
-                    self._write({"seq": seq, "event": reported.plain()})
+                self._tell(seq, door(event), told)
         except Unreachable as fault:
             event = Event("error", {"code": "unreachable", "message": str(fault)})
+            self._tell(seq, door(event), told)
+
+    def _tell(self, seq: Any, events: Iterable[Event], told: Answer) -> None:
+        """Write those events that this client has; its end is known from all of them."""
+        for event in events:
             told.take([event])
-            self._write({"seq": seq, "event": event.plain()})
+            if event.type in self._like.events:
+                self._write({"seq": seq, "event": event.plain()})
 
     def _remember(self, seq: str, turn: Turn) -> None:
         self._answers[seq] = turn
@@ -142,8 +154,8 @@ class Harness:
             del self._answers[next(iter(self._answers))]
 
     def _next_request(self, command: Mapping[str, Any]) -> dict[str, Any]:
-        api = _api(command)
-        asked = self._request(command, api, Options(object_of(command.get("options"))))
+        api = self._api(command)
+        asked = self._request(command, api, self._options(command))
         path = urlsplit(text_of(command.get("base_url"))).path.rstrip("/") or "/v1"
         headers = [[name, value] for name, value in asked.headers.items()]
         return {
@@ -171,27 +183,34 @@ class Harness:
         return (*turns, *extraction.turns_of(objects_of(command.get("adds")), api))
 
     def _extract(self, command: Mapping[str, Any]) -> dict[str, Any]:
-        api = _api(command) if "dialect" in command else "chat"
+        api = self._api(command) if "dialect" in command else "chat"
         return self._told(extraction.turn_of(object_of(command.get("message")), api))
 
     def _restore(self, command: Mapping[str, Any]) -> dict[str, Any]:
         return self._told(record.turn_of(object_of(command.get("stored"))))
 
+    def _store(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        turn = extraction.turn_of(object_of(command.get("message")), "chat")
+        return {"stored": self._defect.store(record.record_of(turn, self._like.stored))}
+
     def _told(self, turn: Turn) -> dict[str, Any]:
-        door = self._defect.events()
-        return {"events": [each.plain() for event in events_of(turn) for each in door(event)]}
+        door = reports(self._like, self._defect)
+        told = (each for event in events_of(turn) for each in door(event))
+        return {"events": [each.plain() for each in told if each.type in self._like.events]}
+
+    def _api(self, command: Mapping[str, Any]) -> Api:
+        dialect = text_of(command.get("dialect"))
+        if dialect not in DIALECTS or DIALECTS[dialect] not in self._like.apis:
+            raise Skipped(f"unknown dialect {dialect!r}")
+        return DIALECTS[dialect]
+
+    def _options(self, command: Mapping[str, Any]) -> Options:
+        return Options(object_of(command.get("options")), self._like)
 
     def _write(self, line: Mapping[str, Any]) -> None:
         # ASCII: a lone surrogate in a text must not end the run.
         self._output.write(json.dumps(line) + "\n")
         self._output.flush()
-
-
-def _api(command: Mapping[str, Any]) -> Api:
-    dialect = text_of(command.get("dialect"))
-    if dialect not in DIALECTS:
-        raise Skipped(f"unknown dialect {dialect!r}")
-    return DIALECTS[dialect]
 
 
 def _version() -> str:

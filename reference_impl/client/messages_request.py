@@ -22,7 +22,7 @@ def body(ask: Ask) -> dict[str, Any]:
         "model": ask.model,
         "messages": list(_messages(ask)),
         "stream": True,
-        **effort.messages(ask.effort, ask.model, ask.max_tokens or MOST_TOKENS),
+        **effort.messages(ask, ask.max_tokens or MOST_TOKENS),
         **ask.sampling,
     }
     system = "\n\n".join(turn.text for turn in ask.turns if turn.role == "system")
@@ -49,11 +49,16 @@ def _messages(ask: Ask) -> Iterator[dict[str, Any]]:
             yield {"role": "user", "content": results}
             results = []
         if turn is not None and turn.role == "assistant":
-            blocks = [b for p in turn.pieces for b in _blocks(p, sends=ask.sends_thinking)]
+            blocks = list(_assistant(turn, ask))
             if blocks:
                 yield {"role": "assistant", "content": blocks}
         elif turn is not None and turn.role == "user":
             yield {"role": "user", "content": turn.text}
+
+
+def _assistant(turn: Turn, ask: Ask) -> Iterator[dict[str, Any]]:
+    for piece in turn.thinking_first if ask.like.thinking_first else turn.pieces:
+        yield from _blocks(piece, sends=ask.sends_thinking("messages"))
 
 
 def _result(turn: Turn) -> dict[str, Any]:

@@ -5,16 +5,18 @@ summary          auto, concise, detailed, none        tools      in the form of 
 include_thinking whether to ask for hidden thinking   markers    pairs around thinking in text
 opened_by_prompt only the close marker is sent        max_tokens most tokens of the answer
 temperature, top_p, seed, stop                        sent as they are
+
+A client that is like a system offers what that system offers, whose history policy is its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from reference_impl.client.ask import Ask
-from reference_impl.client.effort import LEVELS, SUMMARIES
+from reference_impl.client.likeness import LEVELS, REFERENCE, SUMMARIES, Likeness
 from reference_impl.client.markers import Pair
 from reference_impl.client.payload import count_of, objects_of
 from reference_impl.client.policy import POLICIES
@@ -39,9 +41,10 @@ class UnknownOption(ValueError):  # noqa: N818  # it names what is unknown
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a case asks for. Raises UnknownOption where something is not known."""
+    """What a case asks for. Raises UnknownOption where something is not known, or not offered."""
 
     given: Mapping[str, Any]
+    like: Likeness = field(default=REFERENCE)
 
     def __post_init__(self) -> None:
         for name, value in self.given.items():
@@ -51,20 +54,34 @@ class Options:
                 raise UnknownOption(f"unknown {name} {value!r}")
             if name in FLAGS and not isinstance(value, bool):
                 raise UnknownOption(f"{name} is true or false, got {value!r}")
+            if value is not None and not self._offers(name, value):
+                raise UnknownOption(f"{self.like.name} does not offer {name} {value!r}")
+
+    def _offers(self, name: str, value: Any) -> bool:
+        """Whether the client that this one is like has an option, and this value of it."""
+        if name == "effort":
+            return value in self.like.levels
+        if name == "summary":
+            return value in self.like.summaries
+        return self.like.reads_markers or not value or name not in ("markers", *FLAGS)
 
     def ask(self, model: str, turns: tuple[Turn, ...]) -> Ask:
-        """What to ask of a model."""
-        given = self.given
+        """What to ask of a model. Raises UnknownOption where the level is not for this model."""
+        given, like = self.given, self.like
+        effort = given.get("effort", like.level(model))
+        if not like.offers(effort, model):
+            raise UnknownOption(f"{like.name} does not offer effort {effort!r} for {model}")
         return Ask(
             model,
             turns,
-            effort=given.get("effort", "off"),
+            effort=effort,
             summary=given.get("summary"),
             tools=tuple(tool for tool in objects_of(given.get("tools")) if "function" in tool),
-            history=given.get("history", "send-back"),
+            history=given.get("history") if like.offers_history else None,
             include_thinking=given.get("include_thinking", False),
             max_tokens=count_of(given.get("max_tokens")),
             sampling={name: given[name] for name in SAMPLING if name in given},
+            like=like,
         )
 
     def reading(self) -> Reading:

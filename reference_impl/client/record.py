@@ -11,14 +11,17 @@ Restored are the three forms in which `args` has been written:
     {"thought": "X", "reasoning_content": "R"}
 
 What the flat form cannot say (several blocks, summary parts, ids, opaque data) stands in `blocks`.
+Messages as forms.py writes them are restored, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
+from reference_impl.client import forms
+from reference_impl.client.likeness import Form
 from reference_impl.client.payload import object_of, objects_of, text_of
 from reference_impl.client.turn import Called, Piece, Role, Thought, Turn, Words
 
@@ -31,21 +34,32 @@ _ROLES: Final[Mapping[str, Role]] = {
 _TEXTS: Final = ("raw", "id", "signature", "encrypted", "redacted")
 
 
-def record_of(turn: Turn) -> dict[str, Any]:
-    """The object of a turn."""
+def record_of(turn: Turn, form: Form = "whole") -> dict[str, Any]:
+    """The object of a turn; only the `whole` form says everything."""
+    record = {"role": turn.role, **_FORMS[form](turn)}
+    if turn.call_id:
+        record["call_id"] = turn.call_id
+    if turn.echo and form == "whole":
+        record["echo"] = dict(turn.echo)
+    if form == "whole" and turn_of(record) != turn:
+        record["blocks"] = [_block(piece) for piece in turn.pieces]
+    return record
+
+
+def _args(turn: Turn) -> dict[str, Any]:
     args = {"thought": turn.text}
     if turn.thinking:
         args["reasoning_content"] = turn.thinking
-    record: dict[str, Any] = {"role": turn.role, "args": args}
-    if turn.calls:
-        record["tool_calls"] = [asdict(call) for call in turn.calls]
-    if turn.call_id:
-        record["call_id"] = turn.call_id
-    if turn.echo:
-        record["echo"] = dict(turn.echo)
-    if turn_of(record) != turn:
-        record["blocks"] = [_block(piece) for piece in turn.pieces]
-    return record
+    calls = {"tool_calls": [asdict(call) for call in turn.calls]} if turn.calls else {}
+    return {"args": args, **calls}
+
+
+_FORMS: Final[Mapping[Form, Callable[[Turn], dict[str, Any]]]] = {
+    "whole": _args,
+    "flat": _args,
+    "thinking": forms.thinking,
+    "message": forms.message,
+}
 
 
 def turn_of(record: Mapping[str, Any]) -> Turn:
@@ -58,17 +72,21 @@ def turn_of(record: Mapping[str, Any]) -> Turn:
 
 
 def _flat(record: Mapping[str, Any]) -> Iterator[Piece]:
+    yield from forms.pieces(record) if "content" in record else _thought(record)
+    for call in objects_of(record.get("tool_calls")):
+        yield _called(call)
+
+
+def _thought(record: Mapping[str, Any]) -> Iterator[Piece]:
     args = object_of(record.get("args")) or record
     thought = args.get("thought")
     inner = object_of(thought)
     thinking = text_of(inner.get("reasoning_content")) or text_of(args.get("reasoning_content"))
-    text = text_of(inner.get("text")) or text_of(thought)
+    text = text_of(inner.get("text")) or text_of(inner.get("thought")) or text_of(thought)
     if thinking:
         yield Thought(raw=thinking)
     if text:
         yield Words(text)
-    for call in objects_of(record.get("tool_calls")):
-        yield _called(call)
 
 
 def _block(piece: Piece) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from reference_impl.client import effort
 from reference_impl.client.ask import Ask
-from reference_impl.client.turn import Thought, Turn, Words
+from reference_impl.client.turn import Piece, Thought, Turn, Words
 
 
 def body(ask: Ask) -> dict[str, Any]:
@@ -21,11 +21,13 @@ def body(ask: Ask) -> dict[str, Any]:
         "input": list(_items(ask)),
         "stream": True,
         "store": False,
-        **effort.responses(ask.effort, ask.summary),
+        **effort.responses(ask),
         **ask.sampling,
     }
-    if ask.sends_thinking:
+    if ask.like.keeps_items and ask.sends_thinking("responses") and _may_think(ask):
         made["include"] = ["reasoning.encrypted_content"]
+    if system := [turn.text for turn in ask.turns if _is_instructed(turn, ask)]:
+        made["instructions"] = "\n\n".join(system)
     if ask.max_tokens is not None:
         made["max_output_tokens"] = ask.max_tokens
     if ask.tools:
@@ -39,23 +41,35 @@ def _items(ask: Ask) -> Iterator[dict[str, Any]]:
         if turn.role == "tool":
             yield {"type": "function_call_output", "call_id": turn.call_id, "output": turn.text}
         elif turn.role == "assistant":
-            yield from _assistant(turn, number, used, sends=ask.sends_thinking)
-        else:
+            yield from _assistant(turn, number, used, ask)
+        elif not _is_instructed(turn, ask):
             yield {"type": "message", "role": _role(turn, ask), "content": turn.text}
+
+
+def _may_think(ask: Ask) -> bool:
+    return ask.like.takes_effort(ask.model)
+
+
+def _is_instructed(turn: Turn, ask: Ask) -> bool:
+    """Whether a turn goes into a field of its own."""
+    return turn.role == "system" and ask.like.instructions == "instructions"
 
 
 def _role(turn: Turn, ask: Ask) -> str:
     """Models that think take their instructions from a developer."""
-    return "developer" if turn.role == "system" and ask.effort != "off" else turn.role
+    is_told = turn.role == "system" and ask.thinks
+    return ask.like.instructions if is_told else turn.role
 
 
-def _assistant(turn: Turn, number: int, used: set[str], *, sends: bool) -> Iterator[dict[str, Any]]:
-    pieces = list(turn.pieces)
+def _assistant(turn: Turn, number: int, used: set[str], ask: Ask) -> Iterator[dict[str, Any]]:
+    pieces = list(turn.thinking_first if ask.like.thinking_first else turn.pieces)
+    if not ask.like.keeps_items:
+        pieces = _text_alone(turn)
     while pieces and isinstance(pieces[-1], Thought):
         pieces.pop()
     for at, piece in enumerate(pieces):
         if isinstance(piece, Thought):
-            if sends:
+            if ask.sends_thinking("responses"):
                 item_id = piece.id if piece.id and piece.id not in used else f"rs_{number}_{at}"
                 used.add(item_id)
                 yield _reasoning(piece, item_id)
@@ -65,6 +79,12 @@ def _assistant(turn: Turn, number: int, used: set[str], *, sends: bool) -> Itera
         else:
             call = {"call_id": piece.id, "name": piece.name, "arguments": piece.arguments}
             yield {"type": "function_call", **call}
+
+
+def _text_alone(turn: Turn) -> list[Piece]:
+    """One thought in front, its text as it was streamed, without anything else of it."""
+    thought = [Thought(parts=(turn.streamed,))] if turn.streamed else []
+    return [*thought, *(piece for piece in turn.pieces if not isinstance(piece, Thought))]
 
 
 def _reasoning(thought: Thought, item_id: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from reference_impl.client.likeness import Form
 from reference_impl.client.payload import decode
 from reference_impl.client.record import record_of, turn_of
 from reference_impl.client.turn import Turn
@@ -34,10 +35,11 @@ class Stored:
 
 
 class Store:
-    """One conversation in one file, made when the first turn is written."""
+    """One conversation in one file, made when the first turn is written, in any form."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, form: Form = "whole") -> None:
         self._path = path
+        self._form = form
 
     def read(self) -> Stored:
         """Everything that was written; nothing where there is no file yet. Raises StoreError."""
@@ -58,7 +60,7 @@ class Store:
 
     def append(self, turns: Iterable[Turn]) -> None:
         """Write turns behind what is there. Raises StoreError."""
-        lines = "".join(f"{json.dumps(record_of(turn))}\n" for turn in turns).encode()
+        lines = "".join(f"{json.dumps(record_of(turn, self._form))}\n" for turn in turns).encode()
         try:
             file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             try:

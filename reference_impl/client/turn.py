@@ -73,6 +73,16 @@ class Turn:
         return "".join(thought.text for thought in self.thoughts)
 
     @property
+    def streamed(self) -> str:
+        """All thinking run together, of summaries their parts."""
+        return "".join("".join(thought.parts) or thought.raw for thought in self.thoughts)
+
+    @property
+    def thinking_first(self) -> tuple[Piece, ...]:
+        """The pieces, those of thinking in front."""
+        return tuple(sorted(self.pieces, key=lambda piece: not isinstance(piece, Thought)))
+
+    @property
     def thoughts(self) -> tuple[Thought, ...]:
         """The blocks of thinking."""
         return tuple(piece for piece in self.pieces if isinstance(piece, Thought))

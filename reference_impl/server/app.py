@@ -72,16 +72,18 @@ def _answer(plan: Plan, defect: Defect | None) -> ASGIApp:
         wires = hooked(wires, defect.wires, plan.scene)
     if plan.whole is not None:
         return Body(wires, plan.whole)
-    frames = _frames(wires)
+    frames = _frames(wires, with_lines=plan.event_lines)
     if defect is not None and defect.frames is not None:
         frames = hooked(frames, defect.frames, plan.scene)
     return EventStream(frames)
 
 
-async def _frames(wires: AsyncGenerator[Wire, None]) -> AsyncGenerator[bytes, None]:
+async def _frames(
+    wires: AsyncGenerator[Wire, None], *, with_lines: bool
+) -> AsyncGenerator[bytes, None]:
     async with aclosing(wires):
         async for wire in wires:
-            yield framed(wire)
+            yield framed(wire, with_lines=with_lines)
 
 
 def _reading(service: Service, look_up: Callable[[str], Mapping[str, Any]]) -> Endpoint:

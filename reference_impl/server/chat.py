@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from starlette.datastructures import Headers
 
 from reference_impl.server.ask import check_model, prompted
 from reference_impl.server.chat_body import ChatBody
-from reference_impl.server.chat_request import ChatRequest, asked, check_supported, wanted_effort
+from reference_impl.server.chat_request import (
+    ChatRequest,
+    asked,
+    check_supported,
+    switched,
+    wanted_effort,
+)
 from reference_impl.server.chat_stream import ChatShape, ChatStream, Showing
 from reference_impl.server.defects import Scene
-from reference_impl.server.effort import leaving_room
+from reference_impl.server.effort import Effort, leaving_room
 from reference_impl.server.fields import Fields, typed
 from reference_impl.server.plan import Plan
 from reference_impl.server.projection import projected
@@ -26,12 +32,10 @@ def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
     request = typed(fields, ChatRequest)
     check_model(service, request.model)
     check_supported(request)
-    wanted = wanted_effort(request)
-    if service.settings.chat_reasoning == "strip":
-        wanted = leaving_room(wanted, request.most_tokens)
-    ask = asked(request, wanted)
+    opted_in = opts_in(service.settings, fields, headers)
+    ask = asked(request, _wanted(service.settings, request, opted_in=opted_in))
     prompt = prompted(service.model, ask)
-    shape = _shape(service, request, opted_in=opts_in(service.settings, fields, headers))
+    shape = _shape(service, request, opted_in=opted_in)
     scene = Scene(
         "chat",
         shape.markers,
@@ -47,9 +51,27 @@ def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
 def opts_in(settings: Settings, fields: Fields, headers: Headers) -> bool:
     """Whether the request asks to see thinking: 1, true or yes, in any case, blanks around it."""
     if settings.include_field:
-        value = fields.get(settings.include_field)
+        value = _at(fields, settings.include_field)
         return value is True or str(value).strip().lower() in _YES
     return headers.get(settings.include_header, "").strip().lower() in _YES
+
+
+def _at(fields: Fields, path: str) -> Any:
+    """What stands at a dotted path, None where there is nothing."""
+    value: Any = fields
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _wanted(settings: Settings, request: ChatRequest, *, opted_in: bool) -> Effort:
+    """How hard to think; thinking that nobody sees may be switched off, or must leave room."""
+    wanted = wanted_effort(request, settings.levels)
+    if settings.chat_reasoning != "strip":
+        return wanted
+    if settings.unseen == "skipped" and not opted_in and not switched(request):
+        return Effort(thinks=False)
+    return leaving_room(wanted, request.most_tokens)
 
 
 def _shape(service: Service, request: ChatRequest, *, opted_in: bool) -> ChatShape:
@@ -59,13 +81,17 @@ def _shape(service: Service, request: ChatRequest, *, opted_in: bool) -> ChatSha
         showing=_showing(service.settings, request, opted_in=opted_in),
         markers=(markers.open, markers.close) if markers else ("", ""),
         # A body always has its usage.
-        with_usage=request.wants_usage or not request.stream,
+        with_usage=request.wants_usage or not request.stream or service.settings.usage_unasked,
+        zero_details=service.settings.zero_details,
+        with_done=service.settings.chat_done,
     )
 
 
 def _showing(settings: Settings, request: ChatRequest, *, opted_in: bool) -> Showing:
     if request.excludes_reasoning:
         return "hidden"
+    if opted_in and settings.opt_in_wraps:
+        return "wrapped"
     if settings.chat_reasoning == "strip":
         return "wrapped" if opted_in else "hidden"
     return "wrapped" if settings.chat_reasoning == "wrap" else settings.chat_reasoning

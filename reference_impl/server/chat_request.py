@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any
 
 import msgspec
@@ -148,13 +148,16 @@ def check_supported(request: ChatRequest) -> None:
         raise unsupported(f"the format {request.response_format.type!r}", "response_format.type")
 
 
-def wanted_effort(request: ChatRequest) -> Effort:
-    """The level asked for; the switch of the chat template wins."""
-    asked = effort(request.reasoning_effort, "reasoning_effort")
+def switched(request: ChatRequest) -> bool | None:
+    """The switch of the chat template; None where it is not touched."""
     options = request.chat_template_kwargs
-    if options is not None and options.enable_thinking is False:
-        return Effort(thinks=False)
-    return asked
+    return None if options is None else options.enable_thinking
+
+
+def wanted_effort(request: ChatRequest, levels: Collection[str]) -> Effort:
+    """The level asked for; the switch of the chat template wins."""
+    asked = effort(request.reasoning_effort, "reasoning_effort", levels)
+    return Effort(thinks=False) if switched(request) is False else asked
 
 
 def asked(request: ChatRequest, wanted: Effort) -> Ask:

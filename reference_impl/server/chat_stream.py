@@ -31,12 +31,17 @@ Showing = Literal["hidden", "wrapped", "reasoning_content", "reasoning"]
 
 @dataclass(frozen=True, slots=True)
 class ChatShape:
-    """How one stream looks. `markers` wrap the thinking that is shown as `wrapped`."""
+    """How one stream looks. `markers` wrap the thinking that is shown as `wrapped`.
+
+    `zero_details`: usage counts reasoning and cached tokens also where there are none.
+    """
 
     model: str
     showing: Showing = "hidden"
     markers: tuple[str, str] = ("", "")
     with_usage: bool = False
+    zero_details: bool = True
+    with_done: bool = True
 
 
 class ChatStream:
@@ -109,8 +114,10 @@ class ChatStream:
             return
         yield self._chunk({}, finish.reason)
         if self._shape.with_usage:
-            yield Wire({**self._head, "choices": [], "usage": chat_usage(finish.usage)})
-        yield Wire(DONE)
+            usage = chat_usage(finish.usage, zeros=self._shape.zero_details)
+            yield Wire({**self._head, "choices": [], "usage": usage})
+        if self._shape.with_done:
+            yield Wire(DONE)
         self.is_over = True
 
     def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None) -> Wire:
@@ -120,12 +127,15 @@ class ChatStream:
         return Wire({**self._head, "choices": [choice]})
 
 
-def chat_usage(usage: Usage) -> dict[str, Any]:
+def chat_usage(usage: Usage, *, zeros: bool = True) -> dict[str, Any]:
     """Usage as this API counts: reasoning is part of the completion."""
-    return {
+    counts: dict[str, Any] = {
         "prompt_tokens": usage.prompt,
         "completion_tokens": usage.completion,
         "total_tokens": usage.prompt + usage.completion,
-        "prompt_tokens_details": {"cached_tokens": 0},
-        "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
     }
+    if zeros:
+        counts["prompt_tokens_details"] = {"cached_tokens": 0}
+    if zeros or usage.reasoning:
+        counts["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
+    return counts

@@ -6,7 +6,7 @@ context lasts. A request that names no level thinks without a budget.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -38,14 +38,14 @@ class Effort:
     budget: int | None = None
 
 
-def effort(level: str | None, param: str) -> Effort:
-    """What a level means; None is the default. Raises Refusal for an unknown one."""
+def effort(level: str | None, param: str, levels: Collection[str] = LEVELS) -> Effort:
+    """What a level means; None is the default. Raises Refusal for one that is not of `levels`."""
     if level is None:
         return Effort()
     if level == OFF:
         return Effort(thinks=False)
-    if level not in BUDGETS:
-        known = ", ".join((OFF, *LEVELS))
+    if level not in levels:
+        known = ", ".join((OFF, *levels))
         raise Refusal(
             f"unknown effort {level!r}; known are {known}", param=param, code="unsupported_value"
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from reference_impl.server.ask import check_model
-from reference_impl.server.effort import LEVELS
 from reference_impl.server.service import Service
 
 
@@ -29,6 +28,6 @@ def _card(service: Service) -> dict[str, Any]:
         "created": service.started,
         "owned_by": "reference",
         "supports_thinking": thinks,
-        "thinking_levels": list(LEVELS) if thinks else [],
+        "thinking_levels": list(service.settings.levels) if thinks else [],
         "context_length": service.model.context,
     }

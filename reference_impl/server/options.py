@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from reference_impl.server.defects import DEFECTS, Defect
+from reference_impl.server.likeness import LIKENESSES, REFERENCE
 from reference_impl.server.settings import Settings
 
+_PROG: Final = "python -m reference_impl.server"
 _VARIANTS: Final = ("think", "bracket", "plain", "prompt-opened")
 
 
@@ -34,7 +36,8 @@ class Options:
 
 def parse(arguments: Sequence[str] | None = None) -> Options:
     """Ends the process with a usage message where an argument is wrong."""
-    parser = _parser()
+    like, _ = _likeness().parse_known_args(arguments)
+    parser = _parser(LIKENESSES[like.like])
     given = parser.parse_args(arguments)
     markers: list[str] | None = given.think_markers
     return Options(
@@ -58,13 +61,15 @@ def _settings(parser: argparse.ArgumentParser, given: argparse.Namespace) -> Set
         api_key = os.environ.get(given.api_key_env, "")
         if not api_key:
             parser.error(f"the environment variable {given.api_key_env} is not set")
-    return Settings(
+    return replace(
+        LIKENESSES[given.like],
         model_name=given.model_name or _name(given),
         api_key=api_key,
         chat_reasoning=given.chat_reasoning,
         include_header=given.include_thinking_header,
         include_field=given.include_thinking_field,
         summary_carrier=given.summary_carrier,
+        summary_text_done=given.summary_text_done == "always",
         summary_failure=given.summary_failure,
         messages_thinking=given.messages_thinking,
         max_body=given.max_body,
@@ -76,15 +81,31 @@ def _name(given: argparse.Namespace) -> str:
     return given.model.resolve().name if given.model else f"tiny-{given.variant}"
 
 
-def _parser() -> argparse.ArgumentParser:
+def _likeness() -> argparse.ArgumentParser:
+    """The preset alone: what it chooses is what the other options begin with."""
+    # A prefix of an option is none here: `--l` could be another one of the whole parser.
+    parser = argparse.ArgumentParser(prog=_PROG, add_help=False, allow_abbrev=False)
+    parser.add_argument(
+        "--like",
+        choices=tuple(LIKENESSES),
+        default=REFERENCE,
+        help="answer as another server is documented to; other options are laid over it",
+    )
+    return parser
+
+
+def _parser(base: Settings) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m reference_impl.server",
+        parents=[_likeness()],
+        allow_abbrev=False,
+        prog=_PROG,
         description="A server that thinks: Chat Completions, Responses and Messages.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     _add_place(parser)
     _add_model(parser)
-    _add_answers(parser)
+    _add_answers(parser, base)
+    _add_summaries(parser, base)
     _add_defects(parser)
     return parser
 
@@ -124,44 +145,54 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_answers(parser: argparse.ArgumentParser) -> None:
+def _add_answers(parser: argparse.ArgumentParser, base: Settings) -> None:
     group = parser.add_argument_group("answers")
     group.add_argument(
         "--chat-reasoning",
         choices=("strip", "wrap", "reasoning_content", "reasoning"),
-        default="strip",
+        default=base.chat_reasoning,
         help="where Chat Completions shows thinking; strip hides it from who does not opt in",
     )
     carrier = group.add_mutually_exclusive_group()
     carrier.add_argument(
         "--include-thinking-header",
-        default="x-include-thinking",
+        default=base.include_header,
         metavar="NAME",
         help="header that opts in",
     )
     carrier.add_argument(
         "--include-thinking-field",
-        default="",
-        metavar="NAME",
-        help="field of the request that opts in, instead of a header",
-    )
-    group.add_argument(
-        "--summary-carrier",
-        choices=("events", "item_done", "none"),
-        default="events",
-        help="how Responses sends a summary; none makes no summaries",
-    )
-    group.add_argument(
-        "--summary-failure",
-        choices=("failed", "empty"),
-        default="failed",
-        help="what becomes of a response whose summary fails",
+        default=base.include_field,
+        metavar="PATH",
+        help="dotted path of the field that opts in, instead of a header",
     )
     group.add_argument(
         "--messages-thinking",
         choices=("shown", "redacted"),
-        default="shown",
+        default=base.messages_thinking,
         help="how Messages sends thinking",
+    )
+
+
+def _add_summaries(parser: argparse.ArgumentParser, base: Settings) -> None:
+    group = parser.add_argument_group("summaries")
+    group.add_argument(
+        "--summary-carrier",
+        choices=("events", "item_done", "none"),
+        default=base.summary_carrier,
+        help="how Responses sends a summary; none makes no summaries",
+    )
+    group.add_argument(
+        "--summary-text-done",
+        choices=("always", "never"),
+        default="always" if base.summary_text_done else "never",
+        help="whether a part states its text before it closes",
+    )
+    group.add_argument(
+        "--summary-failure",
+        choices=("failed", "empty"),
+        default=base.summary_failure,
+        help="what becomes of a response whose summary fails",
     )
 
 

@@ -23,9 +23,11 @@ class Plan:
     """The events to send, and what makes a body of them; `whole` is None for a stream.
 
     The generation behind `wires` begins with the first and ends when they are closed. `scene` is
-    what a defect may know of the request.
+    what a defect may know of the request. `event_lines`: events are named in a line of their own,
+    if the API names them.
     """
 
     wires: AsyncGenerator[Wire, None]
     whole: Whole | None
     scene: Scene
+    event_lines: bool = True

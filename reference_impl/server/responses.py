@@ -12,12 +12,14 @@ from reference_impl.server.defects import Scene
 from reference_impl.server.fields import Fields, typed
 from reference_impl.server.plan import Plan
 from reference_impl.server.projection import Events, projected
+from reference_impl.server.reasoning_item import ThinkingShape
 from reference_impl.server.responses_body import ResponsesBody
 from reference_impl.server.responses_input import turns
 from reference_impl.server.responses_request import ResponsesRequest, asked, check_supported
 from reference_impl.server.responses_resource import Resource
 from reference_impl.server.responses_stream import ResponsesShape, ResponsesStream
 from reference_impl.server.service import Service
+from reference_impl.server.settings import Settings
 from reference_impl.server.summary import Summariser, Told
 from reference_impl.server.turns import Turn
 from reference_impl.server.wire import Wire
@@ -28,26 +30,53 @@ def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
     del headers
     request = typed(fields, ResponsesRequest)
     check_model(service, request.model)
-    check_supported(request)
+    settings = service.settings
+    check_supported(request, remembers=settings.remembers)
     conversation = _conversation(service, request)
-    ask = asked(request, conversation)
+    ask = asked(request, conversation, settings.levels)
     begin = _generation(service, request, ask)
-    resource = Resource(service.stamp.new("resp_"), service.stamp.now(), service.model_id, request)
-    seal = service.seal("reasoning").seal if request.wants_encrypted else None
-    shape = ResponsesShape(resource, service.settings.summary_carrier, seal)
+    shape = _shape(service, request)
     stream = ResponsesStream(shape, service.stamp)
     scene = Scene("responses", thinks=ask.thinks, streams=bool(request.stream))
     wires = projected(service.faulty(begin, scene), stream)
     if request.store is not False:
-        wires = _kept(wires, service, resource.id, lambda: (*conversation, stream.turn))
-    return Plan(wires, None if request.stream else ResponsesBody(), scene)
+        name = shape.resource.id
+        wires = _kept(wires, service, name, lambda: (*conversation, stream.turn))
+    whole = None if request.stream else ResponsesBody()
+    return Plan(wires, whole, scene, event_lines=settings.event_lines)
+
+
+def _shape(service: Service, request: ResponsesRequest) -> ResponsesShape:
+    settings, stamp = service.settings, service.stamp
+    zeros = settings.zero_details
+    resource = Resource(stamp.new("resp_"), stamp.now(), service.model_id, request, zeros)
+    seals = request.wants_encrypted and settings.seals
+    thinking = ThinkingShape(
+        carrier=settings.summary_carrier,
+        parts=settings.summary_parts,
+        states_text=settings.summary_text_done,
+        as_summary=settings.responses_thinking == "summary",
+        seal=service.seal("reasoning").seal if seals else None,
+    )
+    return ResponsesShape(
+        resource,
+        thinking,
+        shows_thinking=_shows_thinking(settings, request),
+        thinks_once=settings.thinks_once,
+        always_a_message=settings.always_a_message,
+    )
+
+
+def _shows_thinking(settings: Settings, request: ResponsesRequest) -> bool:
+    return request.level is not None or not settings.needs_effort
 
 
 def _conversation(service: Service, request: ResponsesRequest) -> tuple[Turn, ...]:
     """Without the instructions, which hold for one request."""
     earlier = request.previous_response_id
     before = service.memory.recall(earlier) if earlier is not None else ()
-    return turns(request.input, service.seal("reasoning"), before)
+    seal, reads = service.seal("reasoning"), service.settings.reads_reasoning
+    return turns(request.input, seal, before, reads_reasoning=reads)
 
 
 def _generation(
@@ -56,7 +85,8 @@ def _generation(
     """What starts the generation, with a summary where one is asked for and can be sent."""
     prompt = prompted(service.model, ask)
     settings = service.settings
-    if request.style is None or settings.summary_carrier == "none":
+    summarises = settings.summary_carrier != "none" and _shows_thinking(settings, request)
+    if request.style is None or not summarises:
         return lambda: service.model.generate(prompt, ask.limits)
     summariser = Summariser(service.model, request.style, settings.summary_failure)
     return lambda: summariser.woven(service.model.generate(prompt, ask.limits))

@@ -73,13 +73,22 @@ _KINDS: Mapping[str, type[Message | ReasoningItem | FunctionCall | FunctionOutpu
 
 
 def turns(
-    value: str | list[dict[str, Any]], seal: Seal, before: tuple[Turn, ...] = ()
+    value: str | list[dict[str, Any]],
+    seal: Seal,
+    before: tuple[Turn, ...] = (),
+    *,
+    reads_reasoning: bool = True,
 ) -> tuple[Turn, ...]:
-    """The conversation so far and what the input adds to it. Raises Refusal."""
+    """The conversation so far and what the input adds to it. Raises Refusal.
+
+    Reasoning that is not read is passed over, whatever it holds.
+    """
     if isinstance(value, str):
         return (*before, {"role": "user", "content": value})
     reader = _Reader(seal, before)
     for number, fields in enumerate(value):
+        if fields.get("type") == "reasoning" and not reads_reasoning:
+            continue
         reader.read(fields, f"input[{number}]")
     return reader.ended()
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
 
 from reference_impl.server.ask import Ask
-from reference_impl.server.effort import effort
+from reference_impl.server.effort import LEVELS, effort
 from reference_impl.server.engine import Limits
 from reference_impl.server.fields import Count, Share, Temperature, unsupported
 from reference_impl.server.settings import SummaryStyle
@@ -80,8 +80,10 @@ class ResponsesRequest(msgspec.Struct):
         return ENCRYPTED in (self.include or ())
 
 
-def check_supported(request: ResponsesRequest) -> None:
+def check_supported(request: ResponsesRequest, *, remembers: bool = True) -> None:
     """Raises Refusal for what would have to be ignored."""
+    if request.previous_response_id is not None and not remembers:
+        raise unsupported("to carry on an earlier response", "previous_response_id")
     for extra in request.include or ():
         if extra != ENCRYPTED:
             raise unsupported(f"to include {extra!r}", "include")
@@ -95,9 +97,11 @@ def check_supported(request: ResponsesRequest) -> None:
             raise unsupported(f"the field {name!r}", name)
 
 
-def asked(request: ResponsesRequest, messages: tuple[Turn, ...]) -> Ask:
+def asked(
+    request: ResponsesRequest, messages: tuple[Turn, ...], levels: Collection[str] = LEVELS
+) -> Ask:
     """What the engine is to do. Raises Refusal."""
-    wanted = effort(request.level, "reasoning.effort")
+    wanted = effort(request.level, "reasoning.effort", levels)
     if request.instructions:
         messages = ({"role": "system", "content": request.instructions}, *messages)
     return Ask(

@@ -14,12 +14,16 @@ from reference_impl.server.responses_request import ResponsesRequest
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """What does not change while a response is made."""
+    """What does not change while a response is made.
+
+    `zero_details`: usage counts reasoning and cached tokens also where there are none.
+    """
 
     id: str
     created_at: int
     model: str
     request: ResponsesRequest
+    zero_details: bool = True
 
     def snapshot(
         self,
@@ -40,7 +44,7 @@ class Resource:
             "error": error,
             "incomplete_details": None if reason is None else {"reason": reason},
             "output": list(output),
-            "usage": None if usage is None else responses_usage(usage),
+            "usage": None if usage is None else responses_usage(usage, zeros=self.zero_details),
             **self._echo(),
         }
 
@@ -66,12 +70,14 @@ class Resource:
         }
 
 
-def responses_usage(usage: Usage) -> dict[str, Any]:
+def responses_usage(usage: Usage, *, zeros: bool = True) -> dict[str, Any]:
     """Usage as this API counts: reasoning is part of the output."""
+    cached = {"input_tokens_details": {"cached_tokens": 0}}
+    thought = {"output_tokens_details": {"reasoning_tokens": usage.reasoning}}
     return {
         "input_tokens": usage.prompt,
-        "input_tokens_details": {"cached_tokens": 0},
+        **(cached if zeros else {}),
         "output_tokens": usage.completion,
-        "output_tokens_details": {"reasoning_tokens": usage.reasoning},
+        **(thought if zeros or usage.reasoning else {}),
         "total_tokens": usage.prompt + usage.completion,
     }

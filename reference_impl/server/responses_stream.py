@@ -9,35 +9,34 @@ Rule 3: where a response fails or runs out of tokens, the open item closes as in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from reference_impl.server.engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
-from reference_impl.server.responses_items import (
-    CLOSED,
-    CallItem,
-    Item,
-    MessageItem,
-    ReasoningItem,
-    Said,
-    Status,
-)
+from reference_impl.server.reasoning_item import ReasoningItem, ThinkingShape
+from reference_impl.server.responses_items import CLOSED, CallItem, MessageItem, Said, Status
 from reference_impl.server.responses_resource import Resource
-from reference_impl.server.settings import SummaryCarrier
 from reference_impl.server.stamp import Stamp
 from reference_impl.server.summary import SummaryDelta, SummaryEnd, SummaryFailed, Told
 from reference_impl.server.turns import Turn, assistant, called
 from reference_impl.server.wire import Wire
 
+Item = ReasoningItem | MessageItem | CallItem
+
 
 @dataclass(frozen=True, slots=True)
 class ResponsesShape:
-    """How one stream looks. `seal` makes the encrypted content of thinking; None for none."""
+    """How one stream looks: whether thinking is shown at all, only before the answer, and how.
+
+    `always_a_message`: a turn without text has an empty message, before its calls.
+    """
 
     resource: Resource
-    carrier: SummaryCarrier = "events"
-    seal: Callable[[str], str] | None = None
+    thinking: ThinkingShape
+    shows_thinking: bool = True
+    thinks_once: bool = False
+    always_a_message: bool = False
 
 
 class ResponsesStream:
@@ -72,7 +71,8 @@ class ResponsesStream:
         match event:
             case ReasoningDelta():
                 self._spend(thought=event.tokens)
-                yield from self._think(event.text)
+                if self._shows_thinking:
+                    yield from self._think(event.text)
             case TextDelta():
                 yield from self._write(event.text)
             case ToolCall():
@@ -92,10 +92,15 @@ class ResponsesStream:
     def fail(self, message: str) -> Iterator[Wire]:
         yield from self._failed(message, None)
 
+    @property
+    def _shows_thinking(self) -> bool:
+        has_spoken = any(not isinstance(item, ReasoningItem) for item in self._items)
+        return self._shape.shows_thinking and not (self._shape.thinks_once and has_spoken)
+
     def _think(self, text: str) -> Iterator[Wire]:
         item = self._open
         if not isinstance(item, ReasoningItem):
-            item = ReasoningItem(self._stamp.new("rs_"), self._shape.carrier, self._shape.seal)
+            item = ReasoningItem(self._stamp.new("rs_"), self._shape.thinking)
             yield from self._enter(item)
         yield from self._said(item.think(text))
 
@@ -110,7 +115,13 @@ class ResponsesStream:
             yield from self._enter(item)
         yield from self._said(item.write(text))
 
+    def _owe_message(self) -> Iterator[Wire]:
+        has_message = any(isinstance(item, MessageItem) for item in self._items)
+        if self._shape.always_a_message and not has_message:
+            yield from self._enter(MessageItem(self._stamp.new("msg_")))
+
     def _call(self, call: ToolCall) -> Iterator[Wire]:
+        yield from self._owe_message()
         yield from self._enter(CallItem(self._stamp.new("fc_"), self._stamp.new("call_"), call))
         yield from self._leave("completed")
 
@@ -118,7 +129,9 @@ class ResponsesStream:
         usage = _sum(finish.usage, self._summaries)
         if finish.reason == "cancelled":
             yield from self._failed("the generation was cancelled", usage)
-        elif finish.reason == "length":
+            return
+        yield from self._owe_message()
+        if finish.reason == "length":
             yield from self._leave("incomplete")
             yield from self._close("incomplete", usage=usage, reason="max_output_tokens")
         else:

@@ -28,9 +28,12 @@ def encoded(value: Any) -> bytes:
     return _encoder.encode(value)
 
 
-def framed(wire: Wire) -> bytes:
-    """The bytes of one server-sent event, its blank line included."""
+def framed(wire: Wire, *, with_lines: bool = True) -> bytes:
+    """The bytes of one server-sent event, its blank line included.
+
+    Without lines its payload alone says what event it is.
+    """
     data = wire.data.encode() if isinstance(wire.data, str) else _encoder.encode(wire.data)
-    if wire.event:
+    if wire.event and with_lines:
         return b"event: %b\ndata: %b\n\n" % (wire.event.encode(), data)
     return b"data: %b\n\n" % data

@@ -5,25 +5,32 @@ from __future__ import annotations
 from functools import cache
 
 from tests.authoring import (
+    carried_streams,
     chat_streams,
+    choice_streams,
     clients,
     history_streams,
+    likeness_streams,
     messages_streams,
     mutants_blocks,
     mutants_chat,
+    mutants_choices,
     mutants_history,
     mutants_items,
+    mutants_likeness,
     mutants_messages,
     mutants_opt_in,
     mutants_parts,
     mutants_requests,
     mutants_responses,
+    mutants_systems,
     mutants_thinking,
     mutants_wire,
     opt_in_streams,
     permitted_streams,
     request_streams,
     responses_streams,
+    systems_streams,
 )
 from tests.authoring.draft import Draft
 
@@ -39,6 +46,10 @@ def good() -> tuple[Draft, ...]:
         *opt_in_streams.drafts(),
         *request_streams.drafts(),
         *permitted_streams.drafts(),
+        *likeness_streams.drafts(),
+        *systems_streams.drafts(),
+        *choice_streams.drafts(),
+        *carried_streams.drafts(),
     )
     return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
 
@@ -59,5 +70,8 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_history.MUTANTS,
         *mutants_opt_in.MUTANTS,
         *mutants_requests.MUTANTS,
+        *mutants_systems.MUTANTS,
+        *mutants_likeness.MUTANTS,
+        *mutants_choices.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)

@@ -20,6 +20,7 @@ def drafts(streams: Mapping[str, Draft]) -> Iterator[Draft]:
     undeclared = _watched(streams["openai.chat/deepseek/parallel-tools"], "parallel-tools")
     yield replace(undeclared, reports=())
     yield _watched(streams["openai.responses/openai/summary-then-call"], "summary-then-call")
+    yield _watched(streams["openai.responses/openai/summary-four-parts"], "summary-four-parts")
     yield _watched(streams["openai.responses/deepseek/raw-thinking"], "raw-thinking")
     yield _watched(streams["anthropic.messages/anthropic/thinking-then-tools"], "signed-thinking")
 

@@ -32,7 +32,8 @@ class Draft:
     `name` is its path below the folder, without suffix. `asked` is the request's JSON, empty where
     it has none; `headers` stand beside those of every request. `sizes` are the bytes of its chunks
     and `gaps` the milliseconds before them, over and over; without sizes every piece is a chunk.
-    `seen` is what a client reported, `reports` the events that it declared it would.
+    `seen` is what a client reported, `reports` the events that it declared it would, `chosen` what
+    its user chose.
     `base` names the draft that a mutant edits. Of a draft in `then` only the exchange counts.
     """
 
@@ -49,6 +50,7 @@ class Draft:
     end: Ending = "eof"
     seen: tuple[Mapping[str, Any], ...] | None = None
     reports: tuple[str, ...] = ()
+    chosen: Mapping[str, Any] | None = None
     expect: Mapping[str, str] = field(default_factory=dict)
     base: str = ""
     method: str = "POST"
@@ -97,6 +99,7 @@ class Draft:
             hop=self.hop,
             after=self.after,
             seen=self.seen,
+            asked=self.chosen,
         )
 
     def _request(self) -> Request:

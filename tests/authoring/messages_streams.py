@@ -48,7 +48,7 @@ def _asked(prompt: str, **more: Any) -> Fields:
     }
 
 
-def _draft(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
+def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
     implementation = topic.partition("/")[0]
     return Draft(
         name=f"{DIALECT}/{topic}",
@@ -64,15 +64,15 @@ def _draft(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> 
 def _thinking() -> Iterator[Draft]:
     asked = _asked("How long does a loaf of bread take?")
     blocks = [thinking(0, BREAD), text(1, BREAD_TEXT)]
-    yield _draft("anthropic/thinking-then-text", asked, answer(blocks, (15, 44, 27)))
+    yield drafted("anthropic/thinking-then-text", asked, answer(blocks, (15, 44, 27)))
 
     asked = _asked("A riddle: what has a bed but never sleeps?")
     blocks = [redacted(0), redacted(1), text(2, "A river.")]
-    yield _draft("anthropic/redacted", asked, answer(blocks, (16, 21, 14)))
+    yield drafted("anthropic/redacted", asked, answer(blocks, (16, 21, 14)))
 
     asked = _asked("What is nineteen times three?", thinking={"type": "adaptive"})
     blocks = [thinking(0, ""), text(1, "Nineteen times three is fifty-seven.")]
-    yield _draft("anthropic/display-omitted", asked, answer(blocks, (12, 61, 49)))
+    yield drafted("anthropic/display-omitted", asked, answer(blocks, (12, 61, 49)))
 
     asked = _asked("Name a bird that cannot fly, in Japanese.")
     bird = "ペンギンは飛べない鳥です。"
@@ -83,7 +83,7 @@ def _thinking() -> Iterator[Draft]:
     ]
     pieces = answer(blocks, (13, 35, None))
     facts = {"profile": "anthropic", "sizes": (61, 7, 190)}
-    yield _draft("anthropic/text-before-thinking", asked, pieces, **facts)
+    yield drafted("anthropic/text-before-thinking", asked, pieces, **facts)
 
 
 def _tools() -> Iterator[Draft]:
@@ -95,7 +95,7 @@ def _tools() -> Iterator[Draft]:
         tool(2, "get_tide", ["", '{"po', 'rt": "Br', 'est"}'], **direct),
         tool(3, "get_tide", ["", '{"port": "Vigo"}'], **direct),
     ]
-    yield _draft("anthropic/thinking-then-tools", asked, answer(blocks, (310, 96, 20), "tool_use"))
+    yield drafted("anthropic/thinking-then-tools", asked, answer(blocks, (310, 96, 20), "tool_use"))
 
     asked = _asked("Which lighthouse is the oldest?", tools=[SEARCH])
     found = [{"type": "web_search_result", "title": "Lighthouses", "url": "https://example.org"}]
@@ -110,7 +110,7 @@ def _tools() -> Iterator[Draft]:
         tool(6, "get_hours", []),
     ]
     pieces = answer(blocks, (420, 150, 61), "tool_use")
-    yield _draft("anthropic/interleaved-thinking", asked, pieces, profile="anthropic")
+    yield drafted("anthropic/interleaved-thinking", asked, pieces, profile="anthropic")
 
 
 SEARCH: Final = {"type": "web_search_20250305", "name": "web_search"}
@@ -124,7 +124,7 @@ def _tool(name: str, argument: str) -> Fields:
 def _ends() -> Iterator[Draft]:
     asked = _asked("List every prime number.", max_tokens=1024)
     blocks = [thinking(0, "There is no end to them, so I list a few."), text(1, "2, 3, 5, 7,")]
-    yield _draft("anthropic/max-tokens", asked, answer(blocks, (10, 24, 12), "max_tokens"))
+    yield drafted("anthropic/max-tokens", asked, answer(blocks, (10, 24, 12), "max_tokens"))
 
     overloaded = {"type": "overloaded_error", "message": "Overloaded"}
     broken = [
@@ -134,7 +134,7 @@ def _ends() -> Iterator[Draft]:
         {"type": "error", "error": overloaded},
     ]
     asked = _asked("How long does a loaf of bread take?")
-    yield _draft("anthropic/error-in-text", asked, stream(broken))
+    yield drafted("anthropic/error-in-text", asked, stream(broken))
 
     asked = _asked("How long does a loaf of bread take?", stream=False)
     content = [
@@ -143,11 +143,11 @@ def _ends() -> Iterator[Draft]:
     ]
     body = message(content=content, stop_reason="end_turn", usage=counted((15, 44, 27)))
     pieces = (compact(body).encode(),)
-    yield _draft("anthropic/body", asked, pieces, content_type=JSON_BODY)
+    yield drafted("anthropic/body", asked, pieces, content_type=JSON_BODY)
 
 
 def _emulators() -> Iterator[Draft]:
     asked = _asked("How long does a loaf of bread take?", thinking={"type": "enabled"})
     blocks = [thinking(0, BREAD, signed=False), text(1, BREAD_TEXT)]
     pieces = answer(blocks, (15, 44, None), pings=False)
-    yield _draft("ollama/thinking-unsigned", asked, pieces, profile="ollama-messages")
+    yield drafted("ollama/thinking-unsigned", asked, pieces, profile="ollama-messages")

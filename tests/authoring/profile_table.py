@@ -22,6 +22,10 @@ A profile says how one real system speaks a dialect, so that what the system pro
 `conformance identify FILE --write-profile mine.yaml` drafts one for a system that has none.
 A profile of your own is used with `--profile mine.yaml`.
 
+A profile with `side: client` says what a client promises of its requests.
+`run --client CMD --profile NAME` lays it over the profile of each recording.
+The server goes on speaking as it does, and the client is held to its own promises.
+
 Why a profile sets a knob, and in how many recordings it was seen, stands in `specs/profiles/`.
 This page is written from there, by `python -m tests.authoring.profile_table`.
 
@@ -50,8 +54,21 @@ def _dialect(dialect: str) -> Iterator[str]:
     yield from _row("profile", "system", "recognised by", "otherwise than strict")
     yield from _row("---", "---", "---", "---")
     for profile in profiles:
-        if profile.name not in _NOT_SYSTEMS:
+        if profile.name not in _NOT_SYSTEMS and profile.side == "server":
             yield from _row(f"`{profile.name}`", profile.title, _signs(profile), _settings(profile))
+    yield ""
+    yield from _clients([profile for profile in profiles if profile.side == "client"])
+
+
+def _clients(profiles: list[Profile]) -> Iterator[str]:
+    if not profiles:
+        return
+    yield f"## {profiles[0].dialect}: clients"
+    yield ""
+    yield from _row("profile", "client", "what it promises")
+    yield from _row("---", "---", "---")
+    for profile in profiles:
+        yield from _row(f"`{profile.name}`", profile.title, _settings(profile))
     yield ""
 
 
@@ -61,7 +78,9 @@ def _knobs(strict: Profile) -> Iterator[str]:
     yield from _row("knob", "values, strict first", "what it is")
     yield from _row("---", "---", "---")
     for name, knob in strict.declared.items():
-        yield from _row(f"`{name}`", _values(knob.values) or knob.type, _text(knob.says))
+        whose = "Of a client: " if knob.side == "client" else ""
+        says = _text(f"{whose}{knob.says}")
+        yield from _row(f"`{name}`", _values(knob.values) or knob.type, says)
     yield ""
 
 

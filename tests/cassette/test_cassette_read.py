@@ -172,6 +172,10 @@ BAD = {
     "chunks": (OPENED + b'{"end":"eof","chunks":1}\n', "4: the end states 1 chunks"),
     "hash": (OPENED + b'{"end":"eof","sha256":"00"}\n', "4: the end states another sha256"),
     "type of text": (OPENED + b'{"text":1}\n', "4: expected `str`, got `int` at `text`"),
+    "type of asked": (
+        HEADER + b'{"request":{},"asked":[]}\n',
+        "2: expected `object | null`, got `array` at `asked`",
+    ),
     "type of seen": (OPENED + b'{"seen":[1]}\n', "4: expected `object`, got `int` at `seen[0]`"),
     "type of headers": (HEADER + b'{"request":{"headers":{}}}\n', "2: expected `array`"),
     "a long line": (
@@ -201,7 +205,11 @@ def test_bad_input_gives_one_clear_line(tmp_path: Path, case: str) -> None:
         ("a.cassette.jsonl", None, "cannot be read: no such file"),
         (".", None, "cannot be read: is a directory"),
         ("a.cassette.jsonl.gz", b"plain", "damaged .gz file"),
-        ("b.cassette.jsonl.gz", gzip.compress(HEADER, mtime=0)[:-8] + b"\0" * 8, "damaged .gz file"),
+        (
+            "b.cassette.jsonl.gz",
+            gzip.compress(HEADER, mtime=0)[:-8] + b"\0" * 8,
+            "damaged .gz file",
+        ),
     ],
 )
 def test_unreadable_files_are_named(

@@ -39,6 +39,9 @@ class NobodyAsked:
     def asked(self, path: str) -> Any:
         raise AssertionError(path)
 
+    def chosen(self, path: str) -> Any:
+        raise AssertionError(path)
+
 
 def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many frames runs take, from here on."""
@@ -374,6 +377,10 @@ def test_blind_schemas_answer_alike_whatever_the_columns_hold(
         ("delta", {"type": "string", "minLength": 2}, False),
         ("delta", {"pattern": "."}, False),
         ("other", "a", True),
+        ("delta", "$request.model", False),
+        ("delta", {"not": "$asked.effort"}, False),
+        ("other", {"not": "$asked.effort"}, True),
+        ("delta", "$$asked.effort", False),
         ("other", {"field": "n"}, False),
         ("n", {"above": 3}, False),
         ("other", {"above": {"field": "n"}}, False),

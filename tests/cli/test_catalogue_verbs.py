@@ -92,7 +92,7 @@ def test_lists_are_data_too(capsys: pytest.CaptureFixture[str]) -> None:
 def test_every_list_fits_its_schema(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "--format", "json"]) == 0
     listed = json.loads(capsys.readouterr().out)
-    assert list(listed) == ["rules", "suites", "profiles", "dialects"]
+    assert list(listed) == ["rules", "suites", "profiles", "dialects", "systems"]
     main(["schema", "list"])
     schema = json.loads(capsys.readouterr().out)
     jsonschema_rs.validate(schema, listed)
@@ -142,7 +142,7 @@ def test_lint_tells_each_problem_and_how_grave(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     problems = [
-        SimpleNamespace(place=Place("a.yaml", 3, 1), message="odd", severity=severity)
+        SimpleNamespace(place=Place("a.yaml", 3, 1), message="odd", severity=severity, code="")
         for severity in severities
     ]
     monkeypatch.setattr(lint, "lint_paths", lambda _paths: problems)

@@ -95,10 +95,16 @@ def test_a_server_that_is_not_there_exits_3(
     assert "127.0.0.1:1: cannot connect" in capsys.readouterr().err
 
 
+STEPS = ["--url", "http://127.0.0.1:1", "--scenario"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "expected --url URL with --request FILE, or --proxy with --upstream"),
+        (
+            [],
+            "expected --url URL with --request FILE or --scenario NAME, or --proxy with --upstream",
+        ),
         (["--proxy", "127.0.0.1:0"], "--proxy needs --upstream URL"),
         (["--proxy", "x", "--upstream", "http://h"], "expected --proxy HOST:PORT, got 'x'"),
         (["--proxy", "x:1", "--upstream", "h"], "expected an http or https URL"),
@@ -107,6 +113,11 @@ def test_a_server_that_is_not_there_exits_3(
         (["--url", "http://h", "--request", "R", "--api", "x"], "no API is called 'x'"),
         (["--url", "http://h", "--request", "R"], "a request body needs --api"),
         (["--url", "http://h", "--request", "R", "--api", "chat"], "expected a name in"),
+        ([*STEPS, "think", "--request", "R"], "--request FILE or --scenario NAME"),
+        ([*STEPS, "think", "--api", "chat"], "--scenario needs --model ID"),
+        ([*STEPS, "think", "--model", "m"], "--scenario needs --api"),
+        ([*STEPS, "thnk", "--model", "m", "--api", "chat"], "did you mean 'think'?"),
+        ([*STEPS, "gateway-tools", "--model", "m", "--api", "chat"], "is for gateways"),
     ],
 )
 def test_wrong_calls_are_told_in_one_line(

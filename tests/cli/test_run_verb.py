@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.cli import main
+from conformance.shipped import cassettes
 from tests.fakes import chatty
 
 APP = ["run", "--asgi", "tests.fakes.chatty:APP", "--api", "chat", "--profile", "strict"]
@@ -106,6 +107,18 @@ def test_nobody_there_exits_3(capsys: pytest.CaptureFixture[str]) -> None:
     assert err.count("\n") == 1
 
 
+GATEWAY = ["run", "--gateway", "http://127.0.0.1:1", "--upstream-port", "0", "--model", "m"]
+MODELS = str(cassettes() / "openai.chat/reference/models.cassette.jsonl")
+
+
+def test_the_plan_of_recordings_behind_a_gateway(capsys: pytest.CaptureFixture[str]) -> None:
+    path = cassettes() / "openai.chat/deepseek/tool-round.cassette.jsonl"
+    assert main([*GATEWAY, "--cassette", str(path), "--api", "messages", "--plan"]) == 0
+    out = capsys.readouterr().out
+    assert "tool-round/exchange-1" in out
+    assert "gateway-answer" not in out
+
+
 WRONG: list[tuple[list[str], str]] = [
     (["run"], "expected one target"),
     (["run", "--url", "http://x", "--asgi", "a:b"], "expected one target"),
@@ -122,6 +135,10 @@ WRONG: list[tuple[list[str], str]] = [
     ([*APP, "--jobs", "0"], "--jobs"),
     ([*APP, "--format", "poem"], "poem"),
     ([*APP, "-o", "json"], "FORMAT=FILE"),
+    ([*APP, "--cassette", "x"], "--cassette goes with --client and --gateway"),
+    ([*GATEWAY, "--cassette", "not-there"], "not-there: no such file or folder"),
+    ([*GATEWAY, "--cassette", MODELS], "no recorded answer to serve"),
+    (["run", "--gateway", "http://x"], "--gateway URL and --upstream-port N go together"),
 ]
 
 

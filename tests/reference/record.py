@@ -94,8 +94,8 @@ def _responses() -> Iterator[Topic]:
 def _messages() -> Iterator[Topic]:
     asked = {
         "messages": [{"role": "user", "content": SUM}],
-        "max_tokens": 1024,
-        "thinking": {"type": "enabled", "budget_tokens": 512},
+        "max_tokens": 2048,
+        "thinking": {"type": "enabled", "budget_tokens": 1024},
     }
     stream = Scene("stream", {**asked, "stream": True})
     yield Topic("messages", "live-think", (stream, Scene("body", asked)))

@@ -93,11 +93,11 @@ def responses_scenes() -> Iterator[Scene]:
 
 
 def messages_scenes() -> Iterator[Scene]:
-    thinking = {"type": "enabled", "budget_tokens": 512}
+    thinking = {"type": "enabled", "budget_tokens": 1024}
     draw = {
         "messages": [_user(DRAW)],
         "stream": True,
-        "max_tokens": 1024,
+        "max_tokens": 2048,
         "thinking": thinking,
     }
     yield Scene("stream", draw)

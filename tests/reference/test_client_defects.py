@@ -24,7 +24,7 @@ from reference_impl.client.turn import Turn, answered, said
 from tests.reference.client_sides import APIS, case, reading
 
 # What no rule over a recording finds is found by comparing what the harness reports.
-HARNESS = frozenset({"harness/ending", "harness/next-request"})
+HARNESS = frozenset({"harness/ending", "harness/next-request", "harness/restores"})
 # Between them these streams show every defect to every rule that finds it.
 STREAMS = (
     "anthropic.messages/anthropic/error-in-text",
@@ -113,6 +113,8 @@ def test_a_defect_is_seen_somewhere_and_not_everywhere(defect: Defect) -> None:
 CHAT = "openai.chat/deepseek/tool-round"
 RESPONSES = "openai.responses/openai/tool-round"
 USAGE = "stream_options"
+SIGNED = "anthropic.messages/anthropic/tool-round"
+REDACTED = "anthropic.messages/anthropic/redacted-round"
 NEVER = "openai.chat/openhands/thinking-left-out"
 QUESTION = said("user", "Does the ferry to the island sail today?")
 
@@ -168,6 +170,8 @@ def judged(name: str, ask: Ask, defect: Defect) -> frozenset[str]:
 
 SCENES: dict[str, Callable[[], Ask]] = {
     CHAT: lambda: follow_up(CHAT),
+    SIGNED: lambda: follow_up(SIGNED),
+    REDACTED: lambda: follow_up(REDACTED),
     RESPONSES: third_turn,
     NEVER: never,
 }

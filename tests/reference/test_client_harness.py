@@ -93,7 +93,7 @@ def test_it_introduces_itself(harness: Adapter) -> None:
     told = harness.ask(START)
     about = told["implementation"]
     assert told["version"] == 1
-    assert about["ops"] == ["stream", "next_request", "extract", "restore"]
+    assert about["ops"] == ["stream", "next_request", "extract", "restore", "store"]
     assert about["dialects"] == ["openai.chat", "openai.responses", "anthropic.messages"]
     assert "thinking.delta" in about["events"]
     assert about["features"] == ["choices"]

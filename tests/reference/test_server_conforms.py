@@ -84,7 +84,14 @@ def test_redacted_thinking_conforms(tmp_path: Path) -> None:
                 "summary/request/comes-when-asked",
             },
         ),
-        ("none", {"summary/request/comes-when-asked", "summary/request/usage-includes-summary"}),
+        (
+            "none",
+            {
+                "summary/request/comes-when-asked",
+                "summary/request/in-body-when-asked",
+                "summary/request/usage-includes-summary",
+            },
+        ),
     ],
 )
 def test_other_carriers_of_summaries_fail_only_for_what_they_leave_out(

@@ -42,13 +42,17 @@ def responses_turns(fields: Fields, data: bytes, result: str) -> Fields:
 
 
 def messages_turns(fields: Fields, data: bytes, result: str) -> Fields:
-    """With every block as it was put together, and the result of the call."""
+    """With every closed block as it was put together, and the result of the call."""
     blocks: dict[int, dict[str, Any]] = {}
+    closed: set[int] = set()
     for event in events(data):
         if event["type"] == "content_block_start":
             blocks[event["index"]] = dict(event["content_block"])
         elif event["type"] == "content_block_delta":
             _add(blocks[event["index"]], event["delta"])
+        elif event["type"] == "content_block_stop":
+            closed.add(event["index"])
+    blocks = {index: block for index, block in blocks.items() if index in closed}
     calls = [block["id"] for block in blocks.values() if block["type"] == "tool_use"]
     results = [{"type": "tool_result", "tool_use_id": c, "content": result} for c in calls]
     turns = [

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from conformance import shipped
 from conformance.cassette import open_recording
 from conformance.check.recordings import Choices, choose_profile
+from conformance.check.sent import Sent, read_sent
 from conformance.dialects import get
 from conformance.events import Exchange
 from conformance.profiles import Profile, reading
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.asking import conversation
 from conformance.targets.client.gathering import digest
-from conformance.targets.client.sent import Sent, read_sent
 from conformance.targets.client.variation import SEEDS, Variation, variations
 from conformance.targets.client.vectors import joined, vectors
 

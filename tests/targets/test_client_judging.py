@@ -13,13 +13,13 @@ from conformance import shipped
 from conformance.cassette import open_recording
 from conformance.check import Rulebook
 from conformance.check.recordings import Choices, choose_profile
+from conformance.check.sent import read_sent
 from conformance.dialects import get
 from conformance.events import SEMANTIC_EVENTS, Chunk, Exchange
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.judging import Judging, Verdicts, respelled
 from conformance.targets.client.protocol import Implementation
-from conformance.targets.client.sent import read_sent
 
 AGREES = "thinking/client/agrees-with-wire"
 ENDING = "harness/ending"

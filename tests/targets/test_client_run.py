@@ -10,7 +10,7 @@ import pytest
 
 from conformance import shipped
 from conformance.cassette import open_recording
-from conformance.check import check_paths
+from conformance.check import Report, check_paths
 from conformance.errors import HarnessError, UsageError
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client import Bounds, ClientOptions, ClientOutcome, run_client
@@ -19,12 +19,15 @@ from reference_impl.client.defects import DEFECTS
 REFERENCE = (sys.executable, "-m", "reference_impl.client", "harness")
 FAKE = str(Path(__file__).with_name("client_fake.py"))
 SHORT = "openai.chat/deepseek/thinking-then-text"
+TOOLS = "openai.chat/deepseek/tool-round"
+SUMMARY = "openai.responses/demo/summary"
 # Between them these recordings show every defect to every rule that finds it.
 SCENES = (
     "anthropic.messages/anthropic/error-in-text",
     "anthropic.messages/anthropic/interleaved-thinking",
     "anthropic.messages/anthropic/max-tokens",
     "anthropic.messages/anthropic/redacted",
+    "anthropic.messages/anthropic/redacted-round",
     "openai.chat/deepseek/parallel-tools",
     "openai.chat/deepseek/tool-round",
     "openai.chat/llamacpp/split-characters",
@@ -40,7 +43,19 @@ SCENES = (
     "openai.responses/openai/third-turn",
     "openai.responses/openai/tool-round",
 )
-FAMILIES = ("thinking/", "summary/", "history/")
+FAMILIES = ("thinking/", "summary/", "history/", "harness/")
+# What is only judged of a client whose profile promises it.
+PROMISES = {
+    *(f"effort/{api}/{rule}" for api in ("chat", "responses") for rule in ("sent", "max-is-high")),
+    *(f"effort/{api}/changed-level" for api in ("chat", "responses", "messages")),
+    *(f"effort/{api}/off-is-silent" for api in ("chat", "responses", "messages")),
+    *(f"effort/messages/budget-{level}" for level in ("low", "medium", "high", "max")),
+    *("effort/messages/adaptive", "effort/messages/adaptive-level"),
+    *("effort/responses/developer-role", "effort/responses/system-role"),
+    *("summary/request/auto-beside-effort", "history/responses/summary-carried"),
+    *("history/chat/always-carried", "history/messages/always-carried"),
+    "harness/extracts-in-order",
+}
 
 
 def cassette(name: str) -> Path:
@@ -72,14 +87,16 @@ def test_the_reference_passes_every_replay(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_reference_leaves_no_gap() -> None:
-    outcome = run(*SCENES)
-    unclear = {
-        rule
-        for rule, verdict in outcome.report.verdicts.items()
-        if rule.startswith(FAMILIES) and verdict is not Verdict.PASS
-    }
+@pytest.mark.parametrize(("profile", "promised"), [(None, False), ("reference-client", True)])
+def test_the_reference_leaves_no_gap(profile: str | None, promised: bool) -> None:
+    outcome = run(*SCENES, profile=profile)
+    judged = outcome.report.verdicts
+    held = {rule for rule, verdict in judged.items() if verdict is Verdict.PASS}
+    excused = {rule for rule, verdict in judged.items() if verdict is Verdict.NOT_APPLICABLE}
+    unclear = {rule for rule in judged.keys() - held - excused if rule.startswith(FAMILIES)}
     assert rules_of(outcome) == unclear == set()
+    assert held.issuperset(PROMISES) is promised
+    assert excused.issuperset(PROMISES) is not promised
 
 
 @pytest.mark.slow
@@ -137,7 +154,7 @@ def test_several_adapters_find_what_one_finds() -> None:
 def test_what_is_saved_is_judged_alike_without_the_client(tmp_path: Path) -> None:
     command = (*REFERENCE, "--defect", "thinking-summed")
     outcome = run(SHORT, command=command, save=tmp_path, rules=("thinking/*",))
-    (saved,) = tmp_path.iterdir()
+    saved = tmp_path / cassette(SHORT).name
     again = check_paths([saved], rules=("thinking/*",))
     assert {finding.rule for finding in again.findings} == rules_of(outcome)
     seen = open_recording(saved).exchanges[0].seen
@@ -149,3 +166,94 @@ def test_a_run_of_chosen_rules_judges_no_others() -> None:
     outcome = run(SHORT, rules=("thinking/client/*",))
     suites = {rule for rule in outcome.report.verdicts if not rule.startswith("harness/")}
     assert suites == {"thinking/client/agrees-with-wire"}
+
+
+def test_requests_that_are_saved_are_judged_alike_without_the_client(tmp_path: Path) -> None:
+    command = (*REFERENCE, "--like", "opal")
+    chosen = {"profile": "openhands-sdk", "rules": ("effort/chat/*",)}
+    outcome = run(SHORT, command=command, save=tmp_path, dialects=("openai.chat",), **chosen)
+    saved = tmp_path / "choices-openai.chat.cassette.jsonl"
+    again = check_paths([saved], rules=("effort/chat/*",))
+    assert {stream.profile for stream in again.streams} == {"openhands-sdk/strict"}
+    assert kept(again) == {rule for rule in kept(outcome.report) if rule.startswith("effort/")}
+    assert again.findings == ()
+    assert "effort/chat/sent" in kept(again)
+    asked = [each.asked for each in open_recording(saved).exchanges]
+    assert {"model": "gpt-5", "effort": "low"} in asked
+
+
+def test_requests_that_are_saved_break_no_rule_of_servers(tmp_path: Path) -> None:
+    run(SHORT, profile="reference-client", save=tmp_path, rules=("effort/*",))
+    saved = sorted(tmp_path.glob("choices-*"))
+    assert len(saved) == 3
+    assert [finding.message for finding in check_paths(saved).findings] == []
+
+
+def kept(report: Report) -> set[str]:
+    return {rule for rule, verdict in report.verdicts.items() if verdict is Verdict.PASS}
+
+
+def test_a_client_is_held_to_its_own_promises_on_every_recording() -> None:
+    wanted = ("history/*", "effort/chat/*")
+    never = run(SHORT, TOOLS, profile="openhands-document", rules=wanted)
+    assert rules_of(never) == set()
+    assert {s.profile for s in never.report.streams} >= {"openhands-document/deepseek"}
+    like = (*REFERENCE, "--like", "openhands-document")
+    found = run(SHORT, TOOLS, command=like, profile="opal", rules=wanted)
+    assert rules_of(found) == {"history/chat/always-carried", "effort/chat/default-level"}
+
+
+def test_a_dialect_without_a_profile_of_the_client_is_left_out() -> None:
+    outcome = run(SHORT, SUMMARY, profile="openhands-document")
+    assert {stream.dialect for stream in outcome.report.streams} == {"openai.chat"}
+    with pytest.raises(
+        UsageError, match=r"profile 'openhands-document' is there for openai\.chat only"
+    ):
+        run(SUMMARY, profile="openhands-document", dialects=("openai.responses",))
+    with pytest.raises(UsageError, match="no profile 'openhand'"):
+        run(SHORT, profile="openhand")
+
+
+FORMS = {
+    "flat": set(),
+    "nested": {"harness/stored-flat"},
+    "empty": {"harness/stored-lean"},
+    "thoughtless": {"harness/stored-flat", "harness/restores"},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_a_client_stores_is_what_it_promises(form: str) -> None:
+    command = (sys.executable, str(Path(FAKE).with_name("client_store.py")), form)
+    outcome = run(SHORT, command=command, profile="openhands-document", rules=("thinking/*",))
+    assert rules_of(outcome) == FORMS[form]
+    assert "harness/stored-flat" not in run(SHORT, command=command).report.verdicts
+
+
+EXTRACTS = {
+    "in-order": set(),
+    "first": {"two-fields", "other-fields", "field-and-blocks"},
+    "blocks-first": {"field-and-blocks"},
+    "by-key": {"two-fields", "other-fields"},
+    "blank": {"two-fields", "other-fields", "field-and-blocks"},
+    "twice": {"mirrored"},
+    "two-fields": {"other-fields"},
+}
+
+
+@pytest.mark.parametrize("way", EXTRACTS)
+def test_thinking_in_several_places_is_extracted_as_promised(way: str) -> None:
+    command = (sys.executable, str(Path(FAKE).with_name("client_extract.py")), way)
+    outcome = run(SHORT, command=command, profile="openhands-document", rules=("thinking/*",))
+    assert rules_of(outcome) == ({"harness/extracts-in-order"} if EXTRACTS[way] else set())
+    broken = {stream.role for stream in outcome.report.streams if stream.findings}
+    assert broken == EXTRACTS[way]
+
+
+def test_extraction_is_the_clients_own_business_unless_promised() -> None:
+    command = (sys.executable, str(Path(FAKE).with_name("client_extract.py")), "first")
+    outcome = run(SHORT, command=command, rules=("thinking/*",))
+    verdict = outcome.report.verdicts["harness/extracts-in-order"]
+    assert (verdict, outcome.cases) == (Verdict.NOT_APPLICABLE, 0)
+    silent = run(SHORT, command=(sys.executable, FAKE, "plain"))
+    assert "harness/extracts-in-order" not in silent.report.verdicts

@@ -14,7 +14,16 @@ import pytest
 
 from conformance.cassette import Cassette, read
 from conformance.errors import CassetteError, RemoteError, UsageError
-from conformance.targets.recording import Asking, Origin, Terms, load_requests, record_directly
+from conformance.events import Exchange
+from conformance.targets.recording import (
+    Asking,
+    Origin,
+    Questions,
+    Terms,
+    in_turn,
+    load_requests,
+    record_directly,
+)
 from conformance.targets.recording.upstream import certificates
 from conformance.targets.server_limits import Limits
 from tests.targets.record_peers import END, HEAD, Script, chunked, origin
@@ -33,7 +42,8 @@ def recorded(
     async def run() -> Upstream:
         async with origin(*scripts) as server:
             where = Origin.parse(f"{server.url}/v1")
-            await record_directly(where, asked, target, Terms(), limits=limits or Limits(), **more)
+            bounds = limits or Limits()
+            await record_directly(where, in_turn(asked), target, Terms(), limits=bounds, **more)
             return server
 
     server = asyncio.run(run())
@@ -81,7 +91,7 @@ def test_what_came_is_kept_when_it_is_given_up(
 
     async def run() -> None:
         async with origin(script) as server:
-            asked = [Asking("/v1/messages", BODY)]
+            asked = in_turn([Asking("/v1/messages", BODY)])
             terms = Terms(max_bytes=90)
             await record_directly(Origin.parse(server.url), asked, target, terms, limits=limits)
 
@@ -156,12 +166,12 @@ def test_tls_is_spoken_and_strangers_are_not_trusted(
             asked = [Asking("/v1/responses", BODY)]
             with pytest.raises(RemoteError, match="TLS failed"):
                 await record_directly(
-                    where, asked, tmp_path / "no.cassette.jsonl", Terms(), limits=Limits()
+                    where, in_turn(asked), tmp_path / "no.cassette.jsonl", Terms(), limits=Limits()
                 )
             monkeypatch.setenv("SSL_CERT_FILE", str(pem))
             certificates.cache_clear()
             await record_directly(
-                where, asked, tmp_path / "yes.cassette.jsonl", Terms(), limits=Limits()
+                where, in_turn(asked), tmp_path / "yes.cassette.jsonl", Terms(), limits=Limits()
             )
 
     asyncio.run(run())
@@ -176,3 +186,27 @@ def certificate(folder: Path) -> Path:
     subprocess.run([*command.split(), *extra], check=True, capture_output=True)
     both.write_bytes(cert.read_bytes() + key.read_bytes())
     return both
+
+
+def test_what_came_is_told_to_whoever_asks_on(tmp_path: Path) -> None:
+    heard: list[Exchange] = []
+
+    def asking() -> Questions:
+        first = yield Asking("/chat/completions", BODY, scenario="tools", role="tool-turn")
+        heard.append(first)
+        heard.append((yield Asking("/chat/completions", BODY, after=first.number, role="more")))
+
+    secret = b'data: {"key": "sk-proj-' + b"a1B2" * 10 + b'"}\n\n'
+    target = tmp_path / "a.cassette.jsonl"
+
+    async def run() -> None:
+        script = Script([HEAD, chunked(secret), END])
+        async with origin(script, script) as server:
+            where = Origin.parse(f"{server.url}/v1")
+            await record_directly(where, asking(), target, Terms(), limits=Limits())
+
+    asyncio.run(run())
+    assert [chunk.data for each in heard for chunk in each.chunks] == [secret, secret]
+    assert secret[8:] not in target.read_bytes()  # only memory has it
+    first, second = read(target).exchanges
+    assert (first.scenario, first.role, second.after) == ("tools", "tool-turn", 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 import zlib
 from collections.abc import Callable
 
@@ -10,7 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.targets.server_body import Decoder, UndecodableError
+from conformance.targets.server_body import Decoder, UndecodableError, decodable, wanting
+
+
+def _brotli(data: bytes) -> bytes:
+    import brotli  # noqa: PLC0415  # an extra
+
+    packed: bytes = brotli.compress(data)
+    return packed
+
+
+def _zstd(data: bytes) -> bytes:
+    import zstandard  # noqa: PLC0415  # an extra
+
+    packed: bytes = zstandard.compress(data)
+    return packed
+
 
 Pack = Callable[[bytes], bytes]
 PACKED: dict[str, Pack] = {
@@ -20,6 +36,7 @@ PACKED: dict[str, Pack] = {
     "X-GZIP": gzip.compress,
     "deflate": zlib.compress,
 }
+PACKED |= {name: pack for name, pack in (("br", _brotli), ("zstd", _zstd)) if name in decodable()}
 
 
 def cut(data: bytes, places: list[int]) -> list[bytes]:
@@ -57,4 +74,36 @@ def test_members_may_follow_each_other() -> None:
     decoder = Decoder("gzip", 100)
     assert (
         b"".join(decoder.feed(packed[at : at + 5]) for at in range(0, len(packed), 5)) == b"one two"
+    )
+
+
+@pytest.mark.parametrize("encoding", sorted({"br", "zstd"} - decodable()))
+def test_who_lacks_a_library_is_told_which(encoding: str) -> None:
+    with pytest.raises(UndecodableError, match=wanting(encoding)):
+        Decoder(encoding, 100).feed(b"x")
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd"])
+def test_a_bomb_ends_at_the_limit(encoding: str) -> None:
+    if encoding not in PACKED:
+        pytest.skip(f"no library for {encoding} is here: {wanting(encoding)}")
+    packed = PACKED[encoding](b"a" * 50_000_000)
+    decoder = Decoder(encoding, 1 << 20)
+    tracemalloc.start()
+    try:
+        assert len(decoder.feed(packed)) == 1 << 20
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+    assert decoder.is_full
+    assert decoder.feed(packed) == b""
+
+
+def test_frames_of_zstd_may_follow_each_other() -> None:
+    if "zstd" not in PACKED:
+        pytest.skip(f"no library for zstd is here: {wanting('zstd')}")
+    packed = b"".join(map(PACKED["zstd"], (b"one ", b"two")))
+    decoder = Decoder("zstd", 100)
+    assert b"".join(decoder.feed(packed[at : at + 3]) for at in range(0, len(packed), 3)) == (
+        b"one two"
     )

@@ -124,6 +124,7 @@ def test_gzip_is_read_though_nobody_asked_for_it() -> None:
     assert b"accept-encoding: identity" in heard.requests[0].lower()
     assert found.exchange.response is not None
     assert found.exchange.response.header("content-encoding") is None
+    assert found.exchange.response.header("x-decoded-from") == "gzip"
 
 
 NO_ANSWER: list[tuple[str, Behaviour, str]] = [

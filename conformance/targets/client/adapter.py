@@ -20,7 +20,7 @@ from conformance.targets.client.protocol import (
     stray,
 )
 
-End = Literal["completed", "failed", "cut", "skipped", "errored", "requested", "told"]
+End = Literal["completed", "failed", "cut", "skipped", "errored", "requested", "told", "kept"]
 MOST_EVENTS: Final = 200_000
 
 
@@ -29,13 +29,14 @@ class Told:
     """What an adapter answered to one command.
 
     `how` is the end of a stream, or which other answer came; `why` the reason of `skipped` and
-    `errored`; `request` is there for `requested`.
+    `errored`; `request` is there for `requested`, `stored` for `kept`.
     """
 
     how: End
     events: tuple[Mapping[str, Any], ...] = ()
     why: str = ""
     request: Request | None = None
+    stored: Mapping[str, Any] | None = None
 
 
 class Adapter:
@@ -126,4 +127,6 @@ def _told(said: Mapping[str, Any], events: list[Mapping[str, Any]], line: bytes)
         return Told("requested", request=request_of(said["request"]))
     if "events" in said:
         return Told("told", tuple(said["events"]))
+    if "stored" in said:
+        return Told("kept", stored=said["stored"])
     raise stray(line, "it answers nothing that was asked")

@@ -9,7 +9,9 @@ from conformance.events import Exchange, Request
 from conformance.profiles import Profile
 
 HELLO: Final = {"role": "user", "content": "What is 2 + 2?"}
+AGAIN: Final = {"role": "user", "content": "And why?"}
 OPT_IN: Final = "x-include-thinking"
+_OF_USER: Final = ("effort", "summary", "history", "include_thinking")
 _TRUE: Final = frozenset({"1", "true", "yes"})
 
 
@@ -23,6 +25,12 @@ def conversation(exchange: Exchange, profile: Profile) -> dict[str, Any]:
         "messages": messages(body),
         "options": options(body, exchange.request, profile),
     }
+
+
+def chosen(said: Mapping[str, Any]) -> dict[str, Any]:
+    """What the user of the client chose in such a command, as recordings hold it."""
+    options = said["options"]
+    return {"model": said["model"], **{key: options[key] for key in _OF_USER if key in options}}
 
 
 def messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:

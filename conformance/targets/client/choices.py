@@ -1,75 +1,142 @@
-"""What a user can choose, and what a store can hold: cases that need no recording."""
+"""What a user can choose, put to a client: cases that need no recording.
+
+Rule 1: what was chosen stands in the request, in whatever form the dialect has for it; `off`
+stands nowhere, and a model that takes no effort is sent none.
+Rule 2: which form it has to be, a client's profile promises: the rules of `effort/` and
+`summary/request` look at the request beside what was chosen.
+Rule 3: a level is changed in mid-session, after an answer that was asked for with another one.
+Rule 4: where nothing is chosen, the default of the client stands or none, as its profile says.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 from conformance.check import StreamResult, harness
-from conformance.events import Chunk, Exchange, Request, Response
+from conformance.events import Exchange, Request
+from conformance.profiles import Profile
 from conformance.targets.client.adapter import Told
-from conformance.targets.client.asking import HELLO, OPT_IN
-from conformance.targets.client.gathering import Gathering
+from conformance.targets.client.asking import AGAIN, HELLO, OPT_IN, chosen
 from conformance.targets.client.judging import Judging, Verdicts, asked, error, result
-from conformance.targets.client.protocol import NEXT_REQUEST, RESTORE
+from conformance.targets.client.models import ANY, differing, matching
+from conformance.targets.client.protocol import NEXT_REQUEST, STREAM
+from conformance.targets.client.smoke import ANSWER, answered, short
 from conformance.targets.client.station import Station
-from conformance.targets.client.visit import Tally
+from conformance.targets.client.visit import BODIES, Tally
 
 EFFORTS: Final = ("low", "medium", "high", "max")
 SUMMARIES: Final = ("auto", "concise", "detailed")
+OFF: Final = "off"
+_BEFORE: Final = "low"
+_AFTER: Final = "high"
 _TRUE: Final = frozenset({"1", "true", "yes"})
+_RULES: Final = {"role": "system", "content": "Answer in one sentence."}
 # Where a level of effort may stand in a request, and where a summary.
 _EFFORT_AT: Final = ("reasoning_effort", "reasoning.effort", "output_config.effort", "thinking")
-_THINKING: Final = "2 plus 2 is 4."
-_TEXT: Final = "4."
-# One turn in the three forms in which it has been written to disk.
-STORED: Final[tuple[Mapping[str, Any], ...]] = (
-    {"thought": _TEXT},
-    {"thought": {"text": _TEXT, "reasoning_content": _THINKING}},
-    {"thought": _TEXT, "reasoning_content": _THINKING},
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An option that is chosen, and the paths of the request where it may stand."""
+    """What is chosen, of which model, and the paths of the request where it has to stand.
+
+    `before` is what was chosen for the answer that it comes after.
+    """
 
     name: str
     options: Mapping[str, Any]
     at: tuple[str, ...] = ()
     header: str = ""
+    model: str = ANY
+    messages: tuple[Mapping[str, Any], ...] = (HELLO,)
+    before: Mapping[str, Any] = field(default_factory=dict)
+
+    def said(self) -> dict[str, Any]:
+        """`model`, `messages` and `options` of the command."""
+        messages = [dict(entry) for entry in self.messages]
+        return {"model": self.model, "messages": messages, "options": dict(self.options)}
 
     def stands_in(self, request: Request) -> bool:
-        """Whether the request holds it in any form."""
+        """Whether the request holds it in any form; true of what is to stand nowhere."""
         if self.header:
             values = [v for name, v in request.headers if name.lower() == self.header]
             return any(value.strip().lower() in _TRUE for value in values)
-        return any(_at(request.json, path) is not None for path in self.at)
+        return not self.at or any(_at(request.json, path) is not None for path in self.at)
 
 
-def choices(dialect: str) -> Iterator[Choice]:
-    """Everything that the API of a dialect lets a user choose."""
-    for level in EFFORTS:
-        yield Choice(f"effort-{level}", {"effort": level}, _EFFORT_AT)
-    if dialect == "openai.responses":
-        for kind in SUMMARIES:
-            # Without effort some servers neither think nor summarise.
-            options = {"effort": "low", "summary": kind}
-            yield Choice(f"summary-{kind}", options, ("reasoning.summary",))
-    if dialect == "openai.chat":
+def choices(profile: Profile) -> Iterator[Choice]:
+    """Everything that the API of a dialect lets a user choose, by the profile's own models."""
+    # The order stands: a finding's id has the number of its case.
+    takers = list(_takers(profile))
+    for model in takers[:1]:
+        yield from _efforts("effort", model)
+        if profile.dialect == "openai.responses":
+            yield from _summaries(model)
+    if profile.dialect == "openai.chat":
         yield Choice("opt-in", {"include_thinking": True}, header=OPT_IN)
+    for model in takers[1:]:
+        yield from _efforts("adaptive-effort", model)
+    for model in takers:
+        yield from _instructed(model)
+        yield Choice(f"changed-{model}", {"effort": _AFTER}, _EFFORT_AT, model=model, before=_LOW)
+    yield from _of_others(profile)
+    # Rule 4, of models that take effort and of one that does not.
+    for model in (*takers, *islice(differing(profile, "effort_models"), 1)):
+        yield Choice(f"default-{model}", {}, model=model)
 
 
-def choose(station: Station, judging: Judging, tally: Tally) -> Iterator[StreamResult]:
-    """The requests that a client would send for every choice, judged."""
+_LOW: Final = {"effort": _BEFORE}
+
+
+def _efforts(name: str, model: str) -> Iterator[Choice]:
+    for level in EFFORTS:
+        yield Choice(f"{name}-{level}", {"effort": level}, _EFFORT_AT, model=model)
+
+
+def _summaries(model: str) -> Iterator[Choice]:
+    for kind in SUMMARIES:
+        # Without effort some servers neither think nor summarise.
+        options = {"effort": "low", "summary": kind}
+        yield Choice(f"summary-{kind}", options, ("reasoning.summary",), model=model)
+
+
+def _instructed(model: str) -> Iterator[Choice]:
+    """With a system prompt, whose role may change with the level."""
+    talk = (_RULES, HELLO)
+    high = {"effort": _AFTER}
+    yield Choice(f"instructed-{model}", high, _EFFORT_AT, model=model, messages=talk)
+    yield Choice(f"instructed-off-{model}", {"effort": OFF}, model=model, messages=talk)
+
+
+def _takers(profile: Profile) -> Iterator[str]:
+    """A model that takes effort; of Messages one that takes a budget, and one that decides."""
+    names = list(matching(profile, "effort_models"))
+    if profile.dialect == "anthropic.messages":
+        names.sort(key=lambda name: name != ANY and not name.startswith("claude"))
+    adaptive = set(matching(profile, "adaptive_models"))
+    yield from [name for name in names if name not in adaptive][:1]
+    yield from [name for name in names if name in adaptive][:1]
+
+
+def _of_others(profile: Profile) -> Iterator[Choice]:
+    """Of a model that takes no effort, where the client tells models apart."""
+    for model in islice(differing(profile, "effort_models"), 1):
+        for level in (OFF, *EFFORTS):
+            talk = (_RULES, HELLO) if level == OFF else (HELLO,)
+            yield Choice(f"other-model-{level}", {"effort": level}, model=model, messages=talk)
+
+
+def choose(
+    station: Station, judging: Judging, tally: Tally, sent: list[Exchange]
+) -> Iterator[StreamResult]:
+    """The requests that a client would send for every choice, judged; `sent` takes them."""
     if NEXT_REQUEST not in station.about.ops:
         return
     dialect = judging.dialect.name
-    for number, choice in enumerate(choices(dialect), 1):
-        said = {"model": "m", "messages": [dict(HELLO)], "options": dict(choice.options)}
-        told = station.next_request(dialect, said)
+    for number, choice in enumerate(choices(judging.profile), 1):
+        told = _asked(station, dialect, choice)
         tally.count(NEXT_REQUEST, dialect, told)
         where = f"choices/{choice.name}/{number}/client"
         place = Exchange(number=number, scenario="choices", role=choice.name, dialect=dialect)
@@ -79,60 +146,39 @@ def choose(station: Station, judging: Judging, tally: Tally) -> Iterator[StreamR
         elif told.request is None:
             yield result(judging, place, error(where, told))
         else:
-            yield result(judging, place, _chosen(judging, choice, told.request, where))
+            like = answered(dialect)
+            made = asked(told.request, number, choice.name, like, chosen(choice.said()))
+            sent.append(made)
+            yield result(judging, place, _judged(judging, choice, made, told.request, where))
 
 
-def _chosen(judging: Judging, choice: Choice, request: Request, where: str) -> Verdicts:
-    made = judging.requests([asked(request, 1, "", _EMPTY)])
+def _asked(station: Station, dialect: str, choice: Choice) -> Told:
+    said = choice.said()
+    if not choice.before:
+        return station.next_request(dialect, said)
+    if STREAM not in station.about.ops or BODIES in station.about.features:
+        history = [*said["messages"], {"role": "assistant", "content": ANSWER}, dict(AGAIN)]
+        return station.next_request(dialect, {**said, "messages": history})
+    first = {**said, "options": dict(choice.before)}
+    told, _, seq = station.stream(short(dialect), dialect, first)
+    if told.how != "completed":
+        return told
+    return station.next_request(dialect, said, seq, [dict(AGAIN)])
+
+
+def _judged(
+    judging: Judging, choice: Choice, made: Exchange, request: Request, where: str
+) -> Verdicts:
+    verdicts = judging.requests([made])
     found = None
     if not choice.stands_in(request):
         expected = choice.header or " or ".join(choice.at)
         found = harness.finding(harness.NEXT_REQUEST, where, expected, "none of it")
-    made.state(harness.NEXT_REQUEST, found)
-    return made
-
-
-def restore(station: Station, judging: Judging, tally: Tally) -> Iterator[StreamResult]:
-    """What a client makes of turns that were stored, in every form."""
-    if RESTORE not in station.about.ops:
-        return
-    for number, stored in enumerate(STORED, 1):
-        told = station.restore(stored)
-        tally.count(RESTORE, judging.dialect.name, told)
-        place = Exchange(number=number, scenario="stored", role=f"form-{number}")
-        gathered = Gathering()
-        if told.how == "skipped":
-            note = f"not run: the client skips it: {told.why}"
-            yield result(judging, place, Verdicts(), (note,))
-            continue
-        made = _restored(judging, stored, told, number)
-        gathered.add("restore", made)
-        yield result(judging, place, gathered.whole())
-
-
-def _restored(judging: Judging, stored: Mapping[str, Any], told: Told, number: int) -> Verdicts:
-    if told.how != "told":
-        return error(f"stored/form-{number}", told)
-    return judging.message(_body(stored, number), told)
-
-
-def _body(stored: Mapping[str, Any], number: int) -> Exchange:
-    """A chat completion that says what was stored."""
-    thought = stored["thought"]
-    inner = thought if isinstance(thought, Mapping) else {**stored, "text": thought}
-    message = {"role": "assistant", "content": inner["text"]}
-    if "reasoning_content" in inner:
-        message["reasoning_content"] = inner["reasoning_content"]
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    body = json.dumps({"object": "chat.completion", "choices": [choice]}).encode()
-    head = Response(200, "1.1", (("content-type", "application/json"),))
-    return Exchange(number=number, response=head, chunks=(Chunk(body, 0.0),), scenario="stored")
+    verdicts.state(harness.NEXT_REQUEST, found)
+    return verdicts
 
 
 def _at(value: Any, path: str) -> Any:
     for key in path.split("."):
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
-
-
-_EMPTY: Final = Exchange(response=Response(200, "1.1", ()))

@@ -1,7 +1,6 @@
 """What a client reported, judged: against the bytes, by the suites, and by `harness/...`.
 
-Rule 1: a rule that names an event which came, and which the client does not declare, says nothing
-        of this client: NOT-APPLICABLE.
+Rule 1: events that the client does not declare are held against it nowhere, as `check.client` says.
 Rule 2: where the stream broke off, calls and usage need not have been told; where that was after
         the finish, neither need the break. What is still owed then is owed by the stream, and
         rules about what servers send have been judged by the whole stream.
@@ -19,27 +18,28 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from conformance.check import Rulebook, StreamResult, harness
-from conformance.check.client import check_client
+from conformance.check.client import check_client, compares_views, unheard
 from conformance.check.comparisons import comparisons
 from conformance.check.expectations import judges_requests
 from conformance.check.result import Finding
 from conformance.check.running import check_wire
+from conformance.check.sent import Sent, read_sent
 from conformance.check.trace import decode
 from conformance.check.view import Judged, Setting
 from conformance.dialects import get
 from conformance.dialects.base import NOT_JSON
-from conformance.events import SEMANTIC_EVENTS, Exchange, Request
+from conformance.events import Exchange, Request
 from conformance.profiles import Profile, reading
-from conformance.rules.model import Answer, Compare, Rule
+from conformance.rules.model import Answer, Rule
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.protocol import Implementation
-from conformance.targets.client.sent import Sent, read_sent
 from conformance.targets.client.variation import Kind
 
 _OPEN: Final = frozenset({"tool.end", "usage"})
 _AFTER_FINISH: Final = frozenset({"done", "cut", "error"})
 _BROKEN: Final = frozenset({"failed", "cut"})
+_DECIDED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.ERROR})
 
 
 @dataclass(slots=True)
@@ -55,6 +55,13 @@ class Verdicts:
         self.verdicts[rule.id] = finding.verdict if finding else Verdict.PASS
         if finding:
             self.findings.append(finding)
+
+    def complete(self, other: Verdicts) -> None:
+        """What another judgement of the same decides and this one does not."""
+        open_ = {rule for rule in other.verdicts if self.verdicts.get(rule) not in _DECIDED}
+        self.verdicts |= {rule: other.verdicts[rule] for rule in open_}
+        self.reasons |= {rule: why for rule, why in other.reasons.items() if rule in open_}
+        self.findings += [found for found in other.findings if found.rule in open_]
 
     def withdraw(self, rule: str, why: str) -> None:
         """A rule says nothing here after all."""
@@ -88,8 +95,7 @@ class Judging:
         bound = rulebook.bound(profile)
         self.setting = Setting(self.dialect, profile, bound, file=file, named=named)
         self._rules = {rule.id: rule for rule in rulebook.rules}
-        self._named = {rule.id: _types(rule) for rule in rulebook.rules}
-        two = {rule.id for rule in rulebook.rules if _compares_views(rule)}
+        two = {rule.id for rule in rulebook.rules if compares_views(rule)}
         self._of_views = two
         small = Rulebook(rulebook.suites, sorted(two)) if two else None
         self._small = replace(self.setting, bound=small.bound(profile)) if small else None
@@ -159,16 +165,17 @@ class Judging:
         return check_wire(setting, exchange, exchange.chunks, exchange.end)
 
     def _withdraw(self, made: Verdicts, sent: Sent) -> None:
-        """Rule 1."""
-        silent = sent.types - self.about.events
-        for rule in (made.verdicts.keys() & self._rules.keys()) - self._of_views:
-            missing = self._named.get(rule, frozenset()) & silent
-            if missing:
-                made.withdraw(rule, f"the client does not report {', '.join(sorted(missing))}")
-            elif sent.ends != "completed" and not self._holds_of_parts(rule):
-                made.withdraw(rule, "the stream broke off")
-
-        if "refusal.delta" in silent:
+        """Rules 1 to 3."""
+        rules = self._rules.values()
+        silent = dict(unheard(rules, made.verdicts, sent.types, self.about.events))
+        for rule, why in silent.items():
+            made.withdraw(rule, why)
+        if sent.ends != "completed":
+            judged = made.verdicts.keys() & self._rules.keys() - self._of_views - silent.keys()
+            for rule in judged:
+                if not self._holds_of_parts(rule):
+                    made.withdraw(rule, "the stream broke off")
+        if "refusal.delta" in sent.types - self.about.events:
             for rule in made.verdicts.keys() & self._of_views:
                 made.withdraw(rule, "the client does not report refusal.delta")
 
@@ -227,15 +234,19 @@ def error(where: str, told: Told) -> Verdicts:
     return made
 
 
-def asked(request: Request, number: int, role: str, like: Exchange | None = None) -> Exchange:
-    """An exchange that holds what a client would send; its answer says nothing."""
-    return Exchange(
+def asked(
+    request: Request, number: int, role: str, like: Exchange, chosen: Mapping[str, Any]
+) -> Exchange:
+    """An exchange that holds what a client would send; its answer, that of `like`, says nothing."""
+    return replace(
+        like,
         number=number,
         request=request,
-        response=like.response if like else None,
-        chunks=like.chunks if like else (),
-        dialect=like.dialect if like else None,
         role=role,
+        hop="",
+        scenario="",
+        seen=None,
+        asked=chosen,
     )
 
 
@@ -290,12 +301,3 @@ def _ending(sent: Sent, told: Told, where: str) -> Finding | None:
 def _is_refused(exchange: Exchange) -> bool:
     status = exchange.response.status if exchange.response else None
     return status is not None and status >= 300
-
-
-def _types(rule: Rule) -> frozenset[str]:
-    types = {kind for alias in rule.aliases.values() for kind in alias.types}
-    return frozenset(types & SEMANTIC_EVENTS.keys())
-
-
-def _compares_views(rule: Rule) -> bool:
-    return isinstance(rule.form, Compare) and rule.form.left.view != rule.form.right.view

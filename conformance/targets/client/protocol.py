@@ -24,8 +24,9 @@ STREAM: Final = "stream"
 NEXT_REQUEST: Final = "next_request"
 EXTRACT: Final = "extract"
 RESTORE: Final = "restore"
+STORE: Final = "store"
 MOST_SHOWN: Final = 200  # characters of a line in a message
-_NAMES: Final = ("event", "end", "skipped", "errored", "request", "events")
+_NAMES: Final = ("event", "end", "skipped", "errored", "request", "events", "stored")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,7 @@ _FORMS: Final = {
     "errored": "errored",
     "request": "requested",
     "events": "told",
+    "stored": "kept",
     "implementation": "introduction",
 }
 

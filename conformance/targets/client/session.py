@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -11,30 +11,38 @@ from pathlib import Path
 from typing import Final
 
 from conformance import shipped
-from conformance.cassette import Cassette, Recording, open_recording, write
+from conformance.cassette import Cassette, Header, Recording, open_recording, write
 from conformance.check import Choices, Report, Rulebook, StreamResult, harness
 from conformance.check.identification import signed
-from conformance.check.recordings import choose_dialect, choose_profile, files, recognised
+from conformance.check.recordings import (
+    choose_dialect,
+    choose_profile,
+    files,
+    judged_by,
+    recognised,
+)
+from conformance.check.sent import read_sent
 from conformance.dialects import SUPPORTED, get
 from conformance.dialects.base import Reading
 from conformance.errors import SpecError, UsageError
 from conformance.events import Exchange
-from conformance.profiles import Profile
+from conformance.profiles import Profile, laid_over
 from conformance.report.wording import count
-from conformance.targets.client import choices
+from conformance.targets.client.choices import choose
+from conformance.targets.client.extracted import SCENARIO, extract
 from conformance.targets.client.judging import Judging, Verdicts, result
 from conformance.targets.client.process import Bounds
 from conformance.targets.client.protocol import STREAM, Implementation
-from conformance.targets.client.sent import read_sent
+from conformance.targets.client.reconnecting import RECONNECT, reconnect
 from conformance.targets.client.smoke import smoke, unknown
 from conformance.targets.client.station import Log, Station
+from conformance.targets.client.stored import DIALECT, restore, store
 from conformance.targets.client.variation import Extent
 from conformance.targets.client.visit import BODIES, Tally, Visit
 from conformance.targets.replay import serving
 from conformance.targets.replay.tape import stem
 
 Progress = Callable[[str], None]
-_DIALECT_OF_CHOICES: Final = "openai.chat"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,8 @@ class Session:
         self.about = stations[0].about
         if options.target:
             self.about = replace(self.about, name=options.target, version="")
+        self.chosen = Choices(profile=options.profile, folders=options.folders)
+        self.clients = self._clients()
         self.dialects = self._dialects()
 
     def run(self, found: Sequence[Path]) -> ClientOutcome:
@@ -123,6 +133,7 @@ class Session:
         streams = [stream for each in visited for stream in each.streams]
         is_idle = speaks and not streams
         streams += self._choices(tally)
+        streams += self._reconnects(tally)
         streams += self._declared(tally)
         if smokes:
             smoke(self.stations[0], self.dialects[0])
@@ -138,7 +149,29 @@ class Session:
         if not wanted:
             said = ", ".join(self.about.dialects)
             raise UsageError(f"the client speaks {said}", hint="see --api and --dialect")
-        return tuple(wanted)
+        judged = [each for each in wanted if not self.clients or each in self.clients]
+        if not judged:
+            said = ", ".join(sorted(self.clients))
+            raise UsageError(f"profile {self.chosen.profile!r} is there for {said} only")
+        return tuple(judged)
+
+    def _clients(self) -> Mapping[str, Profile]:
+        """The client's profile that was named, by dialect; empty where a server's was, or none.
+
+        Raises UsageError where no dialect of the client has a profile of that name.
+        """
+        if self.chosen.profile is None:
+            return {}
+        found: list[Profile] = []
+        missing: UsageError | None = None
+        for name in set(self.about.dialects) & set(SUPPORTED):
+            try:
+                found.append(choose_profile(get(name), self.chosen, None, self.rulebook.profile)[0])
+            except UsageError as err:
+                missing = err
+        if missing is not None and not found:
+            raise missing
+        return {profile.dialect: profile for profile in found if profile.side == "client"}
 
     def _all(self, found: Sequence[Path]) -> list[Visited]:
         """Every recording, in the order in which they were found."""
@@ -185,7 +218,8 @@ class Session:
             )
             if is_rich and visit.seen is not None:
                 edited.add(dialect)
-            watched.append(replace(exchange, seen=visit.seen))
+            # The request is the recording's own: nobody of this client's users chose it.
+            watched.append(replace(exchange, seen=visit.seen, asked=None))
         if self.options.save and watched:
             self._save(recording, watched)
         return visited
@@ -200,15 +234,23 @@ class Session:
         if name not in self.dialects or not self._reads(exchange, name):
             return None
         dialect = choose_dialect(exchange, stated)
-        chosen = Choices(profile=self.options.profile, folders=self.options.folders)
-        recorded = recording.header.profile
-        if chosen.profile is None and recorded is None:
-            sender = signed([exchange], dialect, chosen.folders)
-            recorded = sender[0] if sender else None
-        profile, named = choose_profile(dialect, chosen, recorded, self.rulebook.profile)
+        by = judged_by(
+            dialect,
+            self.chosen,
+            recording.header.profile,
+            lambda: signed([exchange], dialect, self.chosen.folders),
+            self.rulebook.profile,
+        )
         path = recording.path
         called = "/".join([*path.resolve().parent.parts[-2:], stem(path)])
-        return Judging(self.rulebook, profile, self.about, str(path), named=named, name=called)
+        return Judging(
+            self.rulebook,
+            by.profile,
+            self.about,
+            str(path),
+            named=by.named or bool(by.notes),
+            name=called,
+        )
 
     def _reads(self, exchange: Exchange, dialect: str) -> bool:
         """Whether the client would ask for so many choices: most SDKs read one."""
@@ -219,25 +261,54 @@ class Session:
 
     def _save(self, recording: Recording, watched: Sequence[Exchange]) -> None:
         """The recording with what the client reported, to be checked again without it."""
-        assert self.options.save is not None
         header = recording.header
         extra = {**header.extra, "implementation": self.about.plain()}
         made = Cassette(replace(header, extra=extra), tuple(watched))
+        self._write(recording.path.name, made)
+
+    def _save_requests(self, judging: Judging, sent: Sequence[Exchange]) -> None:
+        """What the client would send for every choice, beside what was chosen."""
+        dialect, profile = judging.dialect.name, judging.profile
+        # A recording names no file: whoever checks it has the profile beside it.
+        is_file = (self.chosen.profile or "").endswith((".yaml", ".yml"))
+        header = Header(
+            origin="synthetic",
+            dialect=dialect,
+            profile=None if is_file else profile.name,
+            target={"name": self.about.name, "version": self.about.version},
+            extra={"implementation": self.about.plain()},
+        )
+        self._write(f"choices-{dialect}.cassette.jsonl", Cassette(header, tuple(sent)))
+
+    def _write(self, name: str, cassette: Cassette) -> None:
         folder = self.options.save
+        assert folder is not None
         folder.mkdir(parents=True, exist_ok=True)
-        write(folder / recording.path.name, made)
+        write(folder / name, cassette)
 
     def _choices(self, tally: Tally) -> Iterator[StreamResult]:
         for dialect in self.dialects:
             judging = self._strict(dialect, "choices")
-            yield from choices.choose(self.stations[0], judging, tally)
-        judging = self._strict(_DIALECT_OF_CHOICES, "stored")
-        yield from choices.restore(self.stations[0], judging, tally)
+            sent: list[Exchange] = []
+            yield from choose(self.stations[0], judging, tally, sent)
+            if self.options.save and sent:
+                self._save_requests(judging, sent)
+        judging = self._strict(DIALECT, "stored")
+        yield from restore(self.stations[0], judging, tally)
+        yield from store(self.stations[0], judging, tally)
+        if DIALECT in self.dialects:
+            yield from extract(self.stations[0], self._strict(DIALECT, SCENARIO), tally)
+
+    def _reconnects(self, tally: Tally) -> Iterator[StreamResult]:
+        for dialect in self.dialects:
+            yield from reconnect(self.stations[0], self._strict(dialect, RECONNECT), tally)
 
     def _strict(self, dialect: str, file: str) -> Judging:
-        strict: Profile
-        strict, _ = choose_profile(get(dialect), Choices(), None, self.rulebook.profile)
-        return Judging(self.rulebook, strict, self.about, f"{file}/{dialect}", named=True)
+        """Judging of what no recording is behind."""
+        profile = self.rulebook.profile("strict", dialect)
+        if dialect in self.clients:
+            profile = laid_over(self.clients[dialect], profile)
+        return Judging(self.rulebook, profile, self.about, f"{file}/{dialect}", named=True)
 
     def _declared(self, tally: Tally) -> Iterator[StreamResult]:
         """What was declared and refused in every case."""

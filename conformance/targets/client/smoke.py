@@ -32,10 +32,8 @@ _RESPONSE: Final = {
 
 def smoke(station: Station, dialect: str) -> None:
     """A short answer without thinking. Raises HarnessError where it is not told rightly."""
-    exchange = _exchange(_STREAMS[dialect]())
-    way = Variation("smoke", "same", exchange, ReplayOptions(repeat=True))
     said = {"model": "m", "messages": [dict(HELLO)], "options": {}}
-    told, seen, _ = station.stream(way, dialect, said)
+    told, seen, _ = station.stream(short(dialect), dialect, said)
     if told.how in ("errored", "skipped"):
         raise HarnessError(f"the smoke case failed: {told.how}: {told.why}")
     if not any(each.exchange for each in seen):
@@ -54,6 +52,25 @@ def unknown(station: Station) -> None:
     if told.how != "skipped":
         why = f": {told.why}" if told.why else ""
         raise HarnessError(f"an unknown command must be skipped, got {told.how}{why}")
+
+
+def greeting(dialect: str) -> Exchange:
+    """A short answer without thinking."""
+    return _exchange(_STREAMS[dialect]())
+
+
+def short(dialect: str) -> Variation:
+    """The way in which it is replayed."""
+    return Variation("smoke", "same", greeting(dialect), ReplayOptions(repeat=True))
+
+
+def answered(dialect: str) -> Exchange:
+    """That answer beside a request that nobody sends; usage may have been asked for."""
+    events = _STREAMS[dialect]()
+    if dialect == "openai.chat":
+        counts = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        events.insert(-1, ("", {**_HEAD, "choices": [], "usage": counts}))
+    return _exchange(events)
 
 
 def _exchange(events: list[tuple[str, Any]]) -> Exchange:
@@ -91,8 +108,10 @@ def _responses() -> list[tuple[str, Any]]:
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": 2,
     }
+    begun = {"response": {**_RESPONSE, "status": "in_progress", "output": []}}
     told: list[tuple[str, dict[str, Any]]] = [
-        ("response.created", {"response": {**_RESPONSE, "status": "in_progress", "output": []}}),
+        ("response.created", begun),
+        ("response.in_progress", begun),
         (
             "response.output_item.added",
             {"output_index": 0, "item": {**item, "status": "in_progress", "content": []}},

@@ -8,40 +8,53 @@ from __future__ import annotations
 
 import itertools
 import secrets
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from conformance.cassette import Cassette, Header
 from conformance.errors import HarnessError
+from conformance.events import Exchange
 from conformance.targets.client.adapter import Adapter, Told
 from conformance.targets.client.process import Bounds
 from conformance.targets.client.protocol import (
     EXTRACT,
     NEXT_REQUEST,
     RESTORE,
+    STORE,
     STREAM,
     Implementation,
 )
 from conformance.targets.client.variation import Variation
-from conformance.targets.replay import Seen, Serving
+from conformance.targets.replay import ReplayOptions, Seen, Serving
 
 MOST_FAULTS: Final = 5
 _COUNTER = itertools.count(1)
 
 
+class Resumed(NamedTuple):
+    """Requests, and how many seconds after the end of the one before each of them began."""
+
+    seen: list[Seen]
+    waits: list[float]
+
+
 @dataclass(slots=True)
 class Log:
-    """What the replay server saw, by the name of the case."""
+    """What the replay server saw, by the name of the case, and when each request had its end."""
 
-    seen: dict[str, list[Seen]] = field(default_factory=dict)
+    seen: dict[str, list[tuple[Seen, float]]] = field(default_factory=dict)
 
     def note(self, seen: Seen) -> None:
         """Called by the server, in its thread."""
-        self.seen.setdefault(seen.name, []).append(seen)
+        self.seen.setdefault(seen.name, []).append((seen, time.monotonic()))
 
-    def take(self, name: str) -> list[Seen]:
-        return self.seen.pop(name, [])
+    def take(self, name: str) -> Resumed:
+        noted = self.seen.pop(name, [])
+        ends = [0.0, *(end for _, end in noted)]
+        waits = [end - seen.ms / 1000 - ends[n] for n, (seen, end) in enumerate(noted)]
+        return Resumed([seen for seen, _ in noted], waits)
 
 
 class Station:
@@ -81,11 +94,28 @@ class Station:
         self, variation: Variation, dialect: str, said: Mapping[str, Any]
     ) -> tuple[Told, list[Seen], str]:
         """Replays an answer to the client: what it told, what it asked for, and the case's seq."""
+        told, resumed, seq = self._put([variation.exchange], variation.options, dialect, said)
+        return told, resumed.seen, seq
+
+    def resumed(
+        self, answers: Sequence[Exchange], dialect: str, said: Mapping[str, Any]
+    ) -> tuple[Told, Resumed]:
+        """One answer after the other to the requests of one case, each once."""
+        told, resumed, _ = self._put(answers, ReplayOptions(), dialect, said)
+        return told, resumed
+
+    def _put(
+        self,
+        answers: Sequence[Exchange],
+        options: ReplayOptions,
+        dialect: str,
+        said: Mapping[str, Any],
+    ) -> tuple[Told, Resumed, str]:
         seq = str(next(_COUNTER))
         # Any request of this dialect is answered: a client writes its own.
-        served = replace(variation.exchange, request=None, hop="", dialect=dialect)
-        cassette = Cassette(Header(dialect=dialect), (served,))
-        name = self._server.mount(cassette, name=f"case-{seq}", options=variation.options)
+        served = (replace(each, request=None, hop="", dialect=dialect) for each in answers)
+        cassette = Cassette(Header(dialect=dialect), tuple(served))
+        name = self._server.mount(cassette, name=f"case-{seq}", options=options)
         try:
             told = self._ask(
                 {
@@ -118,6 +148,10 @@ class Station:
     def restore(self, stored: Mapping[str, Any]) -> Told:
         """The events of what was stored."""
         return self._ask({"cmd": RESTORE, "seq": str(next(_COUNTER)), "stored": stored})
+
+    def store(self, message: Mapping[str, Any]) -> Told:
+        """What the client would persist of a message."""
+        return self._ask({"cmd": STORE, "seq": str(next(_COUNTER)), "message": message})
 
     def unknown(self) -> Told:
         """A command that nobody knows: the only right answer is `skipped`."""

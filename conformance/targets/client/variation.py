@@ -17,7 +17,7 @@ from conformance.cassette import Clock
 from conformance.check.trace import is_body
 from conformance.events import Chunk, Exchange
 from conformance.mutate import OPERATORS, mutants, taken_apart
-from conformance.targets.client import edges
+from conformance.targets.client.edges import BYTEWISE, edges
 from conformance.targets.replay import Chunking, ReplayOptions, Spot, event_count
 from conformance.targets.replay.script import script
 
@@ -26,7 +26,7 @@ Kind = Literal["same", "edited", "cut", "reset"]
 SEEDS: Final = 20
 MOST_CUTS: Final = 256  # of a long stream so many places are tried, evenly
 _LINE_ENDS: Final = frozenset(b"\r\n")
-_BYTEWISE: Final = 64 * 1024  # a longer body comes in pieces of 7 bytes
+_LONG: Final = 64 * 1024  # a longer body comes in pieces of 7 bytes
 _FRAMING: Final = tuple(
     each
     for each in OPERATORS
@@ -82,11 +82,14 @@ def _is_stream(exchange: Exchange) -> bool:
 
 
 def _chunked(exchange: Exchange) -> Iterator[Variation]:
-    size = sum(len(chunk.data) for chunk in exchange.chunks)
-    bytewise = "bytes:1" if size <= _BYTEWISE else "bytes:7"
-    names = ["events", bytewise, *(f"seed:{number}" for number in range(1, SEEDS + 1))]
+    names = ["events", _bytewise(exchange), *(f"seed:{number}" for number in range(1, SEEDS + 1))]
     for name in names:
         yield Variation(name, "same", exchange, replace(_options(), chunking=Chunking.parse(name)))
+
+
+def _bytewise(exchange: Exchange) -> str:
+    size = sum(len(chunk.data) for chunk in exchange.chunks)
+    return BYTEWISE if size <= _LONG else "bytes:7"
 
 
 def _dressed(exchange: Exchange) -> Iterator[Variation]:
@@ -120,5 +123,6 @@ def _edited(exchange: Exchange, dialect: str) -> Iterator[Variation]:
     for operator in _FRAMING:
         for mutant in mutants(operator, stream, most=1):
             yield Variation(operator.name, "same", mutant.exchange, _options())
-    for name, made in edges.edges(stream):
-        yield Variation(name, "edited", made, _options())
+    for edge in edges(stream):
+        chunking = _bytewise(exchange) if edge.chunking == BYTEWISE else edge.chunking
+        yield Variation(edge.name, "edited", edge.exchange, _options(chunking))

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from conformance.cassette import Recording
 from conformance.check.recordings import Choices, choose_dialect, choose_profile, recognised
+from conformance.check.sent import Sent, read_sent
 from conformance.dialects import SUPPORTED
 from conformance.dialects.base import Dialect
 from conformance.errors import Place, UsageError
@@ -22,7 +23,6 @@ from conformance.profiles import Profile, reading
 from conformance.report.files import write_whole
 from conformance.rules.monitors.gather import MERGED_FIELDS
 from conformance.targets.client.asking import conversation
-from conformance.targets.client.sent import Sent, read_sent
 from conformance.targets.client.variation import Variation, variations
 from conformance.targets.replay.tape import stem
 

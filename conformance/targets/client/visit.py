@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
 
 from conformance.check import StreamResult, harness
+from conformance.check.sent import read_sent
 from conformance.check.trace import is_body
-from conformance.events import Exchange
+from conformance.events import Exchange, Request
+from conformance.profiles import Profile
 from conformance.targets.client.adapter import Told
-from conformance.targets.client.asking import conversation
+from conformance.targets.client.asking import AGAIN, chosen, conversation
 from conformance.targets.client.gathering import Gathering, digest
 from conformance.targets.client.judging import Judging, Verdicts, asked, error, result
+from conformance.targets.client.models import differing, matching
 from conformance.targets.client.protocol import EXTRACT, NEXT_REQUEST, STREAM
-from conformance.targets.client.sent import read_sent
 from conformance.targets.client.station import Station
 from conformance.targets.client.variation import Extent, Variation, variations
 from conformance.targets.replay import Seen
 
-_AGAIN: Final = {"role": "user", "content": "And why?"}
+KNOB: Final = "history_models"
 _OK: Final = 200
 BODIES: Final = "bodies"
 # `extract` has no options, so it cannot say that thinking stands inside the text.
@@ -130,21 +133,23 @@ class Visit:
         if sent.ends != "completed":
             return
         calls = [event for event in sent.events if event["type"] == "tool.end"]
-        adds = [_result(call) for call in calls] or [dict(_AGAIN)]
-        never = "history-never" in self.judging.profile.promises
+        adds = [_result(call) for call in calls] or [dict(AGAIN)]
         options = {k: v for k, v in said["options"].items() if k == "tools"}
-        chosen = {**said, "options": {**options, "history": "never" if never else "send-back"}}
+        options["history"] = _policy(self.judging.profile)
         dialect = self.judging.dialect.name
-        told = self.station.next_request(dialect, chosen, seq, adds)
-        self.tally.count(NEXT_REQUEST, dialect, told)
-        if told.how == "requested" and told.request is not None:
-            is_first = not any(_is_answer(entry) for entry in said["messages"])
-            roles = ("tool-turn", "follow-up") if calls and is_first else ("", "")
-            before = replace(exchange, role=roles[0], hop="")
-            after = asked(told.request, exchange.number + 1, roles[1], exchange)
-            gathered.add("next request", self.judging.requests([before, after]))
-        elif told.how != "skipped":
-            gathered.add("next request", error("next-request", told))
+        is_first = not any(_is_answer(entry) for entry in said["messages"])
+        for model in _models(self.judging.profile, said["model"]):
+            now = {**said, "model": model, "options": options}
+            told = self.station.next_request(dialect, now, seq, adds)
+            self.tally.count(NEXT_REQUEST, dialect, told)
+            if told.how == "requested" and told.request is not None:
+                made = Verdicts()
+                for roles in _roles(is_first=is_first, calls=bool(calls)):
+                    turns = _turns(exchange, told.request, roles, chosen(now))
+                    made.complete(self.judging.requests(turns))
+                gathered.add("next request", made)
+            elif told.how != "skipped":
+                gathered.add("next request", error("next-request", told))
 
     def _extract(self, gathered: Gathering, exchange: Exchange, where: str) -> None:
         """The answer once more, as a whole message."""
@@ -156,6 +161,35 @@ class Visit:
                 gathered.add("extract", self.judging.message(exchange, told))
             elif told.how != "skipped":
                 gathered.add("extract", error(where, told))
+
+
+def _policy(profile: Profile) -> str:
+    """What a user would choose for thinking in the history, by what the profile promises."""
+    if "history-never" in profile.promises:
+        return "never"
+    return "by-model" if "history-by-model" in profile.promises else "send-back"
+
+
+def _models(profile: Profile, model: str) -> list[str]:
+    """The models to go on with: one of either kind where thinking goes back by model."""
+    if "history-by-model" not in profile.promises:
+        return [model]
+    wants, wants_not = matching(profile, KNOB), differing(profile, KNOB)
+    return [*islice(wants, 1), *islice(wants_not, 1)] or [model]
+
+
+def _roles(*, is_first: bool, calls: bool) -> list[tuple[str, str]]:
+    """The roles under which rules compare an answer with what comes after it."""
+    if not is_first:
+        return [("", "")]
+    return [("turn", "next-turn"), *([("tool-turn", "follow-up")] if calls else [])]
+
+
+def _turns(
+    exchange: Exchange, request: Request, roles: tuple[str, str], choice: Mapping[str, Any]
+) -> list[Exchange]:
+    before = replace(exchange, role=roles[0], hop="", asked=choice)
+    return [before, asked(request, exchange.number + 1, roles[1], exchange, choice)]
 
 
 def _repeated(seen: Sequence[Seen], where: str) -> Any:

@@ -1,7 +1,8 @@
 """Named faults of clients, each switched on alone: what conformance has to find.
 
-Nothing in the client knows of them. A defect stands at one of four doors: it sees the bytes before
-they are read, the events before they are reported, what is asked, or the request before it goes.
+Nothing in the client knows of them. A defect stands at one of five doors: it sees the bytes before
+they are read, the events before they are reported, what is asked, the request before it goes, or
+the record before it is stored.
 """
 
 from __future__ import annotations

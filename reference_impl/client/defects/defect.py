@@ -1,9 +1,10 @@
-"""What a defect is, and the four doors at which it may stand."""
+"""What a defect is, and the five doors at which it may stand."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from reference_impl.client.ask import Ask
 from reference_impl.client.event import Event
@@ -13,6 +14,8 @@ Hears = Callable[[bytes], bytes]
 Reports = Callable[[Event], Iterable[Event]]
 Asks = Callable[[Ask], Ask]
 Sends = Callable[[Request], Request]
+Record = dict[str, Any]
+Stores = Callable[[Record], Record]
 
 
 def _bytes(chunk: bytes) -> bytes:
@@ -31,13 +34,17 @@ def _request(request: Request) -> Request:
     return request
 
 
+def _store(record: Record) -> Record:
+    return record
+
+
 @dataclass(frozen=True, slots=True)
 class Defect:
     """One fault. `rules` are the full ids of all rules that find it, cascades included.
 
-    Two ids stand in no suite, only a harness run can judge them: `harness/ending` (which end is
-    told of a stream that broke off) and `harness/next-request` (what would be sent against what
-    was asked for).
+    Three ids stand in no suite, only a harness run can judge them: `harness/ending` (which end is
+    told of a stream that broke off), `harness/next-request` (what would be sent against what was
+    asked for) and `harness/restores` (what is read of what was stored).
 
     `events` makes a door for one stream, so that a defect may remember what went through.
     """
@@ -49,3 +56,4 @@ class Defect:
     events: Callable[[], Reports] = _events
     ask: Asks = _ask
     request: Sends = _request
+    store: Stores = _store

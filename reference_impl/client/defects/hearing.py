@@ -10,6 +10,8 @@ from reference_impl.client.event import Event
 
 AGREES: Final = "thinking/client/agrees-with-wire"
 SHOWN: Final = "stripping/opt-in/shown-when-asked"
+COUNTED: Final = "summary/client/parts-counted"
+SUMMARY: Final = "summary/client/text-agrees"
 SAID: Final = "thinking/start/text-said"
 # Blocks that a defect makes up are numbered from here.
 _MADE_UP: Final = 1000
@@ -263,16 +265,21 @@ HEARING: Final = (
     Defect(
         "thinking-dropped",
         "All thinking is lost.",
-        (AGREES, SHOWN),
+        (AGREES, SHOWN, COUNTED, SUMMARY),
         events=_without("thinking.start", "thinking.part", "thinking.delta", "thinking.end"),
     ),
     Defect(
         "thinking-as-text",
         "Thinking is told as text.",
-        (AGREES, SHOWN, SAID, "wire/chat/opaque-before-text"),
+        (AGREES, SHOWN, SAID, COUNTED, SUMMARY, "wire/chat/opaque-before-text"),
         events=_as_text,
     ),
-    Defect("thinking-summed", "Mirrored fields are added up.", (AGREES,), events=_each(_summed)),
+    Defect(
+        "thinking-summed",
+        "Mirrored fields are added up.",
+        (AGREES, SUMMARY),
+        events=_each(_summed),
+    ),
     Defect(
         "marker-leak",
         "The close marker shows in the text.",
@@ -282,7 +289,7 @@ HEARING: Final = (
     Defect(
         "summary-parts-merged",
         "The parts of a summary are told as one.",
-        (AGREES,),
+        (AGREES, COUNTED),
         events=_each(_one_part),
     ),
     Defect(

@@ -1,4 +1,4 @@
-"""Defects in what a client sends."""
+"""Defects in what a client sends, and in what it stores."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from reference_impl.client.ask import Ask
-from reference_impl.client.defects.defect import Defect
+from reference_impl.client.defects.defect import Defect, Record
 from reference_impl.client.request import OPT_IN, Request
 from reference_impl.client.turn import Thought, Turn
 
 Message = dict[str, Any]
+_THINKING: Final = ("reasoning_content", "thinking", "blocks")
 
 
 def _thoughts(edit: Callable[[Thought], Thought]) -> Callable[[Ask], Ask]:
@@ -106,6 +107,12 @@ def _no_opt_in(request: Request) -> Request:
     return replace(request, headers=headers)
 
 
+def _thoughtless(record: Record) -> Record:
+    """The record, of whatever form, with nothing of what was thought."""
+    bare = {key: value for key, value in record.items() if key not in _THINKING}
+    return {**bare, "args": _thoughtless(bare["args"])} if "args" in bare else bare
+
+
 TELLING: Final = (
     Defect(
         "reasoning-dropped-from-history",
@@ -113,6 +120,8 @@ TELLING: Final = (
         (
             "history/chat/kept-with-tools",
             "history/chat/text-unchanged",
+            "history/messages/redacted-unchanged",
+            "history/messages/signed-unchanged",
             "history/responses/sealed-unchanged",
         ),
         ask=lambda ask: replace(ask, history="never"),
@@ -126,7 +135,7 @@ TELLING: Final = (
     Defect(
         "reasoning-reworded",
         "A blank is added to the thinking before it goes back.",
-        ("history/chat/text-unchanged",),
+        ("history/chat/text-unchanged", "history/messages/text-unchanged"),
         ask=_thoughts(_longer),
     ),
     Defect(
@@ -156,7 +165,11 @@ TELLING: Final = (
     Defect(
         "signature-altered",
         "Opaque data is changed before it goes back.",
-        ("history/responses/sealed-unchanged",),
+        (
+            "history/messages/redacted-unchanged",
+            "history/messages/signed-unchanged",
+            "history/responses/sealed-unchanged",
+        ),
         ask=_thoughts(_altered),
     ),
     Defect(
@@ -176,6 +189,12 @@ TELLING: Final = (
         "The level that was chosen is not sent.",
         ("harness/next-request",),
         ask=lambda ask: replace(ask, effort="off"),
+    ),
+    Defect(
+        "thinking-not-stored",
+        "A turn is stored without its thinking.",
+        ("harness/restores",),
+        store=_thoughtless,
     ),
     Defect(
         "opt-in-not-sent",

@@ -59,6 +59,7 @@ OF_EVENTS: Final = (
                 "wire/responses/reasoning-before-message",
             ),
             "messages": (
+                "history/messages/first-in-content",
                 "thinking/stream/before-call",
                 "thinking/stream/before-text",
             ),
@@ -185,7 +186,10 @@ OF_EVENTS: Final = (
         "summary-missing",
         "a summary that was asked for is made, and never sent",
         {
-            "responses": ("summary/request/comes-when-asked",),
+            "responses": (
+                "summary/request/comes-when-asked",
+                "summary/request/in-body-when-asked",
+            ),
         },
         events=events.summary_missing,
     ),

@@ -14,6 +14,7 @@ OF_MESSAGES: Final = (
         "thinking blocks end without a signature",
         {
             "messages": (
+                "history/messages/signature-present",
                 "wire/messages-blocks/signature-present",
                 "wire/messages/body-thinking-signed",
             ),
@@ -26,6 +27,7 @@ OF_MESSAGES: Final = (
         "the signature of a thinking block is empty",
         {
             "messages": (
+                "history/messages/signature-present",
                 "wire/messages-blocks/signature-filled",
                 "wire/messages/body-thinking-signed",
             ),
@@ -51,6 +53,7 @@ OF_MESSAGES: Final = (
         "every delta of thinking has a block of its own",
         {
             "messages": (
+                "history/messages/signature-present",
                 "wire/messages-blocks/signature-present",
                 "wire/messages/body-thinking-signed",
             ),
@@ -71,6 +74,7 @@ OF_MESSAGES: Final = (
         "content blocks are never stopped",
         {
             "messages": (
+                "history/messages/signed-unchanged",  # no block is complete, so none goes back
                 "wire/messages-blocks/block-lifecycle",
                 "wire/messages-blocks/blocks-serial",
             ),

@@ -1,4 +1,4 @@
-"""What the bytes of a replay say: the events that a client should report, and their end."""
+"""What the bytes of an answer say: the events that a client should report, and their end."""
 
 from __future__ import annotations
 

@@ -1,0 +1,129 @@
+"""Tables of requirements from YAML files; every error names file, line, column and nearest word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from conformance.rules import document
+from conformance.rules.node import Node, nearest
+from conformance.rules.verdicts import Verdict
+from conformance.systems.model import PRESET_SIDES, SIDES, Preset, Requirement, Source, System
+
+_KEYS: Final = frozenset({"system", "title", "documents", "presets", "requirements"})
+_PRESET_KEYS: Final = frozenset({"name", "side", "profile", "gateway", "beside"})
+_JUDGED_KEYS: Final = frozenset({"rules", "scenarios", "presets", "verdict"})
+_REQUIREMENT_KEYS: Final = frozenset({"id", "says", "source", "side", "reason"}) | _JUDGED_KEYS
+_SOURCE_KEYS: Final = frozenset({"document", "at"})
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+
+
+def load_system(path: Path | str) -> System:
+    """The table in a file. Raises SpecError at the first thing that is wrong."""
+    return read_system(document.load(path))
+
+
+def read_system(root: Node) -> System:
+    """The table in a document."""
+    root.mapping(_KEYS)
+    name = _name(root.required("system"))
+    documents = root.required("documents").mapping()
+    presets = _presets(root.get("presets"))
+    found: dict[str, Requirement] = {}
+    for node in root.required("requirements").sequence():
+        each = _requirement(node, name, documents, presets)
+        if each.id in found:
+            first = found[each.id].place.line
+            raise node.required("id").error(f"{each.id!r} is already there, in line {first}")
+        found[each.id] = each
+    return System(
+        name=name,
+        title=root.required("title").string(),
+        documents={key: each.string() for key, each in documents.items()},
+        presets=tuple(presets.values()),
+        requirements=tuple(found.values()),
+        file=root.source.file,
+    )
+
+
+def _presets(node: Node | None) -> dict[str, Preset]:
+    found: dict[str, Preset] = {}
+    for each in node.sequence() if node else ():
+        each.mapping(_PRESET_KEYS)
+        name, profile = _name(each.required("name")), each.required("profile")
+        if name in found:
+            raise each.required("name").error(f"preset {name!r} is there twice")
+        found[name] = Preset(
+            name=name,
+            side=each.required("side").one_of(PRESET_SIDES),
+            profile=profile.string(),
+            place=profile.place,
+            is_gateway=_said(each.get("gateway")),
+            is_beside=_said(each.get("beside")),
+        )
+    return found
+
+
+def _requirement(
+    node: Node, system: str, documents: Mapping[str, Node], presets: Mapping[str, Preset]
+) -> Requirement:
+    keys = node.mapping(_REQUIREMENT_KEYS)
+    side = node.required("side").one_of(SIDES)
+    if ("rules" in keys) == ("reason" in keys):
+        raise node.error("expected either rules that judge it, or the reason why none can")
+    misplaced = next(iter(sorted(_JUDGED_KEYS & keys.keys())), None)
+    if "reason" in keys and misplaced:
+        raise node.key(misplaced).error(f"{misplaced!r} says nothing where there are no rules")
+    return Requirement(
+        id=f"{system}/{_name(node.required('id'))}",
+        says=node.required("says").string(),
+        side=side,
+        source=_source(node.required("source"), documents),
+        place=node.place,
+        rules=_strings(keys.get("rules")),
+        reason=keys["reason"].string() if "reason" in keys else "",
+        scenarios=_strings(keys.get("scenarios")),
+        presets=_chosen(keys.get("presets"), side, presets),
+        verdict=_verdict(keys.get("verdict")),
+    )
+
+
+def _source(node: Node, documents: Mapping[str, Node]) -> Source:
+    node.mapping(_SOURCE_KEYS)
+    return Source(node.required("document").one_of(tuple(documents)), node.required("at").string())
+
+
+def _chosen(node: Node | None, side: str, presets: Mapping[str, Preset]) -> tuple[Preset, ...]:
+    """The presets that are named, else the system's own ones of the requirement's side."""
+    if node is None:
+        own = (each for each in presets.values() if not each.is_beside)
+        return tuple(each for each in own if side in (each.side, "both"))
+    for each in node.sequence():
+        if each.string() not in presets:
+            raise each.error(f"no preset {each.value!r}", hint=nearest(each.value, presets))
+    return tuple(presets[each.value] for each in node.sequence())
+
+
+def _said(node: Node | None) -> bool:
+    return node is not None and node.boolean()
+
+
+def _verdict(node: Node | None) -> Verdict:
+    return Verdict(node.one_of(tuple(Verdict))) if node else Verdict.PASS
+
+
+def _strings(node: Node | None) -> tuple[str, ...]:
+    if node is None:
+        return ()
+    if not node.sequence():
+        raise node.error("expected at least one")
+    return tuple(each.string() for each in node.sequence())
+
+
+def _name(node: Node) -> str:
+    text = node.string()
+    if not _NAME.fullmatch(text):
+        raise node.error(f"expected lower-case words joined by -, got {text!r}")
+    return text

@@ -1,0 +1,76 @@
+"""What runs said of a requirement, read from their reports in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from conformance.errors import Place, SpecError, UsageError
+from conformance.rules.verdicts import Verdict, combine
+from conformance.systems.model import Requirement
+
+MAX_BYTES: Final = 256 * 1024 * 1024
+_VIEWS: Final = {"server": "wire", "client": "client"}
+
+
+class Stream(msgspec.Struct, frozen=True):
+    """One exchange of a report, as far as a requirement needs it."""
+
+    verdicts: dict[str, Verdict]
+    scenario: str = ""
+    role: str = ""
+    view: str = "wire"
+
+
+class _Report(msgspec.Struct, frozen=True):
+    report: str
+    streams: tuple[Stream, ...]
+
+
+def read_streams(path: Path) -> tuple[Stream, ...]:
+    """The exchanges of a report. UsageError: it cannot be read; SpecError: it is no report."""
+    place = Place(str(path))
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as err:
+        reason = getattr(err, "strerror", None) or str(err)
+        raise UsageError(f"cannot read the report: {reason}", place=place) from err
+    if len(data) > MAX_BYTES:
+        raise SpecError(f"the report is larger than {MAX_BYTES} bytes", place=place)
+    try:
+        found = msgspec.json.decode(data, type=_Report)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        hint = "conformance run ... -o json=FILE writes one"
+        raise SpecError(f"no report in JSON: {err}", place=place, hint=hint) from err
+    if found.report.partition(".")[0] != "1":
+        raise SpecError(f"expected a report of version 1, got {found.report!r}", place=place)
+    return found.streams
+
+
+def verdict_of(requirement: Requirement, streams: Iterable[Stream]) -> Verdict | None:
+    """The worst verdict of its rules over the exchanges that concern it; None: no rule came up."""
+    view = _VIEWS.get(requirement.side)
+    found = [
+        stream.verdicts[rule]
+        for stream in streams
+        if view in (None, stream.view) and _concerns(requirement, stream)
+        for rule in requirement.rules
+        if rule in stream.verdicts
+    ]
+    return combine(found) if found else None
+
+
+def covers(glob: str, exchange: str) -> bool:
+    """Whether a glob, or a name with every role under it, fits `scenario/role`."""
+    return fnmatchcase(exchange, glob) or fnmatchcase(exchange, f"{glob}/*")
+
+
+def _concerns(requirement: Requirement, stream: Stream) -> bool:
+    exchange = f"{stream.scenario}/{stream.role}"
+    globs = requirement.scenarios
+    return not globs or any(covers(glob, exchange) for glob in globs)

@@ -1,0 +1,88 @@
+"""Whole messages of Chat Completions that hold thinking in several places, with different texts.
+
+Rule 1: which of several places is read is a client's own business, but for one whose profile
+promises `extracts-in-order`; most servers mirror one thought, so no recording asks for more.
+Rule 2: the order is reasoning_content, reasoning, thinking, then the blocks of the content as they
+stand, joined by newlines. The same text in two places is one thought, told once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from conformance.check import StreamResult, harness
+from conformance.events import Exchange
+from conformance.targets.client.adapter import Told
+from conformance.targets.client.judging import Judging, Verdicts, error, result
+from conformance.targets.client.protocol import EXTRACT
+from conformance.targets.client.station import Station
+from conformance.targets.client.visit import Tally
+
+IN_ORDER: Final = "extracts-in-order"
+SCENARIO: Final = "extracted"
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A message, and the thinking that it holds; `name` says where it stands."""
+
+    name: str
+    holds: Mapping[str, Any]
+    thinking: str
+
+    def message(self) -> dict[str, Any]:
+        """As the API has it."""
+        return {"role": "assistant", "content": "4.", **self.holds}
+
+
+_BLOCKS: Final = (
+    {"type": "reasoning", "text": "Two."},
+    {"type": "text", "text": "4."},
+    {"type": "thinking", "text": "Three."},
+)
+# Keys stand in another order than the fields are read in: the order of a JSON object says nothing.
+MESSAGES: Final = (
+    Whole("two-fields", {"reasoning": "Two.", "reasoning_content": "One."}, "One.\nTwo."),
+    Whole("other-fields", {"thinking": "Two.", "reasoning": "One."}, "One.\nTwo."),
+    Whole(
+        "field-and-blocks",
+        {"content": list(_BLOCKS), "reasoning_content": "One."},
+        "One.\nTwo.\nThree.",
+    ),
+    Whole("mirrored", {"reasoning": "One.", "reasoning_content": "One."}, "One."),
+)
+
+
+def extract(station: Station, judging: Judging, tally: Tally) -> Iterator[StreamResult]:
+    """What a client makes of thinking that stands in several places of one message."""
+    if EXTRACT not in station.about.ops or "thinking.delta" not in station.about.events:
+        return
+    if IN_ORDER not in judging.profile.promises:
+        made = Verdicts()
+        made.withdraw(harness.IN_ORDER.id, f"the profile says promises.{IN_ORDER} is not promised")
+        yield result(judging, Exchange(number=1, scenario=SCENARIO), made)
+        return
+    for number, whole in enumerate(MESSAGES, 1):
+        told = station.extract(judging.dialect.name, whole.message())
+        tally.count(EXTRACT, judging.dialect.name, told)
+        place = Exchange(number=number, scenario=SCENARIO, role=whole.name)
+        if told.how == "skipped":
+            note = f"not run: the client skips it: {told.why}"
+            yield result(judging, place, Verdicts(), (note,))
+        else:
+            where = f"{SCENARIO}/{whole.name}/{number}/client"
+            yield result(judging, place, _judged(whole, told, where))
+
+
+def _judged(whole: Whole, told: Told, where: str) -> Verdicts:
+    """Rule 2."""
+    if told.how != "told":
+        return error(where, told)
+    made = Verdicts()
+    texts = (event.get("text", "") for event in told.events if event["type"] == "thinking.delta")
+    got = "".join(map(str, texts))
+    found = harness.finding(harness.IN_ORDER, where, repr(whole.thinking), repr(got), told.events)
+    made.state(harness.IN_ORDER, found if got != whole.thinking else None)
+    return made

@@ -1,0 +1,154 @@
+"""Whom to be like: the choices in which clients differ, as one value that the other modules ask.
+
+A system that cannot be run here is this client with other choices. A choice is what a document, the
+source or a published test of that system says; what is known there as a bug is no choice.
+
+opal                the current reasoning effort document of Opal, and its provider tests; direct
+                    providers as in the earlier document
+opal-earlier        the same by its earlier document: off is offered, and the default
+openhands-document  the reasoning_content document of OpenHands: extract, show, store, never send
+openhands-sdk       the agent SDK of OpenHands, which sends thinking back by model
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+from reference_impl.client.event import TYPES
+from reference_impl.client.policy import MODELS, Policy
+from reference_impl.client.wire import Api
+
+LEVELS: Final = ("off", "low", "medium", "high", "max")
+SUMMARIES: Final = ("auto", "concise", "detailed")
+BUDGETS: Final = {"low": 2_048, "medium": 8_192, "high": 16_384, "max": 16_384}
+ANY: Final = ""
+FIELD: Final = "reasoning_content"
+
+Instructions = Literal["system", "developer", "instructions"]
+Form = Literal["whole", "flat", "thinking", "message"]
+
+
+def _everywhere(policy: Policy) -> dict[Api, Policy]:
+    return {"chat": policy, "responses": policy, "messages": policy}
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """One client's choices; the values here are those of the reference client.
+
+    Models are regular expressions, searched in the name whatever its case.
+    """
+
+    name: str = "reference"
+    # What there is: APIs, ops of the harness beside start and stop, events that users are told.
+    apis: tuple[Api, ...] = ("chat", "responses", "messages")
+    ops: tuple[str, ...] = ()  # all of them
+    events: tuple[str, ...] = TYPES
+    # Thinking inside the text is found, and may be asked for by header.
+    reads_markers: bool = True
+    # Later thinking that the wire does not announce goes on in the first block of the answer.
+    starts_once: bool = False
+    # The message starts with its first text; an answer without text starts none.
+    message_with_text: bool = False
+    # Effort: what a user may choose, and for which models it goes out.
+    levels: tuple[str, ...] = LEVELS
+    default_level: str = "off"  # of models that take effort; others are off
+    offers_off: bool = True  # for models that take effort
+    effort_models: str = ANY
+    clamps_max: bool = True  # on chat and Responses
+    budgets: Mapping[str, int] = field(default_factory=lambda: BUDGETS)  # Messages, in tokens
+    fits_budget: bool = False  # the budget is cut below max_tokens; else max_tokens is raised
+    summary: str | None = "auto"  # goes beside every effort unless another is chosen
+    summaries: tuple[str, ...] = (*SUMMARIES, "none")
+    # Where the system prompt goes on Responses while the model thinks.
+    instructions: Instructions = "developer"
+    # Earlier thinking in the next request.
+    history: Mapping[Api, Policy] = field(default_factory=lambda: _everywhere("send-back"))
+    offers_history: bool = True
+    history_models: str = MODELS
+    unthought_calls: Mapping[str, str | None] = field(default_factory=lambda: {FIELD: ""})
+    opaque_fields: tuple[str, ...] = ("reasoning_opaque", "reasoning_details")  # chat
+    opaque_always: bool = False  # those fields go back whatever the policy says
+    keeps_items: bool = True  # Responses: ids, parts and sealed content; else the text alone
+    thinking_first: bool = False  # Responses, Messages: in front of all else that the turn said
+    # A turn on disk, see record.py.
+    stored: Form = "whole"
+
+    def takes_effort(self, model: str) -> bool:
+        """Whether a level goes out to a model."""
+        return bool(self.levels) and re.search(self.effort_models, model, re.IGNORECASE) is not None
+
+    def level(self, model: str) -> str:
+        """The level where the user chose none."""
+        return self.default_level if self.takes_effort(model) else "off"
+
+    def offers(self, level: str, model: str) -> bool:
+        """Whether a user may choose a level for a model."""
+        return level != "off" or self.offers_off or not self.takes_effort(model)
+
+
+REFERENCE: Final = Likeness()
+OPAL: Final = Likeness(
+    name="opal",
+    ops=("stream", "next_request", "store", "restore"),
+    events=(
+        *("message.start", "thinking.start", "thinking.delta", "text.delta"),
+        *("tool.start", "tool.delta", "tool.end", "usage", "finish", "error", "done"),
+    ),
+    reads_markers=False,
+    starts_once=True,
+    message_with_text=True,
+    default_level="high",
+    offers_off=False,
+    effort_models=r"^(gpt-5|oswe|claude-sonnet-4|claude-opus-4|claude-haiku-4[.-]5|o3|o4)",
+    summaries=("auto",),
+    offers_history=False,
+    unthought_calls={},
+    opaque_fields=("reasoning_opaque",),
+    keeps_items=False,
+    stored="thinking",
+)
+OPAL_EARLIER: Final = replace(OPAL, name="opal-earlier", default_level="off", offers_off=True)
+OPENHANDS_DOCUMENT: Final = Likeness(
+    name="openhands-document",
+    apis=("chat",),
+    events=("thinking.delta", "text.delta", "tool.end"),
+    reads_markers=False,
+    levels=(),
+    summaries=(),
+    history=_everywhere("never"),
+    offers_history=False,
+    stored="flat",
+)
+OPENHANDS_SDK: Final = Likeness(
+    name="openhands-sdk",
+    events=("thinking.delta", "text.delta", "tool.end", "usage", "error"),
+    reads_markers=False,
+    default_level="high",
+    effort_models=(
+        r"gpt-5|codex-mini|(^|/)o[134]|gemini-[23]|kimi-k3|claude-(sonnet|opus|haiku)-[4-9]"
+    ),
+    clamps_max=False,
+    budgets=dict.fromkeys(BUDGETS, 200_000),
+    fits_budget=True,
+    summary=None,
+    summaries=SUMMARIES,
+    instructions="instructions",
+    history={"chat": "by-model", "responses": "send-back", "messages": "send-back"},
+    offers_history=False,
+    history_models=(
+        r"kimi-k3|kimi-k2-thinking|kimi-k2\.[56]|openrouter/minimax-m2"
+        r"|deepseek/deepseek-(reasoner|v4-pro|v4-flash|v4\.1-flash)"
+    ),
+    unthought_calls={FIELD: None},
+    opaque_fields=("reasoning_details", "thinking_blocks"),
+    opaque_always=True,
+    thinking_first=True,
+    stored="message",
+)
+LIKENESSES: Final = {
+    each.name: each for each in (OPAL, OPAL_EARLIER, OPENHANDS_DOCUMENT, OPENHANDS_SDK)
+}

@@ -1,0 +1,122 @@
+"""A reasoning item of a response: raw thinking, then its summary, or thinking as a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from reference_impl.server.paragraphs import Paragraphs, Whole
+from reference_impl.server.responses_items import (
+    ADDED,
+    CLOSED,
+    PART_ADDED,
+    PART_CLOSED,
+    Said,
+    Status,
+)
+from reference_impl.server.settings import SummaryCarrier, SummaryParts
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingShape:
+    """How reasoning items look. `seal` makes the encrypted content of thinking; None for none.
+
+    `as_summary`: thinking itself is told as if it were a summary of one part, and nothing else is.
+    """
+
+    carrier: SummaryCarrier = "events"
+    parts: SummaryParts = "paragraphs"
+    states_text: bool = True
+    as_summary: bool = False
+    seal: Callable[[str], str] | None = None
+
+
+class ReasoningItem:
+    """Raw thinking in one content part, then the parts of its summary."""
+
+    def __init__(self, item_id: str, shape: ThinkingShape) -> None:
+        self.id = item_id
+        self._shape = shape
+        self._pieces: list[str] = []
+        self._is_thinking = not shape.as_summary
+        self._parts = Paragraphs() if shape.parts == "paragraphs" else Whole()
+        self._summary: list[str] = []
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    def opened(self) -> Iterator[Said]:
+        item = {"id": self.id, "type": "reasoning", "status": "in_progress", "summary": []}
+        if self._shape.as_summary:
+            yield ADDED, {"item": item}
+            return
+        yield ADDED, {"item": {**item, "content": []}}
+        yield PART_ADDED, self._content(part={"type": "reasoning_text", "text": ""})
+
+    def think(self, text: str) -> Iterator[Said]:
+        self._pieces.append(text)
+        if self._shape.as_summary:
+            yield from self._tell(0, text)
+        else:
+            yield "response.reasoning_text.delta", self._content(delta=text)
+
+    def summarise(self, text: str) -> Iterator[Said]:
+        yield from self._stop_thinking()
+        for number, piece in self._parts.feed(text):
+            yield from self._tell(number, piece)
+
+    def closed(self, status: Status) -> Iterator[Said]:
+        yield from self._stop_thinking()
+        yield from self._close_part()
+        yield CLOSED, {"item": self.final(status)}
+
+    def final(self, status: Status) -> dict[str, Any]:
+        item = {
+            "id": self.id,
+            "type": "reasoning",
+            "status": status,
+            "summary": [_summary_part(text) for text in self._summary],
+        }
+        if not self._shape.as_summary:
+            item["content"] = [{"type": "reasoning_text", "text": self.text}]
+        seal = self._shape.seal
+        return item if seal is None else {**item, "encrypted_content": seal(self.text)}
+
+    def _stop_thinking(self) -> Iterator[Said]:
+        if self._is_thinking:
+            self._is_thinking = False
+            yield "response.reasoning_text.done", self._content(text=self.text)
+            part = {"type": "reasoning_text", "text": self.text}
+            yield PART_CLOSED, self._content(part=part)
+
+    def _tell(self, number: int, piece: str) -> Iterator[Said]:
+        """A piece of a part of the summary."""
+        if number == len(self._summary):
+            yield from self._close_part()
+            self._summary.append("")
+            yield from self._told("part.added", part=_summary_part(""))
+        self._summary[-1] += piece
+        yield from self._told("text.delta", delta=piece)
+
+    def _close_part(self) -> Iterator[Said]:
+        if self._summary:
+            text = self._summary[-1]
+            if self._shape.states_text:
+                yield from self._told("text.done", text=text)
+            yield from self._told("part.done", part=_summary_part(text))
+
+    def _told(self, event: str, **fields: Any) -> Iterator[Said]:
+        """An event of the summary, where summaries have events."""
+        if self._shape.as_summary or self._shape.carrier == "events":
+            index = len(self._summary) - 1
+            kind = f"response.reasoning_summary_{event}"
+            yield kind, {"item_id": self.id, "summary_index": index, **fields}
+
+    def _content(self, **fields: Any) -> dict[str, Any]:
+        return {"item_id": self.id, "content_index": 0, **fields}
+
+
+def _summary_part(text: str) -> dict[str, str]:
+    return {"type": "summary_text", "text": text}

@@ -1,0 +1,121 @@
+"""Writes docs/contradictions.md: every preset judged by every profile of its side, by a run.
+
+python -m tests.systems.matrix
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from conformance import shipped
+from conformance.systems import Contradictions, Preset, find_system, load_contradictions, names
+from conformance.systems.contradictions import Axis
+from tests.systems.pages import linked, row, text
+from tests.systems.runs import Ran, presets
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "contradictions.md"
+SIDES: Final = ("client", "server")
+_TITLES: Final = {"client": "Clients", "server": "Servers"}
+Cells = Mapping[tuple[str, str], frozenset[str]]
+"""Preset and profile -> the rules that the run found broken."""
+
+_HEAD: Final = """\
+# Where the systems contradict each other
+
+Four systems that all think do not agree on what is right, and each is right by its own documents.
+So each has a profile, and a rule that only some of them keep applies where a profile promises it.
+Presets of the reference client and server are models of the systems: tables of choices, no forks.
+Each keeps its own profile, and breaks another exactly where the two contradict each other.
+
+`python -m tests.systems.matrix` runs every preset under every profile and writes this page.
+What each system's documents ask for stands in [systems](systems.md).
+
+    LIKE_OPAL="python -m reference_impl.client harness --like opal"
+    conformance run --client "$LIKE_OPAL" --profile openhands-document
+    python -m reference_impl.server --like neuron-may --port 8000
+    conformance run --url http://127.0.0.1:8000 --profile ogx-merged
+"""
+_AXES: Final = """\
+## The questions
+
+What each system does, what tells it apart, and where that shows above.
+Where nothing can fail, the last column says why.
+"""
+
+
+def contradictions() -> Contradictions:
+    """The axes that ship."""
+    return load_contradictions(shipped.specs() / "systems" / "contradictions.yaml")
+
+
+def all_presets(side: str) -> tuple[Preset, ...]:
+    """The systems' own presets of a side."""
+    found = (each for name in names() for each in find_system(name).presets)
+    return tuple(each for each in found if each.side == side and not each.is_beside)
+
+
+def cells(side: str) -> Iterator[tuple[Preset, str]]:
+    """Every preset of a side with every profile of that side."""
+    every = all_presets(side)
+    yield from ((preset, other.profile) for preset in every for other in every)
+
+
+def declared() -> Cells:
+    """What the table of contradictions says of every cell."""
+    said = contradictions()
+    pairs = (pair for side in SIDES for pair in cells(side))
+    return {(preset.name, profile): said.failing(preset.name, profile) for preset, profile in pairs}
+
+
+def measured(run: Callable[[Preset, str], Ran]) -> Cells:
+    """What runs say of every cell."""
+    pairs = (pair for side in SIDES for pair in cells(side))
+    return {(preset.name, profile): run(preset, profile).broken for preset, profile in pairs}
+
+
+def page(found: Cells) -> str:
+    """The whole page."""
+    lines = [_HEAD]
+    for side in SIDES:
+        lines += _matrix(side, found)
+    lines += [_AXES, *_axes(contradictions().axes)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _matrix(side: str, found: Cells) -> Iterator[str]:
+    own = [preset.name for preset, profile in cells(side) if preset.name == profile]
+    yield f"## {_TITLES[side]}"
+    yield ""
+    yield row("preset", *(f"by profile `{profile}`" for profile in own))
+    yield row("---", *("---" for _ in own))
+    for preset in own:
+        yield row(f"`{preset}`", *(_cell(found[preset, profile]) for profile in own))
+    yield ""
+
+
+def _cell(rules: frozenset[str]) -> str:
+    return ", ".join(linked(rule) for rule in sorted(rules)) or "conforms"
+
+
+def _axes(axes: Sequence[Axis]) -> Iterator[str]:
+    systems = names()
+    yield row(
+        "question", *(find_system(name).title.partition(",")[0] for name in systems), "told by"
+    )
+    yield row("---", *("---" for _ in systems), "---")
+    for axis in axes:
+        does = (text(axis.does.get(name, "-")) for name in systems)
+        yield row(text(axis.title), *does, _told(axis))
+
+
+def _told(axis: Axis) -> str:
+    named = [linked(rule) for rule in axis.rules]
+    named += [f"knob `{knob}`" for knob in axis.knobs]
+    return "; ".join(filter(None, [", ".join(named), text(axis.reason)]))
+
+
+if __name__ == "__main__":
+    with presets() as run:
+        PAGE.write_text(page(measured(run)), encoding="utf-8")
