@@ -60,9 +60,9 @@ ENDINGS: list[tuple[str, Behaviour, str, str]] = [
     ("no gzip at all", whole(head(content_encoding="gzip") + CHUNK), "protocol-error", "no gzip"),
     (
         "an unknown encoding",
-        whole(head(content_encoding="br") + CHUNK),
+        whole(head(content_encoding="sdch") + CHUNK),
         "protocol-error",
-        "'br', which nobody asked for",
+        "'sdch', which nobody asked for",
     ),
     ("a reset", then_reset(head() + CHUNK[:40]), "reset", "reset"),
     ("a missing last chunk", whole(chunked(CHUNK, ended=False)), "protocol-error", "incomplete"),
