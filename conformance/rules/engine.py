@@ -154,9 +154,9 @@ class Judge:
                 return None
             if names or (wake if woken is None else woken).wakes_on_type:
                 alike = self.rules.alike(self.rules.plans[wake.plan], places)
-                if woken is None or not alike or woken.cost(event):
+                if woken is None or not alike or not woken.still(event, names, places):
                     return None
-                if not woken.still(event, names, places):
+                if woken.cost(event) and not woken.spreads:
                     return None
                 found.append((woken, names))
         return found

@@ -115,6 +115,7 @@ class Monitor(Generic[S]):
     wakes_on_type: bool = False  # step also for events whose conditions do not hold
     wakes_on_all: bool = False  # step for every event
     settles: bool = False  # something is left to do when the frame is complete
+    spreads: ClassVar[bool] = False  # takes stretches of events that lack slice fields, too
 
     def __init__(self, rule: Rule, context: Context) -> None:
         self.rule = rule

@@ -36,6 +36,7 @@ class LacksMonitor(Monitor[Watched]):
     """
 
     collects = True
+    spreads = True
 
     def __init__(self, rule: Rule, context: Context, form: Fold, markers: tuple[str, ...]) -> None:
         super().__init__(rule, context)
@@ -77,6 +78,8 @@ class LacksMonitor(Monitor[Watched]):
         )
 
     def fits(self, stretch: Stretch, names: frozenset[str]) -> bool:
+        if not self.affords(stretch):
+            return False
         path = self._column(stretch, names, self.form.paths)
         if path is None:
             return True
@@ -84,6 +87,7 @@ class LacksMonitor(Monitor[Watched]):
         return not any(state.search.finds(text) for _, state in self.peeked(stretch.event))
 
     def extend(self, stretch: Stretch, names: frozenset[str]) -> None:
+        self.visit(stretch)
         own = self._column(stretch, names, self.form.paths)
         other = self._column(stretch, names, self.over.paths) if self.over else None
         for _, state in self.peeked(stretch.event):
