@@ -71,6 +71,13 @@ def rules_of(outcome: ClientOutcome) -> set[str]:
     return {finding.rule for finding in outcome.report.findings}
 
 
+def test_promises_of_a_recordings_own_client_are_not_asked_of_another() -> None:
+    """That client sends its default level; this one, asked like it, sends none."""
+    outcome = run("openai.chat/opal/default-level")
+    assert outcome.report.findings == ()
+    assert outcome.report.verdicts["effort/chat/default-level"] is Verdict.NOT_APPLICABLE
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -245,7 +245,7 @@ class Session:
         called = "/".join([*path.resolve().parent.parts[-2:], stem(path)])
         return Judging(
             self.rulebook,
-            by.profile,
+            by.profile if dialect.name in self.clients else _of_anybody(by.profile),
             self.about,
             str(path),
             named=by.named or bool(by.notes),
@@ -354,3 +354,14 @@ def _skips(tally: Tally) -> Iterator[str]:
         told = dict.fromkeys(reasons)
         shown = "; ".join(list(told)[:3])
         yield f"{dialect}: {count(len(reasons), 'case')} of {op} skipped by the client: {shown}"
+
+
+def _of_anybody(profile: Profile) -> Profile:
+    """What a recording's own client promises is no promise of the one under test.
+
+    The policy of history stays: the client is told which one to follow.
+    """
+    if profile.side != "client":
+        return profile
+    told = tuple(each for each in profile.promises if each.startswith("history-"))
+    return replace(profile, promises=told)
