@@ -11,10 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from conformance.check import check_cassette, check_chunks, load_suites
-    from conformance.check.result import Finding, Report, StreamResult
+    from conformance.judging.result import Finding, Report, StreamResult
+    from conformance.judging.suites import load_suites
     from conformance.pytest_plugin.conforming import ConformanceFailure, assert_conforms
     from conformance.pytest_plugin.trace import Trace
+    from conformance.recordings.api import check_cassette, check_chunks
     from conformance.rules.verdicts import Level, Verdict
 
 __version__ = "0.1.0"
@@ -36,16 +37,16 @@ __all__ = [
 
 _HOMES = {
     "ConformanceFailure": "conformance.pytest_plugin.conforming",
-    "Finding": "conformance.check.result",
+    "Finding": "conformance.judging.result",
     "Level": "conformance.rules.verdicts",
-    "Report": "conformance.check.result",
-    "StreamResult": "conformance.check.result",
+    "Report": "conformance.judging.result",
+    "StreamResult": "conformance.judging.result",
     "Trace": "conformance.pytest_plugin.trace",
     "Verdict": "conformance.rules.verdicts",
     "assert_conforms": "conformance.pytest_plugin.conforming",
-    "check_cassette": "conformance.check",
-    "check_chunks": "conformance.check",
-    "load_suites": "conformance.check",
+    "check_cassette": "conformance.recordings.api",
+    "check_chunks": "conformance.recordings.api",
+    "load_suites": "conformance.judging.suites",
 }
 
 

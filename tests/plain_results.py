@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.check.result import Finding
+from conformance.judging.result import Finding
 from conformance.rules.verdicts import Level, Verdict
 
 

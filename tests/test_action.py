@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from conformance import shipped
+from conformance.core import shipped
 
 ROOT = Path(__file__).parent.parent
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))

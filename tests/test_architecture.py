@@ -15,17 +15,17 @@ PACKAGE = ROOT / "conformance"
 REFERENCE = ROOT / "reference_impl"
 # Lowest first. Inside a floor a module imports only what stands to its left.
 FLOORS = (
-    ("errors", "events"),
-    ("sse", "rules", "cassette"),
+    ("core",),
+    ("rules", "cassette"),
     ("dialects",),
-    ("shipped", "knobs", "fingerprints", "markers", "profiles", "identify"),
-    ("check",),
-    ("mutate", "baseline", "diff", "scenarios", "systems", "report"),
+    ("profiles", "identify"),
+    ("judging", "evidence", "recordings"),
+    ("mutate", "linting", "baseline", "diff", "scenarios", "systems", "report"),
     ("targets",),
-    ("run",),
+    ("runs",),
     ("cli", "pytest_plugin"),
 )
-ON_THE_NETWORK = frozenset({"targets", "run", "cli", "pytest_plugin"})
+ON_THE_NETWORK = frozenset({"targets", "runs", "cli", "pytest_plugin"})
 HEIGHT = {name: (floor, at) for floor, names in enumerate(FLOORS) for at, name in enumerate(names)}
 NETWORK = ("httpx", "socket", "asyncio", "http.", "urllib.request", "ssl", "subprocess")
 MOST_LINES = 400

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from conformance.baseline import Baseline, Entry, apply, draft, lint_baselines, load, spell
 from conformance.baseline.addresses import stem
-from conformance.check.result import Finding, Report, StreamResult
-from conformance.errors import Place, SpecError, UsageError
+from conformance.core.errors import Place, SpecError, UsageError
+from conformance.judging.result import Finding, Report, StreamResult
 from conformance.report import render
 from conformance.rules.verdicts import Level, Verdict
 from tests.plain_results import plain_finding

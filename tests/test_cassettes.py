@@ -13,10 +13,13 @@ import pytest
 
 from conformance.baseline import Baseline, apply, load
 from conformance.cassette import Recording, open_recording
-from conformance.check import Choices, Report, Rulebook, check_recording, load_suites
-from conformance.events import Chunk, Exchange
+from conformance.core.events import Chunk, Exchange
+from conformance.core.shipped import cassettes, specs
+from conformance.judging.result import Report
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.suites import load_suites
+from conformance.recordings.check import Choices, check_recording
 from conformance.rules.verdicts import Verdict
-from conformance.shipped import cassettes, specs
 from tests.authoring.catalogue import good, mutants
 from tests.authoring.draft import RECORDED, SUFFIX, Draft, write
 

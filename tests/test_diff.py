@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance import shipped
 from conformance.cassette import read, write
-from conformance.check import Rulebook
+from conformance.core import shipped
+from conformance.core.errors import UsageError
+from conformance.core.events import Chunk, Exchange, Request
 from conformance.diff import Change, compare
 from conformance.diff.fields import Fields
 from conformance.diff.order import Order, edits
-from conformance.errors import UsageError
-from conformance.events import Chunk, Exchange, Request
+from conformance.judging.rulebook import Rulebook
 from conformance.mutate import OPERATORS, base
 from conformance.mutate.operator import mutants
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from conformance import __version__
-from conformance.check import Rulebook
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
+from conformance.judging.rulebook import Rulebook
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level
 

@@ -12,9 +12,10 @@ from typing import Final
 
 import pytest
 
-from conformance.check import Report, check_cassette
+from conformance.core.shipped import cassettes
+from conformance.judging.result import Report
+from conformance.recordings.api import check_cassette
 from conformance.rules.verdicts import Verdict
-from conformance.shipped import cassettes
 from tests.authoring.catalogue import good
 from tests.authoring.draft import SUFFIX
 

@@ -11,7 +11,7 @@ from functools import cache
 
 import pytest
 
-from conformance.check import check_chunks
+from conformance.recordings.api import check_chunks
 from conformance.rules.verdicts import Level
 from tests.authoring import edits
 from tests.authoring.catalogue import good

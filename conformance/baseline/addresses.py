@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from conformance.check.result import Report, StreamResult
-from conformance.errors import Place, UsageError
+from conformance.core.errors import Place, UsageError
+from conformance.judging.result import Report, StreamResult
 from conformance.rules.verdicts import Verdict, combine
 
 _SUFFIX: Final = re.compile(

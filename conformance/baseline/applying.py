@@ -9,8 +9,8 @@ from typing import Final
 
 from conformance.baseline.addresses import Subject, subjects
 from conformance.baseline.entries import Baseline, Entry
-from conformance.check.result import Applied, Excuse, Finding, Key, Report, key
-from conformance.check.suites import shipped_suites
+from conformance.judging.result import Applied, Excuse, Finding, Key, Report, key
+from conformance.judging.suites import shipped_suites
 from conformance.rules.node import nearest
 from conformance.rules.verdicts import Verdict
 

@@ -9,8 +9,8 @@ from typing import Final
 from conformance.baseline.addresses import Subject, addresses, subjects
 from conformance.baseline.applying import Run
 from conformance.baseline.entries import Baseline, Entry, is_reason
-from conformance.check.result import Report
-from conformance.errors import Place, UsageError
+from conformance.core.errors import Place, UsageError
+from conformance.judging.result import Report
 
 _NEW: Final = Place("new entry")
 

@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
-from conformance.errors import Place
+from conformance.core.errors import Place
 from conformance.rules import document
 from conformance.rules.node import Node, shown
 

@@ -7,12 +7,12 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from conformance.baseline.entries import load
-from conformance.check import harness
-from conformance.check.hygiene import suites_in
-from conformance.check.linting import Problem
-from conformance.check.stated import RULES
-from conformance.check.suites import shipped_suites
-from conformance.errors import ConformanceError, Place
+from conformance.core.errors import ConformanceError, Place
+from conformance.evidence import harness
+from conformance.evidence.run_rules import RULES
+from conformance.judging.suites import shipped_suites
+from conformance.linting.specs import Problem
+from conformance.recordings.hygiene import suites_in
 from conformance.rules import document
 from conformance.rules.node import nearest
 

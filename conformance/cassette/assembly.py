@@ -20,7 +20,7 @@ from conformance.cassette.header import Clock, Header, Redaction
 from conformance.cassette.plain import Plain
 from conformance.cassette.records import Record, fault, payload
 from conformance.cassette.source import RawLine
-from conformance.events import Chunk, Ending, Exchange, Request, Response
+from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 
 
 class Draft:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from conformance.events import Exchange
+from conformance.core.events import Exchange
 
 Origin = Literal["live", "synthetic", "imported"]
 Fidelity = Literal["bytes", "text", "events"]

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
 
-from conformance.cassette import ogx, opal
 from conformance.cassette.header import Cassette, Fidelity, Header
+from conformance.cassette.importers import ogx, opal
 from conformance.cassette.payloads import rebuild
 from conformance.cassette.positions import Layout, line_starts
 from conformance.cassette.source import beginning, lines, plain_name, whole
-from conformance.errors import CassetteError, Place
-from conformance.events import Chunk, Exchange, Response
+from conformance.core.errors import CassetteError, Place
+from conformance.core.events import Chunk, Exchange, Response
 
 if TYPE_CHECKING:
-    from conformance.cassette.vcr import Interaction
+    from conformance.cassette.importers.vcr import Interaction
 
 Kind = Literal["cassette", "sse", "jsonl", "ndjson", "json", "vcr", "opal", "ogx"]
 
@@ -149,14 +149,14 @@ def _jsonl(file: str, data: bytes, dialect: str | None) -> Imported:
 
 
 def _vcr(file: str, data: bytes, dialect: str | None) -> Imported:
-    from conformance.cassette.vcr import interactions  # noqa: PLC0415
+    from conformance.cassette.importers.vcr import interactions  # noqa: PLC0415
     from conformance.cassette.yaml_tree import load_tree  # noqa: PLC0415
 
     return _interactions(interactions(file, load_tree(file, data), dialect=dialect), dialect)
 
 
 def _vcr_json(file: str, value: object, dialect: str | None) -> Imported:
-    from conformance.cassette.vcr import interactions  # noqa: PLC0415
+    from conformance.cassette.importers.vcr import interactions  # noqa: PLC0415
     from conformance.cassette.yaml_tree import tree_of  # noqa: PLC0415
 
     return _interactions(interactions(file, tree_of(value), dialect=dialect), dialect)

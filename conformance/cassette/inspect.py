@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from conformance.events import Exchange, Response
-from conformance.sse import Parser
+from conformance.core.events import Exchange, Response
+from conformance.core.sse import Parser
 
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _HEAD: Final = f"{'+ms':>10} {'chunk':>7} {'event':>6}"

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from conformance.cassette.positions import Layout
-from conformance.errors import CassetteError, Place
+from conformance.core.errors import CassetteError, Place
 
 DONE: Final = b"[DONE]"
 _CHUNK: Final = "chat.completion.chunk"

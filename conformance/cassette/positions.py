@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.cassette.read import Reader
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from conformance.cassette.header import Cassette, Header, Redaction
 from conformance.cassette.plain import decoded, extent
 from conformance.cassette.records import is_whole, parse_header, parse_record
 from conformance.cassette.source import MAX_BYTES, Lines, RawLine, blocks
-from conformance.errors import CassetteError, Place
-from conformance.events import Exchange
+from conformance.core.errors import CassetteError, Place
+from conformance.core.events import Exchange
 
 # `seen` may come long after an end. Up to this many bytes of body, ended exchanges wait for it.
 _HOLD: Final = 64 * 1024 * 1024

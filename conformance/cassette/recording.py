@@ -19,8 +19,8 @@ from conformance.cassette.imports import (
 from conformance.cassette.positions import cassette_layout
 from conformance.cassette.read import read
 from conformance.cassette.source import plain_name
-from conformance.errors import CassetteError, Place, UsageError
-from conformance.events import Exchange
+from conformance.core.errors import CassetteError, Place, UsageError
+from conformance.core.events import Exchange
 
 MUTANTS: Final = "mutants"
 _FOUND_IN_FOLDERS: Final = (".cassette.jsonl", ".sse")

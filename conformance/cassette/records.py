@@ -17,8 +17,8 @@ from msgspec import UNSET, Meta, UnsetType
 
 from conformance.cassette.header import MAJOR, VERSION, Fidelity, Header, Origin, Redaction
 from conformance.cassette.source import RawLine
-from conformance.errors import CassetteError, Place
-from conformance.events import Ending, Request, Response
+from conformance.core.errors import CassetteError, Place
+from conformance.core.events import Ending, Request, Response
 
 # A thousand years in ms, and more exchanges than one file can hold: sums stay finite.
 Milliseconds = Annotated[float, Meta(ge=0, le=3.2e13)]

@@ -27,8 +27,8 @@ from conformance.cassette.header import Cassette, Redaction
 from conformance.cassette.opaque import Span, secret_spans
 from conformance.cassette.placeholders import Placeholders, is_stand_in
 from conformance.cassette.signs import is_plain, is_suspect
-from conformance.errors import CassetteError
-from conformance.events import Chunk, Exchange, Request, Response
+from conformance.core.errors import CassetteError
+from conformance.core.events import Chunk, Exchange, Request, Response
 
 REDACTED: Final = "[redacted]"
 ALLOWED_HEADERS: Final = frozenset(

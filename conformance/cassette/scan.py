@@ -22,8 +22,8 @@ from conformance.cassette.read import exchanges
 from conformance.cassette.records import parse_record
 from conformance.cassette.redact import CREDENTIAL_HEADERS, REDACTED
 from conformance.cassette.source import RawLine, lines, plain_name
-from conformance.errors import Place
-from conformance.events import Request, Response
+from conformance.core.errors import Place
+from conformance.core.events import Request, Response
 
 _PEEK: Final = 8192
 _BLANKED: Final = re.compile(rb"\x00+")

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
-from conformance.errors import CassetteError, Place
+from conformance.core.errors import CassetteError, Place
 
 MAX_BYTES: Final = 256 * 1024 * 1024
 MAX_LINE: Final = 16 * 1024 * 1024

@@ -16,7 +16,7 @@ from typing import Final
 from conformance.cassette.placeholders import blanked
 from conformance.cassette.redact import Redactor
 from conformance.cassette.segments import is_linewise
-from conformance.events import Chunk
+from conformance.core.events import Chunk
 
 _EVENT_ENDS: Final = (b"\n\n", b"\n\r\n", b"\r\r")
 _LINE_ENDS: Final = (b"\n",)

@@ -26,8 +26,8 @@ import msgspec
 from conformance.cassette.header import Cassette, Clock, Header, Redaction
 from conformance.cassette.records import header_fields
 from conformance.cassette.segments import is_linewise, is_one_line, segments
-from conformance.errors import CassetteError, Place, UsageError
-from conformance.events import ENDINGS, Ending, Exchange, Request, Response
+from conformance.core.errors import CassetteError, Place, UsageError
+from conformance.core.events import ENDINGS, Ending, Exchange, Request, Response
 
 # Legal in JSON, but they break lines, reorder or hide text in editors and terminals.
 _UNFIT: Final = re.compile("[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from conformance.errors import CassetteError, Place
+from conformance.core.errors import CassetteError, Place
 
 _MAX_DEPTH: Final = 200
 _BINARY: Final = "tag:yaml.org,2002:binary"

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from conformance.baseline import Baseline, Change, Entry, draft, heading_of, load, spell
-from conformance.check import Report, check_paths
 from conformance.cli.failures import CONFORMS, INTERNAL, NOTHING, USAGE
 from conformance.cli.options import (
     AsOfOption,
@@ -18,7 +17,9 @@ from conformance.cli.options import (
     SuiteOption,
 )
 from conformance.cli.terminal import progress, put, warn
-from conformance.errors import Place, UsageError
+from conformance.core.errors import Place, UsageError
+from conformance.judging.result import Report
+from conformance.recordings.check import check_paths
 from conformance.report.files import write_whole
 from conformance.report.printable import visible
 from conformance.rules.verdicts import Verdict

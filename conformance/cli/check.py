@@ -9,8 +9,6 @@ from typing import Annotated
 import typer
 
 from conformance.baseline import apply, load
-from conformance.check import Choices, Report, Rulebook, check_paths
-from conformance.check.rechunk import rechunk_paths
 from conformance.cli.failures import CONFORMS, NOTHING
 from conformance.cli.options import (
     AsOfOption,
@@ -26,6 +24,10 @@ from conformance.cli.options import (
     SuiteOption,
 )
 from conformance.cli.terminal import has_colour, progress, put, warn
+from conformance.judging.result import Report
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import Choices, check_paths
+from conformance.recordings.rechunk import rechunk_paths
 from conformance.report import text
 from conformance.report.files import output, write
 from conformance.report.formats import render, renderer

@@ -16,8 +16,8 @@ from conformance.cassette.source import plain_name
 from conformance.cassette.write import write
 from conformance.cli.options import DialectOption, ProfileOption
 from conformance.cli.terminal import put, warn
+from conformance.core.errors import Place, UsageError
 from conformance.dialects import NAMES
-from conformance.errors import Place, UsageError
 from conformance.report.files import write_whole
 from conformance.report.printable import visible
 from conformance.report.wording import count

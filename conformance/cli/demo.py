@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.check import check_paths
-from conformance.check.result import Finding, Report
 from conformance.cli.explain import page
 from conformance.cli.terminal import has_colour, put
-from conformance.errors import HarnessError
+from conformance.core.errors import HarnessError
+from conformance.core.shipped import cassettes
+from conformance.judging.result import Finding, Report
+from conformance.recordings.check import check_paths
 from conformance.report.formats import render
-from conformance.shipped import cassettes
 
 GOOD: Final = "openai.responses/demo/summary.cassette.jsonl"
 BROKEN: Final = "mutants/demo/summary.cassette.jsonl"

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from conformance.check import Choices, Rulebook
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, USAGE
 from conformance.cli.options import DialectOption, OutputsOption, ProfileOption, SuiteOption
 from conformance.cli.terminal import has_colour, progress, put, warn
 from conformance.diff import Difference, compare
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import Choices
 from conformance.report.difference import renderer
 from conformance.report.files import split, write_whole
 from conformance.report.printable import visible

@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from conformance.check.examples import example
-from conformance.check.stated import RULES
-from conformance.check.suites import load_suites
 from conformance.cli.options import SuiteOption
 from conformance.cli.rule_names import full_id
 from conformance.cli.terminal import has_colour, put
-from conformance.errors import UsageError
-from conformance.profiles import Profile, available, load_profile
+from conformance.core.errors import UsageError
+from conformance.evidence.run_rules import RULES
+from conformance.judging.suites import load_suites
+from conformance.profiles.profile import Profile, available, load_profile
+from conformance.recordings.examples import example
 from conformance.report import pages
 from conformance.report.explain import Excerpts, explain
 from conformance.report.files import write_whole

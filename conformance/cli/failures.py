@@ -8,7 +8,7 @@ from typing import Final
 
 import typer
 
-from conformance.errors import (
+from conformance.core.errors import (
     CassetteError,
     ConformanceError,
     HarnessError,

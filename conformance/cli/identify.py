@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from conformance.cassette.recording import open_recording
-from conformance.check.identification import Identification, identify_exchange
-from conformance.check.recordings import choose_dialect
-from conformance.check.rulebook import Rulebook
 from conformance.cli.options import DialectOption
 from conformance.cli.terminal import put, warn
-from conformance.errors import Place, UsageError
+from conformance.core.errors import Place, UsageError
 from conformance.identify import draft
-from conformance.profiles import find, named_well
+from conformance.judging.rulebook import Rulebook
+from conformance.profiles.profile import find, named_well
+from conformance.recordings.check import choose_dialect
+from conformance.recordings.identification import Identification, identify_exchange
 from conformance.report.identity import document, text
 
 

@@ -10,7 +10,7 @@ import typer
 from conformance.cassette.inspect import inspect
 from conformance.cassette.recording import open_recording
 from conformance.cli.terminal import put
-from conformance.errors import Place, UsageError
+from conformance.core.errors import Place, UsageError
 
 
 def command(

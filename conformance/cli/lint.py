@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 
 from conformance.baseline import lint_baselines
-from conformance.check.hygiene import lint_recordings, sorted_out, suites_in
-from conformance.check.linting import lint_paths
 from conformance.cli.failures import CONFORMS, FINDINGS, USAGE
 from conformance.cli.terminal import progress, put
+from conformance.core.shipped import specs
+from conformance.linting.specs import lint_paths
+from conformance.recordings.hygiene import lint_recordings, sorted_out, suites_in
 from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.scenarios.linting import lint_scenarios
-from conformance.shipped import specs
 from conformance.systems import lint_systems
 
 

@@ -10,14 +10,14 @@ from typing import Annotated, Final
 
 import typer
 
-from conformance.check.suites import load_suites
 from conformance.cli import requirements
 from conformance.cli.options import SuiteOption
 from conformance.cli.table import Row, cell, table
 from conformance.cli.terminal import put
+from conformance.core.errors import UsageError
 from conformance.dialects import NAMES, SUPPORTED
-from conformance.errors import UsageError
-from conformance.profiles import available, load_profile
+from conformance.judging.suites import load_suites
+from conformance.profiles.profile import available, load_profile
 from conformance.systems import find_system, names
 
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from conformance.cli.terminal import put
-from conformance.errors import UsageError
-from conformance.markers import Found, Pair, Token, find
+from conformance.core.errors import UsageError
+from conformance.profiles.tokenizer_markers import Found, Pair, Token, find
 from conformance.report.printable import visible
 
 _FIRST: Final = "of several pairs the one that was added first counts: it has the lowest id"

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from conformance.check import Rulebook
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING
 from conformance.cli.options import DialectOption, ProfileOption
 from conformance.cli.terminal import progress, put
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
+from conformance.judging.rulebook import Rulebook
 from conformance.mutate import (
     OPERATORS,
     base,

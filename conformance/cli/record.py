@@ -29,11 +29,11 @@ from conformance.cli.target_options import (
     target_named,
 )
 from conformance.cli.terminal import put, warn
-from conformance.errors import Place, UsageError
+from conformance.core.errors import Place, UsageError
 from conformance.report.files import write_whole
 from conformance.report.printable import visible
 from conformance.report.wording import count
-from conformance.run import Way, asked_of
+from conformance.runs import Way, asked_of
 from conformance.scenarios import load_scenarios
 from conformance.scenarios.model import PATHS
 from conformance.targets.recording import (

@@ -13,7 +13,7 @@ from conformance.cassette.scan import scan
 from conformance.cassette.source import plain_name
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING
 from conformance.cli.terminal import put, warn
-from conformance.errors import Place, UsageError
+from conformance.core.errors import Place, UsageError
 from conformance.report.printable import visible
 from conformance.report.wording import count
 

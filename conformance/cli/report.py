@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from conformance.check import Choices, Rulebook
 from conformance.cli.options import DialectOption, ProfileOption, SuiteOption
 from conformance.cli.terminal import progress, put
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import Choices
 from conformance.report.printable import visible
 from conformance.report.reduction import SECONDS
 from conformance.report.selection import select

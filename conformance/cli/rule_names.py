@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 from conformance.rules.node import nearest
 
 _SHOWN: Final = 5

@@ -16,7 +16,6 @@ from typing import Any, Final, Self, get_type_hints
 import typer
 
 from conformance.baseline import apply, load
-from conformance.check import Report, Rulebook
 from conformance.cli import run_client
 from conformance.cli import target_options as live
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, REMOTE
@@ -31,13 +30,15 @@ from conformance.cli.options import (
     SuiteOption,
 )
 from conformance.cli.terminal import has_colour, put, warn
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
+from conformance.judging.result import Report
+from conformance.judging.rulebook import Rulebook
 from conformance.report import text
 from conformance.report.files import output, write
 from conformance.report.formats import render, renderer
 from conformance.report.printable import visible
 from conformance.report.redacted import redacted
-from conformance.run import (
+from conformance.runs import (
     Options,
     Outcome,
     only_model,

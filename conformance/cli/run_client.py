@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import typer
 
 from conformance.cli import target_options as live
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 from conformance.targets.client import ClientOptions, ClientOutcome, run_client
 
 if TYPE_CHECKING:  # it imports this module

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from conformance.cli.terminal import put
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 from conformance.rules.node import nearest
 
 _SUFFIX: Final = ".schema.json"

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 from conformance.rules.node import nearest
 from conformance.scenarios import CAPABILITIES
 from conformance.targets.server_limits import Limits

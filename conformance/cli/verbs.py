@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 from conformance.rules.node import nearest
 
 # In the order in which a reader meets them; a test holds the lines against the docstrings.

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
+from conformance.core.errors import UsageError
+from conformance.core.events import Frame
 from conformance.dialects import chat, messages, responses, unsupported
 from conformance.dialects.base import NOT_JSON, Dialect, Reader, Reading
-from conformance.errors import UsageError
-from conformance.events import Frame
 
 SUPPORTED: Final[Mapping[str, Dialect]] = {
     dialect.name: dialect for dialect in (chat.DIALECT, responses.DIALECT, messages.DIALECT)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from conformance.events import Ending, Event, Frame, Request, Vocabulary
+from conformance.core.events import Ending, Event, Frame, Request, Vocabulary
 
 
 class _NotJson:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.core.events import Event, Request
 from conformance.dialects.json_edge import event_data, mapping, string
-from conformance.events import Event, Request
 
 
 def request_events(request: Request, entries: str) -> list[Event]:

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from conformance.core.events import Frame, Vocabulary
 from conformance.dialects import columns, outcome
 from conformance.dialects.base import Dialect, Reading
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
 from conformance.dialects.messages_content import Content
 from conformance.dialects.typed import TypedReader
-from conformance.events import Frame, Vocabulary
 
 NAME: Final = "anthropic.messages"
 OVERFLOW: Final = "anthropic.messages.overflow"

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from conformance.core.events import Frame
 from conformance.dialects import columns, outcome
 from conformance.dialects.base import Dialect, Reading
 from conformance.dialects.blocks import Blocks
@@ -32,7 +33,6 @@ from conformance.dialects.responses_vocabulary import (
     VOCABULARY,
 )
 from conformance.dialects.typed import TypedReader
-from conformance.events import Frame
 
 _REASONS: Final = {"max_output_tokens": "length", "max_tokens": "length"}
 _UNFINISHED: Final = frozenset({"queued", "in_progress"})

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from conformance.events import Vocabulary
+from conformance.core.events import Vocabulary
 
 NAME: Final = "openai.responses"
 OVERFLOW: Final = "openai.responses.overflow"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.events import Event
+from conformance.core.events import Event
 
 
 class Sink:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
+from conformance.core.events import Ending, Event, Frame, Request
 from conformance.dialects.base import NOT_JSON
 from conformance.dialects.history import request_events
 from conformance.dialects.sink import Sink
-from conformance.events import Ending, Event, Frame, Request
 
 
 class Told(Protocol):

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.cassette import Recording, discover, open_recording
-from conformance.check.recordings import Choices, check_recording
-from conformance.check.result import StreamResult
-from conformance.check.rulebook import Rulebook
+from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
+from conformance.core.events import Exchange
 from conformance.diff.changes import Change, changes
 from conformance.diff.shape import Shape, shape
-from conformance.errors import ConformanceError, Place, SpecError, UsageError
-from conformance.events import Exchange
+from conformance.judging.result import StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import Choices, check_recording
 
 _MOST_KEYS: Final = 6  # keys of two requests that are named where they differ
 

@@ -9,14 +9,14 @@ from itertools import islice
 from typing import Any, Final
 
 from conformance.cassette import Recording
-from conformance.check.identification import identify_exchange
-from conformance.check.rebuilt import profile_at_hand, rebuilt
-from conformance.check.result import StreamResult
-from conformance.check.rulebook import Rulebook
+from conformance.core.events import Event, Exchange
 from conformance.dialects import get
 from conformance.diff.fields import Fields
 from conformance.diff.order import Order
-from conformance.events import Event, Exchange
+from conformance.judging.result import StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.identification import identify_exchange
+from conformance.recordings.rebuilt import profile_at_hand, rebuilt
 from conformance.rules.verdicts import Verdict
 
 # What of a semantic event is shape.

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from conformance.core.events import Event
 from conformance.dialects.json_edge import mapping, objects, string, whole
-from conformance.events import Event
 from conformance.identify.chat_tokens import tokens
 from conformance.identify.marked import Marked
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from conformance.identify.witness import Identity
-from conformance.profiles import Profile
+from conformance.profiles.profile import Profile
 
 _PLAIN: Final = re.compile(r"[a-z][a-z_]*")
 _WORDS: Final = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from conformance.core.events import Event
 from conformance.dialects.json_edge import mapping
-from conformance.events import Event
 
 MOST_FIELDS: Final = 32
 LEAST_PIECES: Final = 2

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from conformance.core.events import Event
 from conformance.dialects.json_edge import mapping, objects, string, whole
-from conformance.events import Event
 
 MOST_ITEMS: Final = 4096
 _NO_EVENTS: Final = frozenset({"response.item", "response.unknown"})  # of a body, of no type

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
 
-from conformance.events import Event
-from conformance.fingerprints import Fingerprint, Watch
+from conformance.core.events import Event
 from conformance.identify.chat import ChatKnobs
 from conformance.identify.private import PrivateFields
 from conformance.identify.responses import ResponsesKnobs
+from conformance.profiles.fingerprints import Fingerprint, Watch
 
 Certainty = Literal["certain", "guess", "none"]
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from conformance import shipped
 from conformance.cassette import Cassette, Recording, discover, open_recording
-from conformance.check import Choices, Rulebook, StreamResult, check_recording
-from conformance.check.recordings import choose_dialect, choose_profile
-from conformance.errors import UsageError
-from conformance.events import SEMANTIC_EVENTS, Exchange
+from conformance.core import shipped
+from conformance.core.errors import UsageError
+from conformance.core.events import SEMANTIC_EVENTS, Exchange
+from conformance.judging.result import StreamResult
+from conformance.judging.rulebook import Rulebook
 from conformance.mutate.stream import Stream, taken_apart
-from conformance.profiles import Profile
+from conformance.profiles.profile import Profile
+from conformance.recordings.check import Choices, check_recording, choose_dialect, choose_profile
 from conformance.rules.verdicts import Level, Verdict
 
 SUFFIX: Final = ".cassette.jsonl"

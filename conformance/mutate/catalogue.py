@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import Final
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 from conformance.mutate.asked import ASKED
 from conformance.mutate.boundary import BOUNDARY
 from conformance.mutate.chat_lifecycle import CHAT_LIFECYCLE

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from conformance.events import Exchange
+from conformance.core.events import Exchange
 from conformance.mutate.operator import Mutant
 
 Report = list[dict[str, Any]]

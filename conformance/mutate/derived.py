@@ -28,7 +28,7 @@ from conformance.mutate.evidence import (
 from conformance.mutate.fields import Path, at, cut, put
 from conformance.mutate.operator import Mutant
 from conformance.mutate.stream import Stream
-from conformance.profiles import Profile
+from conformance.profiles.profile import Profile
 from conformance.rules.model import Answer, Each, Fold, Grammar, Never, Values
 from conformance.rules.patterns import UNASKED, compile_value
 from conformance.rules.plans import Named, Plan

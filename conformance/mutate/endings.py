@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from conformance.events import Ending
+from conformance.core.events import Ending
 from conformance.mutate.chunks import finishes, said
 from conformance.mutate.lifecycle import terminal
 from conformance.mutate.operator import Operator, once

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final
 
-from conformance.check.trace import Framer, Trace
+from conformance.core.events import Event
 from conformance.dialects import get
-from conformance.events import Event
+from conformance.judging.trace import Framer, Trace
 from conformance.mutate.fields import Path, at
 from conformance.mutate.stream import Stream
-from conformance.profiles import Profile, reading
+from conformance.profiles.profile import Profile, reading
 from conformance.rules.patterns import UNASKED
 from conformance.rules.plans import Named, Plan
 

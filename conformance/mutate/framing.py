@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from conformance.events import Chunk, Exchange, Response
+from conformance.core.events import Chunk, Exchange, Response
 from conformance.mutate.operator import Operator, once
 from conformance.mutate.stream import Piece, Stream
 from conformance.mutate.texts import CHAT, MESSAGES, RESPONSES

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.profiles import Profile
+from conformance.profiles.profile import Profile
 from conformance.rules import document
 from conformance.rules.node import Node
 

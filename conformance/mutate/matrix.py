@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 from zlib import crc32
 
-from conformance.check import Rulebook
+from conformance.judging.rulebook import Rulebook
 from conformance.mutate.bases import Base, Judgement
 from conformance.mutate.catalogue import OPERATORS
 from conformance.mutate.client import DEFECTS, client_mutants

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from conformance.events import Exchange
+from conformance.core.events import Exchange
 from conformance.mutate.stream import Stream
 from conformance.mutate.texts import CHAT, MESSAGES, RESPONSES
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 from conformance.mutate.client import DEFECTS
 from conformance.mutate.matrix import Matrix, Trial
 from conformance.mutate.operator import FAMILIES

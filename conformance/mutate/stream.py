@@ -19,11 +19,11 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.check.trace import decode, is_body
+from conformance.core.events import Chunk, Exchange, Frame
+from conformance.core.sse import Parser
 from conformance.dialects.base import NOT_JSON
-from conformance.events import Chunk, Exchange, Frame
+from conformance.judging.trace import decode, is_body
 from conformance.mutate.fields import at
-from conformance.sse import Parser
 
 SENTINEL: Final = "[DONE]"
 _BLOCKS: Final = ("no-data", "unfinished", "too-long")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.cassette import Cassette, write
-from conformance.check import Rulebook
+from conformance.judging.rulebook import Rulebook
 from conformance.mutate.bases import SUFFIX, Base
 from conformance.mutate.client import client_mutants
 from conformance.mutate.operator import Mutant, Operator, mutants

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from conformance.check import StreamResult
+from conformance.judging.result import StreamResult
 from conformance.pytest_plugin.collecting import Collecting, names
 from conformance.pytest_plugin.live import Asked, Target, kept, nodes
 from conformance.pytest_plugin.options import jobs, value

@@ -20,15 +20,16 @@ import pytest
 from conformance.baseline import Baseline, load
 from conformance.baseline.addresses import stem
 from conformance.cassette import open_recording
-from conformance.check import Choices, Report, StreamResult, check_recording
-from conformance.check.parallel import outcomes
-from conformance.errors import ConformanceError
+from conformance.core.errors import ConformanceError
+from conformance.judging.result import Report, StreamResult
 from conformance.pytest_plugin.files import SpecFile
 from conformance.pytest_plugin.items import ExchangeNode, Fixed, WholeItem, stale_item
 from conformance.pytest_plugin.options import near, value
 from conformance.pytest_plugin.shared import Ledger, ledger_of
 from conformance.pytest_plugin.spec import Items, Listed, read_spec
 from conformance.pytest_plugin.verdicts import Account, Told
+from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.parallel import outcomes
 
 Judged = list[StreamResult] | str
 """Results of a recording, or in one line why there are none."""

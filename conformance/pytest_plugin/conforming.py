@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from conformance.check import Report, Rulebook
+from conformance.judging.result import Report
+from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin.trace import Source, Trace, trace_of
 from conformance.report import text
 from conformance.report.redacted import redacted

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from conformance.errors import ConformanceError
+from conformance.core.errors import ConformanceError
 
 
 class SpecFile(pytest.File):

@@ -28,7 +28,7 @@ def conformance_server(
     request: pytest.FixtureRequest, conformance_config: Mapping[str, Any]
 ) -> Iterator[str]:
     """Base URL (without /v1) of a server that replays this test's recordings, or records them."""
-    from conformance.errors import ConformanceError  # noqa: PLC0415  # only tests that use it pay
+    from conformance.core.errors import ConformanceError  # noqa: PLC0415  # only tests that use it pay
     from conformance.pytest_plugin import vcr  # noqa: PLC0415
     from conformance.pytest_plugin.staging import staged  # noqa: PLC0415
 
@@ -47,7 +47,7 @@ def conformance_transport(
     request: pytest.FixtureRequest, conformance_config: Mapping[str, Any]
 ) -> Iterator[Transport]:
     """A transport for httpx clients that replays this test's recordings, or records them."""
-    from conformance.errors import ConformanceError  # noqa: PLC0415  # only tests that use it pay
+    from conformance.core.errors import ConformanceError  # noqa: PLC0415  # only tests that use it pay
     from conformance.pytest_plugin import vcr  # noqa: PLC0415
     from conformance.pytest_plugin.staging import records, staged_inside  # noqa: PLC0415
 
@@ -92,7 +92,7 @@ def _problems(stages: list[Stage], *, passed: bool) -> list[str]:
 
 
 def _settings(item: pytest.Item, defaults: Mapping[str, Any]) -> Settings:
-    from conformance.errors import ConformanceError  # noqa: PLC0415  # only tests that use it pay
+    from conformance.core.errors import ConformanceError  # noqa: PLC0415  # only tests that use it pay
     from conformance.pytest_plugin.settings import settings_of  # noqa: PLC0415
 
     try:

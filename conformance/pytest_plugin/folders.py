@@ -20,8 +20,8 @@ from typing import Final
 import msgspec
 
 from conformance.cassette import discover, read, write
-from conformance.errors import CassetteError, Place
-from conformance.events import Exchange, Request
+from conformance.core.errors import CassetteError, Place
+from conformance.core.events import Exchange, Request
 from conformance.targets.replay.matching import Index, Wanted
 from conformance.targets.replay.options import ReplayOptions
 from conformance.targets.replay.reading import Asked

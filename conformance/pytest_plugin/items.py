@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from conformance.check import StreamResult
-from conformance.errors import ConformanceError
+from conformance.core.errors import ConformanceError
+from conformance.judging.result import StreamResult
 from conformance.pytest_plugin.verdicts import Account, Shown, Told
 
 

@@ -16,8 +16,8 @@ from typing import Any, Final
 import pytest
 
 from conformance.baseline import Baseline
-from conformance.check import Report, StreamResult
-from conformance.errors import ConformanceError
+from conformance.core.errors import ConformanceError
+from conformance.judging.result import Report, StreamResult
 from conformance.pytest_plugin.collecting import Collecting
 from conformance.pytest_plugin.items import SpecItem, stale_item, whole
 from conformance.pytest_plugin.shared import stale_in

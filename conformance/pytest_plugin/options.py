@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

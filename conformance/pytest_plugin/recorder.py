@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 
 import httpx
 
-from conformance.events import Response
+from conformance.core.events import Response
 from conformance.pytest_plugin.applications import hosted
 from conformance.pytest_plugin.options import ASGI
 from conformance.pytest_plugin.portal import Portal

@@ -10,10 +10,10 @@ import sys
 from time import perf_counter
 from typing import Any, Final
 
-from conformance.check.trace import decode
+from conformance.core.errors import UsageError
+from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.dialects.base import NOT_JSON
-from conformance.errors import UsageError
-from conformance.events import Chunk, Ending, Exchange, Request, Response
+from conformance.judging.trace import decode
 from conformance.pytest_plugin.libraries import NAMES
 
 MOST_BYTES: Final = 64 * 1024 * 1024

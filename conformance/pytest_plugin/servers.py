@@ -13,16 +13,16 @@ from typing import Final
 
 import pytest
 
-from conformance.check import StreamResult
-from conformance.check.stated import RULES
 from conformance.cli.target_options import secrets
+from conformance.evidence.run_rules import RULES
+from conformance.judging.result import StreamResult
 from conformance.pytest_plugin.applications import hosted
 from conformance.pytest_plugin.collecting import Collecting
 from conformance.pytest_plugin.live import Asked, Target, kept, nodes
 from conformance.pytest_plugin.options import ASGI, value
 from conformance.pytest_plugin.spec import APIS, Live, Spec
 from conformance.pytest_plugin.verdicts import Told
-from conformance.run import Options, only_model, run_server
+from conformance.runs import Options, only_model, run_server
 from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets import asgi
 from conformance.targets.server import Server

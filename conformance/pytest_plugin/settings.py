@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 from conformance.pytest_plugin.folders import Shelved, folder_name
 from conformance.pytest_plugin.options import given, record_mode, value
 from conformance.rules.node import nearest

@@ -14,8 +14,7 @@ import pytest
 
 from conformance.baseline import Baseline, apply, load
 from conformance.baseline.addresses import subjects
-from conformance.check import Report
-from conformance.check.result import merge
+from conformance.judging.result import Report, merge
 from conformance.pytest_plugin.options import near, value
 
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.events import Event
+from conformance.core.events import Event
 from conformance.pytest_plugin.trace import Trace
 
 if TYPE_CHECKING:

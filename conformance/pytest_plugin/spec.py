@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from conformance.cassette import discover
-from conformance.check import Rulebook, load_suites
-from conformance.errors import ConformanceError
+from conformance.core.errors import ConformanceError
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.suites import load_suites
 from conformance.rules import document
 from conformance.rules.node import Node
 from conformance.scenarios.model import CAPABILITIES

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from conformance.errors import ConformanceError
+from conformance.core.errors import ConformanceError
 from conformance.pytest_plugin.settings import Settings
 from conformance.report.printable import visible
 from conformance.report.wording import count

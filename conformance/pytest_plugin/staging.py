@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 from conformance.pytest_plugin.background import running
 from conformance.pytest_plugin.options import ASGI
 from conformance.pytest_plugin.settings import Settings

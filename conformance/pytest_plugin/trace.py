@@ -17,10 +17,11 @@ from conformance.cassette import (
     redact,
     write,
 )
-from conformance.check import Choices, Report, Rulebook, StreamResult, check_recording
-from conformance.check.recordings import recognised
-from conformance.events import Chunk, Event, Exchange
+from conformance.core.events import Chunk, Event, Exchange
+from conformance.judging.result import Report, StreamResult
+from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin.responses import exchange_of
+from conformance.recordings.check import Choices, check_recording, recognised
 from conformance.scenarios.model import PATHS
 
 Source = Any

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conformance.errors import ConformanceError
+from conformance.core.errors import ConformanceError
 from conformance.pytest_plugin import vcr
 from conformance.pytest_plugin.options import near
 from conformance.pytest_plugin.responses import aexchange_of, is_response

@@ -14,8 +14,7 @@ from functools import cache, cached_property
 from typing import Final, Literal
 
 from conformance.baseline import Baseline, apply
-from conformance.check import Finding, Report, StreamResult
-from conformance.check.result import Excuse
+from conformance.judging.result import Excuse, Finding, Report, StreamResult
 from conformance.report.colour import Paint
 from conformance.report.redacted import cleaner, redacted
 from conformance.report.text import Page, block

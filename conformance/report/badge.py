@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from conformance.check.result import Report
+from conformance.judging.result import Report
 from conformance.report.wording import count, stale
 from conformance.rules.verdicts import Level, Verdict
 

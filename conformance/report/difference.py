@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Final
 
+from conformance.core.errors import UsageError
 from conformance.diff import Change, Compared, Difference
-from conformance.errors import UsageError
 from conformance.report.colour import Paint
 from conformance.report.escaping import code, markdown
 from conformance.report.printable import visible

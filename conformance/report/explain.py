@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from conformance.check.result import Finding
+from conformance.judging.result import Finding
 from conformance.report.colour import Paint
 from conformance.report.printable import visible
 from conformance.report.silences import Silence, spell

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conformance.errors import Place, UsageError
+from conformance.core.errors import Place, UsageError
 from conformance.report.formats import render, renderer
 
 if TYPE_CHECKING:  # `conformance --help` passes here and needs no engine
-    from conformance.check.result import Report
+    from conformance.judging.result import Report
 
 
 @dataclass(frozen=True, slots=True)

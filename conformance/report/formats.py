@@ -5,12 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 
 if TYPE_CHECKING:  # `conformance --help` passes here and needs no engine
     from collections.abc import Mapping
 
-    from conformance.check.result import Report
+    from conformance.judging.result import Report
 
 # A renderer is a module with `render`; it is imported when its format is asked for.
 FORMATS: Final[Mapping[str, str]] = {

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from conformance.check.result import Finding, Report, StreamResult
-from conformance.errors import Place, UsageError
+from conformance.core.errors import Place, UsageError
+from conformance.judging.result import Finding, Report, StreamResult
 from conformance.report import markdown
 from conformance.report.escaping import workflow_message, workflow_property
 from conformance.report.locations import inside

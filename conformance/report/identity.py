@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from conformance.check.identification import Deviation, Identification
 from conformance.identify import Identity
+from conformance.recordings.identification import Deviation, Identification
 from conformance.report.printable import visible
 from conformance.report.silences import spell
 from conformance.rules.patterns import same

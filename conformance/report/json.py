@@ -10,7 +10,7 @@ import math
 from dataclasses import asdict
 from typing import Any, Final
 
-from conformance.check.result import Finding, Report, StreamResult
+from conformance.judging.result import Finding, Report, StreamResult
 from conformance.report.wording import stale, warnings
 
 VERSION: Final = "1.0"

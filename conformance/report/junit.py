@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from conformance.check.result import Excuse, Finding, Report, StreamResult
+from conformance.judging.result import Excuse, Finding, Report, StreamResult
 from conformance.report.colour import Paint
 from conformance.report.printable import visible
 from conformance.report.text import Page, block

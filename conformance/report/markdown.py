@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from conformance.check.result import Excuse, Finding, Report, StreamResult
+from conformance.judging.result import Excuse, Finding, Report, StreamResult
 from conformance.report.escaping import block, code, markdown
 from conformance.report.ranking import gravest_first
 from conformance.report.wording import (

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from conformance.cassette import Recording
-from conformance.check.expectations import is_played
-from conformance.check.result import StreamResult
-from conformance.check.rulebook import Rulebook
-from conformance.check.running import check_wire
-from conformance.check.view import Setting
+from conformance.core.errors import UsageError
+from conformance.core.events import Exchange
 from conformance.dialects import get
-from conformance.errors import UsageError
-from conformance.events import Exchange
-from conformance.profiles import Profile
+from conformance.evidence.expectations import is_played
+from conformance.judging.fast.running import check_wire
+from conformance.judging.result import StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.view import Setting
+from conformance.profiles.profile import Profile
 from conformance.report.silences import Silence, silences
 from conformance.report.wording import count
 from conformance.rules.model import Rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.check.result import Finding, Report, StreamResult
+from conformance.judging.result import Finding, Report, StreamResult
 from conformance.rules.verdicts import Level, Verdict
 
 _LEVELS: Final = {level: rank for rank, level in enumerate(Level)}

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from conformance.cassette import Recording, Redactor, open_recording
-from conformance.check.result import StreamResult
-from conformance.errors import CassetteError, Place, UsageError
-from conformance.events import Exchange
+from conformance.core.errors import CassetteError, Place, UsageError
+from conformance.core.events import Exchange
+from conformance.judging.result import StreamResult
 from conformance.report.redacted import Clean, cleaner
 
 Opened = Callable[[StreamResult], Recording]

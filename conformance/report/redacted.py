@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from conformance.cassette import Redactor
-from conformance.check.result import ContextLine, Finding, Report, StreamResult
+from conformance.judging.result import ContextLine, Finding, Report, StreamResult
 
 Clean = Callable[[str], str]
 

@@ -18,16 +18,16 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from conformance.cassette import Cassette
-from conformance.check.rebuilt import profile_at_hand
-from conformance.check.recordings import check_recording
-from conformance.check.result import Finding
-from conformance.check.rulebook import Rulebook
+from conformance.core.errors import ConformanceError
+from conformance.core.events import Exchange
 from conformance.dialects.base import Reading
-from conformance.errors import ConformanceError
-from conformance.events import Exchange
+from conformance.judging.result import Finding
+from conformance.judging.rulebook import Rulebook
 from conformance.mutate.bases import InMemory
 from conformance.mutate.stream import Piece, taken_apart
-from conformance.profiles import reading
+from conformance.profiles.profile import reading
+from conformance.recordings.check import check_recording
+from conformance.recordings.rebuilt import profile_at_hand
 from conformance.report.selection import Selected
 from conformance.report.simplification import merged, without_items
 from conformance.rules.verdicts import Verdict

@@ -7,7 +7,7 @@ import shlex
 from typing import Any, Final
 
 from conformance.cassette.redact import REDACTED
-from conformance.events import Request
+from conformance.core.events import Request
 from conformance.report.printable import visible
 
 _LONGEST: Final = 1500  # bytes of a body that stand on the line itself

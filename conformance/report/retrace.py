@@ -16,9 +16,9 @@ from typing import Final, Literal
 
 import msgspec
 
-from conformance.check.rebuilt import Rebuilt, profile_at_hand, rebuilt
-from conformance.check.result import StreamResult
-from conformance.events import Event, Exchange
+from conformance.core.events import Event, Exchange
+from conformance.judging.result import StreamResult
+from conformance.recordings.rebuilt import Rebuilt, profile_at_hand, rebuilt
 
 Lane = Literal["thinking", "summary", "text", "tools", "stream"]
 LANES: Final[tuple[Lane, ...]] = ("thinking", "summary", "text", "tools", "stream")

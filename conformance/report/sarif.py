@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from conformance import __version__
-from conformance.check.result import Excuse, Finding, Report, StreamResult
+from conformance.judging.result import Excuse, Finding, Report, StreamResult
 from conformance.report.json import scalar
 from conformance.report.locations import uri
 from conformance.report.printable import visible

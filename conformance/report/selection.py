@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.cassette import Recording, open_recording
-from conformance.check.rebuilt import profile_at_hand
-from conformance.check.recordings import Choices, check_recording, files
-from conformance.check.result import Finding, StreamResult
-from conformance.check.rulebook import Rulebook
-from conformance.errors import ConformanceError, Place, SpecError, UsageError
+from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
+from conformance.judging.result import Finding, StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import Choices, check_recording, files
+from conformance.recordings.rebuilt import profile_at_hand
 
 _MOST_BYTES: Final = 256 * 1024 * 1024
 _SHOWN: Final = 8  # ids that are named where the one that was asked for is not there

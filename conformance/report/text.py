@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
-from conformance.check.result import ContextLine, Excuse, Finding, Report, StreamResult
+from conformance.judging.result import ContextLine, Excuse, Finding, Report, StreamResult
 from conformance.report.colour import Paint
 from conformance.report.printable import visible
 from conformance.report.wording import (

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from conformance import __version__
 from conformance.cassette import Cassette, Clock, redact, write
-from conformance.check.rulebook import Rulebook
-from conformance.errors import Place, UsageError
-from conformance.events import Exchange
+from conformance.core.errors import Place, UsageError
+from conformance.core.events import Exchange
+from conformance.judging.rulebook import Rulebook
 from conformance.report.escaping import block, code, markdown
 from conformance.report.files import write_whole
 from conformance.report.reduction import SECONDS, Reduced, reduce

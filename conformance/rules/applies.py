@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from conformance.events import Request, Response
+from conformance.core.events import Request, Response
 from conformance.rules.model import Compare, Rule, Side, Timing
 from conformance.rules.paths import MISSING, Getter, getter
 from conformance.rules.patterns import CHOICE, REQUEST, UNASKED, Test, compile_value, references

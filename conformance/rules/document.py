@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from conformance.errors import Place, SpecError, UsageError
+from conformance.core.errors import Place, SpecError, UsageError
 from conformance.rules.node import Kind, Node, Source, nearest, shown
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, Final
 
-from conformance.events import Ending, Event, Layer
+from conformance.core.events import Ending, Event, Layer
 from conformance.rules.applies import Evidence
 from conformance.rules.model import Compare, Rule
 from conformance.rules.monitors.base import CapReachedError, Monitor, Slicer, Violation

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, Literal, TypeVar
 
-from conformance.errors import SpecError
+from conformance.core.errors import SpecError
 from conformance.rules import grammar
 from conformance.rules.model import (
     Alias,

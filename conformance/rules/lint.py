@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from conformance.errors import Place, SpecError
-from conformance.events import Vocabulary
+from conformance.core.errors import Place, SpecError
+from conformance.core.events import Vocabulary
 from conformance.rules.lint_events import event_faults
 from conformance.rules.lint_grammar import grammar_faults
 from conformance.rules.lint_knobs import knob_faults

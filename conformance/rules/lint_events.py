@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from conformance.events import SEMANTIC_EVENTS
+from conformance.core.events import SEMANTIC_EVENTS
 from conformance.rules.lint_texts import Fault
 from conformance.rules.model import (
     Alias,

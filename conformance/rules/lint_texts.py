@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from conformance.errors import SpecError
+from conformance.core.errors import SpecError
 from conformance.rules.model import Rule
 from conformance.rules.node import Node
 from conformance.rules.verdicts import Level

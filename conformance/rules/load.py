@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.events import Vocabulary
+from conformance.core.events import Vocabulary
 from conformance.rules import document
 from conformance.rules.forms import FORMS, VIEWS, FormReader, chosen
 from conformance.rules.model import Applies, Rule, Suite

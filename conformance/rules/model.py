@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from conformance.errors import Place
-from conformance.events import Layer
+from conformance.core.errors import Place
+from conformance.core.events import Layer
 from conformance.rules.grammar import Node
 from conformance.rules.verdicts import Level
 

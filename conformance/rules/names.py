@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from conformance.events import SEMANTIC_EVENTS, TRANSPORT_EVENTS, Layer, Vocabulary
+from conformance.core.events import SEMANTIC_EVENTS, TRANSPORT_EVENTS, Layer, Vocabulary
 from conformance.rules.model import Alias
 from conformance.rules.node import Node, nearest
 from conformance.rules.patterns import CHOICE, REQUEST, PatternError, probe, references

@@ -10,7 +10,7 @@ import difflib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from conformance.errors import Place, SpecError
+from conformance.core.errors import Place, SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

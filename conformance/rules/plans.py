@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.events import Ending, Event, Layer
+from conformance.core.events import Ending, Event, Layer
 from conformance.rules.applies import Terms, profile_excludes, terms
 from conformance.rules.model import Alias, Rule
 from conformance.rules.monitors import Maker, maker

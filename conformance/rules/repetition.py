@@ -19,7 +19,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
-from conformance.events import Event
+from conformance.core.events import Event
 from conformance.rules.patterns import is_of_exchange, knob
 
 # Keywords that do not look into the values of a mapping or list that holds a column.

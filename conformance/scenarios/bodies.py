@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 
 _NAME: Final = re.compile(r"\$[a-z][a-z0-9_]*")
 

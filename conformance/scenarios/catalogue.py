@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from conformance.errors import SpecError, UsageError
+from conformance.core.errors import SpecError, UsageError
+from conformance.core.shipped import specs
 from conformance.rules.node import nearest
 from conformance.scenarios.load import load_scenario
 from conformance.scenarios.model import Scenario
-from conformance.shipped import specs
 
 
 @cache

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from conformance.check.hygiene import suites_in
-from conformance.check.suites import shipped_suites
-from conformance.errors import ConformanceError, Place
+from conformance.core.errors import ConformanceError, Place
+from conformance.judging.suites import shipped_suites
+from conformance.recordings.hygiene import suites_in
 from conformance.rules import document
 from conformance.rules.lint import Problem
 from conformance.rules.node import Node

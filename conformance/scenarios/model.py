@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from conformance.errors import Place
-from conformance.events import Exchange
+from conformance.core.errors import Place
+from conformance.core.events import Exchange
 from conformance.scenarios.bodies import compose
 
 ENDS: Final = (

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.errors import Place, UsageError
+from conformance.core.errors import Place, UsageError
 from conformance.scenarios.model import Scenario, Step
 
 # A user's request may be cut by its own limit or call its own tools: both are ends of an answer.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
+from conformance.core.shipped import specs
 from conformance.rules.node import nearest
-from conformance.shipped import specs
 from conformance.systems.load import load_system
 from conformance.systems.model import System
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from conformance.errors import Place
+from conformance.core.errors import Place
 from conformance.rules import document
 from conformance.rules.node import Node
 

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Final
 
 from conformance.cassette import discover
-from conformance.check import harness
-from conformance.check.hygiene import suites_in
-from conformance.check.linting import Problem
-from conformance.check.stated import RULES
-from conformance.check.suites import shipped_suites
-from conformance.errors import ConformanceError, Place
-from conformance.profiles import available
+from conformance.core.errors import ConformanceError, Place
+from conformance.core.shipped import cassettes, specs
+from conformance.evidence import harness
+from conformance.evidence.run_rules import RULES
+from conformance.judging.suites import shipped_suites
+from conformance.linting.specs import Problem
+from conformance.profiles.profile import available
+from conformance.recordings.hygiene import suites_in
 from conformance.rules import document
 from conformance.rules.node import nearest
 from conformance.scenarios import Scenario, load_scenario, load_scenarios
-from conformance.shipped import cassettes, specs
 from conformance.systems.catalogue import names
 from conformance.systems.contradictions import Axis, load_contradictions
 from conformance.systems.load import load_system

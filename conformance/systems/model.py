@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from conformance.errors import Place
+from conformance.core.errors import Place
 from conformance.rules.verdicts import Verdict
 
 SIDES: Final = ("server", "client", "both", "recorder")

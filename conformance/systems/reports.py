@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from conformance.errors import Place, SpecError, UsageError
+from conformance.core.errors import Place, SpecError, UsageError
 from conformance.rules.verdicts import Verdict, combine
 from conformance.systems.model import Requirement
 

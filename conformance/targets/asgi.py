@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import httpx
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 
 Message = MutableMapping[str, Any]
 Application = Callable[

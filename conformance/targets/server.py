@@ -20,8 +20,8 @@ from typing import Final, Self
 import httpx
 
 from conformance.cassette import Clock
-from conformance.errors import RemoteError, UsageError
-from conformance.events import Chunk, Ending, Exchange, Request, Response
+from conformance.core.errors import RemoteError, UsageError
+from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.targets.server_body import Decoder, UndecodableError
 from conformance.targets.server_faults import Fault, fault_of, told
 from conformance.targets.server_limits import Limits

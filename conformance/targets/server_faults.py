@@ -7,8 +7,8 @@ from typing import Final
 
 import httpx
 
-from conformance.errors import ConformanceError
-from conformance.events import Ending
+from conformance.core.errors import ConformanceError
+from conformance.core.events import Ending
 from conformance.report.printable import visible
 
 _SHOWN: Final = 200

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance import shipped
 from conformance.baseline import apply, load
+from conformance.core import shipped
 from conformance.targets.client import ClientOptions, ClientOutcome, run_client
 from tests.adapters import matrix
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from conformance.check import check_chunks
-from conformance.events import SEMANTIC_EVENTS
+from conformance.core.events import SEMANTIC_EVENTS
+from conformance.recordings.api import check_chunks
 from tests.authoring.draft import Draft
 
 

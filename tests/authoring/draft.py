@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from conformance.cassette import Cassette, Clock, Header
 from conformance.cassette import write as write_cassette
-from conformance.events import Chunk, Ending, Exchange, Request, Response
+from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from tests.authoring.pieces import Piece, encoded
 
 SUFFIX: Final = ".cassette.jsonl"

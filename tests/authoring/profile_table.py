@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.profiles import Profile, available, load_profile
+from conformance.profiles.profile import Profile, available, load_profile
 from conformance.report.silences import spell
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "profiles.md"

@@ -15,13 +15,13 @@ from typing import Any, Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import conformance
-from conformance.check.recordings import Choices, choose_profile
-from conformance.check.rulebook import Rulebook
-from conformance.check.running import check_wire
-from conformance.check.suites import vocabulary
-from conformance.check.view import Setting
+from conformance.core.events import Chunk, Exchange
 from conformance.dialects import get
-from conformance.events import Chunk, Exchange
+from conformance.judging.fast.running import check_wire
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.suites import vocabulary
+from conformance.judging.view import Setting
+from conformance.recordings.check import Choices, choose_profile
 from conformance.rules.document import parse
 from conformance.rules.load import read_suite
 from tests.benchmarks import corpora, peers

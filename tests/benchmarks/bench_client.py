@@ -10,10 +10,10 @@ import sys
 from statistics import median
 from time import perf_counter
 
-from conformance import shipped
 from conformance.cassette import open_recording
-from conformance.check.recordings import Choices, choose_profile
+from conformance.core import shipped
 from conformance.dialects import get
+from conformance.recordings.check import Choices, choose_profile
 from conformance.targets.client import ClientOptions, run_client
 from conformance.targets.client.asking import conversation
 from conformance.targets.client.station import Log, Station

@@ -16,12 +16,12 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from conformance.check.recordings import Choices, choose_profile
-from conformance.check.rulebook import Rulebook
-from conformance.check.running import RunningView
-from conformance.check.view import Setting
+from conformance.core.events import Exchange
 from conformance.dialects import get
-from conformance.events import Exchange
+from conformance.judging.fast.running import RunningView
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.view import Setting
+from conformance.recordings.check import Choices, choose_profile
 from tests.benchmarks.corpora import CORPORA
 from tests.benchmarks.rounds import rounds, say, spread
 

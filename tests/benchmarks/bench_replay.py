@@ -21,7 +21,7 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from conformance.cassette import Cassette, Clock, Header, write
-from conformance.events import Chunk, Exchange, Request, Response
+from conformance.core.events import Chunk, Exchange, Request, Response
 from tests.benchmarks.rounds import Candidate, report, rounds, say, spread, taken
 
 ROOT: Final = Path(__file__).resolve().parents[2]

@@ -19,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from conformance.sse import Parser
+from conformance.core.sse import Parser
 
 Chunks = list[bytes]
 Candidate = Callable[[Chunks], int]
@@ -155,14 +155,14 @@ def spread(values: list[float]) -> str:
 
 
 def compare(title: str, chunks: Chunks, rounds: int) -> None:
-    candidates = {"conformance.sse": ours, **peers()}
+    candidates = {"ours": ours, **peers()}
     events = ours(chunks)
     times: dict[str, list[float]] = {name: [] for name in candidates}
     for _ in range(rounds):
         for name, candidate in candidates.items():
             times[name].append(seconds(candidate, chunks))
     for name, taken in times.items():
-        ratios = [other / own for other, own in zip(taken, times["conformance.sse"], strict=True)]
+        ratios = [other / own for other, own in zip(taken, times["ours"], strict=True)]
         each = statistics.median(taken) / events * 1e6
         sys.stdout.write(f"{title:<24}{name:<18}{each:8.3f} us/event   x{spread(ratios)}\n")
 

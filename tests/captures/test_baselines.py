@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from conformance.baseline import apply, load
-from conformance.check import check_paths
-from conformance.check.result import Report
-from conformance.shipped import specs
+from conformance.core.shipped import specs
+from conformance.judging.result import Report
+from conformance.recordings.check import check_paths
 
 # Folder of recordings, named as the baseline is -> the profile it is judged by.
 SYSTEMS = {"ogx-1.5.0": "ogx", "transformers-serve-5.23": "transformers-serve"}

@@ -12,10 +12,11 @@ import pytest
 import yaml
 
 from conformance.cassette import Recording, open_recording
-from conformance.check import Choices, Rulebook, check_recording
-from conformance.check.result import StreamResult
-from conformance.events import Chunk
-from conformance.sse import Parser
+from conformance.core.events import Chunk
+from conformance.core.sse import Parser
+from conformance.judging.result import StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import Choices, check_recording
 
 TABLE: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "table.yaml").read_text(encoding="utf-8")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.check import Rulebook
 from conformance.diff import compare
+from conformance.judging.rulebook import Rulebook
 
 pytestmark = pytest.mark.captures
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from conformance.check import check_paths
-from conformance.check.result import Finding
+from conformance.judging.result import Finding
+from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 
 TABLE: list[dict[str, Any]] = yaml.safe_load(

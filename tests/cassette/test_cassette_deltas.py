@@ -9,7 +9,7 @@ import re
 import pytest
 
 from conformance.cassette import BodyRedactor, Redactor
-from conformance.events import Chunk
+from conformance.core.events import Chunk
 from tests.cassette.secret_shapes import SHAPES
 
 EVENT = '{"type":"response.output_text.delta","output_index":%d,"delta":"%s"}'

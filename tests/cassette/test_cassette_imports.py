@@ -19,8 +19,8 @@ from conformance.cassette import (
     open_recording,
     read,
 )
-from conformance.errors import CassetteError
-from conformance.events import Chunk, Request
+from conformance.core.errors import CassetteError
+from conformance.core.events import Chunk, Request
 
 VCR_TEXT = """\
 version: 1

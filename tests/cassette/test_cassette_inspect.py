@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.cassette import inspect
-from conformance.events import Chunk, Exchange, Request, Response
+from conformance.core.events import Chunk, Exchange, Request, Response
 
 ROW = re.compile(r".{10}(.{8}) +[0-9,]* [|:] (.*)")
 SSE = (("content-type", "text/event-stream"),)

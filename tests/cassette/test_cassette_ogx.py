@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from conformance.cassette import discover, export_sse, import_file, open_recording
-from conformance.check.recordings import check_paths
-from conformance.errors import CassetteError
-from conformance.events import Request, Response
+from conformance.core.errors import CassetteError
+from conformance.core.events import Request, Response
+from conformance.recordings.check import check_paths
 
 TEST = "tests/a.py::test_think[m]"
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "2 + 2?"}], "stream": True}

@@ -11,7 +11,7 @@ import pytest
 from conformance.cassette import discover, export_sse, import_file, open_recording
 from conformance.cassette.read import read
 from conformance.cli import main
-from conformance.errors import CassetteError
+from conformance.core.errors import CassetteError
 
 CREATED = '{"type":"response.created"}'
 DELTA = {"choices": [{"index": 0, "delta": {"content": "4."}}], "id": "m1"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conformance.cassette import read
 from conformance.cassette.plain import decoded, extent
-from conformance.errors import CassetteError
+from conformance.core.errors import CassetteError
 
 OPENED = '{"cassette":"1.0"}\n{"request":{"path":"/v1/responses"}}\n{"response":{"status":200}}\n'
 TEXTS = st.text(max_size=6)

@@ -14,8 +14,8 @@ import pytest
 
 from conformance.cassette import Clock, exchanges, locate, read
 from conformance.cassette.source import MAX_LINE
-from conformance.errors import CassetteError, UsageError
-from conformance.events import Chunk
+from conformance.core.errors import CassetteError, UsageError
+from conformance.core.events import Chunk
 
 HEADER = b'{"cassette":"1.0"}\n'
 REQUEST = b'{"request":{"path":"/v1/responses"}}\n'

@@ -22,7 +22,7 @@ from conformance.cassette import (
     read,
     write,
 )
-from conformance.errors import CassetteError, UsageError
+from conformance.core.errors import CassetteError, UsageError
 
 
 def filled(path: Path) -> Path:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from conformance.cassette import BodyRedactor, Cassette, Header, Redaction, Redactor, redact
 from conformance.cassette.placeholders import Placeholders, is_stand_in
-from conformance.errors import CassetteError
-from conformance.events import Chunk, Exchange, Request, Response
+from conformance.core.errors import CassetteError
+from conformance.core.events import Chunk, Exchange, Request, Response
 
 BLOB = "gAAAAABqPBGsQ7o-UumUlNuYz1ac4CuvJNgMl_CW4bqlE4ECoZjFRewShEcb=="
 KEYS = {

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.cassette import Cassette, Header, redact, write
 from conformance.cassette.scan import Sighting, scan
-from conformance.events import Chunk, Exchange, Request, Response
+from conformance.core.events import Chunk, Exchange, Request, Response
 from tests.cassette.secret_shapes import FIELDS, SHAPES
 
 KEY = SHAPES["openai project"]

@@ -11,7 +11,7 @@ import jsonschema_rs
 import pytest
 
 from conformance.cassette import Cassette, Clock, Header, Redaction, write
-from conformance.events import Chunk, Exchange, Request, Response
+from conformance.core.events import Chunk, Exchange, Request, Response
 
 SCHEMA = json.loads(files("conformance.schemas").joinpath("cassette.schema.json").read_text())
 VALIDATOR = jsonschema_rs.validator_for(SCHEMA)

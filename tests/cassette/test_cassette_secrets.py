@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from conformance.cassette import BodyRedactor, Redactor
-from conformance.events import Chunk
+from conformance.core.events import Chunk
 from tests.cassette.secret_shapes import FIELDS, SHAPES
 
 FRAMES = (

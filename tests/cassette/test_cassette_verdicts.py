@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from conformance.cassette import Cassette, discover, open_recording, redact, write
-from conformance.check import check_cassette
-from conformance.errors import CassetteError
+from conformance.core.errors import CassetteError
+from conformance.recordings.api import check_cassette
 
 ROOT = Path(__file__).resolve().parents[2] / "cassettes"
 SHIPPED = sorted({*discover(ROOT), *(ROOT / "mutants").rglob("*.cassette.jsonl")})

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from conformance.cassette import Cassette, Clock, Header, Redaction, Writer, read, write
 from conformance.cassette.segments import segments
 from conformance.cassette.write import _plain_line
-from conformance.errors import CassetteError, UsageError
-from conformance.events import ENDINGS, Chunk, Exchange, Request, Response
+from conformance.core.errors import CassetteError, UsageError
+from conformance.core.events import ENDINGS, Chunk, Exchange, Request, Response
 
 TYPES = ("text/event-stream", "application/x-ndjson", "application/json")
 PIECES = st.sampled_from(

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from conformance.baseline import load
-from conformance.check import rechunk
-from conformance.check.result import StreamResult
 from conformance.cli import main
+from conformance.judging.result import StreamResult
+from conformance.recordings import rechunk
 from conformance.rules.verdicts import Verdict
 
 CHUNK = {

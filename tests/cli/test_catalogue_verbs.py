@@ -11,10 +11,10 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from conformance.check.result import Finding, Report, StreamResult
 from conformance.cli import demo, explain, lint, main
 from conformance.cli import list as list_verb
-from conformance.errors import Place
+from conformance.core.errors import Place
+from conformance.judging.result import Finding, Report, StreamResult
 from conformance.rules.model import Alias, Never, Rule, Suite
 from conformance.rules.verdicts import Level, Verdict
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from conformance.check.result import Report, StreamResult
 from conformance.cli import check, main
-from conformance.errors import SpecError
+from conformance.core.errors import SpecError
+from conformance.judging.result import Report, StreamResult
 from conformance.rules.verdicts import Level, Verdict
 from tests.plain_results import plain_finding
 

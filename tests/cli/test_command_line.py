@@ -12,7 +12,7 @@ import pytest
 
 from conformance import __version__
 from conformance.cli import main, verbs
-from conformance.errors import (
+from conformance.core.errors import (
     CassetteError,
     HarnessError,
     Place,
@@ -148,7 +148,7 @@ def test_help_imports_no_heavy_module() -> None:
         "print(sorted(sys.modules), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    heavy = ("yaml", "httpx", "jsonschema_rs", "msgspec", "torch", "conformance.check")
+    heavy = ("yaml", "httpx", "jsonschema_rs", "msgspec", "torch", "conformance.judging")
     assert [name for name in heavy if f"'{name}'" in done.stderr] == []
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from conformance import shipped
 from conformance.cli import main
+from conformance.core import shipped
 
 ROOT = shipped.cassettes()
 GOOD = str(ROOT / "openai.responses/demo/summary.cassette.jsonl")

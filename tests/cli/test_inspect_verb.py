@@ -7,7 +7,7 @@ import pytest
 from conformance.cassette.header import Header
 from conformance.cassette.write import Writer
 from conformance.cli import main
-from conformance.events import Chunk, Exchange
+from conformance.core.events import Chunk, Exchange
 
 
 @pytest.fixture

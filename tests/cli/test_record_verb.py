@@ -12,7 +12,7 @@ import pytest
 
 from conformance.cassette import Header, Writer, read
 from conformance.cli import main
-from conformance.events import Request, Response
+from conformance.core.events import Request, Response
 from tests.targets.record_peers import END, HEAD, Script, ask, chunked, origin, post
 
 EVENT = b"data: {}\n\n"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance import shipped
 from conformance.cli import main
+from conformance.core import shipped
 
 DEMO = str(shipped.cassettes() / "mutants/demo/summary.cassette.jsonl")
 ID = "c0fd0c3cf68d"

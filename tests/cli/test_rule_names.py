@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.cli.rule_names import full_id
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 
 KNOWN = ["wire/chat/done", "wire/chat/done-last", "wire/responses/done-last", "summary/text/joined"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.cli import main
-from conformance.shipped import cassettes
+from conformance.core.shipped import cassettes
 from tests.fakes import chatty
 
 APP = ["run", "--asgi", "tests.fakes.chatty:APP", "--api", "chat", "--profile", "strict"]

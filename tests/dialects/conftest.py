@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from conformance import dialects
-from conformance.events import SEMANTIC_EVENTS, Ending, Event, Frame
+from conformance.core.events import SEMANTIC_EVENTS, Ending, Event, Frame
 
 ReadStream = Callable[..., list[Event]]
 

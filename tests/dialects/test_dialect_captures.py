@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from conformance import dialects
-from conformance.events import Event, Frame
+from conformance.core.events import Event, Frame
 
 CAPTURES = os.environ.get("CONFORMANCE_CAPTURES", "")
 SUFFIXES = {".sse", ".jsonl", ".ndjson", ".json"}

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from conformance import dialects
+from conformance.core.errors import UsageError
+from conformance.core.events import Frame, Request
 from conformance.dialects import Reading
-from conformance.errors import UsageError
-from conformance.events import Frame, Request
 
 FRAME = Frame("event", "message", "", "", 0)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from conformance.core.events import Event
 from conformance.dialects import Reading
-from conformance.events import Event
 
 FOLDER = Path(__file__).parent.parent / "vectors" / "dialects"
 VECTORS = [

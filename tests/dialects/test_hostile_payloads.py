@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance import dialects
+from conformance.core.events import SEMANTIC_EVENTS, Event, Request
 from conformance.dialects import Reading
-from conformance.events import SEMANTIC_EVENTS, Event, Request
 
 ReadStream = Callable[..., list[Event]]
 DIALECTS = tuple(dialects.SUPPORTED)

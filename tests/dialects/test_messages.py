@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from conformance import dialects
+from conformance.core.events import SEMANTIC_ORDER, Event, Frame, Request
 from conformance.dialects import Reading
-from conformance.events import SEMANTIC_ORDER, Event, Frame, Request
 
 ReadStream = Callable[..., list[Event]]
 NAME = "anthropic.messages"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from conformance.events import Event, Frame
-from conformance.profiles import find
+from conformance.core.events import Event, Frame
+from conformance.profiles.profile import find
 
 CAPTURES = os.environ.get("CONFORMANCE_CAPTURES", "")
 FILES = sorted(Path(CAPTURES).glob("hosted/anthropic_*")) if CAPTURES else []

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance import dialects
-from conformance.events import SEMANTIC_EVENTS, Event
+from conformance.core.events import SEMANTIC_EVENTS, Event
 
 ReadStream = Callable[..., list[Event]]
 NAME = "anthropic.messages"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from conformance.check import Rulebook
+from conformance.judging.rulebook import Rulebook
 
 
 def lines(version: str) -> list[str]:

@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from conformance.check.clock import clocked
-from conformance.check.recordings import Choices, choose_profile
-from conformance.check.result import StreamResult
-from conformance.check.rulebook import Rulebook
-from conformance.check.running import RunningView, check_wire
-from conformance.check.view import Judged, Setting
-from conformance.check.wire import WireView
+from conformance.core.clock import clocked
+from conformance.core.errors import ConformanceError
+from conformance.core.events import Chunk, Ending, Exchange
 from conformance.dialects import get
-from conformance.errors import ConformanceError
-from conformance.events import Chunk, Ending, Exchange
+from conformance.judging.fast.running import RunningView, check_wire
+from conformance.judging.result import StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.view import Judged, Setting
+from conformance.judging.wire import WireView
+from conformance.recordings.check import Choices, choose_profile
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from conformance.events import Chunk
+from conformance.core.events import Chunk
 
 SIZES = (1, 2, 5, 16, 100, 700, 4096)
 GAPS = (0.0, 1.0, 20.0, 40_000.0)

@@ -8,17 +8,17 @@ from random import Random
 from unittest import mock
 
 from conformance.cassette import Recording
-from conformance.check import recordings
-from conformance.check.clock import clocked
-from conformance.check.recordings import Choices, check_recording
-from conformance.check.result import StreamResult
-from conformance.check.rulebook import Rulebook
-from conformance.check.running import RunningView, check_wire
-from conformance.check.scenario import Scenario
-from conformance.check.view import Judged, Setting
-from conformance.check.wire import WireView
-from conformance.errors import UsageError
-from conformance.events import Chunk, Ending, Exchange
+from conformance.core.clock import clocked
+from conformance.core.errors import UsageError
+from conformance.core.events import Chunk, Ending, Exchange
+from conformance.judging.fast.running import RunningView, check_wire
+from conformance.judging.result import StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.scenario import Scenario
+from conformance.judging.view import Judged, Setting
+from conformance.judging.wire import WireView
+from conformance.recordings import check as recordings
+from conformance.recordings.check import Choices, check_recording
 from tests.fuzz.cutting import cut
 
 Told = list[StreamResult] | str

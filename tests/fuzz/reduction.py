@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Final, TypeVar
 
-from conformance.events import Chunk
+from conformance.core.events import Chunk
 
 Shows = Callable[[tuple[Chunk, ...]], bool]
 MOST_TRIES: Final = 400

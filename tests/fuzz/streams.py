@@ -24,11 +24,11 @@ from random import Random
 from typing import Any, Final
 
 from conformance.cassette import open_recording
-from conformance.check.recordings import recognised
-from conformance.check.view import Setting
-from conformance.errors import ConformanceError
-from conformance.events import Chunk, Ending
-from conformance.shipped import cassettes
+from conformance.core.errors import ConformanceError
+from conformance.core.events import Chunk, Ending
+from conformance.core.shipped import cassettes
+from conformance.judging.view import Setting
+from conformance.recordings.check import recognised
 from tests.fuzz.both import difference, fast, slow, usual
 from tests.fuzz.cutting import cut
 from tests.fuzz.dialogues import PROFILES

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from conformance.check.rulebook import Rulebook
-from conformance.check.suites import vocabulary
-from conformance.check.view import Setting
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.suites import vocabulary
+from conformance.judging.view import Setting
 from conformance.rules.document import parse
 from conformance.rules.load import read_suite
 from tests.fuzz.both import setting_for

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from conformance.check.trace import Framer, Trace
+from conformance.core.events import Ending, Event
 from conformance.dialects import get
 from conformance.dialects.base import Reading
-from conformance.events import Ending, Event
+from conformance.judging.trace import Framer, Trace
 
 Seen = Callable[..., list[Event]]
 

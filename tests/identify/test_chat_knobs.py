@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from conformance.events import Ending, Event
+from conformance.core.events import Ending, Event
 from conformance.identify.chat import ChatKnobs
-from conformance.profiles import find
+from conformance.profiles.profile import find
 
 Seen = Callable[..., list[Event]]
 Chunk = dict[str, Any]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from conformance.events import Event
+from conformance.core.events import Event
 from conformance.identify.responses import ResponsesKnobs
-from conformance.profiles import find
+from conformance.profiles.profile import find
 
 Seen = Callable[..., list[Event]]
 Payload = dict[str, Any]

@@ -20,7 +20,7 @@ from typing import Any, Final
 import pytest
 
 from conformance.cassette import Cassette, Header, read, write
-from conformance.events import Exchange, Request
+from conformance.core.events import Exchange, Request
 from conformance.scenarios.model import PATHS
 from tests.live.processes import ROOT, TOOL, free_port
 from tests.live.systems import (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.shipped import cassettes
+from conformance.core.shipped import cassettes
 from tests.live import demo
 from tests.live.demo import Demo, FailedError, program
 

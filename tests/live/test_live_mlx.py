@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.check import check_paths
+from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 from tests.live.judging import run
 from tests.live.systems import Live

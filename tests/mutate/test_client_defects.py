@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from conformance.check import Rulebook
+from conformance.judging.rulebook import Rulebook
 from conformance.mutate import DEFECTS, Base, client_mutants, shipped_bases
 from conformance.mutate.legal import Allowance, load
 

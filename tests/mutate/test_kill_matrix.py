@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.check import Rulebook
+from conformance.judging.rulebook import Rulebook
 from conformance.mutate import (
     Matrix,
     faults,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance import shipped
 from conformance.cassette import discover, read
 from conformance.cli import main
+from conformance.core import shipped
 
 SUMMARY = "openai.responses/demo/summary.cassette.jsonl"
 

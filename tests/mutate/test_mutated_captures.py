@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from conformance.check import Rulebook
+from conformance.judging.rulebook import Rulebook
 from conformance.mutate import OPERATORS, base, mutants
 from conformance.mutate.legal import load
 

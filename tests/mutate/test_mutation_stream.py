@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.events import Chunk, Exchange
+from conformance.core.events import Chunk, Exchange
 from conformance.mutate import Stream, taken_apart
 from conformance.mutate.stream import rechunked
 

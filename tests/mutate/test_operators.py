@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 from conformance.mutate import FAMILIES, OPERATORS, Base, Operator, mutants, named, shipped_bases
 from conformance.mutate.operator import chosen
 from conformance.mutate.stream import Stream, taken_apart

@@ -17,7 +17,7 @@ HEAVY = (
     "msgspec",
     "jsonschema_rs",
     "asyncio",
-    "conformance.check",
+    "conformance.judging",
 )
 PROBE = """
 import sys

@@ -12,7 +12,7 @@ import pytest
 
 import conformance
 from conformance.cassette import open_recording
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 from conformance.pytest_plugin.responses import aexchange_of, exchange_of
 from conformance.pytest_plugin.trace import trace_of
 from tests.plugin.conftest import BROKEN, CASSETTES, PLAIN, SUMMARY, Project, counts

@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.cassette import open_recording
-from conformance.check import Choices, Report, Rulebook, check_recording
+from conformance.judging.result import Report
+from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin.folders import folder_name
 from conformance.pytest_plugin.items import whole
 from conformance.pytest_plugin.verdicts import Account, Told
+from conformance.recordings.check import Choices, check_recording
 from conformance.rules.verdicts import Verdict
 from tests.plugin.conftest import CASSETTES
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from conformance.check.recordings import Choices, choose_profile
-from conformance.check.rulebook import Rulebook
-from conformance.check.running import check_wire
-from conformance.check.view import Setting
+from conformance.core.events import Exchange
 from conformance.dialects import get
-from conformance.events import Exchange
-from conformance.profiles import Profile
+from conformance.judging.fast.running import check_wire
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.view import Setting
+from conformance.profiles.profile import Profile
+from conformance.recordings.check import Choices, choose_profile
 from reference_impl.client import Event, Reader, Reading
 from reference_impl.client.wire import Api
 

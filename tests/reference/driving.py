@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message
 
-from conformance.events import Chunk, Ending
+from conformance.core.events import Chunk, Ending
 
 Headers = Sequence[tuple[str, str]]
 

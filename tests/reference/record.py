@@ -22,7 +22,7 @@ import httpx
 from conformance import __version__
 from conformance.cassette import Header, redact
 from conformance.cassette import write as write_cassette
-from conformance.events import Chunk
+from conformance.core.events import Chunk
 from reference_impl.server.defects import Api
 from tests.reference.driving import Answer, Headers
 from tests.reference.scenes import (

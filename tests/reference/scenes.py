@@ -12,8 +12,10 @@ from starlette.types import ASGIApp
 
 from conformance.cassette import Cassette, Header, open_recording
 from conformance.cassette import write as write_cassette
-from conformance.check import Choices, Report, Rulebook, check_recording
-from conformance.events import Exchange, Request, Response
+from conformance.core.events import Exchange, Request, Response
+from conformance.judging.result import Report
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import Choices, check_recording
 from conformance.rules.verdicts import Verdict
 from reference_impl.server.defects import Api
 from tests.reference.driving import Answer, Headers, ask

@@ -8,9 +8,9 @@ from functools import cache
 
 import pytest
 
-from conformance import shipped
-from conformance.check import Rulebook
-from conformance.events import SEMANTIC_EVENTS, Exchange
+from conformance.core import shipped
+from conformance.core.events import SEMANTIC_EVENTS, Exchange
+from conformance.judging.rulebook import Rulebook
 from conformance.mutate import Base, base
 from conformance.mutate.bases import InMemory
 from reference_impl.client import Event, Reader

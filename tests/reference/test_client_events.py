@@ -16,11 +16,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance import shipped
 from conformance.cassette import discover, open_recording
-from conformance.check.recordings import choose_dialect
-from conformance.events import Chunk, Exchange, Response
+from conformance.core import shipped
+from conformance.core.events import Chunk, Exchange, Response
 from conformance.mutate import OPERATORS, base, mutants
+from conformance.recordings.check import choose_dialect
 from tests.fuzz.generated import generated
 from tests.reference.client_sides import APIS, Case, case, client_events, engine_events, merged
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.check import load_suites
+from conformance.judging.suites import load_suites
 from conformance.rules.verdicts import Verdict
 from reference_impl.server.__main__ import main
 from reference_impl.server.app import application

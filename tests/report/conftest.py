@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conformance.check.result import ContextLine, Finding, StreamResult
+from conformance.judging.result import ContextLine, Finding, StreamResult
 from conformance.rules.verdicts import Level, Verdict
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.check.result import Finding
-from conformance.errors import Place
+from conformance.core.errors import Place
+from conformance.judging.result import Finding
 from conformance.report.explain import Excerpts, explain
 from conformance.report.silences import Silence
 from conformance.rules.model import Alias, Applies, Fold, Never, Rule

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance import shipped
-from conformance.check import check_paths
-from conformance.check.result import Report
+from conformance.core import shipped
+from conformance.judging.result import Report
+from conformance.recordings.check import check_paths
 from conformance.report import render
 from tests.report.browser import Browser, browser, executable
 from tests.report.hostile import hostile_recording

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.check.result import Finding
 from conformance.cli.explain import write_pages
-from conformance.errors import Place
+from conformance.core.errors import Place
+from conformance.judging.result import Finding
 from conformance.report.explain import Excerpts
 from conformance.report.pages import index, page
 from conformance.report.silences import Silence

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.check import check_paths
-from conformance.check.result import ContextLine, Finding, Report, StreamResult
 from conformance.cli import main
+from conformance.judging.result import ContextLine, Finding, Report, StreamResult
+from conformance.recordings.check import check_paths
 from conformance.report import FORMATS, render
 from conformance.report.redacted import redacted
 

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance import shipped
 from conformance.cassette import Cassette, Recording
-from conformance.check import Choices, Rulebook, check_recording
+from conformance.core import shipped
+from conformance.judging.rulebook import Rulebook
 from conformance.mutate.bases import InMemory
 from conformance.mutate.stream import Piece
+from conformance.recordings.check import Choices, check_recording
 from conformance.report.reduction import Reduced, minimised, reduce
 from conformance.report.selection import Selected, select
 from conformance.rules.verdicts import Verdict

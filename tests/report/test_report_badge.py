@@ -8,7 +8,7 @@ import jsonschema_rs
 import pytest
 
 import conformance.schemas
-from conformance.check.result import Applied, Excuse, Finding, Report, StreamResult, key
+from conformance.judging.result import Applied, Excuse, Finding, Report, StreamResult, key
 from conformance.report.badge import render
 from conformance.rules.verdicts import Level, Verdict
 

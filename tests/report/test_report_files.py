@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.check.result import Report, StreamResult
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
+from conformance.judging.result import Report, StreamResult
 from conformance.report import FORMATS, output, render, write
 from conformance.report.files import write_whole
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.check import check_paths
-from conformance.check.result import Applied, Excuse, Finding, Report, StreamResult, key
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
+from conformance.judging.result import Applied, Excuse, Finding, Report, StreamResult, key
+from conformance.recordings.check import check_paths
 from conformance.report import write
 from conformance.report.github import VARIABLE, render
 from conformance.rules.verdicts import Level

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from conformance import shipped
 from conformance.cassette import Recording, open_recording
-from conformance.check import Choices, Rulebook, check_paths, check_recording
-from conformance.check.result import Finding, Report, StreamResult
+from conformance.core import shipped
+from conformance.judging.result import Finding, Report, StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import Choices, check_paths, check_recording
 from conformance.report.html import render
 from conformance.rules.verdicts import Level, Verdict
 from tests.report.hostile import hostile_recording

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import conformance.schemas
-from conformance.check.result import ContextLine, Finding, Report, StreamResult
+from conformance.judging.result import ContextLine, Finding, Report, StreamResult
 from conformance.report.json import render
 from conformance.rules.verdicts import Level, Verdict
 

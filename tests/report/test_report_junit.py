@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.check.result import Finding, Report, StreamResult
+from conformance.judging.result import Finding, Report, StreamResult
 from conformance.report.junit import render
 from conformance.rules.verdicts import Level, Verdict
 

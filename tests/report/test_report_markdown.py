@@ -6,8 +6,8 @@ from pathlib import Path
 
 from hypothesis import given
 
-from conformance.check import check_paths
-from conformance.check.result import Applied, Excuse, Finding, Report, StreamResult, key
+from conformance.judging.result import Applied, Excuse, Finding, Report, StreamResult, key
+from conformance.recordings.check import check_paths
 from conformance.report.markdown import render
 from conformance.rules.verdicts import Level, Verdict
 from tests.report.hostile import hostile_recording

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from conformance.cassette import open_recording
-from conformance.check import Choices, Report, Rulebook, check_recording
+from conformance.core.shipped import cassettes
+from conformance.judging.result import Report
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import Choices, check_recording
 from conformance.report.formats import render
 from conformance.report.permitted import permitted
-from conformance.shipped import cassettes
 
 SHIPPED = cassettes()
 

@@ -11,8 +11,8 @@ import jsonschema_rs
 import pytest
 from hypothesis import given
 
-from conformance.check import check_paths
-from conformance.check.result import Applied, Excuse, Finding, Report, StreamResult, key
+from conformance.judging.result import Applied, Excuse, Finding, Report, StreamResult, key
+from conformance.recordings.check import check_paths
 from conformance.report.sarif import FINGERPRINT, render
 from conformance.rules.verdicts import Level, Verdict
 from tests.report.hostile import hostile_recording

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from conformance.check.result import ContextLine, Finding, Report, StreamResult
+from conformance.judging.result import ContextLine, Finding, Report, StreamResult
 from conformance.report.text import render
 from conformance.rules.verdicts import Level, Verdict
 

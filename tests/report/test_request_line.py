@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.cassette.redact import REDACTED
-from conformance.events import Request
+from conformance.core.events import Request
 from conformance.report.request_line import BODY, curl
 
 JSON = st.recursive(

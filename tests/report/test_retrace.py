@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from conformance.check.result import Finding, StreamResult
-from conformance.events import Chunk, Event, Exchange, Request, Response
+from conformance.core.events import Chunk, Event, Exchange, Request, Response
+from conformance.judging.result import Finding, StreamResult
 from conformance.report.retrace import Traced, from_events, retraced
 
 MakeFinding = Callable[..., Finding]

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance import shipped
-from conformance.check import Choices, Rulebook
 from conformance.cli import main
-from conformance.errors import UsageError
+from conformance.core import shipped
+from conformance.core.errors import UsageError
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import Choices
 from conformance.report.selection import Selected, select
 
 RULES = Rulebook.load()

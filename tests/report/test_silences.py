@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from conformance.errors import Place
-from conformance.profiles import KnobReason, Override, Profile
+from conformance.core.errors import Place
+from conformance.profiles.profile import KnobReason, Override, Profile
 from conformance.report.silences import Silence, silences
 from conformance.rules.model import Alias, Applies, Fold, Never, Rule
 from conformance.rules.verdicts import Level

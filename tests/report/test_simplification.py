@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from conformance import shipped
 from conformance.cassette import Cassette, open_recording
-from conformance.check import Choices, Rulebook, check_recording
-from conformance.check.rebuilt import profile_at_hand
+from conformance.core import shipped
+from conformance.judging.rulebook import Rulebook
 from conformance.mutate.bases import InMemory
 from conformance.mutate.fields import at, items_at
 from conformance.mutate.stream import Piece, Stream, taken_apart
-from conformance.profiles import reading
+from conformance.profiles.profile import reading
+from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.rebuilt import profile_at_hand
 from conformance.report.simplification import merged, without_items
 from conformance.rules.verdicts import Verdict
 

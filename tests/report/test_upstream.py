@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance import shipped
 from conformance.cassette import read
-from conformance.check import Choices, Rulebook, check_paths
-from conformance.errors import UsageError
+from conformance.core import shipped
+from conformance.core.errors import UsageError
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import Choices, check_paths
 from conformance.report.reduction import SECONDS
 from conformance.report.selection import select
 from conformance.report.upstream import CASSETTE, ISSUE, REQUEST, prepare, save

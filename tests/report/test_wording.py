@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from conformance.check.result import Finding, Report, StreamResult
+from conformance.judging.result import Finding, Report, StreamResult
 from conformance.report.wording import authority, place, sentence, summary, title, wanted
 from conformance.rules.verdicts import Level, Verdict
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conformance.events import SEMANTIC_EVENTS, Event, Request, Response, Vocabulary
+from conformance.core.events import SEMANTIC_EVENTS, Event, Request, Response, Vocabulary
 from conformance.rules.applies import Evidence
 from conformance.rules.document import parse
 from conformance.rules.engine import Judge

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import pytest
 
-from conformance.events import SEMANTIC_EVENTS, Ending, Event, Vocabulary
+from conformance.core.events import SEMANTIC_EVENTS, Ending, Event, Vocabulary
 from conformance.rules.applies import Evidence
 from conformance.rules.document import parse
 from conformance.rules.engine import Judge

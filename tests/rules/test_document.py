@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.errors import SpecError, UsageError
+from conformance.core.errors import SpecError, UsageError
 from conformance.rules import document
 from conformance.rules.document import Node, load, nearest, parse
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from conformance import shipped
-from conformance.check.linting import lint_paths
-from conformance.events import Vocabulary
+from conformance.core import shipped
+from conformance.core.events import Vocabulary
+from conformance.linting.specs import lint_paths
 from conformance.rules import document
 from conformance.rules.lint import Known, Problem, lint_suite, lint_together
 from conformance.rules.load import read_suite

@@ -9,10 +9,10 @@ from typing import Final
 
 import pytest
 
-from conformance.check.rulebook import Rulebook
-from conformance.errors import SpecError
-from conformance.events import Vocabulary
-from conformance.profiles import find
+from conformance.core.errors import SpecError
+from conformance.core.events import Vocabulary
+from conformance.judging.rulebook import Rulebook
+from conformance.profiles.profile import find
 from conformance.rules import document
 from conformance.rules.document import parse
 from conformance.rules.load import load_suite, read_suite

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.check.rulebook import Rulebook
+from conformance.core.events import Ending, Event, Layer
 from conformance.dialects import SUPPORTED
-from conformance.events import Ending, Event, Layer
-from conformance.profiles import find
+from conformance.judging.rulebook import Rulebook
+from conformance.profiles.profile import find
 from conformance.rules import document
 from conformance.rules.applies import Evidence
 from conformance.rules.engine import Judge

@@ -8,8 +8,8 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from conformance import shipped
-from conformance.check.suites import suite_files
+from conformance.core import shipped
+from conformance.judging.suites import suite_files
 from conformance.rules import document
 from conformance.rules.forms import FORMS
 from conformance.rules.load import RULE_KEYS, SUITE_KEYS

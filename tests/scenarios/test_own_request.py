@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 from conformance.scenarios import own_request
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.errors import SpecError
+from conformance.core.errors import SpecError
 from conformance.rules import document
 from conformance.scenarios import Scenario
 from conformance.scenarios.load import read_scenario

@@ -11,9 +11,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from conformance import shipped
-from conformance.check.suites import shipped_suites
-from conformance.errors import SpecError, UsageError
+from conformance.core import shipped
+from conformance.core.errors import SpecError, UsageError
+from conformance.judging.suites import shipped_suites
 from conformance.rules import document
 from conformance.scenarios import CAPABILITIES, ENDS, Scenario, compose, load_scenarios
 from conformance.scenarios import load as loading

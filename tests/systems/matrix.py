@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from conformance import shipped
+from conformance.core import shipped
 from conformance.systems import Contradictions, Preset, find_system, load_contradictions, names
 from conformance.systems.contradictions import Axis
 from tests.systems.pages import linked, row, text

@@ -15,11 +15,11 @@ from typing import Final
 
 import msgspec
 
-from conformance import shipped
 from conformance.cli import main
-from conformance.profiles import available
+from conformance.core import shipped
+from conformance.profiles.profile import available
 from conformance.report import json
-from conformance.run import Options, Outcome, run_server
+from conformance.runs import Options, Outcome, run_server
 from conformance.scenarios import load_scenarios
 from conformance.systems import Preset, Stream, read_streams
 from conformance.targets import asgi

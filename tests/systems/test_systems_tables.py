@@ -12,9 +12,9 @@ import jsonschema_rs
 import pytest
 import yaml
 
-from conformance import shipped
 from conformance.cli import main
-from conformance.errors import SpecError, UsageError
+from conformance.core import shipped
+from conformance.core.errors import SpecError, UsageError
 from conformance.rules import document
 from conformance.rules.verdicts import Verdict
 from conformance.systems import (

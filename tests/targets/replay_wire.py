@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from conformance.cassette import Cassette, Clock, Header, Redaction
-from conformance.events import Chunk, Ending, Exchange, Request, Response
+from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 
 SSE: Final = (("content-type", "text/event-stream"),)
 PATH: Final = "/v1/chat/completions"

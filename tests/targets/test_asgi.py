@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from conformance.errors import UsageError
-from conformance.events import Request
+from conformance.core.errors import UsageError
+from conformance.core.events import Request
 from conformance.targets import asgi
 from conformance.targets.server import Fetched, NoAnswerError, Server
 from conformance.targets.server_limits import Limits

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance import shipped
 from conformance.cassette import open_recording
-from conformance.check.recordings import Choices, choose_profile
-from conformance.check.sent import Sent, read_sent
+from conformance.core import shipped
+from conformance.core.events import Exchange
 from conformance.dialects import get
-from conformance.events import Exchange
-from conformance.profiles import Profile, reading
+from conformance.evidence.sent import Sent, read_sent
+from conformance.profiles.profile import Profile, reading
+from conformance.recordings.check import Choices, choose_profile
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.asking import conversation
 from conformance.targets.client.gathering import digest

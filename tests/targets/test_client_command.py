@@ -12,8 +12,8 @@ from pathlib import Path
 import jsonschema_rs
 import pytest
 
-from conformance import shipped
 from conformance.cli import main
+from conformance.core import shipped
 
 FAKE = shlex.join([sys.executable, str(Path(__file__).with_name("client_fake.py"))])
 REFERENCE = shlex.join([sys.executable, "-m", "reference_impl.client", "harness"])

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from conformance import shipped
 from conformance.cassette import open_recording
-from conformance.check.recordings import Choices, choose_profile
-from conformance.check.sent import Sent, read_sent
+from conformance.core import shipped
+from conformance.core.events import Chunk, Exchange, Response
+from conformance.core.sse import Parser
 from conformance.dialects import get
-from conformance.events import Chunk, Exchange, Response
+from conformance.evidence.sent import Sent, read_sent
 from conformance.mutate import taken_apart
-from conformance.profiles import reading
-from conformance.sse import Parser
+from conformance.profiles.profile import reading
+from conformance.recordings.check import Choices, choose_profile
 from conformance.targets.client.edge_texts import POISON
 from conformance.targets.client.edges import BYTEWISE, edges
 from conformance.targets.client.variation import Variation, variations

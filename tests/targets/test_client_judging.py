@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from conformance import shipped
 from conformance.cassette import open_recording
-from conformance.check import Rulebook
-from conformance.check.recordings import Choices, choose_profile
-from conformance.check.sent import read_sent
+from conformance.core import shipped
+from conformance.core.events import SEMANTIC_EVENTS, Chunk, Exchange
 from conformance.dialects import get
-from conformance.events import SEMANTIC_EVENTS, Chunk, Exchange
+from conformance.evidence.sent import read_sent
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import Choices, choose_profile
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.judging import Judging, Verdicts, respelled

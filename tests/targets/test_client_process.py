@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conformance.errors import HarnessError, UsageError
+from conformance.core.errors import HarnessError, UsageError
 from conformance.targets.client import Adapter, AdapterFault, Bounds
 from conformance.targets.client.process import Process
 from tests.processes import has_ended

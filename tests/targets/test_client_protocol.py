@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from conformance.errors import HarnessError
-from conformance.events import SEMANTIC_EVENTS
+from conformance.core.errors import HarnessError
+from conformance.core.events import SEMANTIC_EVENTS
 from conformance.targets.client.protocol import _schema, answer, request_of, spelled
 
 STREAM = {

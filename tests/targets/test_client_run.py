@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance import shipped
 from conformance.cassette import open_recording
-from conformance.check import Report, check_paths
-from conformance.errors import HarnessError, UsageError
+from conformance.core import shipped
+from conformance.core.errors import HarnessError, UsageError
+from conformance.judging.result import Report
+from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client import Bounds, ClientOptions, ClientOutcome, run_client
 from reference_impl.client.defects import DEFECTS

@@ -9,12 +9,12 @@ import httpx
 import pytest
 
 from conformance.cassette import Clock
-from conformance.check import check_chunks
-from conformance.check.answer import Answer, ended, read_answer
+from conformance.core.errors import UsageError
+from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.dialects import get
 from conformance.dialects.base import Reading
-from conformance.errors import UsageError
-from conformance.events import Chunk, Ending, Exchange, Response
+from conformance.evidence.answer import Answer, ended, read_answer
+from conformance.recordings.api import check_chunks
 from conformance.scenarios.model import UPSTREAM
 from conformance.targets.gateway import Heard, Recorded, Scripts, Upstream, playing
 from conformance.targets.gateway.said import Answered

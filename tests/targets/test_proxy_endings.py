@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cassette import Cassette, read
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 from conformance.targets.recording import Origin, Patience, RecordingProxy, Shelf, Terms
 from tests.targets.record_peers import (
     END,

@@ -12,7 +12,7 @@ import pytest
 
 from conformance.cassette import read
 from conformance.cassette.placeholders import is_stand_in
-from conformance.events import Exchange
+from conformance.core.events import Exchange
 from conformance.targets.recording import Origin, RecordingProxy, Shelf, Terms
 from tests.targets.record_peers import END, HEAD, Got, Script, ask, chunked, origin, post
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from conformance.cassette import Cassette, read
-from conformance.errors import CassetteError, RemoteError, UsageError
-from conformance.events import Exchange
+from conformance.core.errors import CassetteError, RemoteError, UsageError
+from conformance.core.events import Exchange
 from conformance.targets.recording import (
     Asking,
     Origin,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conformance.cassette import read
-from conformance.events import Request
+from conformance.core.events import Request
 from conformance.targets.recording import Origin, RecordingProxy, Shelf, Terms
 from conformance.targets.recording.threads import Threads, Turn
 from tests.targets.record_peers import END, HEAD, Script, ask, chunked, origin, post

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.events import Chunk
-from conformance.sse import Parser
+from conformance.core.events import Chunk
+from conformance.core.sse import Parser
 from conformance.targets.replay.cutting import cut, event_ends, line_ends, until
 from conformance.targets.replay.edits import with_comments, with_crlf
 from conformance.targets.replay.options import Chunking

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.cassette import Redactor, redact
-from conformance.events import Exchange
+from conformance.core.events import Exchange
 from conformance.targets.replay import ReplayOptions
 from conformance.targets.replay.canonical import canonical, canonical_value, paths
 from conformance.targets.replay.matching import Index, Shelf, endpoint

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 from conformance.targets.replay import Chunking, ReplayOptions, Spot, Timing
 
 SPELLINGS = [

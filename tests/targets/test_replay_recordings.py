@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cassette import Recording, discover, open_recording
-from conformance.events import Exchange
+from conformance.core.events import Exchange
 from conformance.targets.replay import Limits, ReplayOptions, serving
 from tests.targets.replay_wire import Client, request
 

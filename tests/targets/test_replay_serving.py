@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from conformance.cassette import open_recording, write
-from conformance.errors import CassetteError, HarnessError, UsageError
+from conformance.core.errors import CassetteError, HarnessError, UsageError
 from conformance.targets.replay import ReplayOptions, ReplayServer, Seen, serving
 from tests.targets.replay_wire import (
     ASKED,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.errors import CassetteError
-from conformance.events import Ending
+from conformance.core.errors import CassetteError
+from conformance.core.events import Ending
 from conformance.targets.replay import ReplayOptions, Serving, event_count, serving
 from conformance.targets.replay.cutting import event_ends
 from tests.targets.replay_wire import (

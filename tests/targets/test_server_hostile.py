@@ -7,8 +7,8 @@ import gzip
 
 import pytest
 
-from conformance.errors import UsageError
-from conformance.events import Request
+from conformance.core.errors import UsageError
+from conformance.core.events import Request
 from conformance.targets.server import Fetched, NoAnswerError, Server
 from conformance.targets.server_limits import Limits
 from tests.fakes.hostile import (

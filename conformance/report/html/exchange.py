@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from conformance.check.result import ContextLine, Finding, Report, StreamResult
-from conformance.errors import ConformanceError
+from conformance.core.errors import ConformanceError
+from conformance.judging.result import ContextLine, Finding, Report, StreamResult
 from conformance.report.escaping import html
 from conformance.report.html.budget import FINDINGS, FRAMES, Budget
 from conformance.report.html.matrix import css

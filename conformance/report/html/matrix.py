@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from conformance.check.result import StreamResult
+from conformance.judging.result import StreamResult
 from conformance.report.escaping import html
 from conformance.report.html.budget import LISTED, ROWS
 from conformance.report.wording import count, title

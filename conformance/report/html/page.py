@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Final
 
 from conformance import __version__
-from conformance.check.result import Report
+from conformance.judging.result import Report
 from conformance.report.escaping import html
 from conformance.report.html.budget import STREAMS, Budget
 from conformance.report.html.exchange import section

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from conformance.check.result import Finding
+from conformance.judging.result import Finding
 from conformance.report.escaping import html
 from conformance.report.html.budget import TEXT, TEXT_AT_FINDING, Budget
 from conformance.report.retrace import LANES, Block, Moment, Traced

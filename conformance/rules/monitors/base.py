@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 import msgspec
 
-from conformance.events import Ending, Event, Layer
+from conformance.core.events import Ending, Event, Layer
 from conformance.rules.model import Rule
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import is_number

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from itertools import pairwise
 from typing import Any, Final
 
-from conformance.events import Ending, Event
+from conformance.core.events import Ending, Event
 from conformance.rules.model import Rule, Timing, Values
 from conformance.rules.monitors.base import (
     CapReachedError,

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.events import Ending, Event
+from conformance.core.events import Ending, Event
 from conformance.rules.model import Fold, Rule, Stated
 from conformance.rules.monitors.base import (
     CapReachedError,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.events import Ending, Event
+from conformance.core.events import Ending, Event
 from conformance.rules.model import Compare, Rule, Side
 from conformance.rules.monitors.base import CapReachedError, Context, Key, Monitor, State, Violation
 from conformance.rules.monitors.differences import first_difference, first_missing

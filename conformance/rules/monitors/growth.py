@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from conformance.events import Event
+from conformance.core.events import Event
 from conformance.rules.model import Fold, Rule
 from conformance.rules.monitors.base import Context, Key, Monitor, State
 from conformance.rules.paths import getter

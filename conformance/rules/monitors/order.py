@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
-from conformance.events import Ending, Event
+from conformance.core.events import Ending, Event
 from conformance.rules.grammar import Automaton, TooManyStatesError
 from conformance.rules.model import Alias, Answer, Never, Rule
 from conformance.rules.monitors.base import (

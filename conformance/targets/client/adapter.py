@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final, Literal, Self
 
-from conformance.events import Request
+from conformance.core.events import Request
 from conformance.targets.client.process import Bounds, Process
 from conformance.targets.client.protocol import (
     VERSION,

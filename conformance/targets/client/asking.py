@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.events import Exchange, Request
-from conformance.profiles import Profile
+from conformance.core.events import Exchange, Request
+from conformance.profiles.profile import Profile
 
 HELLO: Final = {"role": "user", "content": "What is 2 + 2?"}
 AGAIN: Final = {"role": "user", "content": "And why?"}

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
-from conformance.check import StreamResult, harness
-from conformance.events import Exchange, Request
-from conformance.profiles import Profile
+from conformance.core.events import Exchange, Request
+from conformance.evidence import harness
+from conformance.judging.result import StreamResult
+from conformance.profiles.profile import Profile
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.asking import AGAIN, HELLO, OPT_IN, chosen
 from conformance.targets.client.judging import Judging, Verdicts, asked, error, result

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Final
 
-from conformance.events import Exchange, Response
+from conformance.core.events import Exchange, Response
 from conformance.mutate import Piece, Stream
 from conformance.targets.client import edge_blocks, edge_lines, edge_texts
 

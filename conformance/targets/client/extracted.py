@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from conformance.check import StreamResult, harness
-from conformance.events import Exchange
+from conformance.core.events import Exchange
+from conformance.evidence import harness
+from conformance.judging.result import StreamResult
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.judging import Judging, Verdicts, error, result
 from conformance.targets.client.protocol import EXTRACT

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from conformance.check.result import Finding
+from conformance.judging.result import Finding
 from conformance.report.wording import count
 from conformance.rules.verdicts import Verdict, combine
 from conformance.targets.client.adapter import Told

@@ -17,19 +17,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from conformance.check import Rulebook, StreamResult, harness
-from conformance.check.client import check_client, compares_views, unheard
-from conformance.check.comparisons import comparisons
-from conformance.check.expectations import judges_requests
-from conformance.check.result import Finding
-from conformance.check.running import check_wire
-from conformance.check.sent import Sent, read_sent
-from conformance.check.trace import decode
-from conformance.check.view import Judged, Setting
+from conformance.core.events import Exchange, Request
 from conformance.dialects import get
 from conformance.dialects.base import NOT_JSON
-from conformance.events import Exchange, Request
-from conformance.profiles import Profile, reading
+from conformance.evidence import harness
+from conformance.evidence.comparisons import comparisons
+from conformance.evidence.expectations import judges_requests
+from conformance.evidence.sent import Sent, read_sent
+from conformance.judging.client import check_client, compares_views, unheard
+from conformance.judging.fast.running import check_wire
+from conformance.judging.result import Finding, StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.trace import decode
+from conformance.judging.view import Judged, Setting
+from conformance.profiles.profile import Profile, reading
 from conformance.rules.model import Answer, Rule
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import Told

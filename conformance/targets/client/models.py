@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from conformance.profiles import Profile
+from conformance.profiles.profile import Profile
 from conformance.rules.patterns import regex
 
 ANY: Final = "m"

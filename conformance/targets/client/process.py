@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import IO, Final, Literal, Self, cast
 
-from conformance.errors import HarnessError, UsageError
+from conformance.core.errors import HarnessError, UsageError
 
 Fault = Literal["hung", "crashed", "flooding"]
 _READ: Final = 65_536

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from conformance.errors import HarnessError
-from conformance.events import Request
+from conformance.core.errors import HarnessError
+from conformance.core.events import Request
 
 VERSION: Final = 1
 STREAM: Final = "stream"

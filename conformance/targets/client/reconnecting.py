@@ -15,8 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from conformance.check import StreamResult, harness
-from conformance.events import Chunk, Ending, Exchange, Response
+from conformance.core.events import Chunk, Ending, Exchange, Response
+from conformance.evidence import harness
+from conformance.judging.result import StreamResult
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.asking import HELLO
 from conformance.targets.client.judging import Judging, Verdicts, error, result

@@ -10,23 +10,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from conformance import shipped
 from conformance.cassette import Cassette, Header, Recording, open_recording, write
-from conformance.check import Choices, Report, Rulebook, StreamResult, harness
-from conformance.check.identification import signed
-from conformance.check.recordings import (
+from conformance.core import shipped
+from conformance.core.errors import SpecError, UsageError
+from conformance.core.events import Exchange
+from conformance.dialects import SUPPORTED, get
+from conformance.dialects.base import Reading
+from conformance.evidence import harness
+from conformance.evidence.sent import read_sent
+from conformance.judging.result import Report, StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.profiles.profile import Profile, laid_over
+from conformance.recordings.check import (
+    Choices,
     choose_dialect,
     choose_profile,
     files,
     judged_by,
     recognised,
 )
-from conformance.check.sent import read_sent
-from conformance.dialects import SUPPORTED, get
-from conformance.dialects.base import Reading
-from conformance.errors import SpecError, UsageError
-from conformance.events import Exchange
-from conformance.profiles import Profile, laid_over
+from conformance.recordings.identification import signed
 from conformance.report.wording import count
 from conformance.targets.client.choices import choose
 from conformance.targets.client.extracted import SCENARIO, extract

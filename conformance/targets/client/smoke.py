@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from conformance.errors import HarnessError
-from conformance.events import Chunk, Exchange, Response
+from conformance.core.errors import HarnessError
+from conformance.core.events import Chunk, Exchange, Response
 from conformance.targets.client.asking import HELLO
 from conformance.targets.client.station import Station
 from conformance.targets.client.variation import Variation

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, Self
 
 from conformance.cassette import Cassette, Header
-from conformance.errors import HarnessError
-from conformance.events import Exchange
+from conformance.core.errors import HarnessError
+from conformance.core.events import Exchange
 from conformance.targets.client.adapter import Adapter, Told
 from conformance.targets.client.process import Bounds
 from conformance.targets.client.protocol import (

@@ -10,8 +10,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from conformance.check import StreamResult, harness
-from conformance.events import Chunk, Exchange, Response
+from conformance.core.events import Chunk, Exchange, Response
+from conformance.evidence import harness
+from conformance.judging.result import StreamResult
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.gathering import Gathering
 from conformance.targets.client.judging import Judging, Verdicts, error, result

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from conformance.cassette import Clock
-from conformance.check.trace import is_body
-from conformance.events import Chunk, Exchange
+from conformance.core.events import Chunk, Exchange
+from conformance.judging.trace import is_body
 from conformance.mutate import OPERATORS, mutants, taken_apart
 from conformance.targets.client.edges import BYTEWISE, edges
 from conformance.targets.replay import Chunking, ReplayOptions, Spot, event_count

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.cassette import Recording
-from conformance.check.recordings import Choices, choose_dialect, choose_profile, recognised
-from conformance.check.sent import Sent, read_sent
+from conformance.core.errors import Place, UsageError
+from conformance.core.events import Exchange
 from conformance.dialects import SUPPORTED
 from conformance.dialects.base import Dialect
-from conformance.errors import Place, UsageError
-from conformance.events import Exchange
-from conformance.profiles import Profile, reading
+from conformance.evidence.sent import Sent, read_sent
+from conformance.profiles.profile import Profile, reading
+from conformance.recordings.check import Choices, choose_dialect, choose_profile, recognised
 from conformance.report.files import write_whole
 from conformance.rules.monitors.gather import MERGED_FIELDS
 from conformance.targets.client.asking import conversation

@@ -10,11 +10,12 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.check import StreamResult, harness
-from conformance.check.sent import read_sent
-from conformance.check.trace import is_body
-from conformance.events import Exchange, Request
-from conformance.profiles import Profile
+from conformance.core.events import Exchange, Request
+from conformance.evidence import harness
+from conformance.evidence.sent import read_sent
+from conformance.judging.result import StreamResult
+from conformance.judging.trace import is_body
+from conformance.profiles.profile import Profile
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.asking import AGAIN, chosen, conversation
 from conformance.targets.client.gathering import Gathering, digest

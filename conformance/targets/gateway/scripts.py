@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from conformance.check.trace import is_body
-from conformance.events import Exchange
+from conformance.core.events import Exchange
+from conformance.judging.trace import is_body
 from conformance.targets.gateway import chat, messages, responses
 from conformance.targets.gateway.said import MODEL, Answered, body, stream
 

@@ -19,8 +19,8 @@ from typing import Any, Final
 import h11
 
 from conformance.cassette import Clock
-from conformance.errors import UsageError
-from conformance.events import Chunk, Ending, Exchange, Request, Response
+from conformance.core.errors import UsageError
+from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.targets.gateway.said import Answered
 from conformance.targets.gateway.scripts import Scripts, Speaker, api_of, models
 

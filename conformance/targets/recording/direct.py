@@ -14,8 +14,8 @@ import msgspec
 from conformance.cassette import is_recording, open_recording
 from conformance.cassette.redact import REDACTED
 from conformance.cassette.source import whole
-from conformance.errors import CassetteError, Place, RemoteError, UsageError
-from conformance.events import Chunk, Ending, Exchange, Request
+from conformance.core.errors import CassetteError, Place, RemoteError, UsageError
+from conformance.core.events import Chunk, Ending, Exchange, Request
 from conformance.targets.recording.heads import Headers, end_to_end, without
 from conformance.targets.recording.shelf import Reel, Terms, dialect_of
 from conformance.targets.recording.take import Take, Told

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self
 
-from conformance.errors import ConformanceError, UsageError
+from conformance.core.errors import ConformanceError, UsageError
 from conformance.targets.recording.client_side import ClientSide
 from conformance.targets.recording.shelf import Shelf
 from conformance.targets.recording.upstream import Origin

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from conformance import __version__
 from conformance.cassette import Header, Redaction, Redactor, Writer
-from conformance.errors import CassetteError, Place
-from conformance.events import Ending, Request
+from conformance.core.errors import CassetteError, Place
+from conformance.core.events import Ending, Request
 from conformance.targets.recording.take import Take, Told
 from conformance.targets.recording.threads import Threads, Turn
 

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Final
 
 from conformance.cassette import BodyRedactor, Redactor, Writer
-from conformance.events import Chunk, Ending, Request, Response
+from conformance.core.events import Chunk, Ending, Request, Response
 from conformance.targets.recording.framing import Piece
 from conformance.targets.recording.heads import without
 from conformance.targets.server_body import Decoder, UndecodableError, decodable, wanting

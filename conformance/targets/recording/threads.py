@@ -15,7 +15,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, Final
 
-from conformance.events import Request
+from conformance.core.events import Request
 
 _MOST: Final = 10_000
 _HISTORIES: Final = ("messages", "input")

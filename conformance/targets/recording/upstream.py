@@ -17,8 +17,8 @@ from urllib.parse import SplitResult, urlsplit
 
 import h11
 
-from conformance.errors import UsageError
-from conformance.events import Ending, Response
+from conformance.core.errors import UsageError
+from conformance.core.events import Ending, Response
 from conformance.targets.recording.framing import Chunked, Framing, Piece, Unframed
 from conformance.targets.recording.heads import (
     Headers,

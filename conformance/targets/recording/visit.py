@@ -13,8 +13,8 @@ from time import perf_counter
 
 import msgspec
 
-from conformance.errors import CassetteError
-from conformance.events import Ending, Request
+from conformance.core.errors import CassetteError
+from conformance.core.events import Ending, Request
 from conformance.targets.recording.client_side import Asked, ClientSide, GoneError, RefusedError
 from conformance.targets.recording.framing import Piece
 from conformance.targets.recording.heads import end_to_end, readable_encodings, without

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
-from conformance.events import Chunk
+from conformance.core.events import Chunk
 from conformance.targets.replay.options import Chunking
 
 # Milliseconds to wait before, and the bytes. A chunk without a clock does not wait.

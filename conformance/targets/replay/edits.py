@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import cycle
 from typing import Final
 
-from conformance.events import Chunk
+from conformance.core.events import Chunk
 
 # The second looks like a field, the third is the shortest there is.
 _COMMENTS: Final = (b": keep-alive", b":data: no data", b":")

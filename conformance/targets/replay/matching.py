@@ -20,7 +20,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from conformance.cassette.redact import REDACTED
-from conformance.events import Request
+from conformance.core.events import Request
 from conformance.targets.replay.canonical import canonical, canonical_value, paths
 from conformance.targets.replay.masking import masked
 from conformance.targets.replay.options import ReplayOptions

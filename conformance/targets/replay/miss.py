@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from conformance.cassette import Redactor
-from conformance.errors import CassetteError
-from conformance.events import Request
+from conformance.core.errors import CassetteError
+from conformance.core.events import Request
 from conformance.report.printable import visible
 from conformance.targets.replay.canonical import decoded
 from conformance.targets.replay.differences import Difference, differences

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, Self, TypeVar
 
-from conformance.errors import UsageError
+from conformance.core.errors import UsageError
 
 _T = TypeVar("_T")
 _MOST: Final = 2**40  # bytes, events and seeds; far beyond any recording

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Final, Literal
 
 from conformance.cassette import Clock
-from conformance.errors import CassetteError
-from conformance.events import Chunk, Ending, Exchange, Response
+from conformance.core.errors import CassetteError
+from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.targets.replay.cutting import Piece, cut, event_ends, line_ends, until
 from conformance.targets.replay.edits import with_comments, with_crlf
 from conformance.targets.replay.options import ReplayOptions, Spot

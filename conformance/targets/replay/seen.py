@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from conformance.cassette.redact import ALLOWED_HEADERS, REDACTED
-from conformance.events import Request
+from conformance.core.events import Request
 from conformance.targets.replay.canonical import decoded
 from conformance.targets.replay.tape import Address
 

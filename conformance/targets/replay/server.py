@@ -10,7 +10,7 @@ from functools import partial
 from types import TracebackType
 from typing import Self
 
-from conformance.errors import HarnessError, UsageError
+from conformance.core.errors import HarnessError, UsageError
 from conformance.targets.replay.connection import Connection
 from conformance.targets.replay.matching import Index
 from conformance.targets.replay.options import ReplayOptions

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 
-from conformance.errors import ConformanceError
+from conformance.core.errors import ConformanceError
 from conformance.targets.replay.options import ReplayOptions
 from conformance.targets.replay.reading import Limits
 from conformance.targets.replay.seen import Seen

@@ -11,8 +11,8 @@ from typing import Final
 from conformance.cassette import Cassette, Clock, Recording, discover, open_recording
 from conformance.cassette.recording import MUTANTS
 from conformance.cassette.source import plain_name
-from conformance.errors import CassetteError, ConformanceError, Place
-from conformance.events import Exchange
+from conformance.core.errors import CassetteError, ConformanceError, Place
+from conformance.core.events import Exchange
 from conformance.targets.replay.options import ReplayOptions
 from conformance.targets.replay.script import script
 

@@ -1,0 +1,1 @@
+"""Recordings that other tools made."""

@@ -1,0 +1,1 @@
+"""What everything speaks of: errors, events, frames, transcripts. No file, no network."""

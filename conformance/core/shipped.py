@@ -1,0 +1,32 @@
+"""Where the data that comes with the package lies: rules, profiles, scenarios, cassettes.
+
+In a wheel it lies inside the package; in a checkout beside it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from conformance.core.errors import HarnessError
+
+_PACKAGE: Final = Path(__file__).resolve().parent.parent
+
+
+def specs() -> Path:
+    """Folder of the shipped YAML files. Raises `HarnessError` if it was not installed."""
+    return _folder("specs")
+
+
+def cassettes() -> Path:
+    """Folder of the shipped recordings. Raises `HarnessError` if it was not installed."""
+    return _folder("cassettes")
+
+
+def _folder(name: str) -> Path:
+    places = (_PACKAGE / "_data" / name, _PACKAGE.parent / name)
+    for place in places:
+        if place.is_dir():
+            return place
+    tried = " or ".join(str(place) for place in places)
+    raise HarnessError(f"the shipped folder {name!r} is missing: expected {tried}")

@@ -1,0 +1,1 @@
+"""What is known beside the bytes: expectations, hops, comparisons, client declarations."""

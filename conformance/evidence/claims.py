@@ -1,0 +1,71 @@
+"""What a recording says it shows: whether a request, a name or a scenario promises thinking."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from conformance.core.events import Request
+
+_WORDS: Final = frozenset({"think", "thinks", "thinking", "thought", "thoughts", "reasoning"})
+_NEGATIONS: Final = frozenset(
+    {
+        *("no", "not", "never", "none", "off", "without", "disabled", "declined", "declines"),
+        *("excluded", "hidden", "stripped", "omitted", "silent"),
+    }
+)
+_WORD: Final = re.compile(r"[a-z0-9]+")
+_OFF: Final = (None, False, 0, "", "none", "minimal", "off", "disabled")
+_TRUE: Final = frozenset({"1", "true", "yes"})
+# Where requests ask, by path; the value at each is then no `_OFF`.
+_ASKING: Final = (
+    "reasoning.effort",
+    "reasoning.summary",
+    "reasoning.max_tokens",
+    "reasoning.enabled",
+    "reasoning_effort",
+    "thinking.type",
+    "think",
+    "enable_thinking",
+    "include_thinking",
+    "include_reasoning",
+    "chat_template_kwargs.enable_thinking",
+    "chat_template_kwargs.thinking",
+)
+_REFUSING: Final = ("reasoning.effort", "reasoning_effort", "thinking.type")
+
+
+def named(name: str) -> str:
+    """The word of a name that promises thinking; empty if none does, or another takes it back."""
+    return "" if denied(name) else _spoken(name)
+
+
+def denied(name: str) -> bool:
+    """Whether a name says that there is no thinking, whatever was asked for."""
+    return bool(_spoken(name)) and not _NEGATIONS.isdisjoint(_WORD.findall(name.lower()))
+
+
+def _spoken(name: str) -> str:
+    return next((word for word in _WORD.findall(name.lower()) if word in _WORDS), "")
+
+
+def asked(request: Request) -> str:
+    """The field or header by which a request asks to see thinking; empty if it does not."""
+    for name, value in request.headers:
+        if name.lower() == "x-include-thinking" and value.strip().lower() in _TRUE:
+            return "x-include-thinking"
+    if _is_refused(request.json):
+        return ""
+    return next((path for path in _ASKING if _at(request.json, path) not in _OFF), "")
+
+
+def _is_refused(json: Any) -> bool:
+    stated = [value for path in _REFUSING if (value := _at(json, path)) is not None]
+    return any(value in _OFF for value in stated) or _at(json, "reasoning.exclude") is True
+
+
+def _at(value: Any, path: str) -> Any:
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return None if isinstance(value, Mapping | list) else value

@@ -1,0 +1,146 @@
+"""Rules that only a harness run can judge: `harness/...`, beside those of the suites.
+
+`answers`       the adapter answers every case; where it does not, the verdict is ERROR
+`declared`      an op or dialect that was declared is not refused throughout
+`ending`        a complete answer is told as completed, any other as failed or cut
+`extracts-in-order`  thinking in several places of a message, where its profile promises the order
+`next-request`  what was asked for stands in the request
+`one-request`   a case is asked for once
+`restores`      what a client stored it restores
+`stored-flat`, `stored-lean`  the form of what it stored, where its profile promises `stores-flat`
+`reconnect`     a client that declares it asks for the rest of an answer that broke off
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from conformance.core.errors import Place
+from conformance.judging.findings import Memory, dress
+from conformance.judging.result import Finding
+from conformance.rules.model import Never, Rule
+from conformance.rules.monitors.base import Violation
+from conformance.rules.verdicts import Level
+
+Report = Sequence[Mapping[str, Any]]
+
+
+def _rule(name: str, says: str, source: Mapping[str, str], hint: str, level: Level) -> Rule:
+    return Rule(
+        f"harness/{name}",
+        level,
+        says,
+        (source,),
+        "0.1.0",
+        Never(()),
+        {},
+        Place(__file__),
+        hint=hint,
+    )
+
+
+ANSWERS: Final = _rule(
+    "answers",
+    "The adapter answers every case before its deadline.",
+    {"advice": "an adapter that hangs, crashes or floods says nothing of the client"},
+    "Run the command by hand and type the case into it; see docs/clients.md.",
+    Level.MUST,
+)
+DECLARED: Final = _rule(
+    "declared",
+    "What the adapter declares it does not refuse.",
+    {"advice": "an op that is refused in every case would look like one that passes"},
+    "Leave the op or dialect out of the introduction.",
+    Level.MUST,
+)
+ENDING: Final = _rule(
+    "ending",
+    "A stream that broke off is never told as complete, nor a whole one as broken.",
+    {"breaks": "half an answer is stored, shown or executed as if it were the whole"},
+    "The end of the body is no success: wait for the dialect's own terminal event.",
+    Level.MUST,
+)
+IN_ORDER: Final = _rule(
+    "extracts-in-order",
+    "Thinking that stands in several places of a message is told in order, joined by newlines.",
+    {
+        "advice": "OpenHands reasoning_content document: reasoning_content, reasoning, thinking, "
+        "then blocks of the content; never rendered twice"
+    },
+    "Read every field in turn, then the blocks; leave out what repeats an earlier text.",
+    Level.SHOULD,
+)
+NEXT_REQUEST: Final = _rule(
+    "next-request",
+    "What the user chose stands in the request.",
+    {"breaks": "a level or an opt-in that is not sent is silently without effect"},
+    "Effort, summary and the opt-in go out in the form that the dialect has for them.",
+    Level.MUST,
+)
+ONE_REQUEST: Final = _rule(
+    "one-request",
+    "A case is asked for once.",
+    {"advice": "an answer that has begun and is asked for again is paid for twice"},
+    "Switch retries off in the adapter, or do not repeat what has begun to stream.",
+    Level.SHOULD,
+)
+RECONNECT: Final = _rule(
+    "reconnect",
+    "The rest of an answer is asked for from the last id on.",
+    {
+        "spec": "https://html.spec.whatwg.org/multipage/server-sent-events.html#sse-processing-model",
+        "quote": "Set (`Last-Event-ID`, lastEventIDValue) in request's header list.",
+    },
+    "The same request with Last-Event-ID, after the time of `retry`; 204 ends it.",
+    Level.MUST,
+)
+RESTORES: Final = _rule(
+    "restores",
+    "What a client stored it restores.",
+    {"advice": "a session that goes on from disk has to hold what the user saw"},
+    "Compare what is written with what is read: thinking stands beside the text, apart from it.",
+    Level.MUST,
+)
+STORED_FLAT: Final = _rule(
+    "stored-flat",
+    "A turn is stored with its text in `thought` and its thinking in `reasoning_content`.",
+    {"advice": "OpenHands reasoning_content document: the thought is flattened on the wire"},
+    "Both keys hold strings, at the top or in `args`.",
+    Level.SHOULD,
+)
+STORED_LEAN: Final = _rule(
+    "stored-lean",
+    "A turn without thinking is stored without `reasoning_content`.",
+    {"advice": "OpenHands reasoning_content document: omitted if empty"},
+    "Leave the key out where it would be empty or null.",
+    Level.SHOULD,
+)
+RULES: Final = (
+    ANSWERS,
+    DECLARED,
+    ENDING,
+    IN_ORDER,
+    NEXT_REQUEST,
+    ONE_REQUEST,
+    RECONNECT,
+    RESTORES,
+    STORED_FLAT,
+    STORED_LEAN,
+)
+
+
+def finding(rule: Rule, where: str, expected: str, got: str, report: Report = ()) -> Finding:
+    """A finding at the end of what a client reported."""
+    memory = Memory()
+    for number, event in enumerate(report, 1):
+        memory.tell(number, str(event.get("type")), _shown(event))
+    last = len(report) + 1
+    memory.tell(last, "end of the report", "")
+    message = f"expected {expected}, got {got}"
+    violation = Violation(last, {}, (expected,), got.partition(":")[0], "", message)
+    return dress(rule, violation, memory, where)
+
+
+def _shown(event: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}={value!r}" for key, value in event.items() if key != "type")

@@ -1,0 +1,284 @@
+"""Two hops of one exchange: what stood behind a gateway, and what the gateway made of it.
+
+The first call upstream is the answer; a later one (a summary) is counted, and may show as the
+summary. Ids and types on the far side are judged by the suites of its dialect, like any stream.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, Final
+
+from conformance.core.errors import UsageError
+from conformance.core.events import Exchange
+from conformance.dialects import get
+from conformance.dialects.base import Reading
+from conformance.evidence.answer import Answer, ended, read_answer
+from conformance.evidence.run_rules import (
+    HOP_CALLS,
+    HOP_OPAQUE,
+    HOP_ORDER,
+    HOP_SUMMARY,
+    HOP_TEXT,
+    HOP_THINKING,
+    HOP_TOOLS,
+    HOP_USAGE,
+    Expected,
+    differing,
+    told_also,
+)
+from conformance.judging.result import StreamResult
+from conformance.judging.trace import is_body
+from conformance.profiles.profile import find, reading
+from conformance.rules.model import Rule
+from conformance.rules.monitors.differences import first_difference
+from conformance.rules.verdicts import Verdict
+
+_WHOLE: Final = frozenset({"complete", "length", "tools", "filtered"})
+_NOBODY: Final = "nothing was asked upstream"
+_BROKEN: Final = "the answer upstream broke off"
+_THINKING: Final = frozenset({HOP_THINKING.id, HOP_SUMMARY.id, HOP_OPAQUE.id})
+
+
+@dataclass(frozen=True, slots=True)
+class Hops:
+    """Both sides of one request: what was said upstream call by call, and what came of it.
+
+    `one_api` and `streamed` hold of the answer itself: both sides speak one dialect, both stream.
+    """
+
+    behind: tuple[Answer, ...]
+    here: Answer
+    one_api: bool
+    streamed: bool
+
+    @property
+    def first(self) -> Answer:
+        return self.behind[0]
+
+
+Pair = Callable[[Hops], tuple[Any, Any]]
+
+
+def with_hops(
+    result: StreamResult,
+    exchange: Exchange,
+    answer: Answer,
+    behind: Sequence[Exchange],
+    expected: Expected,
+) -> StreamResult:
+    """The downstream result, with the comparison to what was heard `behind` the gateway."""
+    calls = _calls_due(expected, behind)
+    if calls is not None:
+        result = _told(result, HOP_CALLS, exchange, answer, (calls, len(behind)))
+    if not behind:
+        return told_also(result, _all(Verdict.UNTESTABLE), (), _NOBODY)
+    if expected.untestable:
+        return told_also(result, _all(Verdict.UNTESTABLE), (), expected.untestable)
+    answers = tuple(_read(each, expected.upstream) for each in behind)
+    if ended(behind[0], answers[0]) not in _WHOLE:
+        if ended(exchange, answer) == "cut":
+            result = _excused(result)
+        return told_also(result, _all(Verdict.NOT_APPLICABLE), (), _BROKEN)
+    hops = Hops(
+        answers,
+        answer,
+        one_api=behind[0].dialect == exchange.dialect,
+        streamed=_streams(behind[0]) and _streams(exchange),
+    )
+    pairs = _PAIRS if ended(exchange, answer) in _WHOLE else _BEGUN
+    for rule, pair in pairs:
+        if rule.id in _THINKING and "thinking" in expected.without:
+            continue
+        wanted, got = pair(hops)
+        if wanted or got:
+            result = _told(result, rule, exchange, answer, (wanted, got))
+    return result
+
+
+def _all(verdict: Verdict) -> dict[str, Verdict]:
+    return {rule.id: verdict for rule, _ in _PAIRS}
+
+
+def _read(exchange: Exchange, profile: str) -> Answer:
+    """What was said upstream, read as the profile of its recording has it."""
+    dialect = get(exchange.dialect or "openai.chat")
+    try:
+        way = reading(find(profile, dialect.name)) if profile else Reading()
+    except UsageError:  # the gateway asked in another API than the one that was recorded
+        way = Reading()
+    return read_answer(exchange, dialect, way)
+
+
+def _calls_due(expected: Expected, behind: Sequence[Exchange]) -> int | None:
+    """How often the gateway must ask; a summary that it asks for upstream costs no further call."""
+    asked = behind[0].request.json if behind and behind[0].request else None
+    wanted = asked.get("reasoning") if isinstance(asked, Mapping) else None
+    if expected.calls is not None and isinstance(wanted, Mapping) and wanted.get("summary"):
+        return 1
+    return expected.calls
+
+
+def _streams(exchange: Exchange) -> bool:
+    head = exchange.chunks[0].data if exchange.chunks else b""
+    return not is_body(exchange.response, head)
+
+
+def _excused(result: StreamResult) -> StreamResult:
+    """A break that was passed on is not the gateway's: what is missing is not held against it."""
+    kept = tuple(f for f in result.findings if f.rule.startswith("scenario/"))
+    failed = {f.rule for f in result.findings} - {f.rule for f in kept}
+    return replace(
+        result,
+        verdicts={**result.verdicts, **dict.fromkeys(failed, Verdict.NOT_APPLICABLE)},
+        reasons={**result.reasons, **dict.fromkeys(failed, _BROKEN)},
+        findings=kept,
+    )
+
+
+def _texts(hops: Hops) -> tuple[str, str]:
+    return "".join(hops.first.text), "".join(hops.here.text)
+
+
+def _thoughts(hops: Hops) -> tuple[str, str]:
+    """Thinking; an API has a channel for summaries or has not, and then one stands for both."""
+    wanted, got = "".join(hops.first.raw), "".join(hops.here.raw)
+    if wanted and not got and not _summaries(hops):
+        return wanted, "".join(hops.here.summary)
+    if not hops.first.summary or hops.here.summary:
+        return wanted, got
+    summary, came = "".join(hops.first.summary), _words(got)
+    either = [_words(each) for each in (wanted, summary, wanted + summary) if each]
+    return came if came in either else either[0], came
+
+
+def _summary(hops: Hops) -> tuple[str, str]:
+    """A summary; of several things that it may be, the one that it is."""
+    got = _words("".join(hops.here.summary))
+    said = [_words(each) for each in (*_summaries(hops), "".join(hops.first.raw))]
+    due = said[0] if hops.one_api and hops.first.summary else ""
+    if not got:
+        return due, got
+    return got if got in said else said[0], got
+
+
+def _summaries(hops: Hops) -> list[str]:
+    """Summaries that were said upstream: with the answer, or by a call of their own."""
+    own = ["".join(hops.first.summary)] if hops.first.summary else []
+    return own + ["".join(each.text) for each in hops.behind[1:] if each.text]
+
+
+def _beginning(pair: Pair) -> Pair:
+    """Of what failed here after all: whatever was shown of a text was said upstream."""
+
+    def begun(hops: Hops) -> tuple[Any, Any]:
+        wanted, got = pair(hops)
+        return wanted[: len(got)], got
+
+    return begun
+
+
+def _words(text: str) -> str:
+    """A summary without white space: paragraphs are parts in one API and line feeds in another."""
+    return "".join(text.split())
+
+
+def _sealed(hops: Hops) -> tuple[list[Any], list[Any]]:
+    """Kinds of sealed data; who seals anew, with a key of his own, has lost nothing."""
+    if not hops.one_api or not hops.first.opaque:
+        return [], []
+    wanted, got = (
+        [each.get("kind") for each in answer.opaque] for answer in (hops.first, hops.here)
+    )
+    return wanted, got
+
+
+def _order(hops: Hops) -> tuple[list[str], list[str]]:
+    """Kinds of content in the order in which they came, of those that both sides have."""
+    if not hops.streamed:
+        return [], []
+    wanted, got = _kinds(hops.first), _kinds(hops.here)
+    both = set(wanted) & set(got)
+    return _merged(wanted, both), _merged(got, both)
+
+
+def _kinds(answer: Answer) -> list[str]:
+    raw = "thinking" in answer.order
+    kinds = (each for each in answer.order if not (raw and each == "summary"))
+    return ["thinking" if each == "summary" else each for each in kinds]
+
+
+def _merged(kinds: Sequence[str], both: set[str]) -> list[str]:
+    return [kind for kind, _ in groupby(each for each in kinds if each in both)]
+
+
+def _called(hops: Hops) -> tuple[list[Any], list[Any]]:
+    return _calls(hops.first), _calls(hops.here)
+
+
+def _calls(answer: Answer) -> list[Any]:
+    """Tool calls; instead of its id each has the number of the first call with that id."""
+    ids = [each.get("id") for each in answer.tools]
+    return [
+        {
+            "name": each.get("name"),
+            "arguments": _decoded(each.get("arguments")),
+            "id of call": ids.index(each.get("id")),
+        }
+        for each in answer.tools
+    ]
+
+
+def _decoded(arguments: Any) -> Any:
+    try:
+        return json.loads(arguments)
+    except (TypeError, ValueError, RecursionError):
+        return arguments
+
+
+def _usage(hops: Hops) -> tuple[int | None, int | None]:
+    totals = [_total(each) for each in hops.behind]
+    known = [each for each in totals if each is not None]
+    got = _total(hops.here)
+    return (None, None) if got is None or len(known) < len(totals) else (sum(known), got)
+
+
+def _total(answer: Answer) -> int | None:
+    """Tokens in all; where no total is stated, those of input and output."""
+    usage = answer.usage
+    parts = [usage.get("input"), usage.get("output")]
+    counts = [each for each in parts if isinstance(each, int)]
+    total = usage.get("total")
+    return total if isinstance(total, int) else sum(counts) if len(counts) == len(parts) else None
+
+
+_PAIRS: Final[tuple[tuple[Rule, Pair], ...]] = (
+    (HOP_TEXT, _texts),
+    (HOP_TOOLS, _called),
+    (HOP_THINKING, _thoughts),
+    (HOP_SUMMARY, _summary),
+    (HOP_OPAQUE, _sealed),
+    (HOP_ORDER, _order),
+    (HOP_USAGE, _usage),
+)
+"""What was said upstream and what of it came, by rule; nothing of either judges nothing."""
+_BEGUN: Final = ((HOP_TEXT, _beginning(_texts)), (HOP_THINKING, _beginning(_thoughts)))
+
+
+def _told(
+    result: StreamResult,
+    rule: Rule,
+    exchange: Exchange,
+    answer: Answer,
+    pair: tuple[Any, Any],
+) -> StreamResult:
+    wanted, got = pair
+    if wanted == got:
+        return told_also(result, {rule.id: Verdict.PASS}, ())
+    where, expected, came = first_difference(wanted, got)
+    message = f"expected {expected}, got {came} at {where}"
+    found = differing(rule, exchange, answer, message)
+    return told_also(result, {rule.id: Verdict.FAIL}, (found,))

@@ -1,0 +1,1 @@
+"""One exchange before one judge: events in, verdicts and findings out."""

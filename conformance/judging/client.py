@@ -1,0 +1,114 @@
+"""The client view: what a client under test says it saw, event by event.
+
+Rule 1: a rule that names an event which came, and which the client does not declare, says nothing
+of this client: NOT-APPLICABLE. So does one that had nothing to judge and names such an event.
+Rule 2: what compares the two views takes the declared events alone, so it says something wherever
+one of its events is declared.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Literal
+
+from conformance.cassette import Header
+from conformance.core.events import SEMANTIC_EVENTS, Event, Exchange
+from conformance.judging.view import Judged, Setting, View
+from conformance.rules.applies import Evidence
+from conformance.rules.model import Compare, Rule
+from conformance.rules.plans import Outcome
+from conformance.rules.verdicts import Verdict
+
+NOT_FIELDS = frozenset({"type", "ms"})
+
+
+def declared_events(header: Header) -> frozenset[str] | None:
+    """The events that a client under test declared: `implementation` of its start, in the header.
+
+    None where it was not recorded; what is no list of names counts as that.
+    """
+    implementation = header.extra.get("implementation")
+    events = implementation.get("events") if isinstance(implementation, Mapping) else None
+    if not isinstance(events, list):
+        return None
+    return frozenset(event for event in events if isinstance(event, str))
+
+
+def unheard(
+    rules: Iterable[Rule],
+    verdicts: Mapping[str, Verdict],
+    sent: frozenset[str],
+    declared: frozenset[str],
+) -> Iterator[tuple[str, str]]:
+    """Rules that say nothing of a client by rules 1 and 2, with the reason.
+
+    `sent` are the types of the events that came.
+    """
+    for rule in rules:
+        verdict = verdicts.get(rule.id)
+        if verdict is None or verdict is Verdict.NOT_APPLICABLE:
+            continue
+        named = semantic_types(rule)
+        missing = named - declared
+        if compares_views(rule):
+            missing = frozenset() if named & declared else missing
+        elif verdict is not Verdict.VACUOUS:
+            missing &= sent
+        if missing:
+            yield rule.id, f"the client does not report {', '.join(sorted(missing))}"
+
+
+def semantic_types(rule: Rule) -> frozenset[str]:
+    """The types of the semantic events that a rule names."""
+    types = {kind for alias in rule.aliases.values() for kind in alias.types}
+    return frozenset(types & SEMANTIC_EVENTS.keys())
+
+
+def compares_views(rule: Rule) -> bool:
+    """Whether a rule compares what was reported with what was sent."""
+    return isinstance(rule.form, Compare) and rule.form.left.view != rule.form.right.view
+
+
+def check_client(setting: Setting, exchange: Exchange, seen: Iterable[Mapping[str, Any]]) -> Judged:
+    """Judges a client's report: semantic events in the order in which it gave them."""
+    view = ClientView(setting, exchange)
+    for number, fields in enumerate(seen, 1):
+        view.report(number, fields)
+    return view.finish()
+
+
+class ClientView(View):
+    """One exchange as a client saw it; every reported event counts as a frame of its own."""
+
+    name: ClassVar[Literal["wire", "client"]] = "client"
+
+    def __init__(self, setting: Setting, exchange: Exchange) -> None:
+        evidence = Evidence(
+            exchange.request,
+            exchange.response,
+            view="client",
+            role=exchange.role,
+            hop=exchange.hop,
+            reported=True,
+            declared=setting.declared,
+            choice=exchange.asked,
+        )
+        super().__init__(setting, exchange, evidence)
+
+    def report(self, number: int, fields: Mapping[str, Any]) -> None:
+        """Takes one harness object; fields that the client left out stay absent."""
+        kind = str(fields.get("type", "unknown"))
+        data = {key: value for key, value in fields.items() if key not in NOT_FIELDS}
+        shown = json.dumps(data, ensure_ascii=False, default=repr)
+        self.memory.tell(number, kind, shown)
+        self.take([Event(kind, {"choice": 0, **data}, number, "semantic")])
+
+    def finish(self) -> Judged:
+        """A report is always complete: what is still owed then is missing."""
+        self.judge.last += 1
+        self.memory.tell(self.judge.last, "end of the report", "")
+        return self.judged(self.judge.close("eof"))
+
+    def concerns(self, outcome: Outcome) -> bool:
+        return outcome.verdict is not Verdict.NOT_APPLICABLE

@@ -1,0 +1,1 @@
+"""Runs of deltas, read in bulk."""

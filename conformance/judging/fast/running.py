@@ -1,0 +1,277 @@
+"""The wire view at speed: runs of deltas are taken in bulk, everything else frame by frame.
+
+Nearly all of a long stream is one frame again and again, with another text and another number in
+it. Reading such a frame by itself costs a decoder, a dialect's reader and every rule that hears it;
+most of what they do is to find out that nothing has changed. So, once a delta has been read the
+usual way, one question is asked of every rule that it woke: are you *still*, that is, would more
+such frames change nothing in you but what you collect (`conformance.rules.repetition`)? If all are,
+a *run* begins: from here on frames are only cut at what they share (`template`), and the rules are
+shown what differed as columns, many frames at a time (`runs`).
+
+What makes this sound:
+
+Invariant 1: the outcome is that of `WireView`, the interpreter: verdicts, reasons, findings and
+their numbers. A differential test holds it for generated streams, every cassette, mutant and
+recording, under random chunking, with a clock and without. Where the two differ, this is wrong.
+Invariant 2: nothing is taken that is not certain. A template takes only what the SSE parser and the
+JSON decoder would give for those bytes; a monitor that cannot tell is not still; a dialect names
+the columns of a delta or none. Every doubt leads to the usual way, never to a guess.
+Invariant 3: what does not *fit* is never shown as a column. Before a stretch is shown, each monitor
+says whether it would find something in it, or meet a cap; asking changes nothing. What fits is
+prefix-closed, so the first frame that does not is found by halving. That frame is read the usual
+way, which finds what there is to find, and the run goes on behind it if all are still.
+Invariant 4: time is in the bytes, not in the calls. Chunks are joined before they are read; each
+frame keeps the time of the chunk that holds its last byte (`clock`).
+Invariant 5: work is bounded on hostile input. A run that turns out short, or in which much does not
+fit, makes the next attempts wait; at worst a stream costs the interpreter's time and a little.
+Invariant 6: rules and dialects know nothing of runs but two declarations: a dialect lists the
+columns of a payload, a monitor says `still`, `fits` and `extend`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from conformance.core.clock import Clock, Gathered, Gathering, clocked, gathered
+from conformance.core.errors import HarnessError
+from conformance.core.events import Chunk, Ending, Event, Exchange, Frame
+from conformance.core.sse import Parser
+from conformance.dialects.base import NOT_JSON, Reading
+from conformance.judging.fast.runs import Run, begin, is_delta, parts_of
+from conformance.judging.findings import CONTEXT
+from conformance.judging.scenario import Scenario
+from conformance.judging.trace import Framer
+from conformance.judging.view import Judged, Setting
+from conformance.judging.wire import WireView
+from conformance.profiles.profile import reading
+
+LONGEST_HELD: Final = 1 << 16  # bytes of one unfinished frame that a run waits for
+SHORT: Final = 8  # a run of fewer frames was not worth its beginning
+MOST_PATIENCE: Final = 64
+MOST_WAITING: Final = 64  # chunks of a stream under way that wait inside a run
+MOST_BYTES_WAITING: Final = 1 << 13
+MOST_MISFITS: Final = 8  # frames of one run that do not fit, before it is given up
+_END: Final = b"\n\n"
+_NOTHING: Final = Gathered(b"")
+
+
+def check_wire(
+    setting: Setting,
+    exchange: Exchange,
+    chunks: Iterable[Chunk],
+    end: Ending,
+    *,
+    scenario: Scenario | None = None,
+    is_last: bool = True,
+) -> Judged:
+    """Judges the bytes of one exchange as they arrive, in bounded memory.
+
+    `scenario` goes on over several exchanges; the last one's result holds its verdicts.
+    """
+    several = scenario is not None and bool(setting.bound.scenario.plans)
+    if several or setting.keep:
+        view = WireView(setting, exchange, scenario)
+        for data, ms in clocked(chunks):
+            view.feed(data, ms)
+        return view.finish(end, is_last=is_last)
+    running = RunningView(setting, exchange, scenario)
+    for each in gathered(chunks):
+        running.feed_gathered(each)
+    return running.finish(end, is_last=is_last)
+
+
+class RunningView(WireView):
+    """One exchange as the server sent it, with runs of deltas taken in bulk."""
+
+    def __init__(
+        self, setting: Setting, exchange: Exchange, scenario: Scenario | None = None
+    ) -> None:
+        super().__init__(setting, exchange, scenario)
+        self._reading: Reading = reading(setting.profile)
+        self._run: Run | None = None
+        self._held = b""
+        self._waiting = Gathering()
+        self._gathered = _NOTHING
+        self._patience = 0  # frames to wait before the next attempt
+        self._failures = 0
+
+    def feed(self, data: bytes, ms: float | None) -> None:
+        """Takes the next chunk of a stream under way; inside a run, a few wait for each other."""
+        if not self._waiting.agrees(ms):
+            self._hand_over()
+        self._waiting.add(data, ms)
+        waits = len(self._waiting) < MOST_WAITING and self._waiting.size < MOST_BYTES_WAITING
+        if self._run is None or not waits:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        """Takes what has waited, and lets nothing of it wait a second time."""
+        self.feed_gathered(self._waiting.take())
+        if self._run is not None and self._run.count:
+            self._tell(self._run)
+
+    def feed_gathered(self, gathered: Gathered) -> None:
+        """Takes chunks that were joined; the outcome is that of feeding them one by one."""
+        self._gathered = gathered
+        super().feed(gathered.data, gathered.times[-1] if gathered.times else None)
+        self._gathered = _NOTHING
+
+    def read(self, data: bytes, framer: Framer) -> None:
+        if framer.parser is None:
+            super().read(data, framer)
+            return
+        now = self.judge.ms
+        buffer, self._held, at = self._held + data, b"", 0
+        clock = Clock(len(buffer) - len(self._gathered.data), self._gathered)
+        while at < len(buffer):
+            if self._run is not None:
+                size = self._take(self._run, framer.parser, buffer, at, clock)
+                if size is None:
+                    self._held = buffer[at:]
+                    break
+                at += size
+            if self._run is None and at < len(buffer):
+                at = self._step(framer.parser, buffer, at, clock)
+        self.judge.ms = now
+
+    def _take(self, run: Run, parser: Parser, buffer: bytes, at: int, clock: Clock) -> int | None:
+        """Bytes taken by the run, which ends at 0; None to wait for the rest of a frame."""
+        taken = run.take(buffer, at)
+        if taken is not None:
+            run.add(taken, clock.rows(run.ends(taken, at)) if clock.ticks else ())
+            parser.skip(taken.size)
+            if run.is_full:
+                self._tell(run)
+            return taken.size
+        if self._may_go_on(run, buffer, at):
+            return None
+        self._end_run(run)
+        return 0
+
+    @staticmethod
+    def _may_go_on(run: Run, buffer: bytes, at: int) -> bool:
+        """Whether what is left may be the beginning of the run's next frame."""
+        head = run.template.head + run.template.first
+        left = len(buffer) - at
+        if left > LONGEST_HELD or buffer.find(_END, at) >= 0:
+            return False
+        if not buffer.startswith(head, at):
+            return head.startswith(buffer[at:])
+        # A line that ends otherwise may already have ended a frame, at the time it came.
+        ends = buffer.find(b"\n", at + len(head))
+        return buffer.find(b"\r", at) < 0 and ends in (-1, len(buffer) - 1)
+
+    def _step(self, parser: Parser, buffer: bytes, at: int, clock: Clock) -> int:
+        """Reads up to the next blank line the usual way; where that ended."""
+        end = buffer.find(_END, at)
+        stop = end + len(_END) if end >= 0 else len(buffer)
+        frames: list[Frame] = []
+        for upto, ms in clock.pieces(at, stop):
+            self.judge.ms = ms
+            found = parser.feed(buffer[at:upto])
+            for frame in found:
+                events = self.frame(frame)
+            frames += found
+            at = upto
+        if len(frames) == 1 and parser.is_between:
+            self._begin(frames[0], events, parser)
+        return stop
+
+    def _begin(self, frame: Frame, events: list[Event], parser: Parser) -> None:
+        if not is_delta(events):
+            return
+        if self._patience > 0:
+            self._patience -= 1
+            return
+        payload = events[0].data.get("json", NOT_JSON)
+        columns = self.setting.dialect.columns(payload, self._reading)
+        if columns is None:
+            return
+        self._run = begin(self.judge, frame, payload, columns, events, at=parser.position)
+        if self._run is None:
+            self._failed()
+
+    def _failed(self) -> None:
+        self._failures += 1
+        self._patience = min(1 << self._failures >> 3, MOST_PATIENCE)
+
+    def _end_run(self, run: Run) -> None:
+        self._tell(run)
+        if run.total < SHORT:
+            self._failed()
+        else:
+            self._failures = 0
+        self._run = None
+
+    def _tell(self, run: Run) -> None:
+        """Shows the rules what the run has taken: at once as far as it fits, else frame by frame.
+
+        What does not fit is read by itself; where that happens too often, so is all the rest.
+        """
+        for _ in range(MOST_MISFITS):
+            misfits = run.misfits(self.trace.number) if run.count else []
+            if not misfits:
+                if run.count:
+                    self._extend(run)
+                self._run = run.emptied()
+                return
+            fitting = run.fitting(self.trace.number, misfits)
+            if fitting:
+                self._extend(run.upto(fitting))
+            run, is_still = self._single(run, fitting)
+            if not is_still:
+                break
+        self._replay(run)
+
+    def _extend(self, run: Run) -> None:
+        for stretch, readers in run.stretches(self.trace.number):
+            for monitor, names in readers:
+                monitor.extend(stretch, names)
+        self._move_on(run)
+
+    def _single(self, run: Run, at: int) -> tuple[Run, bool]:
+        """Reads one frame by itself; the run behind it, and whether the rules are still there."""
+        frame, ms = run.frame_at(at)
+        now, self.judge.ms = self.judge.ms, ms
+        events = self.frame(frame)
+        self.judge.ms = now
+        payload = events[0].data["json"]
+        parts = parts_of(self.judge, payload, run.columns, events) if is_delta(events) else None
+        return run.behind(at + 1, frame, parts or run.parts), parts is not None
+
+    def _move_on(self, run: Run) -> None:
+        number = self.trace.number
+        kind = next(part.event.type for part in run.parts if part.event.layer == "wire")
+        self.trace.number = self.judge.last = number + run.count
+        latest = run.latest(CONTEXT + 1)
+        self.memory.recall(self.trace.number + 1 - len(latest), latest, kind)
+        payload, text = run.joined()
+        events = self.trace.reader.read(run.frame, payload, self.trace.number)
+        spoken = [event for event in events if event.layer == "semantic"]
+        if len(spoken) != 1 or text not in spoken[0].data.values():
+            raise HarnessError("a dialect reads joined deltas other than single ones")
+
+    def _replay(self, run: Run) -> None:
+        """Reads what the run has taken frame by frame; it is over."""
+        times = iter([*run.times, (run.count, self.judge.ms)])
+        upto, ms = next(times)
+        now = self.judge.ms
+        for at, frame in enumerate(run.frames(), 1):
+            while at > upto:
+                upto, ms = next(times)
+            self.judge.ms = ms
+            self.frame(frame)
+        self.judge.ms = now
+        self._run = None  # what does not fit once is read frame by frame for a while
+        self._failed()
+
+    def finish(self, how: Ending, *, is_last: bool = True) -> Judged:
+        if self._waiting:
+            self._hand_over()
+        if self._run is not None:
+            self._end_run(self._run)
+        if self._held and self.framer is not None:
+            held, self._held = self._held, b""
+            super().read(held, self.framer)
+        return super().finish(how, is_last=is_last)

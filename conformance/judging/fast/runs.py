@@ -1,0 +1,273 @@
+"""Runs of deltas: frames alike but for a few columns, read by the rules as columns.
+
+Of a long stream nearly all frames belong to runs. The first frame of a run goes the usual way. If
+every monitor that it woke is *still* from then on (`conformance.rules.repetition`), the frames that
+follow and share its template are only taken apart; the rules see them later, as one stretch.
+
+Rule 1: the outcome is that of reading every frame by itself. A frame in which any monitor would
+find a violation, or meet a cap, is read by itself after all; nothing has been changed by then.
+Rule 2: a run holds at most MOST_FRAMES frames and about MOST_BYTES bytes before the rules see it.
+Rule 3: the dialect's reader sees one frame with the joined text of the stretch. It must say that
+text in one delta of the kind that the first frame gave: anything else is our fault, and an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Final
+
+import msgspec
+
+from conformance.core.events import Event, Frame
+from conformance.dialects.base import Columns
+from conformance.judging.fast.template import Taken, Template, template
+from conformance.rules.engine import Judge, Reading
+from conformance.rules.monitors.base import Monitor
+from conformance.rules.paths import getter
+from conformance.rules.repetition import Column, Stretch
+
+MOST_FRAMES: Final = 2048
+MOST_BYTES: Final = 1 << 20
+WINDOW: Final = 1 << 16  # how far ahead a run looks in one go
+
+TEXTS: Final[Mapping[str, str]] = {
+    "thinking.delta": "text",
+    "text.delta": "text",
+    "refusal.delta": "text",
+    "tool.delta": "arguments",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One event of every frame of a run: its columns by path, and the monitors that read it."""
+
+    event: Event
+    columns: Mapping[str, str]  # path in the event -> path in the payload
+    readers: Sequence[Reading]
+
+
+Misfit = tuple[int, Monitor[Any], frozenset[str]]  # which of the stretches, who, and its names
+
+
+class Run:
+    """Frames taken so far, and what to tell the rules about them."""
+
+    def __init__(
+        self, template: Template, frame: Frame, columns: Columns, parts: Sequence[Part], at: int
+    ) -> None:
+        self.template = template
+        self.frame = frame  # the frame that the run began behind
+        self.columns = columns
+        self.parts = parts
+        self.offset = at  # byte at which the frames to come begin
+        self.total = 0  # frames of the whole run
+        self.size = 0
+        self.times: list[tuple[int, float]] = []
+        self._values: dict[str, list[Any]] = {path: [] for path in template.columns}
+        self._columns: dict[str, Column] = {}  # of those, which the rules have asked for
+        self._rows: list[bytes] = []
+
+    def take(self, buffer: bytes, at: int) -> Taken | None:
+        """The next frames of the run, if they stand in `buffer` at `at`."""
+        taken = self.template.take(buffer[at : at + WINDOW], 0)
+        if taken is None:
+            return None
+        # An empty text may be nothing to a rule, or to the reader of a delta: it is read alone.
+        return None if any("" in column for column in taken.values) else taken
+
+    def ends(self, taken: Taken, at: int) -> list[int]:
+        """The bytes behind each of the frames taken at `at`."""
+        around = self.template.around
+        return list(accumulate((len(row) + around for row in taken.rows), initial=at))[1:]
+
+    def add(self, taken: Taken, times: Iterable[tuple[int, float]]) -> None:
+        """Keeps frames for the next stretch; `times` say how many of them had come when."""
+        self.times += [(self.count + count, ms) for count, ms in times]
+        for path, values in zip(self.template.columns, taken.values, strict=True):
+            self._values[path].extend(values)
+        self._columns.clear()
+        self._rows.extend(taken.rows)
+        self.total += len(taken.rows)
+        self.size += taken.size
+
+    @property
+    def count(self) -> int:
+        return len(self._rows)
+
+    @property
+    def is_full(self) -> bool:
+        return self.count >= MOST_FRAMES or self.size >= MOST_BYTES
+
+    def stretches(self, number: int) -> list[tuple[Stretch, Sequence[Reading]]]:
+        """What every part amounts to; `number` is that of the last frame before."""
+        first, last = number + 1, number + self.count
+        times = [(number + upto, ms) for upto, ms in self.times]
+        return [
+            (
+                Stretch(part.event, first, last, _Columns(self, part.columns), times),
+                part.readers,
+            )
+            for part in self.parts
+            if part.readers
+        ]
+
+    def column(self, path: str) -> Column:
+        """What stood at a path of the payload, or the data of every frame if it is empty."""
+        found = self._columns.get(path)
+        if found is None:
+            found = self._columns[path] = Column(self._values[path] if path else self._data())
+        return found
+
+    def _data(self) -> list[str]:
+        return [self.template.data(row).decode() for row in self._rows]
+
+    def frames(self, begin: int = 0, end: int | None = None) -> Iterator[Frame]:
+        """The frames between two indices as the parser would have given them."""
+        like, template = self.frame, self.template
+        at = self.offset + self.size - self._length(self._rows[begin:])
+        for row in self._rows[begin:end]:
+            data = template.data(row).decode()
+            yield Frame("event", like.event, data, like.id, at, like.named)
+            at += template.around + len(row)
+
+    def frame_at(self, index: int) -> tuple[Frame, float | None]:
+        """One of the frames, and when it came."""
+        frame = next(self.frames(index, index + 1))
+        return frame, next((ms for upto, ms in self.times if upto > index), None)
+
+    def misfits(self, number: int) -> list[Misfit]:
+        """Who would find something, or meet a cap; `number` is that of the last frame before."""
+        return [
+            (at, monitor, names)
+            for at, (stretch, readers) in enumerate(self.stretches(number))
+            for monitor, names in readers
+            if not monitor.fits(stretch, names)
+        ]
+
+    def fitting(self, number: int, misfits: Sequence[Misfit]) -> int:
+        """How many of the first frames fit, found by halving.
+
+        What does not fit in a few frames does not fit in more of them either.
+        """
+        fits, unfit = 0, self.count
+        while unfit - fits > 1:
+            middle = (fits + unfit) // 2
+            stretches = self.upto(middle).stretches(number)
+            if all(monitor.fits(stretches[at][0], names) for at, monitor, names in misfits):
+                fits = middle
+            else:
+                unfit = middle
+        return fits
+
+    def latest(self, count: int) -> list[Frame]:
+        """The last of the frames, at most `count`."""
+        begin = max(0, self.count - count)
+        return list(self.frames(begin))
+
+    def joined(self) -> tuple[Any, str]:
+        """One payload for the whole stretch, with all of its text in one delta; and that text."""
+        whole = self.column(self.columns.text).joined
+        payload = msgspec.json.decode(self.template.data(self._rows[-1]))
+        above, _, name = self.columns.text.rpartition(".")
+        owner = getter(above)(payload) if above else payload
+        owner[name] = whole
+        return payload, whole
+
+    def upto(self, count: int) -> Run:
+        """The first frames alone."""
+        return self._cut(0, count, self.frame, self.parts)
+
+    def behind(self, count: int, frame: Frame, parts: Sequence[Part]) -> Run:
+        """The frames behind the first, for other readers; `frame` is the last that was read."""
+        return self._cut(count, self.count, frame, parts)
+
+    def emptied(self) -> Run:
+        """The same run behind the frames it has taken, with none of them."""
+        return self.behind(self.count, self.frame, self.parts)
+
+    def _cut(self, begin: int, end: int, frame: Frame, parts: Sequence[Part]) -> Run:
+        at = self.offset + self._length(self._rows[:begin])
+        run = Run(self.template, frame, self.columns, parts, at)
+        run.total = self.total
+        run._rows = self._rows[begin:end]
+        run._values = {path: values[begin:end] for path, values in self._values.items()}
+        run.size = self._length(run._rows)
+        for upto, ms in self.times:
+            if upto > begin:
+                run.times.append((min(upto, end) - begin, ms))
+            if upto >= end:
+                break
+        return run
+
+    def _length(self, rows: Sequence[bytes]) -> int:
+        return sum(map(len, rows)) + self.template.around * len(rows)
+
+
+class _Columns(Mapping[str, Column]):
+    """The columns of one event of a run; nothing is put together before somebody asks for it."""
+
+    def __init__(self, run: Run, places: Mapping[str, str]) -> None:
+        self._run = run
+        self._places = places
+
+    def __getitem__(self, path: str) -> Column:
+        return self._run.column(self._places[path])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def is_delta(events: Sequence[Event]) -> bool:
+    """Whether a frame said one delta and nothing else, as those that follow may."""
+    spoken = [event.type for event in events if event.layer == "semantic"]
+    return len(spoken) == 1 and spoken[0] in TEXTS
+
+
+def begin(
+    judge: Judge, frame: Frame, payload: Any, columns: Columns, events: Sequence[Event], *, at: int
+) -> Run | None:
+    """The run that may follow a delta which has just been read; None where there can be none.
+
+    `events` are what its frame gave rise to, `at` is the byte behind it.
+    """
+    parts = parts_of(judge, payload, columns, events)
+    if parts is None:
+        return None
+    name = frame.event if frame.named else None
+    found = template(name, frame.data, payload, columns.paths)
+    return Run(found, frame, columns, parts, at) if found else None
+
+
+def parts_of(
+    judge: Judge, payload: Any, columns: Columns, events: Sequence[Event]
+) -> list[Part] | None:
+    """Who reads the events of more such frames; None unless all of them are still."""
+    parts: list[Part] = []
+    for event in events:
+        places = _places(event, payload, columns)
+        readers = judge.readers(event, places) if places is not None else None
+        if places is None or readers is None:
+            return None
+        parts.append(Part(event, places, readers))
+    collecting = [m for part in parts for m, _ in part.readers if m.collects]
+    if len(set(map(id, collecting))) < len(collecting):
+        return None  # what two events of a frame give comes in turn, not one after the other
+    return parts
+
+
+def _places(event: Event, payload: Any, columns: Columns) -> dict[str, str] | None:
+    """Columns of an event: path in the event -> path in the payload ("" for the whole data)."""
+    if event.layer == "semantic":
+        return {TEXTS[event.type]: columns.text}
+    if event.type == "sse.frame":
+        return {"data": "", **{f"json.{path}": path for path in columns.paths}}
+    prefix = columns.within.get(event.type)
+    if prefix is not None:
+        return {p.removeprefix(prefix): p for p in columns.paths if p.startswith(prefix)}
+    return {path: path for path in columns.paths} if event.data == payload else None

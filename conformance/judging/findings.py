@@ -1,0 +1,94 @@
+"""Violations dressed as findings: where in the bytes, what stood around, and an id that lasts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from conformance.core.events import Event, Frame
+from conformance.judging.result import ContextLine, Finding
+from conformance.rules.model import Answer, Grammar, Never, Rule
+from conformance.rules.monitors.base import Violation
+from conformance.rules.verdicts import Verdict
+
+CONTEXT: Final = 3
+CLIP: Final = 156  # characters of a frame that a finding shows
+_HEAD: Final = 56  # of them its first; what tells one delta from the next stands here or at the end
+
+
+Seen = tuple[int, int | None, str, str]  # number, offset, type, clipped text
+
+
+def clipped(text: str) -> str:
+    """A long text's beginning and end."""
+    return text if len(text) <= CLIP else f"{text[:_HEAD]}…{text[_HEAD + 1 - CLIP :]}"
+
+
+class Memory:
+    """The last frames as a reader will want to see them: those that one finding shows.
+
+    That is enough, because a violation is noticed in the frame that commits it.
+    """
+
+    def __init__(self) -> None:
+        self._last: deque[Seen] = deque(maxlen=CONTEXT + 1)
+
+    def keep(self, number: int, frame: Frame, events: Sequence[Event]) -> None:
+        """Remembers a frame of the wire."""
+        wire = next((event.type for event in events if event.layer == "wire"), None)
+        kind = wire or {"comment": "comment", "ignored": frame.event}.get(frame.kind, frame.event)
+        self.tell(number, kind, frame.data, frame.offset)
+
+    def tell(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
+        """Remembers what is no frame: an event that a client reported, or the end."""
+        self._last.append((number, offset, kind, clipped(text)))
+
+    def recall(self, first: int, frames: Iterable[Frame], kind: str) -> None:
+        """Remembers the last frames of a run, which all have one type, from number `first` on."""
+        for number, frame in enumerate(frames, first):
+            self.tell(number, kind, frame.data, frame.offset)
+
+    def offset(self, number: int) -> int | None:
+        """Byte offset of a frame, None for the request and the response head."""
+        return next((offset for at, offset, _, _ in self._last if at == number), None)
+
+    def around(self, number: int) -> tuple[ContextLine, ...]:
+        """The frame and up to three before it."""
+        near = [seen for seen in self._last if number - CONTEXT <= seen[0] <= number]
+        return tuple(ContextLine(n, kind, text, at=n == number) for n, _, kind, text in near)
+
+
+def dress(rule: Rule, violation: Violation, memory: Memory, where: str) -> Finding:
+    """The finding for a violation; `where` names the exchange, `line` is filled in later."""
+    return Finding(
+        rule=rule.id,
+        level=rule.level,
+        verdict=Verdict.FAIL,
+        event=violation.number,
+        line=None,
+        byte=memory.offset(violation.number),
+        slice=violation.slice,
+        expected=violation.expected,
+        got=violation.got,
+        after=violation.after,
+        message=violation.message,
+        says=rule.says,
+        hint=rule.hint,
+        context=memory.around(violation.number),
+        source=rule.source,
+        id=identity(rule, where, violation.slice, violation),
+    )
+
+
+def identity(rule: Rule, where: str, slice_: Mapping[str, object], violation: Violation) -> str:
+    """A hash of what stays the same when the stream is recorded again.
+
+    Indices count, ids do not; the types that were expected and came count, values do not.
+    """
+    places = [f"{k}={v}" if isinstance(v, int) else k for k, v in sorted(slice_.items())]
+    ordered = isinstance(rule.form, Grammar | Never | Answer)
+    types = [*violation.expected, violation.got] if ordered else []
+    text = "\x1f".join([rule.id, where, *places, *types])
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=6).hexdigest()

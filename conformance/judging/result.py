@@ -1,0 +1,185 @@
+"""What a check leaves behind: findings, verdicts per exchange, and the report over a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.core.events import Event
+from conformance.rules.verdicts import GAPS, Level, Verdict, combine
+
+
+@dataclass(frozen=True, slots=True)
+class ContextLine:
+    """One frame near a finding: its number, wire type, and a clipped view of its data."""
+
+    event: int
+    type: str
+    text: str
+    at: bool = False  # the finding stands here
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One violation. `expected`, `got` and `after` use wire types, not a rule's local names.
+
+    `event` is the frame number (0: request or response head), `line` the 1-based line of the file
+    that holds it, `byte` the 0-based offset in the body; both None where they do not apply.
+    `id` is a hash of rule, exchange, slice, expected and got types: stable under re-recording.
+    """
+
+    rule: str
+    level: Level
+    verdict: Verdict
+    event: int
+    line: int | None
+    byte: int | None
+    slice: Mapping[str, Any]
+    expected: tuple[str, ...]
+    got: str
+    after: str
+    message: str
+    says: str
+    hint: str
+    context: tuple[ContextLine, ...]
+    source: tuple[Mapping[str, str], ...]
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class StreamResult:
+    """Verdicts and findings of one exchange of one file.
+
+    `named` is False where neither the user nor the cassette named the profile; `notes` are
+    sentences for the reader (what was left out and why).
+    """
+
+    file: str
+    exchange: int
+    dialect: str
+    profile: str
+    named: bool
+    verdicts: Mapping[str, Verdict]
+    findings: tuple[Finding, ...]
+    scenario: str = ""
+    role: str = ""
+    view: str = "wire"
+    target: str = ""  # name-version, as the recording says it
+    hop: str = ""  # of a gateway's recording: downstream or upstream
+    reasons: Mapping[str, str] = field(default_factory=dict)  # rule -> why not PASS or FAIL
+    notes: tuple[str, ...] = ()
+    events: tuple[Event, ...] = ()  # only with keep=True
+
+
+@dataclass(frozen=True, slots=True)
+class Excuse:
+    """Why a finding was expected. `entry` is the place of the baseline's entry."""
+
+    reason: str
+    entry: str
+
+
+# File, exchange, view, rule and id of a finding.
+Key = tuple[str, int, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What a baseline of expected failures said of a run.
+
+    `stale` are entries that no longer describe it, one line each, with the entry's place.
+    """
+
+    file: str
+    excuses: Mapping[Key, Excuse] = field(default_factory=dict)
+    stale: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything one run found. `errors` are files that could not be judged, one line each.
+
+    `notes` are sentences about the whole run; `baseline` is None where none was asked for.
+    """
+
+    streams: tuple[StreamResult, ...] = ()
+    errors: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    baseline: Applied | None = None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(f for stream in self.streams for f in stream.findings)
+
+    def excuse(self, stream: StreamResult, finding: Finding) -> Excuse | None:
+        """Why this finding was expected; None if it was not."""
+        return self.baseline.excuses.get(key(stream, finding)) if self.baseline else None
+
+    @property
+    def unexpected(self) -> tuple[Finding, ...]:
+        """Findings that no entry of a baseline excuses."""
+        return tuple(
+            f for stream in self.streams for f in stream.findings if not self.excuse(stream, f)
+        )
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """Verdict per rule over the run, by the combining order."""
+        seen: dict[str, list[Verdict]] = {}
+        for stream in self.streams:
+            for rule, verdict in stream.verdicts.items():
+                known = seen.setdefault(rule, [])
+                if verdict not in known:
+                    known.append(verdict)
+        return {rule: combine(seen[rule]) for rule in sorted(seen)}
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return tuple(e for stream in self.streams for e in stream.events)
+
+    def summary(self) -> dict[Verdict, int]:
+        """How many rules ended with each verdict over the run."""
+        counts = dict.fromkeys(Verdict, 0)
+        for verdict in self.verdicts.values():
+            counts[verdict] += 1
+        return counts
+
+    def exit_code(self, *, strict: bool = False, require_exercised: bool = False) -> int:
+        """0 conforms · 1 findings · 2 a file could not be read · 4 internal error · 5 nothing.
+
+        Under a baseline every level counts: it says exactly what fails, so what it does not list
+        is news; and an entry that no longer describes the run is a finding, too.
+        """
+        verdicts = self.verdicts
+        if Verdict.ERROR in verdicts.values():
+            return 4
+        if self.errors:
+            return 2
+        if self._violated(strict=strict):
+            return 1
+        unclear = GAPS | {Verdict.INCONCLUSIVE}
+        if require_exercised and not unclear.isdisjoint(verdicts.values()):
+            return 1
+        return 0 if self.streams else 5
+
+    def _violated(self, *, strict: bool) -> bool:
+        if self.baseline is not None:
+            return bool(self.baseline.stale or self.unexpected)
+        binding = {Level.MUST, Level.SHOULD} if strict else {Level.MUST}
+        return any(finding.level in binding for finding in self.findings)
+
+
+def key(stream: StreamResult, finding: Finding) -> Key:
+    """What tells a finding from every other of the run."""
+    return stream.file, stream.exchange, stream.view, finding.rule, finding.id
+
+
+def merge(reports: Iterable[Report]) -> Report:
+    """One report over several."""
+    parts = tuple(reports)
+    return Report(
+        streams=tuple(s for part in parts for s in part.streams),
+        errors=tuple(e for part in parts for e in part.errors),
+        notes=tuple(dict.fromkeys(n for part in parts for n in part.notes)),
+    )

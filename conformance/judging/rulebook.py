@@ -1,0 +1,138 @@
+"""Suites compiled per dialect and profile, once; shared by every exchange and thread."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.core.errors import SpecError, UsageError
+from conformance.judging.suites import load_suites
+from conformance.profiles.profile import Profile, find
+from conformance.rules.model import Rule, Suite
+from conformance.rules.node import nearest
+from conformance.rules.patterns import PatternError
+from conformance.rules.plans import RuleSet
+from conformance.rules.verdicts import Level
+
+# Nine digits: more would be no version, and integers of any length are slow to read.
+_VERSION: Final = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Rules for one profile: of one exchange, of a whole scenario, and those switched off."""
+
+    rules: RuleSet
+    scenario: RuleSet
+    off: Mapping[str, str]  # rule -> the profile's reason
+
+
+class Rulebook:
+    """The rules of one run. `globs` narrow them by id, `as_of` to those of a version or older.
+
+    `notes` are sentences about what was left out.
+    """
+
+    def __init__(
+        self, suites: Sequence[Suite], globs: Sequence[str] = (), as_of: str | None = None
+    ) -> None:
+        self.suites = tuple(suites)
+        selected = _selected(self.suites, globs)
+        self.rules = selected if as_of is None else _until(selected, as_of)
+        self.notes = _left_out(len(selected) - len(self.rules), as_of)
+        self._bound: dict[tuple[str, str, str], Bound] = {}
+        self._profiles: dict[tuple[str, str, tuple[Path, ...]], Profile] = {}
+
+    @classmethod
+    def load(
+        cls, suites: Sequence[str] = (), globs: Sequence[str] = (), as_of: str | None = None
+    ) -> Rulebook:
+        return cls(load_suites(suites), globs, as_of)
+
+    def profile(self, name: str, dialect: str, folders: tuple[Path, ...] = ()) -> Profile:
+        """The profile of that name, read once for all recordings of the run."""
+        key = (name, dialect, folders)
+        found = self._profiles.get(key)
+        if found is None:
+            found = self._profiles[key] = find(name, dialect, folders)
+        return found
+
+    def bound(self, profile: Profile) -> Bound:
+        """The rules for a profile's dialect, with its knobs and overrides."""
+        key = (profile.dialect, profile.name, str(profile.file))
+        found = self._bound.get(key)
+        if found is None:
+            found = self._bound[key] = _bind(self.rules, profile)
+        return found
+
+
+def _selected(suites: tuple[Suite, ...], globs: Sequence[str]) -> tuple[Rule, ...]:
+    every = tuple(rule for suite in suites for rule in suite.rules)
+    for glob in globs:
+        if not any(fnmatchcase(rule.id, glob) for rule in every):
+            hint = nearest(glob, [rule.id for rule in every])
+            raise UsageError(f"no rule matches {glob!r}", hint=hint)
+    if not globs:
+        return every
+    return tuple(rule for rule in every if any(fnmatchcase(rule.id, glob) for glob in globs))
+
+
+def _until(rules: tuple[Rule, ...], as_of: str) -> tuple[Rule, ...]:
+    last = _version(as_of)
+    return tuple(rule for rule in rules if _version(rule.since) <= last)
+
+
+def _version(text: str) -> tuple[int, ...]:
+    if not _VERSION.fullmatch(text):
+        raise UsageError(f"expected a version like 0.1.0, got {text!r}")
+    return tuple(map(int, text.split(".")))
+
+
+def _left_out(number: int, as_of: str | None) -> tuple[str, ...]:
+    if not number:
+        return ()
+    rules = "1 rule is" if number == 1 else f"{number} rules are"
+    return (f"{rules} newer than {as_of} and left out",)
+
+
+def _bind(rules: Sequence[Rule], profile: Profile) -> Bound:
+    off: dict[str, str] = {}
+    chosen: list[Rule] = []
+    for rule in rules:
+        if rule.dialect not in (None, profile.dialect):
+            continue
+        override = profile.overrides.get(rule.id)
+        if override is not None and override.level == "off":
+            off[rule.id] = override.because
+        elif override is not None:
+            chosen.append(replace(rule, level=Level(override.level)))
+        else:
+            chosen.append(rule)
+    knobs = _knobs(profile)
+    single = [rule for rule in chosen if rule.scope == "exchange"]
+    several = [rule for rule in chosen if rule.scope == "scenario"]
+    return Bound(_compiled(single, knobs), _compiled(several, knobs), off)
+
+
+def _knobs(profile: Profile) -> dict[str, Any]:
+    return {**profile.knobs, **{f"promises.{promise}": True for promise in profile.promises}}
+
+
+def _compiled(rules: Sequence[Rule], knobs: Mapping[str, Any]) -> RuleSet:
+    try:
+        return RuleSet(rules, knobs)
+    except PatternError:
+        for rule in rules:
+            _blame(rule, knobs)
+        raise
+
+
+def _blame(rule: Rule, knobs: Mapping[str, Any]) -> None:
+    try:
+        RuleSet([rule], knobs)
+    except PatternError as err:
+        raise SpecError(f"rule {rule.id}: {err}", place=rule.place) from err

@@ -1,0 +1,63 @@
+"""The suites a check runs: the shipped ones and the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from conformance import dialects
+from conformance.core import shipped
+from conformance.core.errors import SpecError, UsageError
+from conformance.core.events import Vocabulary
+from conformance.rules.load import load_suite
+from conformance.rules.model import Suite
+from conformance.rules.node import nearest
+
+NOT_SUITES = frozenset({"baselines", "profiles", "scenarios", "systems"})
+
+
+def vocabulary(dialect: str) -> Vocabulary:
+    """The wire vocabulary of a dialect, by name."""
+    return dialects.get(dialect).vocabulary
+
+
+@cache
+def shipped_suites() -> tuple[Suite, ...]:
+    """Every suite that ships, in the order of their ids."""
+    return tuple(load_suite(path, vocabulary) for path in suite_files(shipped.specs()))
+
+
+def suite_files(folder: Path) -> list[Path]:
+    """Suite files below a folder of specs, sorted."""
+    found = sorted(folder.rglob("*.yaml"))
+    return [path for path in found if path.relative_to(folder).parts[0] not in NOT_SUITES]
+
+
+def load_suites(wanted: Sequence[str] = ()) -> tuple[Suite, ...]:
+    """All shipped suites; with `wanted`, only those: ids of shipped suites, or files and folders.
+
+    An id may name a group (`summary`). Raises UsageError for what is neither.
+    """
+    if not wanted:
+        return shipped_suites()
+    found: dict[str, Suite] = {}
+    for name in wanted:
+        for suite in _named(name):
+            if suite.id in found and found[suite.id].file != suite.file:
+                raise SpecError(f"suite {suite.id!r} is in {found[suite.id].file} and {suite.file}")
+            found[suite.id] = suite
+    return tuple(found.values())
+
+
+def _named(name: str) -> tuple[Suite, ...]:
+    path = Path(name)
+    if path.is_dir():
+        return tuple(load_suite(each, vocabulary) for each in suite_files(path))
+    if path.is_file() or path.suffix in (".yaml", ".yml"):
+        return (load_suite(path, vocabulary),)
+    chosen = tuple(s for s in shipped_suites() if s.id == name or s.id.startswith(f"{name}/"))
+    if not chosen:
+        ids = [suite.id for suite in shipped_suites()]
+        raise UsageError(f"no suite {name!r}, neither shipped nor a file", hint=nearest(name, ids))
+    return chosen

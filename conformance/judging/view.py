@@ -1,0 +1,136 @@
+"""What the views of an exchange share: a judge, a memory for findings, and the result.
+
+The *wire view* judges what a server sent, the *client view* what a client says it saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from conformance.core.events import Ending, Event, Exchange
+from conformance.dialects.base import Dialect
+from conformance.judging.findings import Memory, dress
+from conformance.judging.result import Finding, StreamResult
+from conformance.judging.rulebook import Bound
+from conformance.judging.scenario import Scenario
+from conformance.profiles.profile import Profile
+from conformance.rules.applies import Evidence, Fidelity
+from conformance.rules.engine import Judge
+from conformance.rules.model import Rule
+from conformance.rules.monitors.base import Violation
+from conformance.rules.monitors.gather import Contribution
+from conformance.rules.plans import Outcome
+from conformance.rules.verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How an exchange is judged: dialect, profile, and what was recorded of it."""
+
+    dialect: Dialect
+    profile: Profile
+    bound: Bound
+    file: str = ""
+    fidelity: Fidelity = "bytes"
+    named: bool = True  # somebody named the profile
+    keep: bool = False
+    notes: tuple[str, ...] = ()
+    declared: frozenset[str] | None = None  # events that the client under test reports
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The result of one view of one exchange, and what it brings to comparisons by rule id."""
+
+    result: StreamResult
+    contributions: tuple[tuple[str, Contribution], ...] = ()
+
+
+class View:
+    """One exchange before one judge; `wire` and `client` feed it their events."""
+
+    name: ClassVar[Literal["wire", "client"]]
+
+    def __init__(
+        self,
+        setting: Setting,
+        exchange: Exchange,
+        evidence: Evidence,
+        scenario: Scenario | None = None,
+    ) -> None:
+        self.setting = setting
+        self.exchange = exchange
+        self.judge = Judge(setting.bound.rules, evidence)
+        self.scenario = scenario
+        self.memory = Memory()
+        self.events: list[Event] = []
+        self._findings: list[Finding] = []
+        self._label = f"{exchange.scenario}/{exchange.role}/{exchange.number}/{self.name}"
+
+    def take(self, events: Sequence[Event]) -> None:
+        """Hands over everything that one frame gave rise to."""
+        for event in events:
+            self.judge.read(event)
+        self.judge.settle()
+        if self.setting.keep:
+            self.events.extend(events)
+        if self.scenario is not None:
+            self._dress(self.scenario.take(events))
+        self._dress_fresh()
+
+    def _dress_fresh(self) -> None:
+        self._dress(self.judge.fresh)
+        self.judge.fresh.clear()
+
+    def _dress(self, broken: Iterable[tuple[Rule, Violation]]) -> None:
+        for rule, violation in broken:
+            self._findings.append(dress(rule, violation, self.memory, self._label))
+
+    def conclude(self, scenario: Scenario, how: Ending) -> tuple[Outcome, ...]:
+        """Outcomes of the rules that went on over all exchanges, now that the last is over."""
+        outcomes, broken = scenario.close(how)
+        self._dress(broken)
+        return outcomes
+
+    def judged(self, outcomes: tuple[Outcome, ...]) -> Judged:
+        """Verdicts and findings, once the judge has closed."""
+        self._dress_fresh()
+        shown = [outcome for outcome in outcomes if self.concerns(outcome)]
+        verdicts = {outcome.rule.id: outcome.verdict for outcome in shown}
+        off = self.setting.bound.off if self.name == "wire" else {}
+        # A rule may turn out not to apply only at the end, when an echo of the request is known.
+        # What a scenario's rule broke stands, whatever comes of the exchange.
+        several = {plan.rule.id for plan in self.setting.bound.scenario.plans}
+        findings = [
+            f for f in self._findings if verdicts.get(f.rule) is Verdict.FAIL or f.rule in several
+        ]
+        result = StreamResult(
+            file=self.setting.file,
+            exchange=self.exchange.number,
+            dialect=self.setting.dialect.name,
+            profile=self.setting.profile.name,
+            named=self.setting.named,
+            verdicts={**verdicts, **dict.fromkeys(off, Verdict.NOT_APPLICABLE)},
+            findings=tuple(sorted(findings, key=lambda finding: (finding.event, finding.rule))),
+            scenario=self.exchange.scenario,
+            role=self.exchange.role,
+            view=self.name,
+            reasons={
+                **{outcome.rule.id: outcome.reason for outcome in shown if outcome.reason},
+                **{rule: f"the profile says: {why}" for rule, why in off.items()},
+            },
+            notes=self.setting.notes,
+            events=tuple(self.events),
+        )
+        return Judged(result, tuple(self._contributions()))
+
+    def concerns(self, outcome: Outcome) -> bool:  # noqa: ARG002  # every rule concerns the wire
+        """Whether an outcome is worth a line in this view's result."""
+        return True
+
+    def _contributions(self) -> Iterable[tuple[str, Contribution]]:
+        exchange = self.exchange
+        place = (exchange.number, exchange.role, exchange.hop, self.name, self.judge.last)
+        return ((rule.id, Contribution(*place, monitor)) for rule, monitor in self.judge.gathered())

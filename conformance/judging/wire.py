@@ -1,0 +1,87 @@
+"""The wire view: bytes to events, events to verdicts, frame by frame.
+
+This is the interpreted way, which defines every outcome. `running` takes runs of deltas in bulk.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from conformance.core.events import Ending, Event, Exchange, Frame
+from conformance.dialects.base import Reader
+from conformance.judging.scenario import Scenario
+from conformance.judging.trace import Framer, Trace, is_body, is_undecided
+from conformance.judging.view import Judged, Setting, View
+from conformance.profiles.profile import reading
+from conformance.rules.applies import Evidence
+
+
+class WireView(View):
+    """One exchange as the server sent it."""
+
+    name: ClassVar[Literal["wire", "client"]] = "wire"
+
+    def __init__(
+        self, setting: Setting, exchange: Exchange, scenario: Scenario | None = None
+    ) -> None:
+        reader = setting.dialect.reader(reading(setting.profile))
+        super().__init__(setting, exchange, _evidence(setting, exchange, reader), scenario)
+        self.trace = Trace(reader)
+        self.bytes = 0
+        self.framer: Framer | None = None
+        self._head = b""  # white space so far: it does not tell a stream from a body
+        self.take(self.trace.head(exchange.request, exchange.response))
+
+    def feed(self, data: bytes, ms: float | None) -> None:
+        """Takes the next chunk; `ms` since the response head, None without a clock."""
+        self.bytes += len(data)
+        self.judge.ms = ms
+        if self.framer is None:
+            data = self._head + data
+            if is_undecided(data):
+                self._head = data
+                return
+            self.framer = Framer(body=is_body(self.exchange.response, data))
+        self.read(data, self.framer)
+
+    def read(self, data: bytes, framer: Framer) -> None:
+        """Takes bytes apart and hands every frame to the judge."""
+        for frame in framer.feed(data):
+            self.frame(frame)
+
+    def frame(self, frame: Frame) -> list[Event]:
+        """Hands over one frame; gives the events it gave rise to."""
+        events = self.trace.frame(frame)
+        self.memory.keep(self.trace.number, frame, events)
+        self.take(events)
+        return events
+
+    def finish(self, how: Ending, *, is_last: bool = True) -> Judged:
+        """Ends the stream and gives verdicts and findings."""
+        if self.framer is None and self._head.strip():  # part of a BOM, and no more
+            self.framer = Framer(body=False)
+            self.read(self._head, self.framer)
+        for frame in self.framer.close() if self.framer else ():
+            self.frame(frame)
+        events = self.trace.end(how)
+        self.memory.tell(self.trace.number, "end of stream", how, self.bytes)
+        self.take(events)
+        outcomes = self.judge.close(how)
+        if self.scenario is not None and is_last:
+            outcomes = (*outcomes, *self.conclude(self.scenario, how))
+        return self.judged(outcomes)
+
+
+def _evidence(setting: Setting, exchange: Exchange, reader: Reader) -> Evidence:
+    return Evidence(
+        exchange.request,
+        exchange.response,
+        setting.fidelity,
+        clock=any(chunk.ms is not None for chunk in exchange.chunks),
+        echo=reader.echo,
+        role=exchange.role,
+        hop=exchange.hop,
+        reported=exchange.seen is not None,
+        declared=setting.declared,
+        choice=exchange.asked,
+    )

@@ -1,0 +1,1 @@
+"""Files of rules and profiles, linted."""

@@ -1,0 +1,134 @@
+"""Files of rules and profiles, linted: what is broken, and what is allowed but wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from conformance import __version__
+from conformance.core import shipped
+from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
+from conformance.evidence.run_rules import RULES
+from conformance.judging.suites import shipped_suites, vocabulary
+from conformance.profiles.profile import Profile, available, limits, load_profile
+from conformance.rules import document
+from conformance.rules.lint import Known, Problem, lint_suite, lint_together
+from conformance.rules.load import read_suite
+from conformance.rules.model import Rule, Suite
+from conformance.rules.node import Node, nearest
+
+__all__ = ["Problem", "lint_paths"]
+
+# Scenarios, baselines (`entries`) and systems are linted where they are read, a floor above.
+_KINDS: Final = ("suite", "profile", "scenario", "entries", "system", "contradictions")
+_SUFFIXES: Final = (".yaml", ".yml")
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the files hold, as far as they can be read."""
+
+    suites: list[tuple[Suite, Node]] = field(default_factory=list)
+    profiles: list[Path] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def lint_paths(paths: Sequence[Path]) -> list[Problem]:
+    """Problems of all suites and profiles in files and below folders, by place.
+
+    Raises UsageError for a path that is not there and for a folder without YAML files.
+    """
+    found = _Found()
+    for path in paths:
+        for file in _files(path):
+            _sort(file, found)
+    known = Known(vocabulary, _declared(), __version__)
+    for suite, root in found.suites:
+        found.problems += lint_suite(suite, root, known)
+    found.problems += lint_together(found.suites)
+    rules = {rule.id: rule for suite in _every_suite(found) for rule in suite.rules}
+    rules |= {rule.id: rule for rule in RULES}
+    for path in found.profiles:
+        found.problems += _profile(path, rules)
+    return sorted(found.problems, key=_rank)
+
+
+def _rank(problem: Problem) -> tuple[str, int, int]:
+    return problem.place.file, problem.place.line or 0, problem.place.column or 0
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_dir():
+        files = sorted(p for p in path.rglob("*") if p.suffix in _SUFFIXES and p.is_file())
+        if not files:
+            raise UsageError("holds no YAML file", place=Place(str(path)))
+        return files
+    if not path.exists():
+        raise UsageError("no such file or folder", place=Place(str(path)))
+    return [path]
+
+
+def _sort(path: Path, found: _Found) -> None:
+    try:
+        root = document.load(path)
+        kind = next((kind for kind in _KINDS if kind in root.mapping()), None)
+        if kind == "suite":
+            found.suites.append((read_suite(root, vocabulary), root))
+        elif kind == "profile":
+            found.profiles.append(path)
+        elif kind is None:
+            raise root.error(
+                "neither a suite, a profile, a scenario, a system nor a baseline",
+                hint=f"it has none of the keys {', '.join(map(repr, _KINDS))}",
+            )  # told like any other mistake
+    except ConformanceError as err:
+        found.problems.append(_problem(err, Place(str(path))))
+
+
+def _problem(err: ConformanceError, place: Place) -> Problem:
+    text = f"{err.message} ({err.hint})" if err.hint else err.message
+    return Problem(err.place or place, text, "error")
+
+
+def _declared() -> Mapping[str, Mapping[str, tuple[Any, ...]]]:
+    """Per dialect the allowed values of every knob, from the shipped strict profiles."""
+    strict = [load_profile(path) for name, _, path in available() if name == "strict"]
+    return {p.dialect: {name: knob.values for name, knob in p.declared.items()} for p in strict}
+
+
+def _every_suite(found: _Found) -> Iterator[Suite]:
+    try:
+        yield from shipped_suites()
+    except SpecError:
+        # Its own file tells the mistake where the shipped rules are linted.
+        if not any(suite.file.startswith(str(shipped.specs())) for suite, _ in found.suites):
+            raise
+    yield from (suite for suite, _ in found.suites)
+
+
+def _profile(path: Path, rules: Mapping[str, Rule]) -> Iterator[Problem]:
+    place = Place(str(path))
+    try:
+        profile = load_profile(path)
+        wrong = limits(path)
+    except ConformanceError as err:
+        yield _problem(err, place)
+        return
+    yield from (_problem(err, place) for err in wrong)
+    yield from _overrides(profile, rules)
+
+
+def _overrides(profile: Profile, rules: Mapping[str, Rule]) -> Iterator[Problem]:
+    for name, override in profile.overrides.items():
+        if override.place.file != profile.file:
+            continue  # inherited: told in the file where it stands
+        rule = rules.get(name)
+        if rule is None:
+            near = nearest(name, rules)
+            message = f"there is no rule {name!r}{f' ({near})' if near else ''}"
+            yield Problem(override.place, message, "error")
+        elif rule.dialect not in (None, profile.dialect):
+            message = f"rule {name!r} never judges {profile.dialect}"
+            yield Problem(override.place, message, "error")

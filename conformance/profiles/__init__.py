@@ -1,0 +1,1 @@
+"""How real systems speak a dialect: knobs with evidence, fingerprints, markers."""

@@ -1,0 +1,136 @@
+"""Fingerprints: what one system puts on the wire and others do not.
+
+Rule 1: a fingerprint is an event that the system sends: a comment, a key of its own, the shape of
+an id. That a stream breaks few of its rules is none.
+Rule 2: one that is not `weak` names the system by itself; a weak one is a hint, as another system
+may well send the same.
+Rule 3: a profile's fingerprints are its own; what extends it does not inherit them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.dialects import SUPPORTED
+from conformance.rules import document
+from conformance.rules.model import Alias
+from conformance.rules.names import Names
+from conformance.rules.paths import getter
+from conformance.rules.patterns import UNASKED, compile_value
+
+if TYPE_CHECKING:
+    from conformance.core.events import Event
+    from conformance.rules.node import Node
+
+MOST_SHAPES: Final = 1024
+
+_KEYS: Final = frozenset({"says", "weak", "event"})
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """A sign of one profile: `says` names it for people, `event` is what is looked for."""
+
+    profile: str
+    says: str
+    is_weak: bool
+    event: Alias
+
+
+def read(root: Node, profile: str, dialect: str) -> tuple[Fingerprint, ...]:
+    """Give the fingerprints in a profile's document. Raises `SpecError` at the mistake."""
+    node = root.get("fingerprints")
+    spoken = SUPPORTED.get(dialect)
+    names = Names(spoken.vocabulary if spoken else None)
+    entries = node.sequence() if node else ()
+    return tuple(_fingerprint(entry, profile, names) for entry in entries)
+
+
+def read_file(path: Path, profile: str, dialect: str) -> tuple[Fingerprint, ...]:
+    """As `read`, of a file."""
+    return read(document.load(path), profile, dialect)
+
+
+def _fingerprint(node: Node, profile: str, names: Names) -> Fingerprint:
+    node.mapping(known=_KEYS)
+    weak = node.get("weak")
+    event = node.required("event")
+    names.declare("event", event)
+    alias = names.aliases["event"]
+    if not alias.types or alias.layer == "semantic":
+        # What a correct client would see is alike for every system: that is its purpose.
+        raise event.error("a fingerprint is an event of the wire or of its frames, by type")
+    return Fingerprint(
+        profile, node.required("says").string(), bool(weak and weak.boolean()), alias
+    )
+
+
+class Watch:
+    """Looks for fingerprints among the events of one exchange; one that was met is let go.
+
+    A wire event of the same shape (keys and types, two levels deep) as one before it is not looked
+    at again: a stream is thousands of deltas alike.
+    """
+
+    def __init__(self, fingerprints: Iterable[Fingerprint]) -> None:
+        self.met: list[Fingerprint] = []
+        self._shapes: set[tuple[Any, ...]] = set()
+        self._awaited: dict[str, list[_Matcher]] = {}
+        for fingerprint in fingerprints:
+            matcher = _Matcher(fingerprint)
+            for kind in fingerprint.event.types:
+                self._awaited.setdefault(kind, []).append(matcher)
+
+    def see(self, event: Event) -> None:
+        awaited = self._awaited.get(event.type)
+        if not awaited or (event.layer == "wire" and self._is_known(event)):
+            return
+        met = [matcher for matcher in awaited if matcher.fits(event)]
+        for matcher in met:
+            self._let_go(matcher)
+
+    def _is_known(self, event: Event) -> bool:
+        shape = (event.type, *_shape(event.data))
+        if shape in self._shapes:
+            return True
+        if len(self._shapes) < MOST_SHAPES:
+            self._shapes.add(shape)
+        return False
+
+    def _let_go(self, matcher: _Matcher) -> None:
+        self.met.append(matcher.fingerprint)
+        for kind in matcher.fingerprint.event.types:
+            self._awaited[kind].remove(matcher)
+
+    def met_by(self, profile: str, *, weak: bool) -> Iterator[str]:
+        """What the met fingerprints of a profile say."""
+        return (f.says for f in self.met if f.profile == profile and f.is_weak is weak)
+
+
+def _shape(data: Mapping[str, Any]) -> Iterator[Any]:
+    for name, value in data.items():
+        yield name
+        yield type(value)
+        if isinstance(value, dict):
+            yield tuple(value)
+            yield tuple(map(type, value.values()))
+
+
+class _Matcher:
+    """One fingerprint, compiled."""
+
+    __slots__ = ("_tests", "fingerprint")
+
+    def __init__(self, fingerprint: Fingerprint) -> None:
+        self.fingerprint = fingerprint
+        self._tests = tuple(
+            (getter(path), compile_value(pattern, {}))
+            for path, pattern in fingerprint.event.conditions
+        )
+
+    def fits(self, event: Event) -> bool:
+        data = event.data
+        return all(test(get(data), data, UNASKED) for get, test in self._tests)

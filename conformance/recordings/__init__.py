@@ -1,0 +1,1 @@
+"""Work on recordings: check, identify, lint, rechunk, examples."""

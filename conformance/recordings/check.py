@@ -1,0 +1,294 @@
+"""Checks recordings on disk: finds them, judges every exchange, and says where findings stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from conformance import dialects
+from conformance.cassette import Recording, discover, open_recording
+from conformance.core.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
+from conformance.core.events import Exchange, Frame
+from conformance.dialects.base import NOT_JSON, Dialect
+from conformance.evidence.comparisons import comparisons, with_comparisons
+from conformance.evidence.expectations import is_played, with_expectations, with_randomness
+from conformance.evidence.watched import heard, watched
+from conformance.judging.client import declared_events
+from conformance.judging.fast.running import check_wire
+from conformance.judging.result import Report, StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.scenario import Scenario
+from conformance.judging.trace import Framer, decode, is_body
+from conformance.judging.view import Judged, Setting
+from conformance.profiles.profile import Profile, find, laid_over, load_profile
+from conformance.recordings.identification import Sender, signed
+from conformance.recordings.parallel import outcomes
+from conformance.rules.applies import Evidence
+
+FRAMES_TO_RECOGNISE = 64
+Named = Callable[[str, str, tuple[Path, ...]], Profile]
+_YAML = (".yaml", ".yml")
+
+Senders = dict[str, Sender | None]
+"""Who sent a recording's exchanges, by dialect; None where nothing tells beyond doubt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the user asked for; None leaves it to the recording."""
+
+    dialect: str | None = None
+    profile: str | None = None
+    folders: tuple[Path, ...] = ()
+    keep: bool = False
+
+
+def check_paths(
+    paths: Sequence[Path | str],
+    *,
+    dialect: str | None = None,
+    profile: str | None = None,
+    suites: Sequence[str] = (),
+    rules: Sequence[str] = (),
+    folders: Sequence[Path] = (),
+    as_of: str | None = None,
+    jobs: int | None = 1,
+) -> Report:
+    """Judges files, and every recording below folders, with up to `jobs` processes (None: all).
+
+    A file that cannot be judged stands in the report's `errors`; the others are judged all the
+    same. With `as_of`, a version, newer rules are left out, and a note counts them. Raises
+    UsageError for a path that is not there and SpecError for a broken rule file.
+    """
+    rulebook = Rulebook.load(suites, rules, as_of)
+    choices = Choices(dialect, profile, tuple(folders))
+
+    def judged(path: Path) -> list[StreamResult] | str:
+        try:
+            return check_recording(open_recording(path, dialect=dialect), rulebook, choices)
+        except SpecError:
+            raise
+        except ConformanceError as err:
+            return str(err) if err.place else f"{path}: {err}"
+
+    found = list(outcomes(judged, files(paths), jobs))
+    streams = chain.from_iterable(each for each in found if not isinstance(each, str))
+    errors = (each for each in found if isinstance(each, str))
+    return Report(tuple(streams), tuple(errors), rulebook.notes)
+
+
+def files(paths: Sequence[Path | str]) -> Iterator[Path]:
+    """Files as they are, and every recording below folders. Raises UsageError for a wrong path."""
+    for path in map(Path, paths):
+        if path.is_dir():
+            yield from discover(path)
+        elif path.exists():
+            yield path
+        else:
+            raise UsageError("no such file or folder", place=Place(str(path)))
+
+
+def check_recording(
+    recording: Recording, rulebook: Rulebook, choices: Choices
+) -> list[StreamResult]:
+    """Results of every exchange of one recording; comparisons stand with the last exchange."""
+    if not recording.exchanges:
+        raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
+    judged = list(_judged(recording, rulebook, choices))
+    target = target_of(recording)
+    hops = {each.number: each.hop for each in recording.exchanges}
+    results = [
+        replace(_located(recording, r), target=target, hop=hops[r.exchange])
+        for r in (each.result for each in judged)
+    ]
+    results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
+    compared = comparisons(rulebook, [c for each in judged for c in each.contributions])
+    compared = heard(compared, rulebook, declared_events(recording.header))
+    compared = with_randomness(compared, rulebook.rules, recording.header)
+    return [*results[:-1], with_comparisons(results[-1], compared)]
+
+
+def target_of(recording: Recording) -> str:
+    """Name and version of what was recorded, as the header says; empty if it does not."""
+    target = recording.header.target
+    return "-".join(str(target[key]) for key in ("name", "version") if target.get(key))
+
+
+def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Iterator[Judged]:
+    scenario: Scenario | None = None
+    senders: Senders = {}
+    last = recording.exchanges[-1]
+    for exchange in recording.exchanges:
+        setting = _setting(recording, exchange, rulebook, choices, senders)
+        if scenario is not None:
+            scenario.next()
+        elif exchange is recording.exchanges[0] and setting.bound.scenario.plans:
+            evidence = Evidence(exchange.request, exchange.response, choice=exchange.asked)
+            scenario = Scenario(setting.bound, evidence)
+        judged = check_wire(
+            setting,
+            exchange,
+            exchange.chunks,
+            exchange.end,
+            scenario=scenario,
+            is_last=exchange is last,
+        )
+        yield with_expectations(judged, setting, exchange, recording)
+        if exchange.seen is not None:
+            yield watched(setting, exchange, exchange.seen, rulebook)
+
+
+def _setting(
+    recording: Recording,
+    exchange: Exchange,
+    rulebook: Rulebook,
+    choices: Choices,
+    senders: Senders,
+) -> Setting:
+    stated = choices.dialect or exchange.dialect or recording.header.dialect
+    dialect = choose_dialect(exchange, stated)
+    if is_played(recording.header, exchange):
+        choices = replace(choices, profile="strict")  # the gateway's ways are not those behind it
+    by = judged_by(
+        dialect,
+        choices,
+        recording.header.profile,
+        lambda: _sender(recording, dialect, choices.folders, senders),
+        rulebook.profile,
+    )
+    return Setting(
+        dialect,
+        by.profile,
+        rulebook.bound(by.profile),
+        file=str(recording.path),
+        fidelity=recording.header.fidelity,
+        named=by.named,
+        keep=choices.keep,
+        notes=by.notes,
+        declared=declared_events(recording.header),
+    )
+
+
+def _sender(
+    recording: Recording, dialect: Dialect, folders: tuple[Path, ...], senders: Senders
+) -> Sender | None:
+    """Who sent the exchanges of one dialect; looked for once per recording."""
+    if dialect.name not in senders:
+        spoken = (each for each in recording.exchanges if recognised(each) == dialect.name)
+        senders[dialect.name] = signed(spoken, dialect, folders)
+    return senders[dialect.name]
+
+
+def choose_dialect(exchange: Exchange, stated: str | None) -> Dialect:
+    """The dialect that was stated, unless the stream shows another; else the one it shows.
+
+    Raises UsageError where they contradict, where it is not supported, or where none shows.
+    """
+    shown = recognised(exchange)
+    if stated is None and shown is None:
+        known = ", ".join(dialects.SUPPORTED)
+        raise UsageError("no known dialect is recognised", hint=f"name one: --dialect {known}")
+    if stated is not None and shown is not None and stated != shown:
+        known = dialects.get(stated).name
+        raise UsageError(f"the dialect is said to be {known}, but the stream speaks {shown}")
+    return dialects.get(stated or shown or "")
+
+
+def recognised(exchange: Exchange) -> str | None:
+    """The dialect that the first frames show, also one that is not supported yet."""
+    head = exchange.chunks[0].data if exchange.chunks else b""
+    framer = Framer(body=is_body(exchange.response, head))
+    frames = chain((f for chunk in exchange.chunks for f in framer.feed(chunk.data)), _late(framer))
+    for frame in islice(frames, FRAMES_TO_RECOGNISE):
+        if frame.kind in ("event", "body"):
+            payload = _first_value(frame)
+            name = None if payload is NOT_JSON else dialects.recognise(frame, payload)
+            if name is not None:
+                return name
+    return None
+
+
+def _first_value(frame: Frame) -> Any:
+    payload = decode(frame.data)
+    if payload is NOT_JSON and frame.kind == "body":
+        return decode(frame.data.partition("\n")[0])  # JSON lines
+    return payload
+
+
+def _late(framer: Framer) -> Iterator[Frame]:
+    """What comes out at the end; asked for only once everything before is through."""
+    yield from framer.close()
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """The profile by which an exchange is judged, whether somebody named it, and what to tell."""
+
+    profile: Profile
+    named: bool
+    notes: tuple[str, ...] = ()
+
+
+def judged_by(
+    dialect: Dialect,
+    choices: Choices,
+    recorded: str | None,
+    sender: Callable[[], Sender | None],
+    named: Named,
+) -> By:
+    """The profile that was chosen, recorded or recognised; a client's laid over the server's.
+
+    `sender` is asked for its signs only where nobody named a profile.
+    """
+    profile, is_named = choose_profile(dialect, choices, recorded, named)
+    if profile.side == "client" and choices.profile is not None and "/" not in profile.name:
+        met = judged_by(dialect, replace(choices, profile=None), _server(recorded), sender, named)
+        return By(laid_over(profile, met.profile), named=True, notes=met.notes)
+    if not is_named and (found := sender()):
+        name, signs = found
+        note = f"profile {name} identified by: {'; '.join(signs)}"
+        return By(named(name, dialect.name, choices.folders), named=False, notes=(note,))
+    return By(profile, named=is_named)
+
+
+def _server(recorded: str | None) -> str | None:
+    """The server's part of the profile that a recording names."""
+    return recorded.rpartition("/")[2] if recorded is not None else None
+
+
+def choose_profile(
+    dialect: Dialect, choices: Choices, recorded: str | None, named: Named = find
+) -> tuple[Profile, bool]:
+    """The profile to judge by, and whether somebody named it; `named` finds it by its name.
+
+    A user may name a file; a recording may not, it could lead anywhere.
+    """
+    if choices.profile is not None and choices.profile.endswith(_YAML):
+        return _from_file(choices.profile, dialect, choices.folders), True
+    name = choices.profile or recorded
+    if name is None:
+        return named("strict", dialect.name, choices.folders), False
+    return named(name, dialect.name, choices.folders), True
+
+
+def _from_file(path: str, dialect: Dialect, folders: tuple[Path, ...]) -> Profile:
+    profile = load_profile(path, folders)
+    if profile.dialect != dialect.name:
+        said = f"profile {profile.name!r} is for {profile.dialect}"
+        raise UsageError(f"{said}, but the stream speaks {dialect.name}")
+    return profile
+
+
+def _located(recording: Recording, result: StreamResult) -> StreamResult:
+    """Findings with the line of the file that holds them; positions are worked out only now."""
+    offsets = sorted({f.byte for f in result.findings if f.byte is not None})
+    if not offsets or result.view == "client":
+        return result
+    lines = dict(zip(offsets, recording.locate(result.exchange, offsets), strict=True))
+    placed = (
+        replace(f, line=lines[f.byte] if f.byte is not None else None) for f in result.findings
+    )
+    return replace(result, findings=tuple(placed))

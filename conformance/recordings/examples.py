@@ -1,0 +1,216 @@
+"""A rule's example: the shipped stream that breaks it, and the same place in one that keeps it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from conformance.cassette import Recording, discover, open_recording
+from conformance.core import shipped
+from conformance.core.errors import ConformanceError, HarnessError
+from conformance.core.events import Exchange, Request, Response
+from conformance.judging.result import Finding, StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import Choices, check_recording
+from conformance.rules.model import Compare
+from conformance.rules.verdicts import Verdict
+
+_SUFFIX: Final = ".cassette.jsonl"
+_BLANK_LINE: Final = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+_BEFORE: Final = 5  # lines shown before the one that breaks the rule
+_WIDTH: Final = 140  # characters of a line
+_HEAD: Final = 44  # characters of a long line's beginning; the rest is its end
+_NUMBER: Final = re.compile(r"\d+")
+_MOST_TRIED: Final = 12  # streams judged in search of one that passes
+_MOST_BYTES: Final = 256 * 1024  # of a recording worth reading for an example
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Lines of a stream that passes and of one that fails, clipped; the last one decides."""
+
+    passing: tuple[str, ...]
+    failing: tuple[str, ...]
+    finding: Finding | None
+
+
+def example(rule_id: str) -> Example | None:
+    """The shipped example of a rule; None where none was shipped or nothing was found in it."""
+    try:
+        root = shipped.cassettes()
+    except HarnessError:
+        return None
+    path = root / "mutants" / f"{rule_id}{_SUFFIX}"
+    if not path.is_file():
+        return None
+    rulebook = Rulebook.load((), [rule_id])
+    broken = _Judged.of(path, rulebook)
+    finding = broken.finding(rule_id) if broken else None
+    if broken is None or finding is None:
+        return None
+    kept = _kept(root, broken, rulebook, rule_id)
+    failing, at = broken.lines_at(finding)
+    passing = kept.lines_like(broken, finding) if kept else []
+    if isinstance(rulebook.rules[0].form, Compare):
+        at = min(_same(passing, failing), len(failing) - 1)  # it stands nowhere in particular
+    end = _aligned(passing, failing, at)
+    return Example(
+        passing=_excerpt(passing, end, failing[at] if failing else ""),
+        failing=_excerpt(failing, at, passing[end] if passing else ""),
+        finding=finding,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A recording and what came of one rule in it."""
+
+    recording: Recording
+    results: tuple[StreamResult, ...]
+
+    @classmethod
+    def of(cls, path: Path, rulebook: Rulebook) -> _Judged | None:
+        """None for a recording that cannot be judged: an example is worth no failure."""
+        try:
+            recording = open_recording(path)
+            own = shipped.cassettes() / "profiles"  # profiles that only cassettes need
+            choices = Choices(folders=(own,) if own.is_dir() else ())
+            return cls(recording, tuple(check_recording(recording, rulebook, choices)))
+        except ConformanceError:
+            return None
+
+    def finding(self, rule_id: str) -> Finding | None:
+        found = (f for result in self.results for f in result.findings if f.rule == rule_id)
+        return next(found, None)
+
+    def passes(self, rule_id: str) -> bool:
+        verdicts = {result.verdicts.get(rule_id) for result in self.results}
+        return Verdict.PASS in verdicts and Verdict.FAIL not in verdicts
+
+    def lines_at(self, finding: Finding) -> tuple[list[str], int]:
+        """The text that the finding is about, by lines, and which of them it stands in."""
+        result = next(r for r in self.results if finding in r.findings)
+        exchange = self._exchange(result.exchange)
+        lines = _lines(exchange, finding, result.view)
+        if result.view == "client":
+            return lines, min(max(finding.event - 1, 0), len(lines) - 1)
+        if finding.byte is None:
+            return lines, len(lines) - 1
+        body = _body(exchange)
+        if finding.byte >= len(body):
+            return lines, len(lines) - 1
+        ends = _BLANK_LINE.search(body, finding.byte)
+        return lines, max(len(_split(body[: ends.start() if ends else None])) - 1, 0)
+
+    def lines_like(self, other: _Judged, finding: Finding) -> list[str]:
+        """The lines of the same kind in the exchange of the same number, or in the first."""
+        theirs = next(r for r in other.results if finding in r.findings)
+        return _lines(self._exchange(theirs.exchange), finding, theirs.view)
+
+    def _exchange(self, number: int) -> Exchange:
+        exchanges = self.recording.exchanges
+        return next((e for e in exchanges if e.number == number), exchanges[0])
+
+
+def _kept(root: Path, broken: _Judged, rulebook: Rulebook, rule_id: str) -> _Judged | None:
+    for path in _candidates(root, broken.recording):
+        judged = _Judged.of(path, rulebook)
+        if judged is not None and judged.passes(rule_id):
+            return judged
+    return None
+
+
+def _candidates(root: Path, broken: Recording) -> Iterator[Path]:
+    """The recording that the broken one was made from, then others of its dialect."""
+    base = broken.header.extra.get("base")
+    named = root / str(base).removesuffix(_SUFFIX) if base else None
+    if named is not None and named.resolve().is_relative_to(root.resolve()):
+        path = named.with_name(f"{named.name}{_SUFFIX}")
+        yield from (path,) if path.is_file() else ()
+    folder = root / (broken.header.dialect or "none")
+    others = discover(folder) if folder.is_dir() else ()
+    small = (path for path in others if path.stat().st_size <= _MOST_BYTES)
+    yield from (path for path, _ in zip(small, range(_MOST_TRIED), strict=False))
+
+
+def _lines(exchange: Exchange, finding: Finding, view: str) -> list[str]:
+    if view == "client":
+        return [_json(event) for event in exchange.seen or ()]
+    if finding.byte is None:
+        return _head(exchange.request, exchange.response)
+    return [*_split(_body(exchange)), f"(end of stream: {exchange.end})"]
+
+
+def _head(request: Request | None, response: Response | None) -> list[str]:
+    lines: list[str] = []
+    if request is not None:
+        lines += [f"{request.method} {request.path}", *_headers(request.headers)]
+        lines += [_json(request.json)] if request.json is not None else []
+    if response is not None and response.status is not None:
+        lines += [f"HTTP/{response.http} {response.status}", *_headers(response.headers)]
+    return lines
+
+
+def _headers(headers: Sequence[tuple[str, str]]) -> Iterator[str]:
+    yield from (f"{name}: {value}" for name, value in headers)
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _body(exchange: Exchange) -> bytes:
+    return b"".join(chunk.data for chunk in exchange.chunks)
+
+
+def _split(body: bytes) -> list[str]:
+    """Lines that are not blank, by every line end of the standard."""
+    text = body.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    return [line for line in text.split("\n") if line]
+
+
+def _same(passing: list[str], failing: list[str]) -> int:
+    """How many lines both begin with, whatever their numbers: one edit renumbers what follows."""
+    pairs = zip(passing, failing, strict=False)
+    alike = (_NUMBER.sub("0", mine) == _NUMBER.sub("0", theirs) for mine, theirs in pairs)
+    return next((i for i, equal in enumerate(alike) if not equal), min(len(passing), len(failing)))
+
+
+def _aligned(passing: list[str], failing: list[str], at: int) -> int:
+    """The line of the passing stream that stands where line `at` of the failing one does."""
+    same = _same(passing, failing)
+    rest = min(len(passing), len(failing)) - same
+    tail = min(_same(passing[::-1], failing[::-1]), rest)
+    after = len(failing) - 1 - at
+    changed = len(passing) - tail  # the line behind the change
+    if at < same:
+        return at
+    if after < tail and len(passing) - 1 - after - _BEFORE <= same:
+        return len(passing) - 1 - after
+    if same < changed <= same + _BEFORE:
+        return changed - 1  # the lines that the failing stream lacks are shown
+    return max(len(passing) - 1 - after if after < tail else min(at, len(passing) - 1), 0)
+
+
+def _excerpt(lines: list[str], at: int, beside: str) -> tuple[str, ...]:
+    shown = lines[max(0, at - _BEFORE) : at + 1]
+    return (*(_clipped(line) for line in shown[:-1]), *(_clipped(e, beside) for e in shown[-1:]))
+
+
+def _clipped(line: str, beside: str = "") -> str:
+    """A long line's beginning and end, or the part in which it first differs from `beside`."""
+    if len(line) <= _WIDTH:
+        return line
+    room = _WIDTH - _HEAD
+    pairs = enumerate(zip(line, beside, strict=False))
+    differs = next((i for i, (mine, theirs) in pairs if mine != theirs), len(line))
+    last = len(line) - room
+    start = last if differs < _HEAD else max(_HEAD, min(differs - room // 2, last))
+    end = start + room
+    gap = "…" if start > _HEAD else ""
+    return f"{line[:_HEAD]}{gap}{line[start:end]}{'…' if end < len(line) else ''}"

@@ -1,0 +1,250 @@
+"""What is wrong with one recording, as evidence.
+
+Rule 1: an error is a recording that proves something else than it seems to; a warning may be meant.
+Rule 2: a cassette that says what fails on it (`expect`) is broken on purpose: only its header and
+what is private are looked at.
+Rule 3: every kind of flaw has a code, explained in docs/recording.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from conformance.cassette import Recording
+from conformance.cassette.recording import MUTANTS
+from conformance.core.errors import Place
+from conformance.core.events import Exchange
+from conformance.evidence.claims import asked, denied, named
+from conformance.judging.result import StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.trace import frames, is_body
+from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.cuts import cuts
+from conformance.recordings.identifiers import Leftover, Scanner
+from conformance.recordings.splices import splice
+from conformance.rules.lint import Problem, Severity
+from conformance.rules.node import nearest
+from conformance.rules.verdicts import Verdict
+
+_NO_RULES: Final = Rulebook(())
+_BAD_REQUEST: Final = 400
+_THINKING: Final = frozenset({"thinking.delta", "thinking.opaque"})
+_NO_ANSWER: Final = frozenset({"refusal.delta", "error"})
+
+
+class Flaws(NamedTuple):
+    """Problems of a recording, and whether thinking is in it; None where nobody looked."""
+
+    problems: list[Problem]
+    thinks: bool | None
+
+
+def flaws(recording: Recording, rules: set[str], folders: tuple[Path, ...] = ()) -> Flaws:
+    """What is wrong with a recording. `rules` are the ids that there are, `folders` hold profiles.
+
+    Raises ConformanceError where the recording cannot be judged at all.
+    """
+    lint = _Lint(recording, rules, folders)
+    of_header = list(lint.of_header())
+    if recording.header.expect:
+        return Flaws(of_header, None)
+    results = check_recording(recording, _NO_RULES, Choices(folders=folders, keep=True))
+    wire = {result.exchange: result for result in results if result.view == "wire"}
+    return Flaws([*of_header, *lint.of_exchanges(wire)], any(map(_thinks, wire.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lint:
+    """One recording under the lint."""
+
+    recording: Recording
+    rules: set[str]
+    folders: tuple[Path, ...]
+
+    def of_header(self) -> Iterator[Problem]:
+        yield from self._expectations()
+        yield from self._leftovers()
+        yield from self._chain()
+
+    def of_exchanges(self, wire: Mapping[int, StreamResult]) -> Iterator[Problem]:
+        yield from self._clocks()
+        for exchange in self.recording.exchanges:
+            yield from self._pairing(exchange)
+            yield from self._cuts(exchange)
+            yield from self._splices(exchange, wire[exchange.number])
+        yield from self._claims(wire)
+
+    def _problem(
+        self,
+        code: str,
+        message: str,
+        severity: Severity,
+        exchange: Exchange | None = None,
+        byte: int = -1,
+    ) -> Problem:
+        file = str(self.recording.path)
+        line = None
+        if exchange is not None:
+            several = len(self.recording.exchanges) > 1
+            message = f"exchange {exchange.number}: {message}" if several else message
+            line = self.recording.locate(exchange.number, [byte])[0] if exchange.chunks else None
+        return Problem(Place(file, line), message, severity, code)
+
+    def _expectations(self) -> Iterator[Problem]:
+        expect = self.recording.header.expect
+        for rule, verdict in expect.items():
+            if rule not in self.rules:
+                near = nearest(rule, self.rules)
+                message = f"`expect` names {rule!r}, which is no rule"
+                told = f"{message} ({near})" if near else message
+                yield self._problem("expect-rule", told, "error")
+            if verdict not in tuple(Verdict):
+                wanted = ", ".join(Verdict)
+                message = f"`expect` of {rule!r} is one of {wanted}, got {verdict!r}"
+                yield self._problem("expect-verdict", message, "error")
+        if expect and MUTANTS not in self.recording.path.resolve().parts:
+            message = f"it fails on purpose, but lies in no folder {MUTANTS!r}"
+            told = f"{message}: scans of folders will meet it"
+            yield self._problem("expect-place", told, "warning")
+
+    def _leftovers(self) -> Iterator[Problem]:
+        cassette = self.recording.cassette
+        scanner = Scanner(cassette.header, {each.rule: each.count for each in cassette.trailer})
+        for left in scanner.text(json.dumps(dict(cassette.header.extra)).encode()):
+            yield self._leftover(left, "the header", None)
+        for exchange in self.recording.exchanges:
+            if exchange.request is not None:
+                for left in scanner.request(exchange.request):
+                    yield self._leftover(left, "the request", None)
+            if exchange.response is not None:
+                for left in scanner.head(exchange.response.headers):
+                    yield self._leftover(left, "the response head", exchange)
+            body = b"".join(chunk.data for chunk in exchange.chunks)
+            for left in scanner.text(body):
+                yield self._leftover(left, "the body", exchange)
+
+    def _leftover(self, left: Leftover, where: str, exchange: Exchange | None) -> Problem:
+        message = f"{where} holds {left.what} (conformance.cassette.redact takes secrets out)"
+        at = left.start if where == "the body" else -1
+        severity: Severity = "error" if left.certain else "warning"
+        return self._problem("private", message, severity, exchange, at)
+
+    def _chain(self) -> Iterator[Problem]:
+        earlier: set[int] = set()
+        for exchange in self.recording.exchanges:
+            if exchange.after is not None and exchange.after not in earlier:
+                message = f"`after` names exchange {exchange.after}, which does not come before it"
+                yield self._problem("after-unknown", message, "error", exchange)
+            earlier.add(exchange.number)
+        header = self.recording.header
+        if self.recording.kind == "cassette" and header.origin == "live":
+            for exchange in self.recording.exchanges:
+                if exchange.request is None:
+                    message = "no request is recorded: no replay can match the exchange"
+                    yield self._problem("request-missing", message, "warning", exchange)
+
+    def _clocks(self) -> Iterator[Problem]:
+        fidelity = self.recording.header.fidelity
+        for exchange in self.recording.exchanges:
+            timed = [chunk.ms is not None for chunk in exchange.chunks]
+            if any(timed) and fidelity == "events":
+                message = "chunks have times, but fidelity 'events' says that they were rebuilt"
+                yield self._problem("times", message, "error", exchange)
+            if any(timed) and not all(timed):
+                message = f"{timed.count(False)} of {len(timed)} chunks have no time"
+                yield self._problem("times", message, "error", exchange)
+            if self.recording.header.origin == "live" and len(timed) > 1 and not any(timed):
+                message = "a live recording without times: no rule about timing can judge it"
+                yield self._problem("times", message, "warning", exchange)
+        if self.recording.torn:
+            yield self._problem("torn", "the recording is torn: it stops before its end", "warning")
+
+    def _pairing(self, exchange: Exchange) -> Iterator[Problem]:
+        request, response = exchange.request, exchange.response
+        if request is None or not isinstance(request.json, Mapping) or not exchange.chunks:
+            return
+        refused = response is not None and (response.status or 0) >= _BAD_REQUEST
+        streams = not is_body(response, exchange.chunks[0].data)
+        if streams and not request.json.get("stream"):
+            message = "the request does not ask for a stream, but the answer is an event stream"
+            yield self._problem("stream", message, "error", exchange)
+        elif request.json.get("stream") is True and not streams and not refused:
+            message = "the request asks for a stream, but the answer is a JSON body"
+            yield self._problem("stream", message, "error", exchange)
+
+    def _cuts(self, exchange: Exchange) -> Iterator[Problem]:
+        rebuilt = self.recording.header.fidelity == "events"
+        for cut in cuts(exchange):
+            if cut.is_last and exchange.end == "eof":
+                message = "the last event is cut off, and the recording says that the stream ended"
+                yield self._problem("event-cut", message, "error", exchange, cut.offset)
+            elif not cut.is_last:
+                message = f"event {cut.number} breaks off inside its JSON"
+                severity: Severity = "error" if rebuilt else "warning"
+                yield self._problem("event-cut", message, severity, exchange, cut.offset)
+
+    def _splices(self, exchange: Exchange, result: StreamResult) -> Iterator[Problem]:
+        number = splice(result.events)
+        if number is not None:
+            every = enumerate(frames(exchange), 1)
+            at = next((frame.offset for n, (frame, _) in every if n == number), -1)
+            message = f"a second answer begins with event {number}: record one to an exchange"
+            yield self._problem("second-answer", message, "error", exchange, at)
+
+    def _claims(self, wire: Mapping[int, StreamResult]) -> Iterator[Problem]:
+        shown = {number for number, result in wire.items() if _thinks(result)}
+        name = self.recording.path.name.partition(".")[0]
+        if not shown and (claim := self._claim(name)):
+            message = f"{claim}, but no thinking is in it"
+            yield self._problem("thinking-claimed", message, "error")
+            return
+        for exchange in () if denied(name) else self.recording.exchanges:
+            result = wire[exchange.number]
+            if _opens(result) or _hides(result) or not _answered(exchange, result):
+                continue
+            field = asked(exchange.request) if exchange.request else ""
+            if field:
+                message = f"the request asks for thinking ({field}), but none is in the answer"
+                yield self._problem("thinking-asked", message, "warning", exchange)
+        for scenario in sorted({each.scenario for each in self.recording.exchanges}):
+            same = {e.number for e in self.recording.exchanges if e.scenario == scenario}
+            if named(scenario) and not shown & same:
+                message = f"scenario {scenario!r} names thinking, but none is in its answers"
+                yield self._problem("thinking-claimed", message, "error")
+
+    def _claim(self, name: str) -> str:
+        """What says that there is thinking: the file's name, or how the recording is described."""
+        if word := named(name):
+            return f"the file's name says {word!r}"
+        described = self.recording.header.extra.get("description")
+        if isinstance(described, str) and (word := named(described)):
+            return f"its description says {word!r}"
+        return ""
+
+
+def _opens(result: StreamResult) -> bool:
+    """Whether a block of thinking was opened, be it empty."""
+    return any(e.layer == "semantic" and e.type.startswith("thinking.") for e in result.events)
+
+
+def _hides(result: StreamResult) -> bool:
+    """Whether tokens were spent on thinking that is not shown."""
+    counts = (event.data.get("reasoning") for event in result.events if event.type == "usage")
+    return any(isinstance(count, int) and count > 0 for count in counts)
+
+
+def _thinks(result: StreamResult) -> bool:
+    """Whether there is any thinking, or a block that the limit of tokens closed."""
+    told = {event.type for event in result.events if event.layer == "semantic"}
+    reasons = (event.data.get("reason") for event in result.events if event.type == "finish")
+    return not _THINKING.isdisjoint(told) or (_opens(result) and "length" in reasons)
+
+
+def _answered(exchange: Exchange, result: StreamResult) -> bool:
+    """Whether there was an answer to look for thinking in: an end, no refusal, no error."""
+    types = {event.type for event in result.events if event.layer == "semantic"}
+    return exchange.end == "eof" and "finish" in types and types.isdisjoint(_NO_ANSWER)

@@ -1,0 +1,172 @@
+"""Recorded exchanges, identified: by whose signs, what they did, and what strict says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.cassette import Recording
+from conformance.core.events import Event, Exchange
+from conformance.dialects.base import Dialect, Reading
+from conformance.identify import Identity, Witness, named
+from conformance.judging.fast.running import check_wire
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.trace import Framer, Trace, is_body
+from conformance.judging.view import Setting
+from conformance.profiles.fingerprints import Fingerprint, Watch
+from conformance.profiles.profile import Profile, find, fingerprints
+from conformance.rules.lint_knobs import knobs_read
+from conformance.rules.model import Rule
+from conformance.rules.patterns import UNASKED, compile_value, same
+from conformance.rules.verdicts import Level, Verdict
+
+Sender = tuple[str, tuple[str, ...]]
+"""Name of a profile, and the signs that name it."""
+
+_UNREAD: Final = Reading()
+_HOW_TO_READ: Final = frozenset({"markers", "think_opened_by"})
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """A rule that fails by the strict profile, and the knob that would allow it, if any does."""
+
+    rule: str
+    level: Level
+    says: str
+    knob: str | None
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Identification:
+    """One exchange of a file: who sent it, and where it leaves the strict profile."""
+
+    file: str
+    exchange: int
+    identity: Identity
+    strict: Profile
+    deviations: tuple[Deviation, ...]
+
+
+def signed(
+    exchanges: Iterable[Exchange], dialect: Dialect, folders: tuple[Path, ...]
+) -> Sender | None:
+    """The one profile that the exchanges show beyond doubt; None if there is none."""
+    watch = Watch(_fingerprints(dialect.name, folders))
+    for exchange in exchanges:
+        for event in _events(exchange, dialect, _UNREAD):
+            watch.see(event)
+    profile, certainty = named(watch.met)
+    if profile is None or certainty != "certain":
+        return None
+    return profile, tuple(watch.met_by(profile, weak=False))
+
+
+def identify_exchange(
+    recording: Recording, exchange: Exchange, dialect: Dialect, rulebook: Rulebook
+) -> Identification:
+    """Everything that one exchange tells of its sender."""
+    strict = find("strict", dialect.name)
+    identity = _identity(recording, exchange, dialect)
+    failed = _failed(recording, exchange, dialect, strict, rulebook)
+    found = tuple(_deviation(rule, identity.knobs, strict) for rule in failed)
+    return Identification(str(recording.path), exchange.number, identity, strict, found)
+
+
+def _identity(recording: Recording, exchange: Exchange, dialect: Dialect) -> Identity:
+    identity = _witnessed(recording, exchange, dialect, _UNREAD)
+    reading = _reading(identity)
+    if reading == _UNREAD:
+        return identity
+    # Thinking that was found where no dialect looks for it is looked at once more, as such.
+    again = _witnessed(recording, exchange, dialect, reading)
+    knobs = {**again.knobs, **{k: v for k, v in identity.knobs.items() if k in _HOW_TO_READ}}
+    return Identity(
+        again.dialect,
+        again.profile,
+        again.certainty,
+        again.signs,
+        again.rivals,
+        knobs,
+        again.private,
+    )
+
+
+def _reading(identity: Identity) -> Reading:
+    return Reading(
+        markers=tuple((pair[0], pair[1]) for pair in identity.knobs.get("markers", ())),
+        opened_by_prompt=identity.knobs.get("think_opened_by") == "prompt",
+        fields={"thinking": identity.private} if identity.private else {},
+    )
+
+
+def _witnessed(
+    recording: Recording, exchange: Exchange, dialect: Dialect, reading: Reading
+) -> Identity:
+    framed = recording.header.fidelity != "events"
+    witness = Witness(dialect.name, _fingerprints(dialect.name, ()), framed=framed)
+    for event in _events(exchange, dialect, reading):
+        witness.see(event)
+    return witness.identity()
+
+
+def _fingerprints(dialect: str, folders: tuple[Path, ...]) -> tuple[Fingerprint, ...]:
+    return fingerprints(dialect, folders) if folders else _shipped(dialect)
+
+
+@cache
+def _shipped(dialect: str) -> tuple[Fingerprint, ...]:
+    return fingerprints(dialect)
+
+
+def _events(exchange: Exchange, dialect: Dialect, reading: Reading) -> Iterator[Event]:
+    trace = Trace(dialect.reader(reading))
+    yield from trace.head(None, exchange.response)
+    head = exchange.chunks[0].data if exchange.chunks else b""
+    framer = Framer(body=is_body(exchange.response, head))
+    for chunk in exchange.chunks:
+        for frame in framer.feed(chunk.data):
+            yield from trace.frame(frame)
+    for frame in framer.close():
+        yield from trace.frame(frame)
+    yield from trace.end(exchange.end)
+
+
+def _failed(
+    recording: Recording,
+    exchange: Exchange,
+    dialect: Dialect,
+    strict: Profile,
+    rulebook: Rulebook,
+) -> list[Rule]:
+    setting = Setting(
+        dialect, strict, rulebook.bound(strict), fidelity=recording.header.fidelity, named=False
+    )
+    verdicts = check_wire(setting, exchange, exchange.chunks, exchange.end).result.verdicts
+    return [rule for rule in rulebook.rules if verdicts.get(rule.id) is Verdict.FAIL]
+
+
+def _deviation(rule: Rule, seen: Mapping[str, Any], strict: Profile) -> Deviation:
+    knob, value = next(_allowing(rule, seen, strict), (None, None))
+    return Deviation(rule.id, rule.level, rule.says, knob, value)
+
+
+def _allowing(rule: Rule, seen: Mapping[str, Any], strict: Profile) -> Iterator[tuple[str, Any]]:
+    """Knobs with a value under which the rule is silent; what was seen comes before what may be."""
+    conditions = [(k, compile_value(p, {})) for k, p in rule.applies.profile if k in strict.knobs]
+    for knob, speaks in conditions:
+        if knob in seen and not speaks(seen[knob], strict.knobs, UNASKED):
+            yield knob, seen[knob]
+    read = knobs_read(rule)
+    if "text_markers" in read and "markers" in seen:
+        yield "markers", seen["markers"]
+    for knob in sorted(read & seen.keys()):
+        if not same(seen[knob], strict.knobs[knob]):
+            yield knob, seen[knob]
+    for knob, speaks in conditions:
+        values = strict.declared[knob].values
+        yield from ((knob, v) for v in values if not speaks(v, strict.knobs, UNASKED))

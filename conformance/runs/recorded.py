@@ -1,0 +1,165 @@
+"""Recordings that stand behind a gateway: each exchange a step, its answer given as recorded.
+
+The gateway is asked as the recording's client asked where it is spoken to in the same API, else
+for the same kind of answer: a stream or a body, with thinking, a summary and tools as there are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.cassette import Recording, open_recording
+from conformance.core.errors import Place, UsageError
+from conformance.core.events import Exchange
+from conformance.evidence.answer import Answer, ended, read_answer
+from conformance.judging.rulebook import Rulebook
+from conformance.profiles.profile import reading
+from conformance.recordings.check import (
+    Choices,
+    check_recording,
+    choose_dialect,
+    choose_profile,
+    files,
+)
+from conformance.runs.visit import OPT_IN
+from conformance.scenarios import Scenario, Step
+from conformance.scenarios.model import PATHS
+from conformance.targets.gateway import Recorded
+
+_ASK: Final = "Say again what was recorded."
+_OPTS_IN: Final = "openai.chat"
+_BROKEN: Final = frozenset({"refused", "failed", "cut"})
+_SCHEMA: Final = {"type": "object", "properties": {}}
+_NO_WORD: Final = re.compile(r"[^a-z0-9]+")
+_LONGEST: Final = 48
+_LIMIT: Final = 4096  # tokens
+_OF_RUNS: Final = "scenario/"  # what another run expected
+
+
+def recorded_scenarios(
+    paths: Sequence[Path], rulebook: Rulebook, folders: tuple[Path, ...] = ()
+) -> tuple[Scenario, ...]:
+    """A scenario for each recording among files and below folders.
+
+    Raises UsageError where none holds an answer, CassetteError for what cannot be read.
+    """
+    choices = Choices(folders=folders)
+    met: Counter[str] = Counter()
+    found: list[Scenario] = []
+    for path in files(paths):
+        recording = open_recording(path)
+        steps = tuple(_steps(recording, rulebook, choices))
+        if steps:
+            name = _name(path)
+            met[name] += 1
+            name = name if met[name] == 1 else f"{name}-{met[name]}"
+            title = f"{path} behind the gateway"
+            profile = recording.header.profile or ""
+            found.append(Scenario(name, title, steps, str(path), profile=profile))
+    if not found:
+        raise UsageError("no recorded answer to serve", place=Place(str(paths[0])))
+    return tuple(found)
+
+
+def _name(path: Path) -> str:
+    stem = _NO_WORD.sub("-", path.name.partition(".")[0].lower()).strip("-")
+    return stem[:_LONGEST] or "recording"
+
+
+def _steps(recording: Recording, rulebook: Rulebook, choices: Choices) -> Iterator[Step]:
+    broken: dict[int, set[str]] = {}
+    for result in check_recording(recording, rulebook, choices) if recording.exchanges else ():
+        found = {f.rule for f in result.findings if not f.rule.startswith(_OF_RUNS)}
+        broken.setdefault(result.exchange, set()).update(found)
+    for exchange in recording.exchanges:
+        request = exchange.request
+        if exchange.hop == "downstream" or (request and request.method != "POST"):
+            continue
+        if exchange.chunks:
+            step = _step(recording, exchange, choices)
+            yield replace(step, excused=tuple(sorted(broken[exchange.number])))
+
+
+def _step(recording: Recording, exchange: Exchange, choices: Choices) -> Step:
+    dialect = choose_dialect(exchange, exchange.dialect or recording.header.dialect)
+    profile, _ = choose_profile(dialect, choices, recording.header.profile)
+    answer = read_answer(exchange, dialect, reading(profile))
+    came = ended(exchange, answer)
+    spoken = replace(exchange, dialect=dialect.name)
+    return Step(
+        role=f"exchange-{exchange.number}",
+        bodies={
+            api: _body(api, spoken, answer)
+            for api in PATHS
+            if api == dialect.name or answer.choices <= 1  # only one API has several
+        },
+        place=Place(str(recording.path)),
+        ends=tuple(sorted(_BROKEN)) if came in _BROKEN else (came,),
+        headers=_opt_in(spoken, answer),
+        recorded=spoken,
+        # Who asks again may have better luck, and who writes summaries himself asks for one.
+        calls=None if came in _BROKEN or answer.summary else 1,
+    )
+
+
+def _opt_in(exchange: Exchange, answer: Answer) -> dict[str, str]:
+    """The wish to see thinking, as the client had it; else where there is some to be seen."""
+    if exchange.request is not None and exchange.dialect == _OPTS_IN:
+        sent = {name.lower(): value for name, value in exchange.request.headers}
+        return {OPT_IN: sent[OPT_IN]} if OPT_IN in sent else {}
+    return {OPT_IN: "true"} if answer.thought else {}
+
+
+def _body(api: str, exchange: Exchange, answer: Answer) -> Mapping[str, Any]:
+    asked = exchange.request.json if exchange.request else None
+    if api == exchange.dialect and isinstance(asked, dict) and asked:
+        return asked
+    streams = Recorded(exchange).streams
+    return {"stream": streams, **_FORMS[api](answer, streams=streams)}
+
+
+def _chat(answer: Answer, *, streams: bool) -> dict[str, Any]:
+    tools = [
+        {"type": "function", "function": {"name": name, "parameters": _SCHEMA}}
+        for name in _tools(answer)
+    ]
+    usage = {"stream_options": {"include_usage": True}} if streams else {}
+    effort = {"reasoning_effort": "low"} if answer.thought else {}
+    limit = {"max_tokens": _LIMIT}
+    return {"messages": _ASKED, **limit, **usage, **effort, **({"tools": tools} if tools else {})}
+
+
+def _responses(answer: Answer, *, streams: bool) -> dict[str, Any]:
+    del streams
+    tools = [{"type": "function", "name": n, "parameters": _SCHEMA} for n in _tools(answer)]
+    summary = {"summary": "auto"} if answer.summary else {}
+    reasoning = {"reasoning": {"effort": "low", **summary}} if answer.thought else {}
+    limit = {"max_output_tokens": _LIMIT}
+    return {"input": _ASKED, **limit, **reasoning, **({"tools": tools} if tools else {})}
+
+
+def _messages(answer: Answer, *, streams: bool) -> dict[str, Any]:
+    del streams
+    tools = [{"name": name, "input_schema": _SCHEMA} for name in _tools(answer)]
+    enabled = {"type": "enabled", "budget_tokens": 1024}
+    thinking = {"thinking": enabled} if answer.thought else {}
+    limit = {"max_tokens": _LIMIT}
+    return {"messages": _ASKED, **limit, **thinking, **({"tools": tools} if tools else {})}
+
+
+def _tools(answer: Answer) -> list[str]:
+    named = (each.get("name") for each in answer.tools)
+    return list(dict.fromkeys(name for name in named if isinstance(name, str) and name))
+
+
+_ASKED: Final = [{"role": "user", "content": _ASK}]
+_FORMS: Final[Mapping[str, Any]] = {
+    "openai.chat": _chat,
+    "openai.responses": _responses,
+    "anthropic.messages": _messages,
+}

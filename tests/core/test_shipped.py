@@ -1,0 +1,29 @@
+"""Where the shipped data is found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from conformance.core import shipped
+from conformance.core.errors import HarnessError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_shipped_folders_are_found_in_a_wheel_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipped, "_PACKAGE", tmp_path / "conformance")
+    with pytest.raises(HarnessError, match="folder 'cassettes' is missing"):
+        shipped.cassettes()
+    (tmp_path / "cassettes").mkdir()
+    assert shipped.cassettes() == tmp_path / "cassettes"
+    (tmp_path / "conformance" / "_data" / "cassettes").mkdir(parents=True)
+    assert shipped.cassettes() == tmp_path / "conformance" / "_data" / "cassettes"
+
+
+def test_checkout_has_its_specs() -> None:
+    assert (shipped.specs() / "profiles").is_dir()

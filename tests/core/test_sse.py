@@ -1,0 +1,394 @@
+"""The SSE parser against vectors, against a naive parser, and under every way of cutting."""
+
+from __future__ import annotations
+
+import json
+import os
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise, repeat
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.core.errors import HarnessError
+from conformance.core.events import Frame
+from conformance.core.sse import Parser
+
+VECTORS = Path(__file__).parent.parent / "vectors" / "sse"
+BOM = b"\xef\xbb\xbf"
+UNBOUNDED = 1 << 40
+
+
+class Outcome(NamedTuple):
+    frames: list[Frame]
+    retry: int | None
+    last_event_id: str
+
+
+class Line(NamedTuple):
+    raw: bytes
+    offset: int
+    ended: bool
+
+
+def naive_lines(wire: bytes) -> Iterator[Line]:
+    at = 3 if wire.startswith(BOM) else 0
+    begin = at
+    while at < len(wire):
+        size = 2 if wire[at : at + 2] == b"\r\n" else 1 if wire[at] in b"\r\n" else 0
+        if size:
+            yield Line(wire[begin:at], begin, ended=True)
+            begin = at + size
+        at += size or 1
+    yield Line(wire[begin:], begin, ended=False)
+
+
+class Naive:
+    """The standard over a whole buffer, as plainly as it can be said."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.frames: list[Frame] = []
+        self.retry: int | None = None
+        self.last_event_id = self.id = ""
+        self.skipping = False
+        self.forget()
+
+    def forget(self) -> None:
+        self.lines: list[tuple[int, str]] = []
+        self.data: list[str] = []
+        self.event = ""
+        self.named = False
+
+    def note(self, reason: str, data: str, offset: int) -> None:
+        self.frames.append(Frame("ignored", reason, data, "", offset))
+
+    def take(self, line: Line) -> None:
+        origin = self.lines[0][0] if self.lines else line.offset
+        if self.skipping:
+            self.skipping = not (line.ended and not line.raw)
+        elif line.raw and line.offset + len(line.raw) - origin > self.limit:
+            self.note("too-long", "", origin)
+            self.forget()
+            self.id = self.last_event_id
+            self.skipping = True
+        elif not line.ended:
+            self.end(line, origin)
+        elif line.raw:
+            self.text(line.raw, line.offset)
+        elif self.lines:
+            self.blank(origin)
+
+    def end(self, line: Line, origin: int) -> None:
+        rest = [text for _, text in self.lines]
+        rest += [line.raw.decode("utf-8", "replace")] if line.raw else []
+        if rest:
+            self.note("unfinished", "\n".join(rest), origin)
+
+    def blank(self, origin: int) -> None:
+        self.last_event_id = self.id
+        if self.data:
+            name, data = self.event or "message", "\n".join(self.data)
+            self.frames.append(Frame("event", name, data, self.id, origin, self.named))
+        else:
+            self.note("no-data", "\n".join(text for _, text in self.lines), origin)
+        self.forget()
+
+    def text(self, raw: bytes, offset: int) -> None:
+        text = raw.decode("utf-8", "replace")
+        if text.encode() != raw:
+            self.note("bad-utf8", text, offset)
+        if text.startswith(":"):
+            self.frames.append(Frame("comment", "", text[1:], "", offset))
+            return
+        self.lines.append((offset, text))
+        field, value = text.split(":", 1) if ":" in text else (text, "")
+        reason = self.field(field, value[1:] if value[:1] == " " else value)
+        if reason:
+            self.note(reason, text, offset)
+
+    def field(self, field: str, value: str) -> str:
+        if field == "data":
+            self.data.append(value)
+        elif field == "event":
+            self.event, self.named = value, True
+        elif field == "id":
+            if "\0" in value:
+                return "bad-id"
+            self.id = value
+        elif field == "retry":
+            if not value or set(value) - set("0123456789") or int(value) >= 10**18:
+                return "bad-retry"
+            self.retry = int(value)
+        else:
+            return "unknown-field"
+        return ""
+
+
+def naive(wire: bytes, limit: int = UNBOUNDED) -> Outcome:
+    parser = Naive(limit)
+    for line in naive_lines(wire):
+        parser.take(line)
+    return Outcome(parser.frames, parser.retry, parser.last_event_id)
+
+
+def parse(chunks: list[bytes], limit: int = UNBOUNDED) -> Outcome:
+    parser = Parser(max_event_bytes=limit)
+    frames = [frame for chunk in chunks for frame in parser.feed(chunk)]
+    frames += parser.close()
+    return Outcome(frames, parser.retry, parser.last_event_id)
+
+
+def every(size: int, wire: bytes) -> list[bytes]:
+    return [wire[at : at + size] for at in range(0, len(wire), size)]
+
+
+def cut(wire: bytes, places: list[int]) -> list[bytes]:
+    bounds = [0, *sorted(places), len(wire)]
+    return [wire[a:b] for a, b in pairwise(bounds)]
+
+
+def chunkings(wire: bytes) -> Iterator[list[bytes]]:
+    """Whole, byte by byte, by threes, and in two at every place (every 61st of a long one)."""
+    yield [wire]
+    yield every(1, wire)
+    yield every(3, wire)
+    for place in range(0, len(wire), 1 if len(wire) <= 2048 else 61):
+        yield [wire[:place], wire[place:]]
+
+
+# Vectors
+
+
+def vectors() -> list[Any]:
+    return [
+        pytest.param(vector, id=f"{path.stem}-{vector['id']}")
+        for path in sorted(VECTORS.glob("*.json"))
+        for vector in json.loads(path.read_text("utf-8"))["vectors"]
+    ]
+
+
+def wire_of(vector: dict[str, Any]) -> bytes:
+    if "hex" in vector:
+        return bytes.fromhex(vector["hex"])
+    wire: str = vector["wire"]
+    return wire.encode()
+
+
+def outcome_of(vector: dict[str, Any]) -> Outcome:
+    frames = [msgspec.convert(frame, Frame) for frame in vector["frames"]]
+    return Outcome(frames, vector["retry"], vector["last_event_id"])
+
+
+@pytest.mark.parametrize("vector", vectors())
+def test_vector_holds_under_every_chunking(vector: dict[str, Any]) -> None:
+    wire, limit = wire_of(vector), vector.get("max_event_bytes", UNBOUNDED)
+    expected = outcome_of(vector)
+    for chunks in chunkings(wire):
+        assert parse(chunks, limit) == expected, chunks
+
+
+@pytest.mark.parametrize("vector", vectors())
+def test_naive_parser_agrees_with_vector(vector: dict[str, Any]) -> None:
+    limit = vector.get("max_event_bytes", UNBOUNDED)
+    assert naive(wire_of(vector), limit) == outcome_of(vector)
+
+
+def test_vector_ids_are_unique() -> None:
+    ids = [parameter.id for parameter in vectors()]
+    assert len(ids) == len(set(ids)) > 100
+
+
+# Differences from the naive parser
+
+PIECES = st.sampled_from(
+    [
+        *(b"\n", b"\r", b"\r\n", b"\n\n", b"\r\n\r\n", b"\n", b"\r\n", b"\n\n"),
+        *(b"data: x", b"data:y", b"data", b"data:", b"data: ", b"data:  z", b'data: {"a": "b: c"}'),
+        *(b"data: x\n\n", b"event: a\ndata: b\n\n", b"event: a\r\ndata: b\r\n\r\n"),
+        *(b"event: e", b"event:", b"event", b"event: \xff", b"Event: e", b"event: e\n"),
+        *(b"id: 1", b"id", b"id: \0", b"id: \0\xff", b"id: \xe2\x80\xa6", b"id: 2\n\n"),
+        *(b"retry: 10", b"retry: -1", b"retry", b"retry: " + b"9" * 19, b"retry: " + b"0" * 19),
+        *(b"retry: \xef\xbc\x91", b"retry: 10 ", b":", b": c", b":\xff", b"foo: bar", b"foo"),
+        *(BOM, b"\xef", b"\xbb", b"\xbf", b"\xe2\x80\xa8", b"\xc2\x85", b"\xf0\x9f", b"\xc0\xaf"),
+        *(b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b" ", b":", b"\0", b"\x0b", b"d", b"ata: "),
+    ]
+)
+STARTS = st.sampled_from([b"", b"", BOM, BOM[:2], BOM[:1]])
+TAILS = st.lists(st.one_of(PIECES, PIECES, PIECES, st.binary(max_size=3)), max_size=24)
+WIRES = st.builds(lambda start, tail: start + b"".join(tail), STARTS, TAILS)
+LIMITS = st.one_of(st.just(UNBOUNDED), st.integers(0, 3), st.integers(0, 30))
+
+
+@settings(max_examples=700, deadline=None)
+@given(wire=WIRES, limit=LIMITS, places=st.lists(st.integers(0, 120), max_size=6))
+def test_parser_equals_naive_parser(wire: bytes, limit: int, places: list[int]) -> None:
+    expected = naive(wire, limit)
+    assert parse([wire], limit) == expected
+    assert parse(every(1, wire), limit) == expected
+    assert parse(cut(wire, [place % (len(wire) + 1) for place in places]), limit) == expected
+
+
+@settings(max_examples=150, deadline=None)
+@given(wire=WIRES, limit=LIMITS)
+def test_every_two_way_split_yields_the_same_frames(wire: bytes, limit: int) -> None:
+    expected = naive(wire, limit)
+    for place in range(len(wire) + 1):
+        assert parse([wire[:place], wire[place:]], limit) == expected, place
+
+
+@pytest.mark.parametrize("eol", [b"\n", b"\r\n", b"\r"])
+def test_large_chunk_yields_the_same_frames_as_small_ones(eol: bytes) -> None:
+    block = eol.join(
+        [b"event: a", b"data: \xe8\xb1\x86", b"", b": c", b"data: b", b"data: c", b"", b""]
+    )
+    wire = block * (700_000 // len(block))
+    assert parse([wire]) == parse(every(1000, wire))
+
+
+def test_more_names_than_are_kept_at_hand_are_read_alike() -> None:
+    names = [f"name-{i % 400}" if i % 3 else f"{i:0200}" for i in range(1000)]
+    wire = "".join(f"event: {name}\ndata: {{}}\n\n" for name in names).encode()
+    assert [frame.event for frame in parse([wire]).frames] == names
+
+
+# Promptness
+
+
+@pytest.mark.parametrize("wire", [b"data: x\n\n", b"data: x\r\r", b"data: x\r\n\r", b"data: x\n\r"])
+def test_event_comes_with_the_byte_that_ends_it(wire: bytes) -> None:
+    parser = Parser()
+    assert parser.feed(wire[:-1]) == []
+    assert parser.feed(wire[-1:]) == [Frame("event", "message", "x", "", 0)]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"), [(b":c\n", "comment"), (b"foo\r", "unknown-field"), (b"id: \0\n", "bad-id")]
+)
+def test_observation_inside_a_block_comes_as_its_line_ends(line: bytes, kind: str) -> None:
+    parser = Parser()
+    parser.feed(b"data: x\n")
+    [frame] = parser.feed(line)
+    assert kind in {frame.kind, frame.event}
+    assert frame.offset == 8
+
+
+def test_line_too_long_is_reported_before_it_ends() -> None:
+    parser = Parser(max_event_bytes=8)
+    assert parser.feed(b"data: 12") == []
+    assert parser.feed(b"3") == [Frame("ignored", "too-long", "", "", 0)]
+    assert parser.feed(b"45\n: not blank\n") == []
+    assert parser.feed(b"\ndata: 1\n\n") == [Frame("event", "message", "1", "", 25)]
+
+
+# Life cycle
+
+
+def test_close_yields_the_unfinished_block_once() -> None:
+    parser = Parser()
+    parser.feed(b"data: x\n")
+    assert parser.close() == [Frame("ignored", "unfinished", "data: x", "", 0)]
+    assert parser.close() == []
+
+
+def test_feed_after_close_is_refused() -> None:
+    parser = Parser()
+    parser.close()
+    with pytest.raises(HarnessError, match="fed after close"):
+        parser.feed(b"data: x\n\n")
+
+
+def test_id_is_committed_by_the_blank_line() -> None:
+    parser = Parser()
+    parser.feed(b"id: 7\ndata: x\n")
+    assert parser.last_event_id == ""
+    parser.feed(b"\n")
+    assert parser.last_event_id == "7"
+
+
+# Work and memory, counted in allocated bytes: a buffer that is copied or split again and again
+# shows there, whatever the machine's speed.
+
+SHAPES: dict[str, Callable[[int], bytes]] = {
+    "one line": lambda size: b"data: " + b"x" * size + b"\n\n",
+    "one named CRLF line": lambda size: b"event: a\r\ndata: " + b"x" * size + b"\r\n\r\n",
+    "many data lines": lambda size: b"data: line\n" * (size // 11) + b"\n",
+    "many CR lines": lambda size: b"data: line\r" * (size // 11) + b"\r",
+    "many id lines": lambda size: b"id: line\n" * (size // 9) + b"\n",
+    "never ends": lambda size: b"data: " + b"x" * size,
+    "one comment": lambda size: b":" + b"x" * size + b"\n",
+}
+
+
+def allocated(chunks: list[bytes]) -> int:
+    """Bytes newly in use at the height of each call, summed over the calls."""
+    parser, total = Parser(), 0
+    tracemalloc.start()
+    try:
+        for chunk in chunks:
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            parser.feed(chunk)
+            total += tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+    return total
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_work_grows_with_the_size_and_not_with_its_square(shape: str) -> None:
+    small, large = (allocated(every(256, SHAPES[shape](size))) for size in (200_000, 800_000))
+    assert large < 6 * small  # linear: 4; quadratic: 16
+
+
+def peak(parser: Parser, chunks: Iterable[bytes]) -> int:
+    """Bytes in use at the height of feeding all chunks; the frames are dropped."""
+    tracemalloc.start()
+    try:
+        for chunk in chunks:
+            parser.feed(chunk)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "hostile", [b"x" * 512, b"data: x\n" * 64, b"a\n" * 256, b"event: e\r" * 64, b"id: 1\r\n" * 64]
+)
+def test_endless_block_takes_bounded_memory(hostile: bytes) -> None:
+    limit = 64 * 1024
+    assert peak(Parser(max_event_bytes=limit), repeat(hostile, 1500)) < 6 * limit
+
+
+@pytest.mark.parametrize("digits", [12, 2000])
+def test_invented_event_names_take_bounded_memory(digits: int) -> None:
+    chunks = (f"event: {n:0{digits}}\ndata: x\n\n".encode() for n in range(5000))
+    assert peak(Parser(), chunks) < 128 * 1024
+
+
+def test_one_huge_chunk_is_not_split_all_at_once() -> None:
+    parser = Parser()
+    parser.feed(b"\n")
+    assert peak(parser, [b"\n" * (1 << 19)]) < 1 << 20
+
+
+# Recordings
+
+
+@pytest.mark.captures
+def test_recordings_are_read_alike_by_both_parsers() -> None:
+    folder = os.environ.get("CONFORMANCE_CAPTURES")
+    if not folder:
+        pytest.skip("CONFORMANCE_CAPTURES is not set")
+    recordings = sorted(Path(folder).rglob("*.sse"))
+    assert recordings
+    for path in recordings:
+        wire = path.read_bytes()
+        expected = naive(wire)
+        for size in (len(wire) or 1, 1024, 7):
+            assert parse(every(size, wire)) == expected, path

@@ -1,0 +1,153 @@
+"""What a run states in its recordings is judged; what a stranger states there harms nobody."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.judging.result import Report
+from conformance.linting.specs import lint_paths
+from conformance.recordings.check import check_paths
+from conformance.rules.verdicts import Verdict
+
+CHUNK = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+ENDING = "scenario/ending"
+THINKING = "scenario/thinking"
+
+
+def stream(*deltas: dict[str, Any], reason: str = "stop", usage: int | None = None) -> str:
+    chunks = [
+        {**CHUNK, "choices": [{"index": 0, "delta": d, "finish_reason": None}]} for d in deltas
+    ]
+    chunks.append({**CHUNK, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+    if usage is not None:
+        counts = {"prompt_tokens": 1, "completion_tokens": usage, "total_tokens": usage + 1}
+        chunks.append({**CHUNK, "choices": [], "usage": counts})
+    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+
+
+def judged(folder: Path, run: Any, *bodies: tuple[str, str], status: int = 200) -> Report:
+    head = {"cassette": "1.0", "dialect": "openai.chat", "profile": "strict", "run": run}
+    lines: list[dict[str, Any]] = [head]
+    for number, (role, body) in enumerate(bodies, 1):
+        request = {"method": "POST", "path": "/v1/chat/completions", "json": {"model": "m"}}
+        response = {"status": status, "headers": [["content-type", "text/event-stream"]]}
+        lines += [
+            {"request": request, "exchange": number, "scenario": "own", "role": role},
+            {"response": response},
+            {"text": body},
+            {"end": "eof"},
+        ]
+    path = folder / "own.cassette.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    return check_paths([path])
+
+
+def stated(target: str = "server", **step: Any) -> dict[str, Any]:
+    return {"target": target, "deterministic": True, "steps": {"plain": step}}
+
+
+THOUGHT = stream({"role": "assistant", "content": ""}, {"reasoning_content": "2"}, {"content": "4"})
+PLAIN = stream({"role": "assistant", "content": ""}, {"content": "4"})
+
+
+def counted(usage: int) -> str:
+    return stream({"role": "assistant", "content": "4"}, usage=usage)
+
+
+CUT = stream({"role": "assistant", "content": "4"}, reason="length")
+
+ENDINGS: list[tuple[dict[str, Any], str, Verdict | None, Verdict | None]] = [
+    # what is stated, body, verdict of the ending, verdict of thinking
+    ({"ends": ["complete"]}, PLAIN, Verdict.PASS, None),
+    ({"ends": ["length"]}, PLAIN, Verdict.FAIL, None),
+    ({"ends": ["length"], "limit": 16}, PLAIN, Verdict.UNTESTABLE, None),
+    ({"ends": ["length"], "limit": 16}, counted(15), Verdict.UNTESTABLE, None),
+    ({"ends": ["length"], "limit": 16}, counted(16), Verdict.FAIL, None),
+    ({"ends": ["length", "complete"]}, PLAIN, Verdict.PASS, None),
+    ({"ends": ["complete"], "thinking": True}, PLAIN, Verdict.PASS, Verdict.FAIL),
+    ({"ends": ["complete"], "thinking": True}, THOUGHT, Verdict.PASS, Verdict.PASS),
+    ({"ends": ["complete"], "thinking": False}, THOUGHT, Verdict.PASS, Verdict.FAIL),
+    ({"ends": ["complete"]}, CUT, Verdict.FAIL, None),
+    ({"ends": ["complete"], "limit": 64}, CUT, Verdict.UNTESTABLE, None),
+    ({"ends": ["complete"], "untestable": "busy"}, "", Verdict.UNTESTABLE, Verdict.UNTESTABLE),
+    ({"ends": ["complete"]}, PLAIN[:60], Verdict.FAIL, None),
+]
+
+
+@pytest.mark.parametrize(("step", "body", "ending", "thinking"), ENDINGS)
+def test_the_stated_ending_is_judged(
+    step: dict[str, Any],
+    body: str,
+    ending: Verdict | None,
+    thinking: Verdict | None,
+    tmp_path: Path,
+) -> None:
+    verdicts = judged(tmp_path, stated(**step), ("plain", body)).verdicts
+    assert verdicts.get(ENDING) is ending
+    assert verdicts.get(THINKING) is thinking
+
+
+def test_a_limit_that_was_not_used_up_excuses_nothing(tmp_path: Path) -> None:
+    cut = stream({"role": "assistant", "content": "4"}, reason="length", usage=3)
+    report = judged(tmp_path, stated(ends=["complete"], limit=64), ("plain", cut))
+    assert report.verdicts[ENDING] is Verdict.FAIL
+
+
+def test_texts_are_compared_only_where_chance_does_not_decide(tmp_path: Path) -> None:
+    steps = {"stream": {"ends": ["complete"]}, "body": {"ends": ["complete"]}}
+    bodies = ("stream", THOUGHT), ("body", PLAIN)
+    rule = "stripping/opt-in/stream-thinks-as-body"
+    for steady, verdict in ((True, Verdict.FAIL), (False, Verdict.UNTESTABLE)):
+        run = {"target": "server", "deterministic": steady, "steps": steps}
+        assert judged(tmp_path, run, *bodies).verdicts[rule] is verdict
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        5,
+        [],
+        "server",
+        {},
+        {"target": ["server"], "steps": 7, "deterministic": "no", "without": {}},
+        {"target": "server", "steps": {"plain": []}},
+        {"target": "server", "steps": {"plain": {"ends": "complete", "limit": "x"}}},
+        {"target": "server", "without": [1], "steps": {"plain": {"ends": [1, None]}}},
+        {"target": "gateway", "steps": {"plain": {"ends": ["complete"], "calls": True}}},
+        {"target": "server", "steps": {"plain": {"ends": ["complete"], "thinking": "yes"}}},
+    ],
+    ids=repr,
+)
+def test_a_stranger_may_state_anything(run: Any, tmp_path: Path) -> None:
+    report = judged(tmp_path, run, ("plain", PLAIN))
+    assert report.errors == ()
+    assert not [f for f in report.findings if f.rule.startswith("scenario/")]
+
+
+def test_a_recording_of_no_run_is_judged_as_ever(tmp_path: Path) -> None:
+    report = judged(tmp_path, None, ("plain", PLAIN))
+    assert ENDING not in report.verdicts
+
+
+@pytest.mark.parametrize(("level", "verdict"), [("MAY", Verdict.FAIL), ("off", None)])
+def test_a_profile_may_lower_what_a_run_states(
+    level: str, verdict: Verdict | None, tmp_path: Path
+) -> None:
+    lines = [
+        "profile: mine",
+        "dialect: openai.chat",
+        "overrides:",
+        f"  scenario/ending: {{level: '{level}', because: It is slow., seen: once}}",
+    ]
+    own = tmp_path / "mine.yaml"
+    own.write_text("\n".join(lines), encoding="utf-8")
+    judged(tmp_path, stated(ends=["length"]), ("plain", PLAIN))
+    report = check_paths([tmp_path / "own.cassette.jsonl"], profile=str(own))
+    assert report.verdicts[ENDING] is (verdict or Verdict.NOT_APPLICABLE)
+    levels = [finding.level for finding in report.findings if finding.rule == ENDING]
+    assert levels == ([level] if verdict else [])
+    assert lint_paths([own]) == []

@@ -1,0 +1,17 @@
+"""The page about profiles says what the files say."""
+
+from __future__ import annotations
+
+from conformance.profiles.profile import available
+from tests.authoring.profile_table import PAGE, page
+
+
+def test_page_is_written_from_the_files_of_today() -> None:
+    told = "stale: python -m tests.authoring.profile_table"
+    assert PAGE.read_text(encoding="utf-8") == page(), told
+
+
+def test_every_system_has_its_row() -> None:
+    text = page()
+    for name, _, _ in available():
+        assert name == "strict" or f"| `{name}` | " in text

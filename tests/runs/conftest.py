@@ -1,0 +1,37 @@
+"""A run against an application in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.runs import Options, Outcome, run_server
+from conformance.scenarios import load_scenarios
+from conformance.targets import asgi
+from conformance.targets.server import Server
+from tests.fakes.chatty import Chatty
+
+Runner = Callable[..., Outcome]
+PLAIN = Options(model="chatty", dialects=("openai.chat",), profile="strict")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Runner:
+    """Runs scenarios, by name, against a server; options are those of `Options`."""
+
+    def running(server: Chatty, *names: str, **changes: Any) -> Outcome:
+        options = replace(PLAIN, **{"save": tmp_path, **changes})
+
+        async def go() -> Outcome:
+            transport = asgi.Transport(server)
+            async with Server(asgi.URL, transport=transport) as target:
+                return await run_server(target, load_scenarios(names), options, tmp_path)
+
+        return asyncio.run(go())
+
+    return running

@@ -1,0 +1,140 @@
+"""A gateway between two halves of the toolkit: what it loses, invents or covers up is found."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conformance.cassette import read
+from conformance.judging.result import Report
+from conformance.recordings.check import check_paths
+from conformance.rules.verdicts import Verdict
+from conformance.runs import Options, Outcome, run_server
+from conformance.scenarios import Scenario, load_scenarios
+from conformance.targets import asgi
+from conformance.targets.gateway import playing
+from conformance.targets.server import Server
+from reference_impl.client.wire import Api
+from tests.fakes.gateway import Gateway
+from tests.fakes.translating import Translator, forgets, invents, leaks, loses, miscounts, reorders
+
+OPTIONS = Options(model="scripted", dialects=("openai.chat",), profile="strict")
+
+
+def ran(
+    gateway: Gateway | Translator,
+    folder: Path,
+    scenarios: Sequence[Scenario] = (),
+    **changes: object,
+) -> Outcome:
+    options = replace(OPTIONS, save=folder, **changes)  # type: ignore[arg-type]  # by name
+
+    async def go() -> Outcome:
+        async with playing(0) as upstream:
+            gateway.upstream = f"http://127.0.0.1:{upstream.port}/v1"
+            async with Server(asgi.URL, transport=asgi.Transport(gateway)) as server:
+                taken = scenarios or load_scenarios()
+                return await run_server(server, taken, options, folder, upstream=upstream)
+
+    return asyncio.run(go())
+
+
+def violated(report: Report) -> set[tuple[str, str]]:
+    return {(f.rule, f"{s.scenario}/{s.role}") for s in report.streams for f in s.findings}
+
+
+def test_a_right_gateway_has_no_finding(tmp_path: Path) -> None:
+    outcome = ran(Gateway(), tmp_path)
+    assert violated(outcome.report) == set()
+    assert outcome.unanswered == ()
+    hops = ("hop-text", "hop-thinking", "hop-tools", "hop-usage", "hop-calls")
+    assert {outcome.report.verdicts[f"scenario/{each}"] for each in hops} == {Verdict.PASS}
+
+
+def test_only_scenarios_for_gateways_are_run(tmp_path: Path) -> None:
+    report = ran(Gateway(), tmp_path).report
+    assert {s.scenario.partition("-")[0] for s in report.streams} == {"gateway", "sanity"}
+
+
+def test_both_hops_are_in_one_recording_and_judged_alike_offline(tmp_path: Path) -> None:
+    outcome = ran(Gateway(trims=True), tmp_path)
+    (path,) = tmp_path.rglob("gateway-answer.cassette.jsonl")
+    hops = [(each.hop, each.role) for each in read(path).exchanges]
+    assert hops[:2] == [("downstream", "stream"), ("upstream", "stream")]
+    assert violated(check_paths([tmp_path])) == violated(outcome.report)
+
+
+DEFECTS: list[tuple[Gateway, tuple[str, str]]] = [
+    (Gateway(trims=True), ("scenario/hop-text", "gateway-answer/stream")),
+    (Gateway(completes=True), ("scenario/ending", "gateway-faults/no-finish")),
+    (Gateway(completes=True), ("scenario/ending", "gateway-faults/cut")),
+    (Gateway(asks_twice=True), ("scenario/hop-calls", "gateway-answer/stream")),
+    (Gateway(drops_thinking=True), ("scenario/hop-thinking", "gateway-answer/stream")),
+]
+
+
+@pytest.mark.parametrize(("gateway", "found"), DEFECTS, ids=[e[1][1] + repr(e[0]) for e in DEFECTS])
+def test_what_a_gateway_does_wrong_is_found(
+    gateway: Gateway, found: tuple[str, str], tmp_path: Path
+) -> None:
+    assert found in violated(ran(gateway, tmp_path).report)
+
+
+def test_a_gateway_that_hides_thinking_may_say_so(tmp_path: Path) -> None:
+    report = ran(Gateway(drops_thinking=True), tmp_path, without=frozenset({"thinking"})).report
+    assert violated(report) == set()
+
+
+def test_what_the_toolkit_said_itself_is_not_judged(tmp_path: Path) -> None:
+    report = ran(Gateway(), tmp_path).report
+    faults = [s for s in report.streams if (s.scenario, s.role) == ("gateway-faults", "cut")]
+    upstream = faults[1]
+    assert upstream.verdicts["wire/sse/ends-cleanly"] is Verdict.NOT_APPLICABLE
+
+
+APIS: dict[Api, str] = {
+    "chat": "openai.chat",
+    "responses": "openai.responses",
+    "messages": "anthropic.messages",
+}
+WAYS = [(here, behind) for here in APIS for behind in APIS]
+
+
+@pytest.mark.parametrize(("here", "behind"), WAYS, ids=str)
+def test_a_right_translation_has_no_finding(here: Api, behind: Api, tmp_path: Path) -> None:
+    outcome = ran(Translator(behind), tmp_path, dialects=(APIS[here],))
+    assert violated(outcome.report) == set()
+    assert outcome.unanswered == ()
+    (path,) = tmp_path.rglob("gateway-tools.cassette.jsonl")
+    assert {each.dialect for each in read(path).exchanges if each.hop == "upstream"} == {
+        APIS[behind]
+    }
+    passed = {rule for rule, won in outcome.report.verdicts.items() if won is Verdict.PASS}
+    hops = ("hop-text", "hop-thinking", "hop-tools", "hop-order", "hop-usage", "hop-calls")
+    assert passed >= {f"scenario/{each}" for each in hops}
+    assert ("scenario/hop-summary" in passed) is (here == "responses")
+
+
+WRONG: list[tuple[Translator, str]] = [
+    (Translator("responses", change=loses), "scenario/hop-text"),
+    (Translator("messages", change=invents), "scenario/hop-text"),
+    (Translator("chat", change=leaks), "scenario/hop-text"),
+    (Translator("messages", change=forgets), "scenario/hop-thinking"),
+    (Translator("chat", change=reorders), "scenario/hop-order"),
+    (Translator("messages", change=miscounts), "scenario/hop-usage"),
+    (Translator("chat", defect="item-id-changes"), "wire/responses/item-id"),
+    (Translator("messages", defect="index-reuse"), "wire/responses/item-index-contiguous"),
+    (Translator("responses", defect="completed-on-cut"), "scenario/ending"),
+]
+
+
+@pytest.mark.parametrize(("gateway", "rule"), WRONG, ids=[rule for _, rule in WRONG])
+def test_what_a_translation_does_wrong_is_found(
+    gateway: Translator, rule: str, tmp_path: Path
+) -> None:
+    report = ran(gateway, tmp_path, dialects=("openai.responses",)).report
+    assert rule in {found for found, _ in violated(report)}

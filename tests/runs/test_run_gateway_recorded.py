@@ -1,0 +1,144 @@
+"""Recordings behind a gateway: what was recorded against what the far side says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conformance.cassette import Cassette, Header, read, write
+from conformance.core.errors import UsageError
+from conformance.core.events import Chunk, Exchange, Request, Response
+from conformance.core.shipped import cassettes
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import check_paths
+from conformance.rules.verdicts import Verdict
+from conformance.runs import Outcome, recorded_scenarios
+from reference_impl.client.wire import Api
+from tests.fakes.gateway import Gateway
+from tests.fakes.translating import Translator, forgets, invents, leaks, loses, reorders
+from tests.runs.test_run_gateway import APIS, ran, violated
+
+SHIPPED = cassettes()
+ANSWERS: dict[Api, tuple[str, ...]] = {
+    "chat": ("deepseek/thinking-then-text", "deepseek/length-in-thinking"),
+    "responses": ("openai/summary-four-parts", "openai/incomplete-in-text", "openai/body"),
+    "messages": ("anthropic/thinking-then-text", "anthropic/thinking-then-tools"),
+}
+
+
+def paths(api: Api) -> list[Path]:
+    return [SHIPPED / APIS[api] / f"{name}.cassette.jsonl" for name in ANSWERS[api]]
+
+
+def behind(
+    gateway: Gateway | Translator, recordings: Sequence[Path], folder: Path, api: str
+) -> Outcome:
+    scenarios = recorded_scenarios(recordings, Rulebook.load())
+    return ran(gateway, folder, scenarios, dialects=(api,), profile=None)
+
+
+@pytest.mark.parametrize("api", APIS.values())
+def test_who_passes_on_has_no_finding_whatever_was_recorded(api: str, tmp_path: Path) -> None:
+    outcome = behind(Gateway(), [SHIPPED / api], tmp_path, api)
+    assert violated(outcome.report) == set()
+    assert outcome.scenarios >= 10
+    assert violated(check_paths([tmp_path])) == set()
+
+
+# The translator writes summaries itself, and would do so beside a recorded one.
+WAYS = [(here, there) for here in APIS for there in APIS if (here, there) != ("responses",) * 2]
+
+
+@pytest.mark.parametrize(("here", "there"), WAYS)
+def test_who_translates_well_has_no_finding(here: Api, there: Api, tmp_path: Path) -> None:
+    outcome = behind(Translator(there), paths(there), tmp_path, APIS[here])
+    assert violated(outcome.report) == set()
+    verdicts = outcome.report.verdicts
+    hops = ("hop-text", "hop-thinking", "hop-usage")
+    assert {verdicts[f"scenario/{each}"] for each in hops} == {Verdict.PASS}
+
+
+WRONG: list[tuple[Translator, str]] = [
+    (Translator("messages", change=loses), "scenario/hop-text"),
+    (Translator("responses", change=invents), "scenario/hop-text"),
+    (Translator("chat", change=leaks), "scenario/hop-text"),
+    (Translator("chat", change=forgets), "scenario/hop-thinking"),
+    (Translator("responses", change=forgets), "scenario/hop-thinking"),
+    (Translator("messages", change=reorders), "scenario/hop-order"),
+    (Translator("messages", defect="item-id-changes"), "wire/responses/item-id"),
+]
+
+
+@pytest.mark.parametrize(("gateway", "rule"), WRONG)
+def test_who_translates_badly_is_found(gateway: Translator, rule: str, tmp_path: Path) -> None:
+    report = behind(gateway, paths(gateway.asks), tmp_path, "openai.responses").report
+    assert rule in {found for found, _ in violated(report)}
+
+
+def test_what_was_not_recorded_so_is_untestable(tmp_path: Path) -> None:
+    report = behind(Translator("messages"), paths("chat"), tmp_path, "openai.responses").report
+    told = {s.reasons.get("scenario/ending", "") for s in report.streams if s.role == "exchange-1"}
+    assert "the gateway asked upstream in anthropic.messages, openai.chat was recorded" in told
+    assert report.verdicts["scenario/hop-text"] is not Verdict.FAIL
+    assert violated(report) == set()
+
+
+def recording(path: Path, **changes: object) -> Path:
+    """A chat that ended well, but for the changes."""
+    chunk = '{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[%s]}'
+    said = '{"index":0,"delta":{"role":"assistant","content":"$name"},"finish_reason":null}'
+    ended = '{"index":0,"delta":{},"finish_reason":"stop"}'
+    data = "".join(f"data: {chunk % each}\n\n" for each in (said, ended)) + "data: [DONE]\n\n"
+    exchange = Exchange(
+        request=Request(json={"model": "$m", "messages": [{"role": "user", "content": "$ask"}]}),
+        response=Response(200, "1.1", (("content-type", "text/event-stream"),)),
+        chunks=(Chunk(data.encode()),),
+    )
+    one = replace(exchange, **changes)  # type: ignore[arg-type]  # by name
+    write(path, Cassette(Header(dialect="openai.chat", profile="strict"), (one,)))
+    return path
+
+
+def test_what_looks_like_a_name_of_a_template_is_sent_as_it_is(tmp_path: Path) -> None:
+    path = recording(tmp_path / "a.cassette.jsonl")
+    ((step,),) = (each.steps for each in recorded_scenarios([path], Rulebook.load()))
+    body = step.body("openai.chat", {"model": "m"})
+    assert body == {"model": "m", "messages": [{"role": "user", "content": "$ask"}]}
+    assert step.ends == ("complete",)
+    assert step.calls == 1
+
+
+def test_of_what_broke_off_the_far_side_may_make_no_answer(tmp_path: Path) -> None:
+    path = recording(tmp_path / "a.cassette.jsonl", end="reset", chunks=(Chunk(b"data: {}\n\n"),))
+    ((step,),) = (each.steps for each in recorded_scenarios([path], Rulebook.load()))
+    assert step.ends == ("cut", "failed", "refused")
+    assert step.calls is None
+
+
+def test_the_far_side_of_a_gateway_and_lists_of_models_are_not_served(tmp_path: Path) -> None:
+    path = recording(tmp_path / "a.cassette.jsonl", hop="downstream")
+    with pytest.raises(UsageError, match="no recorded answer"):
+        recorded_scenarios([path], Rulebook.load())
+    recording(path, request=Request("GET", "/v1/models"))
+    with pytest.raises(UsageError, match="no recorded answer"):
+        recorded_scenarios([path], Rulebook.load())
+
+
+def test_recordings_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        recording(tmp_path / folder / "One Two.cassette.jsonl")
+    found = recorded_scenarios([tmp_path], Rulebook.load())
+    assert [each.name for each in found] == ["one-two", "one-two-2"]
+
+
+def test_both_sides_are_kept_with_what_was_known_of_the_recording(tmp_path: Path) -> None:
+    behind(Translator("messages"), paths("messages")[:1], tmp_path, "openai.chat")
+    (path,) = tmp_path.rglob("thinking-then-text.cassette.jsonl")
+    cassette = read(path)
+    assert [each.hop for each in cassette.exchanges] == ["downstream", "upstream"]
+    assert cassette.header.extra["run"]["upstream"] == "strict"
+    assert cassette.header.profile is None

@@ -1,0 +1,39 @@
+"""Words of requests: each its own, put where a user speaks in plain text, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.runs.markers import marked, marker
+
+WISH = "\nBegin your answer with the word KX."
+
+
+def test_every_request_has_its_own_word() -> None:
+    named = [(f"{name}-{n}", role) for name in ("a", "b") for n in (2, 3) for role in ("x", "y")]
+    assert len({marker(*each) for each in named}) == len(named)
+    assert marker("a-2", "x") == marker("a-2", "x")
+
+
+USER = {"role": "user", "content": "Ask"}
+ASKED = {"role": "user", "content": f"Ask{WISH}"}
+TOLD = {"role": "tool", "content": "5"}
+CASES: list[tuple[Any, Any]] = [
+    ({"input": "Ask"}, {"input": f"Ask{WISH}"}),
+    ({"messages": [TOLD, USER], "n": 1}, {"messages": [TOLD, ASKED], "n": 1}),
+    ({"input": [USER]}, {"input": [ASKED]}),
+    ({"messages": [USER, TOLD]}, {"messages": [USER, TOLD]}),
+    ({"messages": [{"role": "user", "content": [{}]}]},) * 2,
+    ({"messages": []},) * 2,
+    ({"messages": "wrong"}, {"messages": f"wrong{WISH}"}),
+    ({"messages": [7]},) * 2,
+    (None, None),
+    ([USER], [USER]),
+]
+
+
+@pytest.mark.parametrize(("body", "expected"), CASES)
+def test_the_wish_stands_behind_what_a_user_asked_last(body: Any, expected: Any) -> None:
+    assert marked(body, "KX") == expected

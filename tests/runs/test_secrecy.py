@@ -1,0 +1,42 @@
+"""The run's own keys stand nowhere in what is kept, however a server sends them back."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.core.events import Chunk, Exchange, Response
+from conformance.runs.secrecy import Secrecy
+
+KEY = "my-own-kind-of-key"
+SECRETS = {"openai.chat": {"authorization": f"Bearer {KEY}"}, "other": {"x-api-key": KEY}}
+
+
+@given(
+    st.lists(st.sampled_from([KEY, "x", "my-own-", "\n\n", "é"]), max_size=12),
+    st.lists(st.integers(0), max_size=9),
+)
+def test_no_chunking_hides_a_key(pieces: list[str], places: list[int]) -> None:
+    body = "".join(pieces).encode()
+    ends = sorted({place % (len(body) + 1) for place in places} | {len(body)})
+    cut = [body[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+    exchange = Exchange(chunks=tuple(Chunk(each, 1.0) for each in cut))
+    clean = Secrecy(SECRETS).exchange(exchange)
+    assert [len(chunk.data) for chunk in clean.chunks] == [len(each) for each in cut]
+    joined = b"".join(chunk.data for chunk in clean.chunks)
+    assert joined == body.replace(KEY.encode(), b"*" * len(KEY))
+
+
+def test_headers_and_lines_are_cleaned() -> None:
+    secrecy = Secrecy(SECRETS)
+    response = Response(200, "1.1", (("x-echo", f"got {KEY}"),))
+    clean = secrecy.exchange(Exchange(response=response)).response
+    assert clean is not None
+    assert clean.header("x-echo") == f"got {'*' * len(KEY)}"
+    assert KEY not in secrecy.line(f"HTTP 401: {KEY!r} is no key")
+    assert "sk-proj-" + "a1" * 12 not in secrecy.line("wrong key sk-proj-" + "a1" * 12)
+
+
+def test_short_keys_are_left_alone() -> None:
+    secrecy = Secrecy({"openai.chat": {"authorization": "Bearer x"}})
+    assert secrecy.line("an x here") == "an x here"
