@@ -8,8 +8,11 @@ from typing import Any, Final
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Frame
-from conformance.dialects import chat, messages, responses, unsupported
+from conformance.dialects import unsupported
+from conformance.dialects.anthropic_messages import reader as messages
 from conformance.dialects.base import NOT_JSON, Dialect, Reader, Reading
+from conformance.dialects.openai_chat import reader as chat
+from conformance.dialects.openai_responses import reader as responses
 
 SUPPORTED: Final[Mapping[str, Dialect]] = {
     dialect.name: dialect for dialect in (chat.DIALECT, responses.DIALECT, messages.DIALECT)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
 
 from conformance.core.events import Event
-from conformance.identify.chat import ChatKnobs
+from conformance.dialects.openai_chat.knob_signs import ChatKnobs
+from conformance.dialects.openai_responses.knob_signs import ResponsesKnobs
 from conformance.identify.private import PrivateFields
-from conformance.identify.responses import ResponsesKnobs
 from conformance.profiles.fingerprints import Fingerprint, Watch
 
 Certainty = Literal["certain", "guess", "none"]

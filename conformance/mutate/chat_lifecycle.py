@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.dialects.chat_fields import STRING_CARRIERS
+from conformance.dialects.openai_chat.fields import STRING_CARRIERS
 from conformance.mutate.chunks import DELTA, finishes, plain, repeats_role, said, with_choice
 from conformance.mutate.fields import at, put
 from conformance.mutate.lifecycle import cumulative, is_long_run

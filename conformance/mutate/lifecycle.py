@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from conformance.dialects import responses_vocabulary as vocabulary
+from conformance.dialects.openai_responses import vocabulary
 from conformance.mutate.fields import at, cut, items_at, put, text_at
 from conformance.mutate.operator import Operator, Sites, once
 from conformance.mutate.stream import Stream

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Final
 
-from conformance.dialects.chat_fields import STRING_CARRIERS
+from conformance.dialects.openai_chat.fields import STRING_CARRIERS
 from conformance.mutate.chunks import CHOICE, DELTA, chunks, plain, repeats_role, with_choice
 from conformance.mutate.fields import at, cut, put, text_at
 from conformance.mutate.operator import Operator

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from conformance.dialects import responses_vocabulary as responses
-from conformance.dialects.chat_fields import STRING_CARRIERS
+from conformance.dialects.openai_chat.fields import STRING_CARRIERS
+from conformance.dialects.openai_responses import vocabulary as responses
 from conformance.mutate.fields import Path, at, items_at, put, text_at
 from conformance.mutate.stream import Piece, Stream
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from conformance.dialects.blocks import Block
 from conformance.dialects.json_edge import mapping, string, whole
-from conformance.dialects.responses_vocabulary import TextKind
+from conformance.dialects.openai_responses.vocabulary import TextKind
 from conformance.dialects.tool_call import ToolCall
 
 MOST_ITEMS: Final = 4096

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
 from conformance.dialects import columns, outcome
+from conformance.dialects.anthropic_messages.content import Content
 from conformance.dialects.base import Dialect, Reading
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
-from conformance.dialects.messages_content import Content
 from conformance.dialects.typed import TypedReader
 
 NAME: Final = "anthropic.messages"

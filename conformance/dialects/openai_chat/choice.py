@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.dialects import chat_fields
 from conformance.dialects.base import Reading
 from conformance.dialects.blocks import Block, Blocks, Channel
 from conformance.dialects.json_edge import arguments_text, mapping, objects, string, whole
 from conformance.dialects.markers import Markers, Piece
+from conformance.dialects.openai_chat import fields as chat_fields
 from conformance.dialects.sink import Sink
 from conformance.dialects.tool_call import ToolCall
 

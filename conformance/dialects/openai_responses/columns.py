@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.dialects.blocks import Block, Blocks, Channel
-from conformance.dialects.responses_items import Item
+from conformance.dialects.openai_responses.items import Item
 from conformance.dialects.sink import Sink
 from conformance.dialects.tool_call import ToolCall
 

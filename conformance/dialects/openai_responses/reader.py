@@ -21,8 +21,8 @@ from conformance.dialects import columns, outcome
 from conformance.dialects.base import Dialect, Reading
 from conformance.dialects.blocks import Blocks
 from conformance.dialects.json_edge import elements, event_data, mapping, string
-from conformance.dialects.responses_output import Output
-from conformance.dialects.responses_vocabulary import (
+from conformance.dialects.openai_responses.output import Output
+from conformance.dialects.openai_responses.vocabulary import (
     ANNOUNCEMENTS,
     DELTAS,
     DONES,

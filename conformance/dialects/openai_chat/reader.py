@@ -20,9 +20,9 @@ from typing import Any, Final
 from conformance.core.events import Ending, Event, Frame, Request, Vocabulary
 from conformance.dialects import columns, outcome
 from conformance.dialects.base import NOT_JSON, Dialect, Reading
-from conformance.dialects.chat_choice import Choice
 from conformance.dialects.history import request_events
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
+from conformance.dialects.openai_chat.choice import Choice
 from conformance.dialects.sink import Sink
 
 NAME: Final = "openai.chat"

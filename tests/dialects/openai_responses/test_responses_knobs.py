@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.core.events import Event
-from conformance.identify.responses import ResponsesKnobs
+from conformance.dialects.openai_responses.knob_signs import ResponsesKnobs
 from conformance.profiles.profile import find
 
 Seen = Callable[..., list[Event]]

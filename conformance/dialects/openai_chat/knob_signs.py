@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from conformance.core.events import Event
 from conformance.dialects.json_edge import mapping, objects, string, whole
-from conformance.identify.chat_tokens import tokens
-from conformance.identify.marked import Marked
+from conformance.dialects.marked_texts import Marked
+from conformance.dialects.openai_chat.token_counts import tokens
 
 MOST_CHOICES: Final = 64
 _OBJECT: Final = "chat.completion.chunk"

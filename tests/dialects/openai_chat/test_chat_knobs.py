@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.core.events import Ending, Event
-from conformance.identify.chat import ChatKnobs
+from conformance.dialects.openai_chat.knob_signs import ChatKnobs
 from conformance.profiles.profile import find
 
 Seen = Callable[..., list[Event]]
