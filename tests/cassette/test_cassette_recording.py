@@ -94,7 +94,8 @@ def captures() -> list[Path]:
     folder = os.environ.get("CONFORMANCE_CAPTURES")
     if not folder:
         return []
-    return [path for path in sorted(Path(folder).glob("*/*")) if path.suffix != ".bin"]
+    files = (path for path in sorted(Path(folder).glob("*/*")) if path.is_file())
+    return [path for path in files if path.suffix != ".bin"]
 
 
 @pytest.mark.captures

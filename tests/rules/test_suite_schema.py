@@ -14,7 +14,7 @@ from conformance.rules import document
 from conformance.rules.forms import FORMS
 from conformance.rules.load import RULE_KEYS, SUITE_KEYS
 
-SCHEMA = Path(shipped.__file__).parent / "schemas" / "suite.schema.json"
+SCHEMA = Path(shipped.__file__).parent.parent / "schemas" / "suite.schema.json"
 SHIPPED = suite_files(shipped.specs())
 
 RULE: dict[str, Any] = {

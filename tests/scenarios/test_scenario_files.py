@@ -21,7 +21,7 @@ from conformance.scenarios.linting import lint_scenarios
 from conformance.scenarios.load import read_scenario
 from conformance.scenarios.model import PATHS, UPSTREAM
 
-SCHEMA = Path(shipped.__file__).parent / "schemas" / "scenario.schema.json"
+SCHEMA = Path(shipped.__file__).parent.parent / "schemas" / "scenario.schema.json"
 SHIPPED = sorted((shipped.specs() / "scenarios").glob("*.yaml"))
 KNOWN = {
     "model": "m",

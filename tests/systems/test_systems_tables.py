@@ -31,7 +31,7 @@ from conformance.systems import (
 from tests.systems import pages
 
 FOLDER = shipped.specs() / "systems"
-SCHEMA = Path(shipped.__file__).parent / "schemas" / "system.schema.json"
+SCHEMA = Path(shipped.__file__).parent.parent / "schemas" / "system.schema.json"
 CASES = re.compile(r"\bcases? `")
 CASE = re.compile(r"`([a-z]+(?:-[a-z]+)+)`")
 HEAD = """\

@@ -124,6 +124,6 @@ def test_rebuilt_framing_tells_nothing(seen: Seen) -> None:
 
 
 def test_items_beyond_the_cap_are_not_kept(monkeypatch: pytest.MonkeyPatch, seen: Seen) -> None:
-    monkeypatch.setattr("conformance.identify.responses.MOST_ITEMS", 1)
+    monkeypatch.setattr("conformance.dialects.openai_responses.knob_signs.MOST_ITEMS", 1)
     rotated = [added(MESSAGE), added(REASONING, 1), done({**REASONING, "id": "x"}, 1)]
     assert values(seen("openai.responses", *rotated))["id_stability"] == "constant"
