@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Frame
+from conformance.core.json_values import NOT_JSON
 from conformance.dialects import unsupported
 from conformance.dialects.anthropic_messages import reader as messages
-from conformance.dialects.base import NOT_JSON, Dialect, Reader, Reading
+from conformance.dialects.base import Dialect, Reader, Reading
 from conformance.dialects.openai_chat import reader as chat
 from conformance.dialects.openai_responses import reader as responses
 

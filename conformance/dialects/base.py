@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from conformance.core.events import Ending, Event, Frame, Request, Vocabulary
-
-
-class _NotJson:
-    def __repr__(self) -> str:
-        return "NOT_JSON"
-
-
-NOT_JSON: Final = _NotJson()
-"""The payload of a frame whose data is not one JSON value."""
 
 
 @dataclass(frozen=True, slots=True)

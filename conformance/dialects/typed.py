@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
 from conformance.core.events import Ending, Event, Frame, Request
-from conformance.dialects.base import NOT_JSON
+from conformance.core.json_values import NOT_JSON
 from conformance.dialects.history import request_events
 from conformance.dialects.sink import Sink
 

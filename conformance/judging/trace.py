@@ -10,8 +10,9 @@ import msgspec
 
 from conformance.core.clock import clocked
 from conformance.core.events import Chunk, Ending, Event, Exchange, Frame, Request, Response
+from conformance.core.json_values import NOT_JSON
 from conformance.core.sse import Parser
-from conformance.dialects.base import NOT_JSON, Reader
+from conformance.dialects.base import Reader
 
 BOM: Final = b"\xef\xbb\xbf"
 HEAD: Final = 4096  # bytes of white space after which a response counts as a stream

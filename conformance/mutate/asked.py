@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from conformance.mutate.fields import at, cut, items_at, put, text_at
+from conformance.core.json_values import cut_at, list_at, put_at, text_at, value_at
 from conformance.mutate.operator import Operator
 from conformance.mutate.stream import Stream
 from conformance.mutate.texts import CHAT, RESPONSES, deltas
@@ -47,12 +47,12 @@ def _summarised(stream: Stream) -> list[int]:
 def _entries(key: str, *kinds: str) -> Callable[[Stream], list[int]]:
     """Places of history entries of these types."""
     return lambda stream: [
-        n for n, entry in enumerate(items_at(_body(stream), key)) if text_at(entry, "type") in kinds
+        n for n, entry in enumerate(list_at(_body(stream), key)) if text_at(entry, "type") in kinds
     ]
 
 
 def _lost_entry(stream: Stream, site: int) -> Stream:
-    return _asking(stream, cut(_body(stream), ("input", site)))
+    return _asking(stream, cut_at(_body(stream), ("input", site)))
 
 
 def _sealed(stream: Stream) -> list[int]:
@@ -63,24 +63,24 @@ def _sealed(stream: Stream) -> list[int]:
 def _altered(stream: Stream, site: int) -> Stream:
     path = ("input", site, "encrypted_content")
     sealed = text_at(_body(stream), *path)
-    return _asking(stream, put(_body(stream), path, f"{sealed[1:]}{sealed[0]}"))
+    return _asking(stream, put_at(_body(stream), path, f"{sealed[1:]}{sealed[0]}"))
 
 
 def _thoughtful(stream: Stream) -> list[int]:
     """Earlier answers that are sent back with their thinking."""
-    messages = items_at(_body(stream), "messages")
+    messages = list_at(_body(stream), "messages")
     return [n for n, each in enumerate(messages) if text_at(each, "reasoning_content")]
 
 
 def _lost_thinking(stream: Stream, site: int) -> Stream:
-    return _asking(stream, cut(_body(stream), ("messages", site, "reasoning_content")))
+    return _asking(stream, cut_at(_body(stream), ("messages", site, "reasoning_content")))
 
 
 def _thinking_in_content(stream: Stream, site: int) -> Stream:
-    message = at(_body(stream), "messages", site)
+    message = value_at(_body(stream), "messages", site)
     text = f"<think>{message['reasoning_content']}</think>{message.get('content') or ''}"
-    bare = {**cut(message, ("reasoning_content",)), "content": text}
-    return _asking(stream, put(_body(stream), ("messages", site), bare))
+    bare = {**cut_at(message, ("reasoning_content",)), "content": text}
+    return _asking(stream, put_at(_body(stream), ("messages", site), bare))
 
 
 ASKED: Final = (

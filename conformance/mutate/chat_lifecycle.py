@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from conformance.core.json_values import put_at, value_at
 from conformance.dialects.openai_chat.fields import STRING_CARRIERS
 from conformance.mutate.chunks import DELTA, finishes, plain, repeats_role, said, with_choice
-from conformance.mutate.fields import at, put
 from conformance.mutate.lifecycle import cumulative, is_long_run
 from conformance.mutate.operator import Operator
 from conformance.mutate.stream import Stream
@@ -30,7 +30,7 @@ def _pure(stream: Stream, kind: str) -> list[Delta]:
 
 
 def _opens(stream: Stream, place: int) -> bool:
-    has_role = bool(at(stream.pieces[place].payload, *DELTA, "role"))
+    has_role = bool(stream.value_at(place, *DELTA, "role"))
     return has_role and not repeats_role(stream)
 
 
@@ -47,15 +47,15 @@ def _twice(stream: Stream, site: int) -> Stream:
 
 
 def _first_role(stream: Stream) -> list[int]:
-    found = [n for n in with_choice(stream) if at(stream.pieces[n].payload, *DELTA, "role")]
+    found = [n for n in with_choice(stream) if stream.value_at(n, *DELTA, "role")]
     return found[:1]
 
 
 def _no_roles(stream: Stream, _site: int) -> Stream:
     for place in with_choice(stream):
         payload = stream.pieces[place].payload
-        delta = {k: v for k, v in at(payload, *DELTA).items() if k != "role"}
-        stream = stream.changed(place, put(payload, DELTA, delta))
+        delta = {k: v for k, v in value_at(payload, *DELTA).items() if k != "role"}
+        stream = stream.changed(place, put_at(payload, DELTA, delta))
     return stream
 
 
@@ -69,7 +69,7 @@ def _role_late(stream: Stream, site: int) -> Stream | None:
 
 def _role_again(stream: Stream, site: int) -> Stream:
     payload = stream.pieces[site].payload
-    return stream.changed(site, put(payload, (*DELTA, "role"), "assistant"))
+    return stream.changed(site, put_at(payload, (*DELTA, "role"), "assistant"))
 
 
 def _long(stream: Stream) -> list[int]:
@@ -88,8 +88,8 @@ def _flip_flop(stream: Stream, _site: int) -> Stream:
     """Every chunk with thinking has empty text, and the other way round."""
     for each in (*_pure(stream, "thinking"), *_pure(stream, "text")):
         payload = stream.pieces[each.place].payload
-        if at(payload, *DELTA, _other(each.kind)) is None:
-            payload = put(payload, (*DELTA, _other(each.kind)), "")
+        if value_at(payload, *DELTA, _other(each.kind)) is None:
+            payload = put_at(payload, (*DELTA, _other(each.kind)), "")
             stream = stream.changed(each.place, payload)
     return stream
 
@@ -103,16 +103,16 @@ def _boundary(stream: Stream) -> list[int]:
 
 def _separate(stream: Stream) -> list[int]:
     """As `_boundary`, where thinking has a field of its own."""
-    fields = [at(stream.pieces[n - 1].payload, *DELTA) for n in _boundary(stream)]
+    fields = [stream.value_at(n - 1, *DELTA) for n in _boundary(stream)]
     carried = [any(delta.get(name) for name in STRING_CARRIERS) for delta in fields]
     return [n for n, own in zip(_boundary(stream), carried, strict=True) if own]
 
 
 def _combined(stream: Stream, site: int) -> Stream:
-    thought = at(stream.pieces[site - 1].payload, *DELTA)
+    thought = stream.value_at(site - 1, *DELTA)
     payload = stream.pieces[site].payload
-    merged = {**thought, "content": at(payload, *DELTA, "content")}
-    return stream.changed(site, put(payload, DELTA, merged)).dropped(site - 1)
+    merged = {**thought, "content": value_at(payload, *DELTA, "content")}
+    return stream.changed(site, put_at(payload, DELTA, merged)).dropped(site - 1)
 
 
 def _thinking_after_text(stream: Stream, site: int) -> Stream:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.mutate.fields import at, cut, items_at
+from conformance.core.json_values import cut_at, value_at
 from conformance.mutate.stream import Piece, Stream
 
 CHOICE = ("choices", 0)
@@ -16,28 +16,28 @@ def chunks(stream: Stream) -> list[int]:
     return [
         n
         for n, piece in stream.events()
-        if piece.kind == "event" and isinstance(at(piece.payload, "choices"), list)
+        if piece.kind == "event" and isinstance(value_at(piece.payload, "choices"), list)
     ]
 
 
 def with_choice(stream: Stream) -> list[int]:
     """Places of chunks that have a choice with a delta."""
-    return [n for n in chunks(stream) if isinstance(at(stream.pieces[n].payload, *DELTA), dict)]
+    return [n for n in chunks(stream) if isinstance(stream.value_at(n, *DELTA), dict)]
 
 
 def finishes(stream: Stream) -> list[int]:
     """Places of chunks with a finish reason."""
-    return [n for n in chunks(stream) if at(stream.pieces[n].payload, *CHOICE, "finish_reason")]
+    return [n for n in chunks(stream) if stream.value_at(n, *CHOICE, "finish_reason")]
 
 
 def usages(stream: Stream) -> list[int]:
     """Places of chunks that count tokens."""
-    return [n for n in chunks(stream) if isinstance(at(stream.pieces[n].payload, "usage"), dict)]
+    return [n for n in chunks(stream) if isinstance(stream.value_at(n, "usage"), dict)]
 
 
 def tools(stream: Stream) -> list[int]:
     """Places of chunks with a fragment of a tool call."""
-    return [n for n in chunks(stream) if items_at(stream.pieces[n].payload, *DELTA, "tool_calls")]
+    return [n for n in chunks(stream) if stream.list_at(n, *DELTA, "tool_calls")]
 
 
 def plain(stream: Stream) -> list[int]:
@@ -48,23 +48,23 @@ def plain(stream: Stream) -> list[int]:
 
 def repeats_role(stream: Stream) -> bool:
     """Whether more than one chunk of a choice carries the role."""
-    choices = [at(stream.pieces[n].payload, *CHOICE) for n in with_choice(stream)]
-    indices = [at(choice, "index") for choice in choices if at(choice, "delta", "role")]
+    choices = [stream.value_at(n, *CHOICE) for n in with_choice(stream)]
+    indices = [value_at(choice, "index") for choice in choices if value_at(choice, "delta", "role")]
     return len(set(indices)) < len(indices)
 
 
 def said(stream: Stream, place: int, delta: dict[str, Any], **more: Any) -> Piece:
     """A chunk as the one at `place` is written, with another delta and nothing else."""
     sample = stream.pieces[place]
-    role = at(sample.payload, *DELTA, "role")
+    role = value_at(sample.payload, *DELTA, "role")
     held = {"role": role} if role and repeats_role(stream) else {}
-    choice = {**at(sample.payload, *CHOICE), "delta": {**held, **delta}}
+    choice = {**value_at(sample.payload, *CHOICE), "delta": {**held, **delta}}
     if "finish_reason" in choice:
         choice["finish_reason"] = None
-    return sample.saying({**cut(sample.payload, ("usage",)), "choices": [{**choice, **more}]})
+    return sample.saying({**cut_at(sample.payload, ("usage",)), "choices": [{**choice, **more}]})
 
 
 def without_choices(stream: Stream, place: int, **more: Any) -> Piece:
     """A chunk as the one at `place` is written, with no choice."""
     sample = stream.pieces[place]
-    return sample.saying({**cut(sample.payload, ("usage",)), "choices": [], **more})
+    return sample.saying({**cut_at(sample.payload, ("usage",)), "choices": [], **more})

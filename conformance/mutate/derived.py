@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from conformance.core.json_values import Path, cut_at, put_at, value_at
 from conformance.mutate.evidence import (
     REQUEST,
     Seen,
@@ -25,7 +26,6 @@ from conformance.mutate.evidence import (
     path_in,
     seen,
 )
-from conformance.mutate.fields import Path, at, cut, put
 from conformance.mutate.operator import Mutant
 from conformance.mutate.stream import Stream
 from conformance.profiles.profile import Profile
@@ -151,15 +151,15 @@ def _fitting(pattern: Any, what: Seen, way: Path) -> _Change | None:
 
 
 def _to(way: Path, value: Any) -> _Change:
-    return lambda body: put(body, way, value)
+    return lambda body: put_at(body, way, value)
 
 
 def _off(way: Path) -> _Change:
-    return lambda body: cut(body, way)
+    return lambda body: cut_at(body, way)
 
 
 def _other(way: Path) -> _Change:
-    return lambda body: put(body, way, _another(at(body, *way)))
+    return lambda body: put_at(body, way, _another(value_at(body, *way)))
 
 
 def _constants(pattern: Any) -> list[Any]:
@@ -206,7 +206,7 @@ def _revalued(stream: Stream, form: Values, found: Found) -> Edits:
         for other, path in everywhere:
             there = path_in(stream, other, path)
             if there is not None and other.place not in (what.place, REQUEST):
-                value = at(stream.pieces[other.place].payload, *there)
+                value = stream.value_at(other.place, *there)
                 yield _changed(stream, what, _to(way, value))
         yield _changed(stream, what, _other(way))
         if what.place != REQUEST:

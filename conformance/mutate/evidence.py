@@ -9,9 +9,9 @@ from itertools import accumulate
 from typing import Any, Final
 
 from conformance.core.events import Event
+from conformance.core.json_values import Path, value_at
 from conformance.dialects import get
 from conformance.judging.trace import Framer, Trace
-from conformance.mutate.fields import Path, at
 from conformance.mutate.stream import Stream
 from conformance.profiles.profile import Profile, reading
 from conformance.rules.patterns import UNASKED
@@ -80,7 +80,7 @@ def path_in(stream: Stream, what: Seen, dotted: str) -> Path | None:
         return steps[1:] if steps[:1] == ("json",) else None
     if event.layer == "wire":
         return (*_element(stream, what), *steps)
-    return _way_to(stream.pieces[what.place].payload, at(event.data, *steps))
+    return _way_to(stream.pieces[what.place].payload, value_at(event.data, *steps))
 
 
 def _steps(dotted: str) -> list[str]:
@@ -90,7 +90,7 @@ def _steps(dotted: str) -> list[str]:
 def _element(stream: Stream, what: Seen) -> Path:
     if what.event.type == "request.item":
         body = stream.exchange.request.json if stream.exchange.request else None
-        key = next((key for key in _HISTORY if isinstance(at(body, key), list)), _HISTORY[0])
+        key = next((key for key in _HISTORY if isinstance(value_at(body, key), list)), _HISTORY[0])
         return (key, int(what.event.data.get("position", 0)))
     return _ELEMENTS.get(what.event.type, ())
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from conformance.core.json_values import cut_at, put_at, text_at, value_at
 from conformance.mutate.chunks import CHOICE, chunks, plain, tools
-from conformance.mutate.fields import at, cut, put, text_at
 from conformance.mutate.lifecycle import ITEM_ADDED, PARTS_ADDED, of_item
 from conformance.mutate.operator import Operator
 from conformance.mutate.stream import Piece, Stream
@@ -46,25 +46,25 @@ def _reset(stream: Stream, site: int) -> Stream:
 
 def _without(field: str) -> Callable[[Stream, int], Stream]:
     def edit(stream: Stream, site: int) -> Stream:
-        return stream.changed(site, cut(stream.pieces[site].payload, (field,)))
+        return stream.changed(site, cut_at(stream.pieces[site].payload, (field,)))
 
     return edit
 
 
 def _having(*path: str) -> Callable[[Stream], list[int]]:
-    return lambda stream: [n for n, p in stream.events() if at(p.payload, *path) is not None]
+    return lambda stream: [n for n, p in stream.events() if value_at(p.payload, *path) is not None]
 
 
 def _deltas(field: str) -> Callable[[Stream], list[int]]:
     return lambda stream: [
-        each.place for each in deltas(stream) if at(stream.pieces[each.place].payload, field) == 0
+        each.place for each in deltas(stream) if stream.value_at(each.place, field) == 0
     ]
 
 
 def _raised(*path: str) -> Callable[[Stream, int], Stream]:
     def edit(stream: Stream, site: int) -> Stream:
         payload = stream.pieces[site].payload
-        return stream.changed(site, put(payload, path, at(payload, *path) + 1))
+        return stream.changed(site, put_at(payload, path, value_at(payload, *path) + 1))
 
     return edit
 
@@ -78,7 +78,7 @@ def _reindexed(change: int) -> Callable[[Stream, int], Stream]:
     """All events of an item under another index."""
 
     def edit(stream: Stream, site: int) -> Stream:
-        index = at(stream.pieces[site].payload, "output_index")
+        index = stream.value_at(site, "output_index")
         for place in of_item(stream, index):
             payload = {**stream.pieces[place].payload, "output_index": index + change}
             stream = stream.changed(place, payload)
@@ -94,7 +94,7 @@ def _last_item(stream: Stream) -> list[int]:
 def _parts(field: str) -> Callable[[Stream], list[int]]:
     def sites(stream: Stream) -> list[int]:
         payloads = ((n, stream.pieces[n].payload) for n in stream.typed(*PARTS_ADDED))
-        return [n for n, payload in payloads if at(payload, field) is not None]
+        return [n for n, payload in payloads if value_at(payload, field) is not None]
 
     return sites
 
@@ -104,14 +104,14 @@ def _later_parts(stream: Stream) -> list[int]:
 
 
 def _index(piece: Piece) -> Any:
-    return at(piece.payload, "summary_index")
+    return value_at(piece.payload, "summary_index")
 
 
 def _first_index(stream: Stream, site: int) -> Stream:
     """All events of a later summary part under index 0."""
-    key = (at(stream.pieces[site].payload, "output_index"), _index(stream.pieces[site]))
+    key = (stream.value_at(site, "output_index"), _index(stream.pieces[site]))
     for place, piece in stream.events():
-        if (at(piece.payload, "output_index"), _index(piece)) == key:
+        if (value_at(piece.payload, "output_index"), _index(piece)) == key:
             stream = stream.changed(place, {**piece.payload, "summary_index": 0})
     return stream
 
@@ -119,7 +119,7 @@ def _first_index(stream: Stream, site: int) -> Stream:
 def _renamed(*path: str) -> Callable[[Stream, int], Stream]:
     def edit(stream: Stream, site: int) -> Stream:
         payload = stream.pieces[site].payload
-        return stream.changed(site, put(payload, path, f"{text_at(payload, *path)}x"))
+        return stream.changed(site, put_at(payload, path, f"{text_at(payload, *path)}x"))
 
     return edit
 
@@ -136,16 +136,16 @@ def _named(*path: str) -> Callable[[Stream], list[int]]:
 
 def _later(stream: Stream, site: int) -> Stream:
     payload = stream.pieces[site].payload
-    return stream.changed(site, {**payload, "created": at(payload, "created") + 60})
+    return stream.changed(site, {**payload, "created": value_at(payload, "created") + 60})
 
 
 def _stamped(stream: Stream) -> list[int]:
-    found = [n for n in chunks(stream) if at(stream.pieces[n].payload, "created")]
+    found = [n for n in chunks(stream) if stream.value_at(n, "created")]
     return found[1:] if len(found) > 1 else []
 
 
 def _no_choice_index(stream: Stream, site: int) -> Stream:
-    return stream.changed(site, cut(stream.pieces[site].payload, (*CHOICE, "index")))
+    return stream.changed(site, cut_at(stream.pieces[site].payload, (*CHOICE, "index")))
 
 
 def _tool_numbers(stream: Stream) -> list[int]:
@@ -155,9 +155,9 @@ def _tool_numbers(stream: Stream) -> list[int]:
 def _tools_from_one(stream: Stream, _site: int) -> Stream:
     for place in tools(stream):
         payload = stream.pieces[place].payload
-        calls = at(payload, *CHOICE, "delta", "tool_calls")
-        raised = [{**call, "index": (at(call, "index") or 0) + 1} for call in calls]
-        stream = stream.changed(place, put(payload, (*CHOICE, "delta", "tool_calls"), raised))
+        calls = value_at(payload, *CHOICE, "delta", "tool_calls")
+        raised = [{**call, "index": (value_at(call, "index") or 0) + 1} for call in calls]
+        stream = stream.changed(place, put_at(payload, (*CHOICE, "delta", "tool_calls"), raised))
     return stream
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from conformance.core.json_values import cut_at, list_at, put_at, text_at, value_at
 from conformance.dialects.openai_responses import vocabulary
-from conformance.mutate.fields import at, cut, items_at, put, text_at
 from conformance.mutate.operator import Operator, Sites, once
 from conformance.mutate.stream import Stream
 from conformance.mutate.texts import MESSAGES, RESPONSES, Delta, deltas, groups, rewritten
@@ -33,7 +33,7 @@ def each_type(stream: Stream, types: Sequence[str]) -> list[int]:
 
 
 def item_type(stream: Stream, place: int) -> str:
-    return text_at(stream.pieces[place].payload, "item", "type")
+    return stream.text_at(place, "item", "type")
 
 
 def items(stream: Stream, kind: str, *types: str) -> list[int]:
@@ -47,7 +47,7 @@ def terminal(stream: Stream) -> list[int]:
 
 def of_item(stream: Stream, index: Any) -> list[int]:
     """Places of every event of one item."""
-    return [n for n, piece in stream.events() if at(piece.payload, "output_index") == index]
+    return [n for n, piece in stream.events() if value_at(piece.payload, "output_index") == index]
 
 
 def _drop(stream: Stream, site: int) -> Stream:
@@ -91,17 +91,17 @@ def _text_done_of(stream: Stream, place: int) -> int | None:
     """The event that states the whole of the text that a delta adds to."""
     payload = stream.pieces[place].payload
     keys = ("output_index", "content_index", "summary_index")
-    wanted = [at(payload, key) for key in keys]
+    wanted = [value_at(payload, key) for key in keys]
     kind = stream.pieces[place].type.removesuffix(".delta")
     if kind == "content_block_delta":
         ends = stream.typed("content_block_stop")
-        index = at(payload, "index")
-        return next((n for n in ends if at(stream.pieces[n].payload, "index") == index), None)
+        index = value_at(payload, "index")
+        return next((n for n in ends if stream.value_at(n, "index") == index), None)
     return next(
         (
             n
             for n in stream.typed(f"{kind}.done")
-            if [at(stream.pieces[n].payload, key) for key in keys] == wanted
+            if [stream.value_at(n, key) for key in keys] == wanted
         ),
         None,
     )
@@ -170,9 +170,9 @@ def _stating(*types: str) -> Sites:
 
 def _stated_path(stream: Stream, place: int) -> tuple[str | int, ...] | None:
     payload = stream.pieces[place].payload
-    output = items_at(payload, "response", "output")
+    output = list_at(payload, "response", "output")
     ways: list[tuple[str | int, ...]] = [("text",), ("arguments",), ("part", "text")]
-    ways += [("item", "arguments"), *_inside(at(payload, "item"), ("item",))]
+    ways += [("item", "arguments"), *_inside(value_at(payload, "item"), ("item",))]
     for n, item in enumerate(output):
         way = ("response", "output", n)
         ways += [(*way, "arguments"), *_inside(item, way)]
@@ -181,22 +181,22 @@ def _stated_path(stream: Stream, place: int) -> tuple[str | int, ...] | None:
 
 def _inside(item: Any, way: tuple[str | int, ...]) -> list[tuple[str | int, ...]]:
     names = ("summary", "content")
-    return [(*way, name, n, "text") for name in names for n in range(len(items_at(item, name)))]
+    return [(*way, name, n, "text") for name in names for n in range(len(list_at(item, name)))]
 
 
 def _misstated(stream: Stream, site: int) -> Stream:
     way = _stated_path(stream, site)
     assert way is not None
     payload = stream.pieces[site].payload
-    return stream.changed(site, put(payload, way, f"{text_at(payload, *way)} Indeed."))
+    return stream.changed(site, put_at(payload, way, f"{text_at(payload, *way)} Indeed."))
 
 
 def _outputs(stream: Stream) -> list[int]:
-    return [n for n in terminal(stream) if items_at(stream.pieces[n].payload, "response", "output")]
+    return [n for n in terminal(stream) if stream.list_at(n, "response", "output")]
 
 
 def _output_lacks(stream: Stream, site: int) -> Stream:
-    return stream.changed(site, cut(stream.pieces[site].payload, ("response", "output", 0)))
+    return stream.changed(site, cut_at(stream.pieces[site].payload, ("response", "output", 0)))
 
 
 def _second(stream: Stream) -> Sequence[int]:
@@ -222,7 +222,7 @@ def _message_first(stream: Stream) -> list[int]:
 
 def _thinking_last(stream: Stream, site: int) -> Stream:
     """The whole reasoning item comes after the message, under the index after it."""
-    index = at(stream.pieces[site].payload, "output_index")
+    index = stream.value_at(site, "output_index")
     places = of_item(stream, index)
     moved = [stream.pieces[n] for n in places]
     rest = stream.dropped(*places)
@@ -235,10 +235,10 @@ def _prefilled(stream: Stream) -> list[int]:
 
 
 def _closed(stream: Stream, place: int) -> Any:
-    index = at(stream.pieces[place].payload, "output_index")
+    index = stream.value_at(place, "output_index")
     for n in stream.typed(ITEM_DONE):
-        item = at(stream.pieces[n].payload, "item")
-        if at(stream.pieces[n].payload, "output_index") == index and _inside(item, ()):
+        item = stream.value_at(n, "item")
+        if stream.value_at(n, "output_index") == index and _inside(item, ()):
             return item
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.mutate.fields import at, cut, put, text_at
+from conformance.core.json_values import cut_at, put_at, text_at, value_at
 from conformance.mutate.operator import Edit, Operator, Sites
 from conformance.mutate.stream import Stream
 from conformance.mutate.texts import MESSAGES, deltas
@@ -22,7 +22,7 @@ def _typed(*types: str) -> Sites:
 
 def _signatures(stream: Stream) -> list[int]:
     found = stream.typed(_DELTA)
-    return [n for n in found if at(stream.pieces[n].payload, "delta", "type") == _SIGNATURE]
+    return [n for n in found if stream.value_at(n, "delta", "type") == _SIGNATURE]
 
 
 def _drop(stream: Stream, site: int) -> Stream:
@@ -79,7 +79,7 @@ def _later(stream: Stream) -> list[int]:
 
 
 def _index_reused(stream: Stream, site: int) -> Stream:
-    index = at(stream.pieces[site].payload, "index")
+    index = stream.value_at(site, "index")
     for place in stream.typed(_START, _DELTA, _STOP):
         payload = stream.pieces[place].payload
         if place >= site and payload.get("index") == index:
@@ -88,24 +88,24 @@ def _index_reused(stream: Stream, site: int) -> Stream:
 
 
 def _without(*path: str) -> Edit:
-    return lambda stream, site: stream.changed(site, cut(stream.pieces[site].payload, path))
+    return lambda stream, site: stream.changed(site, cut_at(stream.pieces[site].payload, path))
 
 
 def _having(*path: str) -> Sites:
-    return lambda stream: [n for n, p in stream.events() if at(p.payload, *path) is not None]
+    return lambda stream: [n for n, p in stream.events() if value_at(p.payload, *path) is not None]
 
 
 def _prefill(stream: Stream, site: int) -> Stream:
     """The block is announced with its first delta's text."""
     payload = stream.pieces[site].payload
     kind = text_at(payload, "content_block", "type")
-    return stream.changed(site, put(payload, ("content_block", kind), "Hm, "))
+    return stream.changed(site, put_at(payload, ("content_block", kind), "Hm, "))
 
 
 def _starts_of(*kinds: str) -> Sites:
     def sites(stream: Stream) -> list[int]:
         found = stream.typed(_START)
-        return [n for n in found if at(stream.pieces[n].payload, "content_block", "type") in kinds]
+        return [n for n in found if stream.value_at(n, "content_block", "type") in kinds]
 
     return sites
 
@@ -124,13 +124,13 @@ def _end_late(stream: Stream, site: int) -> Stream:
 def _reason(value: Any) -> Edit:
     def edit(stream: Stream, site: int) -> Stream:
         payload = stream.pieces[site].payload
-        return stream.changed(site, put(payload, ("delta", "stop_reason"), value))
+        return stream.changed(site, put_at(payload, ("delta", "stop_reason"), value))
 
     return edit
 
 
 def _streamed_usage(stream: Stream) -> list[int]:
-    return [n for n in stream.typed("message_delta") if at(stream.pieces[n].payload, "usage")]
+    return [n for n in stream.typed("message_delta") if stream.value_at(n, "usage")]
 
 
 def _sentinel(stream: Stream, site: int) -> Stream:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Final
 
+from conformance.core.json_values import cut_at, put_at, text_at, value_at
 from conformance.dialects.openai_chat.fields import STRING_CARRIERS
 from conformance.mutate.chunks import CHOICE, DELTA, chunks, plain, repeats_role, with_choice
-from conformance.mutate.fields import at, cut, put, text_at
 from conformance.mutate.operator import Operator
 from conformance.mutate.stream import Stream
 from conformance.mutate.texts import CHAT, RESPONSES, Delta, deltas, rewritten
@@ -18,7 +18,7 @@ _R: Final = (RESPONSES,)
 
 
 def _thinking_field(stream: Stream, place: int) -> str:
-    delta = at(stream.pieces[place].payload, *DELTA)
+    delta = stream.value_at(place, *DELTA)
     return next((name for name in STRING_CARRIERS if text_at(delta, name)), "")
 
 
@@ -32,16 +32,16 @@ def _mirrored(stream: Stream, site: int) -> Stream:
     name = _thinking_field(stream, site)
     other = "reasoning" if name == "reasoning_content" else "reasoning_content"
     payload = stream.pieces[site].payload
-    return stream.changed(site, put(payload, (*DELTA, other), at(payload, *DELTA, name)))
+    return stream.changed(site, put_at(payload, (*DELTA, other), value_at(payload, *DELTA, name)))
 
 
 def _renamed(stream: Stream, _site: int) -> Stream:
     for place in _carried(stream):
         payload = stream.pieces[place].payload
-        delta = at(payload, *DELTA)
+        delta = value_at(payload, *DELTA)
         name = _thinking_field(stream, place)
         moved = {("thoughts" if key == name else key): value for key, value in delta.items()}
-        stream = stream.changed(place, put(payload, DELTA, moved))
+        stream = stream.changed(place, put_at(payload, DELTA, moved))
     return stream
 
 
@@ -55,23 +55,23 @@ def _content(value: Any) -> Callable[[Stream, int], Stream]:
     def edit(stream: Stream, site: int) -> Stream:
         payload = stream.pieces[site].payload
         path = (*DELTA, "content")
-        return stream.changed(site, put(payload, path, value))
+        return stream.changed(site, put_at(payload, path, value))
 
     return edit
 
 
 def _without_content(stream: Stream, site: int) -> Stream:
-    return stream.changed(site, cut(stream.pieces[site].payload, (*DELTA, "content")))
+    return stream.changed(site, cut_at(stream.pieces[site].payload, (*DELTA, "content")))
 
 
 def _no_text(stream: Stream) -> list[int]:
     """Chunks whose content is absent, null or empty, and which say something else."""
-    found = [n for n in plain(stream) if not at(stream.pieces[n].payload, *DELTA, "content")]
-    return [n for n in found if at(stream.pieces[n].payload, *DELTA)]
+    found = [n for n in plain(stream) if not stream.value_at(n, *DELTA, "content")]
+    return [n for n in found if stream.value_at(n, *DELTA)]
 
 
 def _says_no_text(stream: Stream) -> list[int]:
-    return [n for n in _no_text(stream) if "content" in at(stream.pieces[n].payload, *DELTA)]
+    return [n for n in _no_text(stream) if "content" in stream.value_at(n, *DELTA)]
 
 
 def _objects(stream: Stream) -> list[int]:
@@ -80,8 +80,8 @@ def _objects(stream: Stream) -> list[int]:
 
 def _unknown_key(stream: Stream, site: int) -> Stream:
     payload = {**stream.pieces[site].payload, "x_vendor": {"note": "unknown", "n": 1}}
-    if at(payload, *DELTA):
-        payload = put(payload, (*DELTA, "x_vendor"), "unknown")
+    if value_at(payload, *DELTA):
+        payload = put_at(payload, (*DELTA, "x_vendor"), "unknown")
     return stream.changed(site, payload)
 
 
@@ -125,8 +125,8 @@ def _alone(every: list[Delta], delta: Delta) -> bool:
 def _first(stream: Stream, delta: Delta) -> bool:
     """Whether a chunk does what is done once: give the role, name a call."""
     payload = stream.pieces[delta.place].payload
-    has_role = bool(at(payload, *DELTA, "role")) and not repeats_role(stream)
-    return has_role or bool(at(payload, *DELTA, "tool_calls", 0, "id"))
+    has_role = bool(value_at(payload, *DELTA, "role")) and not repeats_role(stream)
+    return has_role or bool(value_at(payload, *DELTA, "tool_calls", 0, "id"))
 
 
 def _split(stream: Stream, site: int) -> Stream:
@@ -170,20 +170,20 @@ def _empty(stream: Stream, site: int) -> Stream:
 def _typed_wrong(stream: Stream, site: int) -> Stream:
     payload = stream.pieces[site].payload
     name = _thinking_field(stream, site) or "content"
-    return stream.changed(site, put(payload, (*DELTA, name), 7))
+    return stream.changed(site, put_at(payload, (*DELTA, name), 7))
 
 
 def _without(*path: str | int) -> Callable[[Stream, int], Stream]:
-    return lambda stream, site: stream.changed(site, cut(stream.pieces[site].payload, path))
+    return lambda stream, site: stream.changed(site, cut_at(stream.pieces[site].payload, path))
 
 
 def _having(*path: str | int) -> Callable[[Stream], list[int]]:
-    return lambda s: [n for n in chunks(s) if at(s.pieces[n].payload, *path) is not None]
+    return lambda s: [n for n in chunks(s) if s.value_at(n, *path) is not None]
 
 
 def _key(name: str) -> Callable[[Stream], list[int]]:
     """Streamed choices with the key, whatever it holds."""
-    return lambda s: [n for n in with_choice(s) if name in (at(s.pieces[n].payload, *CHOICE) or {})]
+    return lambda s: [n for n in with_choice(s) if name in (s.value_at(n, *CHOICE) or {})]
 
 
 def _other_object(stream: Stream, site: int) -> Stream:
@@ -191,7 +191,7 @@ def _other_object(stream: Stream, site: int) -> Stream:
 
 
 def _streamed(stream: Stream) -> list[int]:
-    return [n for n in with_choice(stream) if at(stream.pieces[n].payload, "object")]
+    return [n for n in with_choice(stream) if stream.value_at(n, "object")]
 
 
 def _raw(stream: Stream) -> list[int]:

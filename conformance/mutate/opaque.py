@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from conformance.core.json_values import cut_at, list_at, put_at, text_at, value_at
 from conformance.mutate.chunks import DELTA, plain, said, with_choice
-from conformance.mutate.fields import at, cut, items_at, put, text_at
 from conformance.mutate.lifecycle import ITEM_DONE, TERMINALS
 from conformance.mutate.operator import Operator
 from conformance.mutate.stream import Stream
@@ -18,36 +18,32 @@ _KEYS: Final = ("signature", "data")
 
 
 def _details(stream: Stream) -> list[int]:
-    return [
-        n
-        for n in with_choice(stream)
-        if items_at(stream.pieces[n].payload, *DELTA, "reasoning_details")
-    ]
+    return [n for n in with_choice(stream) if stream.list_at(n, *DELTA, "reasoning_details")]
 
 
 def _signed(stream: Stream) -> list[int]:
-    return [n for n in with_choice(stream) if _opaque_of(at(stream.pieces[n].payload, *DELTA))]
+    return [n for n in with_choice(stream) if _opaque_of(stream.value_at(n, *DELTA))]
 
 
 def _opaque_of(delta: Any) -> str:
     """The first opaque data of a delta."""
     found = text_at(delta, "reasoning_opaque")
-    details = (*items_at(delta, "reasoning_details"), *items_at(delta, "thinking_blocks"))
+    details = (*list_at(delta, "reasoning_details"), *list_at(delta, "thinking_blocks"))
     return found or next(
         (text_at(each, key) for each in details for key in _KEYS if text_at(each, key)), ""
     )
 
 
 def _unsigned(stream: Stream, site: int) -> Stream:
-    delta = at(stream.pieces[site].payload, *DELTA)
+    delta = stream.value_at(site, *DELTA)
     kept = {k: v for k, v in delta.items() if k != "reasoning_opaque"}
     for name in ("reasoning_details", "thinking_blocks"):
         if name in kept:
             bare = [
-                {k: v for k, v in each.items() if k not in _KEYS} for each in items_at(kept, name)
+                {k: v for k, v in each.items() if k not in _KEYS} for each in list_at(kept, name)
             ]
             kept[name] = bare
-    return stream.changed(site, put(stream.pieces[site].payload, DELTA, kept))
+    return stream.changed(site, put_at(stream.pieces[site].payload, DELTA, kept))
 
 
 def _first_texts(stream: Stream) -> list[int]:
@@ -65,7 +61,7 @@ def _late(stream: Stream, site: int) -> Stream:
 
 def _no_detail_index(stream: Stream, site: int) -> Stream:
     path = (*DELTA, "reasoning_details", 0, "index")
-    return stream.changed(site, cut(stream.pieces[site].payload, path))
+    return stream.changed(site, cut_at(stream.pieces[site].payload, path))
 
 
 def _thought(stream: Stream) -> list[int]:
@@ -81,7 +77,7 @@ def _signature_alone(stream: Stream, site: int) -> Stream:
 
 def _opaque(stream: Stream) -> str:
     for _, piece in stream.events():
-        found = _opaque_of(at(piece.payload, *DELTA))
+        found = _opaque_of(value_at(piece.payload, *DELTA))
         found = found or text_at(piece.payload, "item", "encrypted_content")
         if len(found) >= _ENOUGH and piece.type in ("", ITEM_DONE):
             return found
@@ -100,21 +96,19 @@ def _shown(stream: Stream, site: int) -> Stream:
 def _encrypted(stream: Stream) -> list[int]:
     """Closed reasoning items with encrypted thinking, where the request asks for it."""
     asked = stream.exchange.request.json if stream.exchange.request else None
-    if _ENCRYPTED not in items_at(asked, "include"):
+    if _ENCRYPTED not in list_at(asked, "include"):
         return []
-    return [
-        n
-        for n in stream.typed(ITEM_DONE)
-        if text_at(stream.pieces[n].payload, "item", "encrypted_content")
-    ]
+    return [n for n in stream.typed(ITEM_DONE) if stream.text_at(n, "item", "encrypted_content")]
 
 
 def _not_encrypted(stream: Stream, site: int) -> Stream:
-    stream = stream.changed(site, cut(stream.pieces[site].payload, ("item", "encrypted_content")))
+    stream = stream.changed(
+        site, cut_at(stream.pieces[site].payload, ("item", "encrypted_content"))
+    )
     for place in stream.typed(*TERMINALS):
         payload = stream.pieces[place].payload
-        for n in range(len(items_at(payload, "response", "output"))):
-            payload = cut(payload, ("response", "output", n, "encrypted_content"))
+        for n in range(len(list_at(payload, "response", "output"))):
+            payload = cut_at(payload, ("response", "output", n, "encrypted_content"))
         stream = stream.changed(place, payload)
     return stream
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from conformance.core.json_values import cut_at, put_at, value_at
 from conformance.mutate.chunks import (
     CHOICE,
     finishes,
@@ -13,7 +14,6 @@ from conformance.mutate.chunks import (
     with_choice,
     without_choices,
 )
-from conformance.mutate.fields import at, cut, put, text_at
 from conformance.mutate.lifecycle import terminal
 from conformance.mutate.operator import Operator
 from conformance.mutate.stream import Stream
@@ -53,34 +53,36 @@ def _streamed(stream: Stream) -> list[int]:
 
 
 def _finish_again(stream: Stream, site: int) -> Stream:
-    payload = cut(stream.pieces[site].payload, ("usage",))
-    again = put(put(payload, (*CHOICE, "delta"), _role_of(payload)), _REASON, at(payload, *_REASON))
+    payload = cut_at(stream.pieces[site].payload, ("usage",))
+    again = put_at(
+        put_at(payload, (*CHOICE, "delta"), _role_of(payload)), _REASON, value_at(payload, *_REASON)
+    )
     return stream.inserted(site + 1, stream.pieces[site].saying(again))
 
 
 def _role_of(payload: Any) -> dict[str, Any]:
-    role = at(payload, *CHOICE, "delta", "role")
+    role = value_at(payload, *CHOICE, "delta", "role")
     return {"role": role} if role else {}
 
 
 def _no_finish(stream: Stream, _site: int) -> Stream:
     for place in finishes(stream):
         payload = stream.pieces[place].payload
-        stream = stream.changed(place, put(payload, _REASON, None))
+        stream = stream.changed(place, put_at(payload, _REASON, None))
     return stream
 
 
 def _no_usage(stream: Stream, _site: int) -> Stream:
     for place in reversed(usages(stream)):
-        payload = cut(stream.pieces[place].payload, ("usage",))
-        empty = not at(payload, "choices")
+        payload = cut_at(stream.pieces[place].payload, ("usage",))
+        empty = not value_at(payload, "choices")
         stream = stream.dropped(place) if empty else stream.changed(place, payload)
     return stream
 
 
 def _asked_for_usage(stream: Stream) -> list[int]:
     request = stream.exchange.request
-    asked = at(request.json if request else None, "stream_options", "include_usage") is True
+    asked = value_at(request.json if request else None, "stream_options", "include_usage") is True
     return usages(stream)[:1] if asked else []
 
 
@@ -92,19 +94,19 @@ def _closed_with_usage(stream: Stream) -> list[int]:
     return [
         n
         for n in stream.typed("response.completed", "response.incomplete")
-        if at(stream.pieces[n].payload, "response", "usage")
+        if stream.value_at(n, "response", "usage")
     ]
 
 
 def _response_without_usage(stream: Stream, site: int) -> Stream:
     payload = stream.pieces[site].payload
-    return stream.changed(site, put(payload, ("response", "usage"), None))
+    return stream.changed(site, put_at(payload, ("response", "usage"), None))
 
 
 def _early_usage(stream: Stream) -> list[int]:
     """Usage in a chunk of its own after the finish."""
     ends = finishes(stream)
-    found = [n for n in usages(stream) if not at(stream.pieces[n].payload, "choices")]
+    found = [n for n in usages(stream) if not stream.value_at(n, "choices")]
     return [n for n in found if ends and plain(stream) and n > ends[0]]
 
 
@@ -125,7 +127,7 @@ def _detail_way(payload: Any) -> tuple[str, ...] | None:
         ("usage", "reasoning_tokens"),
         ("response", "usage", "output_tokens_details", "reasoning_tokens"),
     )
-    return next((way for way in ways if at(payload, *way)), None)
+    return next((way for way in ways if value_at(payload, *way)), None)
 
 
 def _counted(change: int | None) -> Any:
@@ -133,8 +135,8 @@ def _counted(change: int | None) -> Any:
         payload = stream.pieces[site].payload
         way = _detail_way(payload)
         assert way is not None
-        tokens = 0 if change is None else at(payload, *way) + change
-        return stream.changed(site, put(payload, way, tokens))
+        tokens = 0 if change is None else value_at(payload, *way) + change
+        return stream.changed(site, put_at(payload, way, tokens))
 
     return edit
 
@@ -150,12 +152,12 @@ def _after_the_end(stream: Stream, site: int) -> Stream:
 
 def _status(stream: Stream) -> list[int]:
     found = terminal(stream)
-    return [n for n in found if text_at(stream.pieces[n].payload, "response", "status")]
+    return [n for n in found if stream.text_at(n, "response", "status")]
 
 
 def _in_progress(stream: Stream, site: int) -> Stream:
     payload = stream.pieces[site].payload
-    return stream.changed(site, put(payload, ("response", "status"), "in_progress"))
+    return stream.changed(site, put_at(payload, ("response", "status"), "in_progress"))
 
 
 def _reasons(stream: Stream) -> list[int]:
@@ -164,7 +166,7 @@ def _reasons(stream: Stream) -> list[int]:
 
 def _unknown_reason(stream: Stream, site: int) -> Stream:
     payload = stream.pieces[site].payload
-    return stream.changed(site, put(payload, _REASON, "eos_token"))
+    return stream.changed(site, put_at(payload, _REASON, "eos_token"))
 
 
 def _empty_after(stream: Stream, site: int) -> Stream:

@@ -20,10 +20,9 @@ from typing import Any, Final
 import msgspec
 
 from conformance.core.events import Chunk, Exchange, Frame
+from conformance.core.json_values import NOT_JSON, list_at, text_at, value_at
 from conformance.core.sse import Parser
-from conformance.dialects.base import NOT_JSON
 from conformance.judging.trace import decode, is_body
-from conformance.mutate.fields import at
 
 SENTINEL: Final = "[DONE]"
 _BLOCKS: Final = ("no-data", "unfinished", "too-long")
@@ -47,8 +46,7 @@ class Piece:
     @property
     def type(self) -> str:
         """The type that the payload states; empty where it states none."""
-        stated = at(self.payload, "type")
-        return stated if isinstance(stated, str) else ""
+        return text_at(self.payload, "type")
 
     @property
     def is_sentinel(self) -> bool:
@@ -57,7 +55,7 @@ class Piece:
     @property
     def number(self) -> int | None:
         """The sequence number; None where there is none."""
-        number = at(self.payload, "sequence_number")
+        number = value_at(self.payload, "sequence_number")
         return number if isinstance(number, int) and not isinstance(number, bool) else None
 
     def saying(self, payload: Any) -> Piece:
@@ -112,6 +110,18 @@ class Stream:
         for place, piece in enumerate(self.pieces):
             if piece.payload is not NOT_JSON:
                 yield place, piece
+
+    def value_at(self, place: int, *path: str | int) -> Any:
+        """What stands at a path of one payload; None where there is nothing."""
+        return value_at(self.pieces[place].payload, *path)
+
+    def text_at(self, place: int, *path: str | int) -> str:
+        """The string at a path of one payload; empty where there is none."""
+        return text_at(self.pieces[place].payload, *path)
+
+    def list_at(self, place: int, *path: str | int) -> list[Any]:
+        """The list at a path of one payload; empty where there is none."""
+        return list_at(self.pieces[place].payload, *path)
 
     def typed(self, *types: str) -> list[int]:
         """Places of events of these types."""

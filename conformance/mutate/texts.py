@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from conformance.core.json_values import Path, list_at, put_at, text_at, value_at
 from conformance.dialects.openai_chat.fields import STRING_CARRIERS
 from conformance.dialects.openai_responses import vocabulary as responses
-from conformance.mutate.fields import Path, at, items_at, put, text_at
 from conformance.mutate.stream import Piece, Stream
 
 Kind = Literal["thinking", "text", "refusal", "arguments"]
@@ -46,7 +46,7 @@ class Delta:
         """The event's payload with another text in every place that holds this one."""
         payload = piece.payload
         for path in self.paths:
-            payload = put(payload, path, text)
+            payload = put_at(payload, path, text)
         return payload
 
 
@@ -85,18 +85,18 @@ def _response_deltas(place: int, piece: Piece) -> Iterator[Delta]:
     kind = responses.DELTAS.get(piece.type)
     if kind is not None:
         fields = ("output_index", "content_index", "summary_index")
-        group = (piece.type, *(at(piece.payload, field) for field in fields))
+        group = (piece.type, *(value_at(piece.payload, field) for field in fields))
         yield Delta(place, (("delta",),), _KINDS[kind], group, text_at(piece.payload, "delta"))
 
 
 def _chat_deltas(place: int, piece: Piece) -> Iterator[Delta]:
-    for number in range(len(items_at(piece.payload, "choices"))):
+    for number in range(len(list_at(piece.payload, "choices"))):
         way = ("choices", number, "delta")
         found: dict[tuple[Kind, str, int], list[Path]] = {}
-        for kind, path, tool in _chat_texts(at(piece.payload, *way)):
+        for kind, path, tool in _chat_texts(value_at(piece.payload, *way)):
             text = text_at(piece.payload, *way, *path)
             found.setdefault((kind, text, tool), []).append((*way, *path))
-        choice = at(piece.payload, "choices", number, "index")
+        choice = value_at(piece.payload, "choices", number, "index")
         for (kind, text, tool), paths in found.items():
             yield Delta(place, tuple(paths), kind, (choice, kind, tool), text)
 
@@ -104,15 +104,15 @@ def _chat_deltas(place: int, piece: Piece) -> Iterator[Delta]:
 def _chat_texts(delta: Any) -> Iterator[tuple[Kind, Path, int]]:
     for name in STRING_CARRIERS:
         yield "thinking", (name,), -1
-    for n, detail in enumerate(items_at(delta, "reasoning_details")):
+    for n, detail in enumerate(list_at(delta, "reasoning_details")):
         field = _DETAILS.get(text_at(detail, "type"))
         if field is not None:
             yield "thinking", ("reasoning_details", n, field), -1
     yield "text", ("content",), -1
-    yield from _content_parts(items_at(delta, "content"))
+    yield from _content_parts(list_at(delta, "content"))
     yield "refusal", ("refusal",), -1
-    for n, tool in enumerate(items_at(delta, "tool_calls")):
-        index = at(tool, "index")
+    for n, tool in enumerate(list_at(delta, "tool_calls")):
+        index = value_at(tool, "index")
         number = index if isinstance(index, int) else n
         yield "arguments", ("tool_calls", n, "function", "arguments"), number
 
@@ -120,7 +120,7 @@ def _chat_texts(delta: Any) -> Iterator[tuple[Kind, Path, int]]:
 def _content_parts(parts: list[Any]) -> Iterator[tuple[Kind, Path, int]]:
     for n, part in enumerate(parts):
         yield "text", ("content", n, "text"), -1
-        for m in range(len(items_at(part, "thinking"))):
+        for m in range(len(list_at(part, "thinking"))):
             yield "thinking", ("content", n, "thinking", m, "text"), -1
 
 
@@ -128,7 +128,7 @@ def _block_deltas(place: int, piece: Piece) -> Iterator[Delta]:
     found = _BLOCK_DELTAS.get(text_at(piece.payload, "delta", "type"))
     if piece.type == "content_block_delta" and found is not None:
         kind, field = found
-        group = (kind, at(piece.payload, "index"))
+        group = (kind, value_at(piece.payload, "index"))
         text = text_at(piece.payload, "delta", field)
         yield Delta(place, (("delta", field),), kind, group, text)
 

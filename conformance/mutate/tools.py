@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from conformance.core.json_values import put_at, text_at, value_at
 from conformance.mutate.chunks import DELTA, finishes
 from conformance.mutate.chunks import tools as fragments
-from conformance.mutate.fields import at, put, text_at
 from conformance.mutate.lifecycle import ITEM_ADDED, items, of_item, terminal
 from conformance.mutate.operator import Operator
 from conformance.mutate.stream import Stream
@@ -19,7 +19,7 @@ _CALL: Final = (*DELTA, "tool_calls", 0)
 
 
 def _named(stream: Stream) -> list[int]:
-    return [n for n in fragments(stream) if at(stream.pieces[n].payload, *_CALL, "id")]
+    return [n for n in fragments(stream) if stream.value_at(n, *_CALL, "id")]
 
 
 def _call_before_thinking(stream: Stream) -> list[int]:
@@ -41,7 +41,7 @@ def _item_before_call(stream: Stream) -> list[int]:
 
 
 def _item_last(stream: Stream, site: int) -> Stream:
-    places = of_item(stream, at(stream.pieces[site].payload, "output_index"))
+    places = of_item(stream, stream.value_at(site, "output_index"))
     moved = [stream.pieces[n] for n in places]
     rest = stream.dropped(*places)
     return rest.inserted(terminal(rest)[0], *moved)
@@ -50,7 +50,7 @@ def _item_last(stream: Stream, site: int) -> Stream:
 def _marked_name(stream: Stream, site: int) -> Stream:
     payload = stream.pieces[site].payload
     path = (*_CALL, "function", "name")
-    return stream.changed(site, put(payload, path, f"{text_at(payload, *path)}<|channel|>"))
+    return stream.changed(site, put_at(payload, path, f"{text_at(payload, *path)}<|channel|>"))
 
 
 def _calls(stream: Stream) -> list[int]:
@@ -59,7 +59,7 @@ def _calls(stream: Stream) -> list[int]:
 
 def _marked_item_name(stream: Stream, site: int) -> Stream:
     """The name with a marker, wherever it stands."""
-    name = text_at(stream.pieces[site].payload, "item", "name")
+    name = stream.text_at(site, "item", "name")
     for place, piece in stream.events():
         payload = restated(piece.payload, name, f"{name}<|channel|>")
         if payload != piece.payload and place >= site:
@@ -93,34 +93,32 @@ def _broken(stream: Stream, site: int) -> Stream:
 
 def _named_again(stream: Stream, site: int) -> Stream:
     payload = stream.pieces[site].payload
-    index = at(payload, *_CALL, "index")
-    first = next(
-        n for n in _named(stream) if at(stream.pieces[n].payload, *_CALL, "index") == index
-    )
-    call_id = at(stream.pieces[first].payload, *_CALL, "id")
-    return stream.changed(site, put(payload, (*_CALL, "id"), call_id))
+    index = value_at(payload, *_CALL, "index")
+    first = next(n for n in _named(stream) if stream.value_at(n, *_CALL, "index") == index)
+    call_id = stream.value_at(first, *_CALL, "id")
+    return stream.changed(site, put_at(payload, (*_CALL, "id"), call_id))
 
 
 def _continued(stream: Stream) -> list[int]:
-    named = {at(stream.pieces[n].payload, *_CALL, "index") for n in _named(stream)}
+    named = {stream.value_at(n, *_CALL, "index") for n in _named(stream)}
     later = [n for n in fragments(stream) if n not in _named(stream)]
-    return [n for n in later if at(stream.pieces[n].payload, *_CALL, "index") in named]
+    return [n for n in later if stream.value_at(n, *_CALL, "index") in named]
 
 
 def _nameless(stream: Stream, site: int) -> Stream:
     path = (*_CALL, "function", "name")
-    return stream.changed(site, put(stream.pieces[site].payload, path, ""))
+    return stream.changed(site, put_at(stream.pieces[site].payload, path, ""))
 
 
 def _called(stream: Stream) -> list[int]:
     """Finishes that say a tool is called."""
     path = ("choices", 0, "finish_reason")
-    return [n for n in finishes(stream) if at(stream.pieces[n].payload, *path) == "tool_calls"]
+    return [n for n in finishes(stream) if stream.value_at(n, *path) == "tool_calls"]
 
 
 def _stopped(stream: Stream, site: int) -> Stream:
     path = ("choices", 0, "finish_reason")
-    return stream.changed(site, put(stream.pieces[site].payload, path, "stop"))
+    return stream.changed(site, put_at(stream.pieces[site].payload, path, "stop"))
 
 
 TOOLS: Final = (

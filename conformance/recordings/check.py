@@ -12,7 +12,8 @@ from conformance import dialects
 from conformance.cassette import Recording, discover, open_recording
 from conformance.core.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
 from conformance.core.events import Exchange, Frame
-from conformance.dialects.base import NOT_JSON, Dialect
+from conformance.core.json_values import NOT_JSON
+from conformance.dialects.base import Dialect
 from conformance.evidence.comparisons import comparisons, with_comparisons
 from conformance.evidence.expectations import is_played, with_expectations, with_randomness
 from conformance.evidence.watched import heard, watched

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from conformance.core.events import Exchange, Frame
-from conformance.dialects.base import NOT_JSON
+from conformance.core.json_values import NOT_JSON
 from conformance.judging.trace import decode, frames
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from conformance.core.json_values import NOT_JSON, cut_at, list_at, put_at, value_at
 from conformance.dialects import get
-from conformance.dialects.base import NOT_JSON, Columns, Reading
-from conformance.mutate.fields import at, cut, items_at, put
+from conformance.dialects.base import Columns, Reading
 from conformance.mutate.stream import Piece, Stream
 
 _INDEX: Final = "output_index"
@@ -39,7 +39,7 @@ def _merged(stream: Stream, read_as: Reading) -> Iterator[Piece]:
         columns = columns_of(piece.payload, read_as) if piece.payload is not NOT_JSON else None
         if held is not None and columns is not None and _alike(held, piece, columns):
             text = _text(held, columns.text) + _text(piece, columns.text)
-            held = held.saying(put(held.payload, _path(columns.text), text))
+            held = held.saying(put_at(held.payload, _path(columns.text), text))
             continue
         if held is not None:
             yield held
@@ -59,12 +59,12 @@ def _alike(one: Piece, other: Piece, columns: Columns) -> bool:
 def _rest(piece: Piece, columns: Columns) -> Any:
     payload = piece.payload
     for path in columns.paths:
-        payload = put(payload, _path(path), None)
+        payload = put_at(payload, _path(path), None)
     return payload
 
 
 def _text(piece: Piece, path: str) -> str:
-    found = at(piece.payload, *_path(path))
+    found = value_at(piece.payload, *_path(path))
     return found if isinstance(found, str) else ""
 
 
@@ -73,7 +73,7 @@ def _path(path: str) -> tuple[str | int, ...]:
 
 
 def _index(piece: Piece) -> int | None:
-    number = at(piece.payload, _INDEX)
+    number = value_at(piece.payload, _INDEX)
     return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
@@ -82,6 +82,6 @@ def _moved(piece: Piece, gone: int) -> Piece:
     number = _index(piece)
     if number is not None and number > gone:
         return piece.saying({**piece.payload, _INDEX: number - 1})
-    if gone < len(items_at(piece.payload, *_OUTPUT)):
-        return piece.saying(cut(piece.payload, (*_OUTPUT, gone)))
+    if gone < len(list_at(piece.payload, *_OUTPUT)):
+        return piece.saying(cut_at(piece.payload, (*_OUTPUT, gone)))
     return piece

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.core.events import Frame
+from conformance.core.json_values import NOT_JSON
 from conformance.core.sse import Parser
 from conformance.dialects import get
-from conformance.dialects.base import NOT_JSON, Reading
+from conformance.dialects.base import Reading
 from conformance.judging.fast.template import Template, template
 from conformance.judging.trace import decode
 from conformance.rules.paths import getter

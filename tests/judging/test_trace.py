@@ -9,7 +9,8 @@ import pytest
 from conformance import dialects
 from conformance.core.clock import clocked
 from conformance.core.events import Chunk, Event, Exchange, Request, Response
-from conformance.dialects import NOT_JSON, Reading
+from conformance.core.json_values import NOT_JSON
+from conformance.dialects import Reading
 from conformance.judging.trace import Framer, Trace, decode, frames, is_body
 from conformance.recordings.api import check_chunks
 

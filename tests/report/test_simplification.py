@@ -7,9 +7,9 @@ import pytest
 
 from conformance.cassette import Cassette, open_recording
 from conformance.core import shipped
+from conformance.core.json_values import list_at, value_at
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate.bases import InMemory
-from conformance.mutate.fields import at, items_at
 from conformance.mutate.stream import Piece, Stream, taken_apart
 from conformance.profiles.profile import reading
 from conformance.recordings.check import Choices, check_recording
@@ -55,8 +55,8 @@ def test_items_go_whole_and_break_no_rule() -> None:
     assert len(tried) == 2  # a reasoning item and a message
     for pieces in tried:
         done = pieces[-1]
-        assert len(items_at(done.payload, "response", "output")) == 1
-        assert {at(p.payload, "output_index") for p in pieces} == {None, 0}
+        assert len(list_at(done.payload, "response", "output")) == 1
+        assert {value_at(p.payload, "output_index") for p in pieces} == {None, 0}
     without_thinking = tried[1]
     assert failing(cassette, stream, without_thinking) <= {"wire/responses/thinking-counted"}
 

@@ -18,8 +18,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.core.events import Ending, Event, Frame, Request, Vocabulary
+from conformance.core.json_values import NOT_JSON
 from conformance.dialects import columns, outcome
-from conformance.dialects.base import NOT_JSON, Dialect, Reading
+from conformance.dialects.base import Dialect, Reading
 from conformance.dialects.history import request_events
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
 from conformance.dialects.openai_chat.choice import Choice

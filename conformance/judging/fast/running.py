@@ -36,8 +36,9 @@ from typing import Final
 from conformance.core.clock import Clock, Gathered, Gathering, clocked, gathered
 from conformance.core.errors import HarnessError
 from conformance.core.events import Chunk, Ending, Event, Exchange, Frame
+from conformance.core.json_values import NOT_JSON
 from conformance.core.sse import Parser
-from conformance.dialects.base import NOT_JSON, Reading
+from conformance.dialects.base import Reading
 from conformance.judging.fast.runs import Run, begin, is_delta, parts_of
 from conformance.judging.findings import CONTEXT
 from conformance.judging.scenario import Scenario

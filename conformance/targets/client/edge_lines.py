@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from conformance.dialects.base import NOT_JSON
+from conformance.core.json_values import NOT_JSON
 from conformance.mutate import Piece, Stream
 
 _DATA: Final = re.compile(rb"(?m)^data: ?(?=[{\[])")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from conformance.dialects.base import NOT_JSON
+from conformance.core.json_values import NOT_JSON
 from conformance.mutate import Piece, Stream
 
 POISON: Final = "not to be read"

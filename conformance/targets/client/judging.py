@@ -18,8 +18,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from conformance.core.events import Exchange, Request
+from conformance.core.json_values import NOT_JSON
 from conformance.dialects import get
-from conformance.dialects.base import NOT_JSON
 from conformance.evidence import harness
 from conformance.evidence.comparisons import comparisons
 from conformance.evidence.expectations import judges_requests

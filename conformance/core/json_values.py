@@ -1,16 +1,25 @@
-"""Copies of a JSON value in which one place holds something else, or nothing.
+"""JSON values: what is none, and copies in which one place holds something else, or nothing.
 
 A path is a tuple of keys and list positions. Values are never changed in place.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 Path = tuple[str | int, ...]
 
 
-def at(value: Any, *path: str | int) -> Any:
+class _NotJson:
+    def __repr__(self) -> str:
+        return "NOT_JSON"
+
+
+NOT_JSON: Final = _NotJson()
+"""The payload of a frame whose data is not one JSON value."""
+
+
+def value_at(value: Any, *path: str | int) -> Any:
     """What stands at a path; None where there is nothing."""
     for step in path:
         if isinstance(value, dict):
@@ -22,37 +31,37 @@ def at(value: Any, *path: str | int) -> Any:
     return value
 
 
-def put(value: Any, path: Path, new: Any) -> Any:
+def put_at(value: Any, path: Path, new: Any) -> Any:
     """A copy with `new` at a path; objects on the way are made where there are none."""
     if not path:
         return new
     step, rest = path[0], path[1:]
     if isinstance(value, list) and isinstance(step, int):
-        return [put(each, rest, new) if n == step else each for n, each in enumerate(value)]
+        return [put_at(each, rest, new) if n == step else each for n, each in enumerate(value)]
     known = value if isinstance(value, dict) else {}
-    return {**known, step: put(known.get(step), rest, new)}
+    return {**known, step: put_at(known.get(step), rest, new)}
 
 
-def cut(value: Any, path: Path) -> Any:
+def cut_at(value: Any, path: Path) -> Any:
     """A copy with nothing at a path; the value itself where nothing stands there."""
     *way, last = path
-    holder = at(value, *way)
+    holder = value_at(value, *way)
     if isinstance(holder, list):
         kept: Any = [each for n, each in enumerate(holder) if n != last]
     elif isinstance(holder, dict):
         kept = {key: each for key, each in holder.items() if key != last}
     else:
         return value
-    return put(value, tuple(way), kept)
+    return put_at(value, tuple(way), kept)
 
 
 def text_at(value: Any, *path: str | int) -> str:
     """The string at a path; empty where there is none."""
-    found = at(value, *path)
+    found = value_at(value, *path)
     return found if isinstance(found, str) else ""
 
 
-def items_at(value: Any, *path: str | int) -> list[Any]:
+def list_at(value: Any, *path: str | int) -> list[Any]:
     """The list at a path; empty where there is none."""
-    found = at(value, *path)
+    found = value_at(value, *path)
     return found if isinstance(found, list) else []
