@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from conformance.cassette.convert import convert, converted
 from conformance.cassette.header import Cassette, Clock, Fidelity, Header, Origin, Redaction
-from conformance.cassette.imports import Kind, export_sse, import_file
+from conformance.cassette.imports import export_sse, import_file
 from conformance.cassette.inspect import inspect
 from conformance.cassette.read import exchanges, read
 from conformance.cassette.recording import (
@@ -28,7 +28,6 @@ __all__ = [
     "Clock",
     "Fidelity",
     "Header",
-    "Kind",
     "Origin",
     "Recording",
     "Redaction",

@@ -10,10 +10,9 @@ from typing import Final
 
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.imports import (
-    SUFFIXES,
-    Kind,
-    import_with_layout,
-    is_foreign_json,
+    import_recording,
+    is_recording_of_others,
+    kind_by_name,
     kind_of,
 )
 from conformance.cassette.positions import cassette_layout
@@ -24,16 +23,15 @@ from conformance.core.events import Exchange
 
 MUTANTS: Final = "mutants"
 _FOUND_IN_FOLDERS: Final = (".cassette.jsonl", ".sse")
-_JSON: Final = ".json"  # found by shape
-_PEEK: Final = 4096
+_OF_OTHERS: Final = frozenset({"", "json", "foreign"})  # kinds that an importer may recognise
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A file, what kind it is, and what it holds."""
+    """A file, what it holds, and its kind: one of our formats, or the name of an importer."""
 
     path: Path
-    kind: Kind
+    kind: str
     cassette: Cassette
 
     @property
@@ -66,7 +64,7 @@ def open_recording(path: Path | str, *, dialect: str | None = None) -> Recording
     kind = kind_of(where)
     if kind == "cassette":
         return Recording(where, kind, read(where))
-    imported = import_with_layout(where, dialect=dialect)
+    imported = import_recording(where, dialect=dialect)
     return Recording(where, imported.kind, imported.cassette)
 
 
@@ -80,31 +78,25 @@ def locate(path: Path | str, exchange: int, offsets: Sequence[int]) -> list[int]
     if kind_of(where) == "cassette":
         layout = cassette_layout(where, exchange)
     else:
-        layouts = import_with_layout(where).layouts
-        if not 1 <= exchange <= len(layouts):
+        imported = import_recording(where)
+        if not 1 <= exchange <= len(imported.cassette.exchanges):
             raise UsageError(f"{path} has no exchange {exchange}")
-        layout = layouts[exchange - 1]()
+        layout = imported.layout(exchange)
     return [layout.line(offset) for offset in offsets]
 
 
 def is_recording(path: Path | str) -> bool:
-    """Whether the file's name is that of a recording; for YAML, whether it begins like VCR.
+    """Whether the file's name is that of a recording; for names of others, what an importer says.
 
-    Raises nothing: a YAML file that cannot be read is no recording.
+    Raises nothing: a file that cannot be read is no recording.
     """
     where = Path(path)
-    kind = next((kind for suffix, kind in SUFFIXES if plain_name(where).endswith(suffix)), None)
-    if kind != "vcr":
-        return kind is not None
-    try:
-        with where.open("rb") as stream:
-            return b"interactions:" in stream.read(_PEEK)
-    except OSError:
-        return False
+    kind = kind_by_name(where)
+    return kind not in ("", "foreign") or is_recording_of_others(where, in_folders=False)
 
 
 def discover(folder: Path | str) -> tuple[Path, ...]:
-    """Cassettes, `.sse` files, fixtures of Opal and recordings of OGX below the folder, sorted.
+    """Cassettes, `.sse` files, and what importers look for in folders, below this one, sorted.
 
     Folders named `mutants` are skipped (their cassettes fail on purpose), unless that is what was
     asked for. Symbolic links are followed to files inside the folder only. Raises CassetteError.
@@ -124,8 +116,9 @@ def _files(root: Path) -> Iterator[Path]:
 
 def _belongs(path: Path, root: Path) -> bool:
     name = plain_name(path)
-    if not name.endswith((*_FOUND_IN_FOLDERS, _JSON)) or not path.is_file():
+    is_ours = name.endswith(_FOUND_IN_FOLDERS)
+    if not (is_ours or kind_by_name(path) in _OF_OTHERS) or not path.is_file():
         return False
     if path.is_symlink() and not path.resolve().is_relative_to(root):
         return False
-    return not name.endswith(_JSON) or is_foreign_json(path)
+    return is_ours or is_recording_of_others(path, in_folders=True)

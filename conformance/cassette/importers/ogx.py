@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
 from conformance.cassette.header import Cassette, Header
+from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
 from conformance.cassette.json_parts import Part, elements, part
 from conformance.cassette.payloads import Payload, layout_of, reframe
 from conformance.cassette.positions import Layout
-from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Chunk, Exchange, Request, Response
 
 _DIALECTS: Final = {
@@ -36,16 +37,16 @@ _HEAD: Final = re.compile(
 )
 
 
-class _Where(msgspec.Struct):
+class _RequestTarget(msgspec.Struct):
     endpoint: Any = None
     url: Any = None
 
 
-class _Head(msgspec.Struct):
-    request: _Where
+class _RecordingHead(msgspec.Struct):
+    request: _RequestTarget
 
 
-class _Body(NamedTuple):
+class _RebuiltBody(NamedTuple):
     """A rebuilt body, where it stands, and what the reader should know of it."""
 
     data: bytes
@@ -53,8 +54,7 @@ class _Body(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def is_recording(value: Any) -> bool:
-    """Whether a JSON value has the shape of a recording."""
+def _is_recording(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     request, response = value.get("request"), value.get("response")
@@ -63,49 +63,46 @@ def is_recording(value: Any) -> bool:
     return "url" in request and "body" in response and "is_streaming" in response
 
 
-def begins_like_one(head: bytes) -> bool:
-    """Whether the first bytes of a file are those of a recording."""
-    return _HEAD.match(head) is not None
-
-
-def is_an_answer(data: bytes) -> bool:
-    """Whether a file that begins like a recording is one of an API that is judged, or is broken.
+def _is_judged_recording(file: ForeignFile) -> bool:
+    """Whether a file begins like a recording, and is one of an API that is judged, or is broken.
 
     Lists of models, embeddings and results of tools are recorded, too.
     """
+    if not _HEAD.match(file.head):
+        return False
     try:
-        request = msgspec.json.decode(data, type=_Head).request
+        request = msgspec.json.decode(file.data, type=_RecordingHead).request
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return True
-    return _dialect(_endpoint(request.endpoint, request.url)) is not None
+    return _dialect_of(_endpoint_path(request.endpoint, request.url)) is not None
 
 
-def recording(file: str, data: bytes, value: Any, dialect: str | None) -> tuple[Cassette, Layout]:
-    """The recording as one exchange, and where its body stands. `value` is `data` decoded.
-
-    Raises CassetteError if it is of an API that is not judged.
-    """
-    asked, answer = value["request"], value["response"]
-    endpoint = _endpoint(asked.get("endpoint"), asked.get("url"))
-    spoken = dialect or _dialect(endpoint)
+def _read_recording(file: ForeignFile) -> ImportedRecording | None:
+    """The recording as one exchange. Raises CassetteError if it is of an API that is not judged."""
+    value = file.json
+    if not _is_recording(value):
+        return None
+    request, answer = value["request"], value["response"]
+    endpoint = _endpoint_path(request.get("endpoint"), request.get("url"))
+    spoken = file.dialect or _dialect_of(endpoint)
     if spoken is None:
-        message = f"a recording of {endpoint!r}, which no dialect describes"
-        raise CassetteError(message, place=Place(file))
+        raise file.error(f"a recording of {endpoint!r}, which no dialect describes")
     raised = answer.get("is_exception") is True
-    body = _body(data, answer, whole=not raised)
+    body = _rebuilt_body(file.data, answer, whole=not raised)
     exchange = Exchange(
-        request=_request(asked, endpoint),
-        response=_head(answer),
+        request=_request_of(request, endpoint),
+        response=_response_head(answer),
         chunks=(Chunk(body.data),) if body.data else (),
         end="protocol-error" if raised else "eof",
         dialect=spoken,
     )
-    notes = (_KEPT, *body.notes, *([_raised(answer)] if raised else []))
-    head = part(data, "request").line
-    return Cassette(_header(value, dialect), (exchange,), notes=notes), _headed(body.layout, head)
+    notes = (_KEPT, *body.notes, *([_exception_note(answer)] if raised else []))
+    cassette = Cassette(_recording_header(value, file.dialect), (exchange,), notes=notes)
+    layout = replace(body.layout, head=part(file.data, "request").line)
+    return ImportedRecording(cassette, (layout,))
 
 
-def _endpoint(endpoint: Any, url: Any) -> str:
+def _endpoint_path(endpoint: Any, url: Any) -> str:
     """The path that was asked; `url` is put together by the recorder and may hold `/v1` twice."""
     if isinstance(endpoint, str) and endpoint:
         return endpoint
@@ -115,64 +112,60 @@ def _endpoint(endpoint: Any, url: Any) -> str:
         return ""
 
 
-def _dialect(endpoint: str) -> str | None:
+def _dialect_of(endpoint: str) -> str | None:
     return next((name for end, name in _DIALECTS.items() if endpoint.endswith(end)), None)
 
 
-def _request(asked: dict[str, Any], endpoint: str) -> Request:
-    body = asked.get("body", asked.get("payload"))
+def _request_of(recorded: dict[str, Any], endpoint: str) -> Request:
+    body = recorded.get("body", recorded.get("payload"))
     if isinstance(body, dict) and isinstance(body.get("extra_body"), dict):
         body = {**body, **body["extra_body"]}  # as the SDK sends it
         del body["extra_body"]
-    method = asked.get("method")
+    method = recorded.get("method")
     return Request(method if isinstance(method, str) else "POST", endpoint, (), body)
 
 
-def _head(answer: dict[str, Any]) -> Response:
+def _response_head(answer: dict[str, Any]) -> Response:
     status = answer.get("status")
     known = status if isinstance(status, int) and not isinstance(status, bool) else None
     return Response(known, "", () if isinstance(answer["body"], list) else _JSON)
 
 
-def _body(data: bytes, answer: dict[str, Any], *, whole: bool) -> _Body:
+def _rebuilt_body(data: bytes, answer: dict[str, Any], *, whole: bool) -> _RebuiltBody:
     kept = answer["body"]
     if kept is None or kept == []:
-        return _Body(b"", Layout(1))
+        return _RebuiltBody(b"", Layout(1))
     if not isinstance(kept, list):
         path = ("__data__",) if isinstance(kept, dict) and "__data__" in kept else ()
         one = part(data, "response", "body", *path)
-        return _Body(one.compact, Layout(one.line, (0,), (one.line,)))
+        return _RebuiltBody(one.compact, Layout(one.line, (0,), (one.line,)))
     parts = elements(data, "response", "body")
     if all(isinstance(each, str) for each in kept):
-        return _lines(parts, kept)
-    rebuilt = reframe([_payload(*each) for each in zip(parts, kept, strict=True)], whole=whole)
-    return _Body(rebuilt.body, rebuilt.layout, rebuilt.notes)
+        return _joined_lines(parts, kept)
+    rebuilt = reframe([_payload_of(*each) for each in zip(parts, kept, strict=True)], whole=whole)
+    return _RebuiltBody(rebuilt.body, rebuilt.layout, rebuilt.notes)
 
 
-def _lines(parts: Sequence[Part], kept: Sequence[str]) -> _Body:
+def _joined_lines(parts: Sequence[Part], kept: Sequence[str]) -> _RebuiltBody:
     lines = [line.encode() + b"\n" for line in kept]
     layout = layout_of(lines, [each.line for each in parts])
-    return _Body(b"".join(lines), layout)
+    return _RebuiltBody(b"".join(lines), layout)
 
 
-def _payload(element: Part, value: Any) -> Payload:
+def _payload_of(element: Part, value: Any) -> Payload:
     if not (isinstance(value, dict) and "__data__" in value):
         return Payload.of(element.line, element.compact, value)
     inner = part(element.raw, "__data__")
     return Payload.of(element.line + inner.line - 1, inner.compact, value["__data__"])
 
 
-def _raised(answer: dict[str, Any]) -> str:
+def _exception_note(answer: dict[str, Any]) -> str:
     kept = answer["body"]
     before = f"after {len(kept)} events" if isinstance(kept, list) and kept else "before any event"
     return f"the stream ended in an exception, {before}; OGX replays the exception alone"
 
 
-def _headed(layout: Layout, line: int) -> Layout:
-    return Layout(line, layout.offsets, layout.lines)
-
-
-def _header(value: dict[str, Any], dialect: str | None) -> Header:
+def _recording_header(value: dict[str, Any], dialect: str | None) -> Header:
     test = value.get("test_id")
     known = "test_id" in value and (test is None or isinstance(test, str))
     return Header(
@@ -182,3 +175,6 @@ def _header(value: dict[str, Any], dialect: str | None) -> Header:
         recorder={"name": "ogx"},
         extra={"test_id": test} if known else {},
     )
+
+
+IMPORTER: Final = Importer("ogx", (".json",), _is_judged_recording, _read_recording)

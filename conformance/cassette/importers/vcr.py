@@ -11,82 +11,90 @@ import base64
 import json
 import zlib
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import urlsplit
 
+from conformance.cassette.header import Cassette, Header
+from conformance.cassette.importers import MAX_IMPORT, ForeignFile, ImportedRecording, Importer
+from conformance.cassette.importers.yaml_tree import Scalar, load_tree, plain, tree_of
 from conformance.cassette.positions import Layout
-from conformance.cassette.yaml_tree import Scalar, plain
-from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Chunk, Exchange, Request, Response
 
-_MAX_BODY: Final = 64 * 1024 * 1024
 _ENCODINGS: Final = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": 15}
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
-class Interaction(NamedTuple):
-    """One exchange, and the line of the file on which its body begins."""
-
-    exchange: Exchange
-    layout: Layout
+def _names_interactions(file: ForeignFile) -> bool:
+    return b"interactions:" in file.head
 
 
-def interactions(file: str, tree: Any, *, dialect: str | None = None) -> list[Interaction]:
-    """Every interaction of the tree, numbered from 1. Raises CassetteError."""
+def _read_interactions(file: ForeignFile) -> ImportedRecording | None:
+    """Every interaction, numbered from 1; vcrpy writes YAML or JSON. Raises CassetteError."""
+    if file.name.endswith(".json"):
+        value = file.json
+        tree = tree_of(value) if isinstance(value, dict) and "interactions" in value else None
+    else:
+        tree = load_tree(str(file.path), file.data)
     found = tree.get("interactions") if isinstance(tree, dict) else None
-    if not isinstance(found, list) or not found:
-        message = "expected a VCR cassette with `interactions`"
-        raise CassetteError(message, place=Place(file, 1))
-    return [_interaction(file, n, one, dialect) for n, one in enumerate(found, 1)]
+    if not isinstance(found, list):
+        return None
+    if not found:
+        raise file.error(f"expected {_EXPECTED}", line=1)
+    header = Header(origin="imported", fidelity="text", dialect=file.dialect)
+    read = [_interaction_of(file, number, each) for number, each in enumerate(found, 1)]
+    exchanges, layouts = zip(*read, strict=True)
+    notes = ("VCR keeps neither chunks nor times",)
+    return ImportedRecording(Cassette(header, exchanges, notes=notes), layouts)
 
 
-def _interaction(file: str, number: int, tree: Any, dialect: str | None) -> Interaction:
+def _interaction_of(file: ForeignFile, number: int, tree: Any) -> tuple[Exchange, Layout]:
+    """One exchange, and the line of the file on which its body begins."""
     line = _first_line(tree)
     if not isinstance(tree, dict) or not isinstance(tree.get("response"), dict):
-        raise CassetteError(f"interaction {number} has no response", place=Place(file, line))
+        raise file.error(f"interaction {number} has no response", line)
     answer = tree["response"]
-    headers = _headers(answer.get("headers"))
+    headers = _header_pairs(answer.get("headers"))
     source = answer.get("body", answer.get("content"))
     try:
-        body, response_headers = _decoded(_body(answer, source), headers)
+        body, response_headers = _without_coding(_body_bytes(answer, source), headers)
     except (ValueError, zlib.error) as err:
         message = f"the body of interaction {number} cannot be decoded: {err}"
-        raise CassetteError(message, place=Place(file, _first_line(source) or line)) from err
-    asked = tree.get("request")
+        raise file.error(message, _first_line(source) or line) from err
+    request = tree.get("request")
     exchange = Exchange(
         number=number,
-        request=_request(asked) if isinstance(asked, dict) else None,
-        response=Response(_status(answer), "", response_headers),
+        request=_request_of(request) if isinstance(request, dict) else None,
+        response=Response(_status_code(answer), "", response_headers),
         chunks=(Chunk(body),) if body else (),
-        dialect=dialect,
+        dialect=file.dialect,
     )
-    return Interaction(exchange, Layout(line or 1, (0,), (_first_line(source) or line or 1,)))
+    return exchange, Layout(line or 1, (0,), (_first_line(source) or line or 1,))
 
 
-def _request(tree: Mapping[str, Any]) -> Request:
-    url = urlsplit(_text(tree.get("uri", tree.get("url"))))
+def _request_of(tree: Mapping[str, Any]) -> Request:
+    url = urlsplit(_scalar_text(tree.get("uri", tree.get("url"))))
     path = f"{url.path}?{url.query}" if url.query else url.path
     return Request(
-        method=_text(tree.get("method")) or "POST",
+        method=_scalar_text(tree.get("method")) or "POST",
         path=path,
-        headers=_headers(tree.get("headers")),
-        json=_json(tree),
+        headers=_header_pairs(tree.get("headers")),
+        json=_request_json(tree),
     )
 
 
-def _json(request: Mapping[str, Any]) -> Any:
+def _request_json(request: Mapping[str, Any]) -> Any:
     if "parsed_body" in request:
         return plain(request["parsed_body"])
     try:
-        return json.loads(_body(request, request.get("body")) or b"null")
+        return json.loads(_body_bytes(request, request.get("body")) or b"null")
     except (ValueError, RecursionError):
         return None  # not JSON: the value has no other place for a request's body
 
 
-def _body(owner: Mapping[str, Any], tree: Any) -> bytes:
+def _body_bytes(owner: Mapping[str, Any], tree: Any) -> bytes:
     if isinstance(tree, dict):
         if "base64_string" in tree:
-            return base64.b64decode(_text(tree["base64_string"]), validate=True)
+            return base64.b64decode(_scalar_text(tree["base64_string"]), validate=True)
         tree = tree.get("string")
     value = tree.value if isinstance(tree, Scalar) else None
     if isinstance(value, bytes):
@@ -96,7 +104,7 @@ def _body(owner: Mapping[str, Any], tree: Any) -> bytes:
     return b"" if value is None else str(value).encode("utf-8", "surrogatepass")
 
 
-def _decoded(
+def _without_coding(
     body: bytes, headers: tuple[tuple[str, str], ...]
 ) -> tuple[bytes, tuple[tuple[str, str], ...]]:
     """The body without content-encoding, and the headers that fit it.
@@ -107,32 +115,34 @@ def _decoded(
     if coding not in _ENCODINGS:
         return body, headers
     if coding == "deflate" or body.startswith(_GZIP_MAGIC):
-        body = _inflated(body, _ENCODINGS[coding])
+        body = _inflate(body, _ENCODINGS[coding])
     dropped = ("content-encoding", "content-length")
     return body, tuple((k, v) for k, v in headers if k.lower() not in dropped)
 
 
-def _inflated(body: bytes, wbits: int) -> bytes:
+def _inflate(body: bytes, wbits: int) -> bytes:
     inflater = zlib.decompressobj(wbits)
-    inflated = inflater.decompress(body, _MAX_BODY)
+    inflated = inflater.decompress(body, MAX_IMPORT)
     if inflater.unconsumed_tail:
-        raise ValueError(f"it inflates to more than {_MAX_BODY:,} bytes")
+        raise ValueError(f"it inflates to more than {MAX_IMPORT:,} bytes")
     if not inflater.eof:
         raise ValueError("it is cut short")
     return inflated
 
 
-def _headers(tree: Any) -> tuple[tuple[str, str], ...]:
+def _header_pairs(tree: Any) -> tuple[tuple[str, str], ...]:
     if not isinstance(tree, dict):
         return ()
-    return tuple((name, _text(one)) for name, value in tree.items() for one in _each(value))
+    return tuple(
+        (name, _scalar_text(one)) for name, value in tree.items() for one in _values_of(value)
+    )
 
 
-def _each(value: Any) -> Iterable[Any]:
+def _values_of(value: Any) -> Iterable[Any]:
     return value if isinstance(value, list) else (value,)
 
 
-def _status(answer: Mapping[str, Any]) -> int | None:
+def _status_code(answer: Mapping[str, Any]) -> int | None:
     status = answer.get("status", answer.get("status_code"))
     if isinstance(status, dict):
         status = status.get("code")
@@ -140,7 +150,7 @@ def _status(answer: Mapping[str, Any]) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _text(tree: Any) -> str:
+def _scalar_text(tree: Any) -> str:
     value = tree.value if isinstance(tree, Scalar) else None
     return "" if value is None else value.decode() if isinstance(value, bytes) else str(value)
 
@@ -151,3 +161,14 @@ def _first_line(tree: Any) -> int | None:
         return tree.line
     children = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
     return next((line for child in children if (line := _first_line(child))), None)
+
+
+_EXPECTED: Final = "a VCR cassette with `interactions`"
+IMPORTER: Final = Importer(
+    "vcr",
+    (".yaml", ".yml", ".json"),
+    _names_interactions,
+    _read_interactions,
+    _EXPECTED,
+    in_folders=False,  # most YAML files are no recordings, and nobody asked for this one
+)

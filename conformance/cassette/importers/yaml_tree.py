@@ -10,18 +10,17 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
-
-import yaml
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from conformance.core.errors import CassetteError, Place
+
+if TYPE_CHECKING:
+    import yaml
 
 _MAX_DEPTH: Final = 200
 _BINARY: Final = "tag:yaml.org,2002:binary"
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(\.[0-9]{1,17})?([eE][+-]?[0-9]{1,3})?")
 _WORDS: Final = {"": None, "~": None, "null": None, "true": True, "false": False}
-# The parser in C is about ten times as fast; wheels of PyYAML have it.
-_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Scalar(NamedTuple):
@@ -33,15 +32,20 @@ class Scalar(NamedTuple):
 
 def load_tree(file: str, data: bytes) -> Any:
     """The first document: dicts, lists and Scalars. Raises CassetteError with line and column."""
+    import yaml  # noqa: PLC0415  # 10 ms that a recording in JSON must not pay
+
+    # The parser in C is about ten times as fast; wheels of PyYAML have it.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return _Builder(file).build(yaml.parse(data, Loader=_LOADER))
+        return _TreeBuilder(file, yaml.parse(data, Loader=loader)).build()
     except yaml.MarkedYAMLError as err:
         message = (err.problem or "broken YAML").removesuffix(".")
         raise CassetteError(
             f"broken YAML: {message}", place=_place(file, err.problem_mark)
         ) from err
     except (yaml.YAMLError, UnicodeDecodeError) as err:
-        raise CassetteError(f"broken YAML: {_one_line(err)}", place=Place(file)) from err
+        message = " ".join(str(err).split())
+        raise CassetteError(f"broken YAML: {message}", place=Place(file)) from err
 
 
 def tree_of(value: Any) -> Any:
@@ -60,51 +64,45 @@ def plain(tree: Any) -> Any:
     return [plain(value) for value in tree] if isinstance(tree, list) else tree
 
 
-class _Builder:
+class _TreeBuilder:
     """Turns the events of one document into a tree."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, events: Iterator[yaml.Event]) -> None:
         self._file = file
+        self._events = events
         self._depth = 0
 
-    def build(self, events: Iterator[yaml.Event]) -> Any:
-        for event in events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                return self._node(next(events), events)
+    def build(self) -> Any:
+        for event in self._events:
+            if type(event).__name__ == "DocumentStartEvent":
+                return self._node(next(self._events))
         return None
 
-    def _node(self, event: yaml.Event, events: Iterator[yaml.Event]) -> Any:
-        if isinstance(event, yaml.ScalarEvent):
-            return Scalar(self._scalar(event), self._place(event).line or 1)
-        if isinstance(event, yaml.AliasEvent):
+    def _node(self, event: Any) -> Any:
+        kind = type(event).__name__
+        if kind == "ScalarEvent":
+            return Scalar(self._scalar_value(event), event.start_mark.line + 1)
+        if kind == "AliasEvent":
             raise self._refused(event, f"aliases are not allowed, got *{event.anchor}")
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise self._refused(event, f"nested more than {_MAX_DEPTH} deep")
-        mapping = isinstance(event, yaml.MappingStartEvent)
-        node = self._mapping(events) if mapping else self._sequence(events)
+        node = dict(self._entries()) if kind == "MappingStartEvent" else list(self._items())
         self._depth -= 1
         return node
 
-    def _sequence(self, events: Iterator[yaml.Event]) -> list[Any]:
-        items = []
-        for event in events:
-            if isinstance(event, yaml.SequenceEndEvent):
-                break
-            items.append(self._node(event, events))
-        return items
+    def _items(self) -> Iterator[Any]:
+        while type(event := next(self._events)).__name__ != "SequenceEndEvent":
+            yield self._node(event)
 
-    def _mapping(self, events: Iterator[yaml.Event]) -> dict[str, Any]:
-        items = {}
-        for event in events:
-            if isinstance(event, yaml.MappingEndEvent):
-                break
-            if not isinstance(event, yaml.ScalarEvent):
-                raise self._refused(event, "expected a scalar key")
-            items[event.value] = self._node(next(events), events)
-        return items
+    def _entries(self) -> Iterator[tuple[str, Any]]:
+        key: Any
+        while type(key := next(self._events)).__name__ != "MappingEndEvent":
+            if type(key).__name__ != "ScalarEvent":
+                raise self._refused(key, "expected a scalar key")
+            yield key.value, self._node(next(self._events))
 
-    def _scalar(self, event: yaml.ScalarEvent) -> Any:
+    def _scalar_value(self, event: Any) -> Any:
         text: str = event.value
         if event.tag == _BINARY:
             try:
@@ -120,16 +118,9 @@ class _Builder:
             return text
         return float(text) if match[1] or match[2] else int(text)
 
-    def _refused(self, event: yaml.Event, message: str) -> CassetteError:
-        return CassetteError(message, place=self._place(event))
-
-    def _place(self, event: yaml.Event) -> Place:
-        return _place(self._file, event.start_mark)
+    def _refused(self, event: Any, message: str) -> CassetteError:
+        return CassetteError(message, place=_place(self._file, event.start_mark))
 
 
 def _place(file: str, mark: Any) -> Place:
     return Place(file) if mark is None else Place(file, mark.line + 1, mark.column + 1)
-
-
-def _one_line(err: Exception) -> str:
-    return " ".join(str(err).split())

@@ -1,0 +1,157 @@
+"""All importers, ours and those of other distributions, loaded when the first file needs one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Final
+
+from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
+from conformance.core.errors import CassetteError
+from conformance.core.events import Chunk, Exchange
+
+GROUP: Final = "conformance.importers"
+_MOST_SHOWN: Final = 200  # characters of a stranger's error
+_OWN_KINDS: Final = frozenset({"", "cassette", "sse", "ndjson", "jsonl", "json"})
+_BUILT_IN: Final = tuple(
+    EntryPoint(name, f"conformance.cassette.importers.{name}:IMPORTER", GROUP)
+    for name in ("vcr", "opal", "ogx")
+)
+
+
+class ImporterWarning(UserWarning):
+    """An importer of another distribution is of no use; the check goes on without it."""
+
+
+def read_foreign(file: ForeignFile) -> ImportedRecording | None:
+    """What the first importer makes of it that takes it; None where none does.
+
+    Raises CassetteError of the first that calls it broken, if no other takes it.
+    """
+    fault: CassetteError | None = None
+    for importer in _candidates(file):
+        try:
+            found = importer.read(file)
+        except CassetteError as err:
+            fault = fault or err
+            continue
+        if found is not None:
+            return replace(found, kind=importer.name)
+    if fault is not None:
+        raise fault
+    return None
+
+
+def is_foreign(file: ForeignFile, *, in_folders: bool = False) -> bool:
+    """Whether an importer recognises the file; with `in_folders`, one that looks for its files.
+
+    Raises nothing.
+    """
+    try:
+        return any(
+            importer.recognises(file)
+            for importer in _candidates(file)
+            if importer.in_folders or not in_folders
+        )
+    except CassetteError:
+        return False
+
+
+def expected_of(file: ForeignFile) -> str:
+    """What importers expect in a file of this name; empty where none looks at such files."""
+    return " or ".join(each.expects or each.name for each in _candidates(file))
+
+
+def suffixes() -> tuple[str, ...]:
+    """Endings of names that importers look at."""
+    return tuple(dict.fromkeys(suffix for each in load_importers() for suffix in each.suffixes))
+
+
+def _candidates(file: ForeignFile) -> Iterator[Importer]:
+    return (each for each in load_importers() if file.name.endswith(each.suffixes))
+
+
+@cache
+def load_importers() -> tuple[Importer, ...]:
+    """Ours, then those of others by name: no stranger takes a file that one of ours reads."""
+    found = [entry.load() for entry in _BUILT_IN]
+    for entry in sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value)):
+        try:
+            found.append(_guarded(entry, _checked(entry.load(), found)))
+        except (Exception, SystemExit) as err:  # noqa: BLE001  # a stranger's module may raise anything
+            _warn(entry, "cannot be loaded", err)
+    return tuple(found)
+
+
+def _checked(importer: object, known: list[Importer]) -> Importer:
+    if not isinstance(importer, Importer):
+        raise TypeError(f"expected an Importer, got {type(importer).__name__}")
+    if importer.name in _OWN_KINDS or any(importer.name == each.name for each in known):
+        raise ValueError(f"its name {importer.name!r} is taken")
+    return importer
+
+
+def _guarded(entry: EntryPoint, importer: Importer) -> Importer:
+    """The importer of a stranger; its exceptions become our errors and warnings."""
+
+    def recognises(file: ForeignFile) -> bool:
+        try:
+            return bool(importer.recognises(file))
+        except CassetteError:
+            return False
+        except (Exception, SystemExit) as err:  # noqa: BLE001  # as above
+            _warn(entry, f"does not recognise {file.path}", err)
+            return False
+
+    def read(file: ForeignFile) -> ImportedRecording | None:
+        try:
+            found = importer.read(file)
+            if found is not None:
+                _check_types(found)
+        except CassetteError:
+            raise
+        except (Exception, SystemExit) as err:
+            raise file.error(f"{_described(entry)} failed: {_one_line(err)}") from err
+        return found
+
+    return Importer(
+        importer.name,
+        tuple(importer.suffixes),
+        recognises,
+        read,
+        importer.expects,
+        importer.in_folders,
+    )
+
+
+def _check_types(found: Any) -> None:
+    """Refuses what would break the judge in a place that names nobody."""
+    if not isinstance(found, ImportedRecording):
+        raise TypeError(f"expected an ImportedRecording, got {type(found).__name__}")
+    exchanges = found.cassette.exchanges
+    if not all(isinstance(each, Exchange) for each in exchanges):
+        raise TypeError("expected exchanges that are Exchange values")
+    chunks: list[Any] = [chunk for each in exchanges for chunk in each.chunks]
+    if not all(isinstance(each, Chunk) and isinstance(each.data, bytes) for each in chunks):
+        raise TypeError("expected chunks of bytes")
+    if found.layouts and len(found.layouts) != len(exchanges):
+        raise ValueError("expected a layout for each exchange, or none")
+
+
+def _warn(entry: EntryPoint, what: str, err: BaseException) -> None:
+    # With no line of code behind it the warning is one line on stderr.
+    message = f"{_described(entry)} {what}: {_one_line(err)}"
+    warnings.warn_explicit(message, ImporterWarning, "conformance", 0)
+
+
+def _described(entry: EntryPoint) -> str:
+    owner = f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
+    return f"importer {entry.name!r} of {owner}"
+
+
+def _one_line(err: BaseException) -> str:
+    text = " ".join(f"{type(err).__name__}: {err}".split())
+    return text[:_MOST_SHOWN]
