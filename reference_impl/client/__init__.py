@@ -14,7 +14,7 @@ Bytes go through `sse` and one of `chat`, `responses`, `messages`; none of them 
 
 from __future__ import annotations
 
-from reference_impl.client.event import Event
-from reference_impl.client.reader import Reader, Reading
+from .event import Event
+from .reader import Reader, Reading
 
 __all__ = ["Event", "Reader", "Reading"]

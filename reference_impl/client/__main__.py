@@ -1,4 +1,4 @@
-"""python -m reference_impl.client chat | harness."""
+"""python -m conformance.reference client chat | harness."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from reference_impl.client import chat_command
-from reference_impl.client.defects import DEFECTS, HONEST
-from reference_impl.client.harness import Harness
-from reference_impl.client.likeness import LEVELS, LIKENESSES, REFERENCE, SUMMARIES
-from reference_impl.client.policy import POLICIES
+from . import chat_command
+from .defects import DEFECTS, HONEST
+from .harness import Harness
+from .likeness import LEVELS, LIKENESSES, REFERENCE, SUMMARIES
+from .policy import POLICIES
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -43,7 +43,7 @@ def _give_up_stdout() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m reference_impl.client", description=__doc__)
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}", description=__doc__)
     parser.add_argument("--list-defects", action=_Listing, nargs=0, help="one a line, by tab")
     commands = parser.add_subparsers(dest="command", required=True)
     _chat(commands.add_parser("chat", help="ask one question and show the answer"))

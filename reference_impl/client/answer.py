@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from reference_impl.client.event import Event
-from reference_impl.client.turn import Called, Piece, Thought, Turn, Words
+from .event import Event
+from .turn import Called, Piece, Thought, Turn, Words
 
 How = Literal["completed", "failed", "cut"]
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reference_impl.client.likeness import REFERENCE, Likeness
-from reference_impl.client.policy import Policy, sends
-from reference_impl.client.turn import Turn
-from reference_impl.client.wire import Api
+from .likeness import REFERENCE, Likeness
+from .policy import Policy, sends
+from .turn import Turn
+from .wire import Api
 
 
 @dataclass(frozen=True, slots=True)

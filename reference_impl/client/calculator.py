@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from reference_impl.client.payload import decode, object_of
+from .payload import decode, object_of
 
 Number = int | float
 TOOL: Final[Mapping[str, Any]] = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reference_impl.client.event import Report
-from reference_impl.client.surrogates import whole
+from .event import Report
+from .surrogates import whole
 
 
 class Call:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from reference_impl.client.chat_choice import ChatChoice
-from reference_impl.client.chat_echo import Echo
-from reference_impl.client.event import Event, Report
-from reference_impl.client.markers import Splitter
-from reference_impl.client.outcome import error, usage
-from reference_impl.client.payload import count_of, decode, object_of, objects_of, text_of
-from reference_impl.client.sse import Sse
-from reference_impl.client.wire import Reading
+from .chat_choice import ChatChoice
+from .chat_echo import Echo
+from .event import Event, Report
+from .markers import Splitter
+from .outcome import error, usage
+from .payload import count_of, decode, object_of, objects_of, text_of
+from .sse import Sse
+from .wire import Reading
 
 SENTINEL: Final = "[DONE]"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reference_impl.client.call import Call
-from reference_impl.client.chat_fields import PARTS, opaque_of, part_text, thinking_of
-from reference_impl.client.event import Report
-from reference_impl.client.markers import Piece, Splitter
-from reference_impl.client.outcome import finish
-from reference_impl.client.payload import compact, count_of, object_of, objects_of, text_of
-from reference_impl.client.speech import Speech
+from .call import Call
+from .chat_fields import PARTS, opaque_of, part_text, thinking_of
+from .event import Report
+from .markers import Piece, Splitter
+from .outcome import finish
+from .payload import compact, count_of, object_of, objects_of, text_of
+from .speech import Speech
 
 
 class ChatChoice:

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from reference_impl.client import calculator
-from reference_impl.client.answer import Answer
-from reference_impl.client.defects import Defect
-from reference_impl.client.likeness import Likeness
-from reference_impl.client.options import Options, UnknownOption
-from reference_impl.client.request import request
-from reference_impl.client.screen import Screen
-from reference_impl.client.store import Store, StoreError
-from reference_impl.client.transport import Exchange, Server, Unreachable
-from reference_impl.client.turn import Called, Turn, answered, said
+from . import calculator
+from .answer import Answer
+from .defects import Defect
+from .likeness import Likeness
+from .options import Options, UnknownOption
+from .request import request
+from .screen import Screen
+from .store import Store, StoreError
+from .transport import Exchange, Server, Unreachable
+from .turn import Called, Turn, answered, said
 
 COMPLETED: Final = 0
 NO_ANSWER: Final = 1

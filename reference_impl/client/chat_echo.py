@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from reference_impl.client.chat_fields import BLOCKS, DETAILS, OPAQUE
-from reference_impl.client.payload import objects_of, text_of
+from .chat_fields import BLOCKS, DETAILS, OPAQUE
+from .payload import objects_of, text_of
 
 _GROWING: Final = ("text", "summary", "data")
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from reference_impl.client.payload import objects_of, text_of
+from .payload import objects_of, text_of
 
 FIELDS: Final = ("reasoning_content", "reasoning", "reasoning_text")
 DETAILS: Final = "reasoning_details"

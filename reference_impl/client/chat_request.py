@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.client import effort
-from reference_impl.client.ask import Ask
-from reference_impl.client.likeness import FIELD
-from reference_impl.client.turn import Called, Turn
+from . import effort
+from .ask import Ask
+from .likeness import FIELD
+from .turn import Called, Turn
 
 
 def body(ask: Ask) -> dict[str, Any]:

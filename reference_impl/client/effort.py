@@ -16,8 +16,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from reference_impl.client.ask import Ask
-from reference_impl.client.likeness import SUMMARIES
+from .ask import Ask
+from .likeness import SUMMARIES
 
 # So many tokens are left for the answer beside a budget.
 LEAST_ANSWER: Final = 1_024

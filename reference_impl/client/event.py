@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from reference_impl.client.surrogates import Halves
+from .surrogates import Halves
 
 TYPES: Final = (
     "message.start",

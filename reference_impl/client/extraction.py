@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from reference_impl.client.answer import Answer
-from reference_impl.client.chat_echo import Echo
-from reference_impl.client.chat_fields import BLOCKS, PARTS, opaque_of, part_text
-from reference_impl.client.messages import MessagesReader
-from reference_impl.client.payload import compact, decode, object_of, objects_of, text_of
-from reference_impl.client.responses import ResponsesReader
-from reference_impl.client.turn import Called, Piece, Thought, Turn, Words, answered, said
-from reference_impl.client.wire import Api, Reading
+from .answer import Answer
+from .chat_echo import Echo
+from .chat_fields import BLOCKS, PARTS, opaque_of, part_text
+from .messages import MessagesReader
+from .payload import compact, decode, object_of, objects_of, text_of
+from .responses import ResponsesReader
+from .turn import Called, Piece, Thought, Turn, Words, answered, said
+from .wire import Api, Reading
 
 FIELDS: Final = ("reasoning_content", "reasoning", "thinking")
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from reference_impl.client.payload import objects_of, text_of
-from reference_impl.client.turn import Piece, Thought, Turn, Words
+from .payload import objects_of, text_of
+from .turn import Piece, Thought, Turn, Words
 
 
 def thinking(turn: Turn) -> dict[str, Any]:

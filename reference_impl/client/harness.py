@@ -21,18 +21,18 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, TextIO
 from urllib.parse import urlsplit
 
-from reference_impl.client import extraction, record
-from reference_impl.client.answer import Answer
-from reference_impl.client.defects import HONEST, Defect
-from reference_impl.client.event import Event
-from reference_impl.client.likeness import REFERENCE, Likeness
-from reference_impl.client.options import Options, UnknownOption
-from reference_impl.client.payload import count_of, decode, object_of, objects_of, text_of
-from reference_impl.client.reporting import reports
-from reference_impl.client.request import Request, request
-from reference_impl.client.transport import Exchange, Server, Unreachable
-from reference_impl.client.turn import Turn, events_of
-from reference_impl.client.wire import Api
+from . import extraction, record
+from .answer import Answer
+from .defects import HONEST, Defect
+from .event import Event
+from .likeness import REFERENCE, Likeness
+from .options import Options, UnknownOption
+from .payload import count_of, decode, object_of, objects_of, text_of
+from .reporting import reports
+from .request import Request, request
+from .transport import Exchange, Server, Unreachable
+from .turn import Turn, events_of
+from .wire import Api
 
 PROTOCOL: Final = 1
 NAME: Final = "reference-client"

@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from reference_impl.client.event import TYPES
-from reference_impl.client.policy import MODELS, Policy
-from reference_impl.client.wire import Api
+from .event import TYPES
+from .policy import MODELS, Policy
+from .wire import Api
 
 LEVELS: Final = ("off", "low", "medium", "high", "max")
 SUMMARIES: Final = ("auto", "concise", "detailed")

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from reference_impl.client.call import Call
-from reference_impl.client.event import Report
-from reference_impl.client.payload import compact, text_of
-from reference_impl.client.speech import Speech
+from .call import Call
+from .event import Report
+from .payload import compact, text_of
+from .speech import Speech
 
 CALLS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 

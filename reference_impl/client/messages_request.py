@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from reference_impl.client import effort
-from reference_impl.client.ask import Ask
-from reference_impl.client.payload import decode, object_of
-from reference_impl.client.turn import Called, Piece, Thought, Turn, Words
+from . import effort
+from .ask import Ask
+from .payload import decode, object_of
+from .turn import Called, Piece, Thought, Turn, Words
 
 MOST_TOKENS: Final = 4_096
 

@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from reference_impl.client.ask import Ask
-from reference_impl.client.likeness import LEVELS, REFERENCE, SUMMARIES, Likeness
-from reference_impl.client.markers import Pair
-from reference_impl.client.payload import count_of, objects_of
-from reference_impl.client.policy import POLICIES
-from reference_impl.client.turn import Turn
-from reference_impl.client.wire import Reading
+from .ask import Ask
+from .likeness import LEVELS, REFERENCE, SUMMARIES, Likeness
+from .markers import Pair
+from .payload import count_of, objects_of
+from .policy import POLICIES
+from .turn import Turn
+from .wire import Reading
 
 SAMPLING: Final = ("temperature", "top_p", "seed", "stop")
 FLAGS: Final = ("include_thinking", "opened_by_prompt")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from reference_impl.client.event import Report
-from reference_impl.client.payload import count_of, object_of, text_of
+from .event import Report
+from .payload import count_of, object_of, text_of
 
 REASONS: Final = {
     "function_call": "tool_calls",

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from reference_impl.client.chat import ChatReader
-from reference_impl.client.event import Event
-from reference_impl.client.messages import MessagesReader
-from reference_impl.client.payload import decode
-from reference_impl.client.responses import ResponsesReader
-from reference_impl.client.sse import SseReader, TooLong
-from reference_impl.client.wire import Api, Reading, WireReader
+from .chat import ChatReader
+from .event import Event
+from .messages import MessagesReader
+from .payload import decode
+from .responses import ResponsesReader
+from .sse import SseReader, TooLong
+from .wire import Api, Reading, WireReader
 
 __all__ = ["Reader", "Reading"]
 

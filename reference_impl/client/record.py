@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from reference_impl.client import forms
-from reference_impl.client.likeness import Form
-from reference_impl.client.payload import object_of, objects_of, text_of
-from reference_impl.client.turn import Called, Piece, Role, Thought, Turn, Words
+from . import forms
+from .likeness import Form
+from .payload import object_of, objects_of, text_of
+from .turn import Called, Piece, Role, Thought, Turn, Words
 
 _ROLES: Final[Mapping[str, Role]] = {
     "system": "system",

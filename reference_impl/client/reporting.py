@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from reference_impl.client.defects import Defect
-from reference_impl.client.event import Event
-from reference_impl.client.likeness import Likeness
+from .defects import Defect
+from .event import Event
+from .likeness import Likeness
 
 Reports = Callable[[Event], Iterator[Event]]
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from reference_impl.client import chat_request, messages_request, responses_request
-from reference_impl.client.ask import Ask
-from reference_impl.client.wire import Api
+from . import chat_request, messages_request, responses_request
+from .ask import Ask
+from .wire import Api
 
 PATHS: Final[Mapping[Api, str]] = {
     "chat": "/chat/completions",

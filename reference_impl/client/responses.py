@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from reference_impl.client.event import Event, Report
-from reference_impl.client.outcome import error, finish, usage
-from reference_impl.client.payload import count_of, decode, object_of, text_of
-from reference_impl.client.responses_output import Output
-from reference_impl.client.speech import Speech
-from reference_impl.client.sse import Sse
-from reference_impl.client.wire import Reading
+from .event import Event, Report
+from .outcome import error, finish, usage
+from .payload import count_of, decode, object_of, text_of
+from .responses_output import Output
+from .speech import Speech
+from .sse import Sse
+from .wire import Reading
 
 TERMINAL: Final = frozenset(
     {"response.completed", "response.incomplete", "response.failed", "response.done"}

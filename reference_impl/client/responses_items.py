@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from reference_impl.client.call import Call
-from reference_impl.client.event import Report
-from reference_impl.client.payload import objects_of, text_of
-from reference_impl.client.speech import Speech
+from .call import Call
+from .event import Report
+from .payload import objects_of, text_of
+from .speech import Speech
 
 # Kinds of item that are calls -> where their arguments stand.
 CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input", "mcp_call": "arguments"}

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reference_impl.client.call import Call
-from reference_impl.client.event import Report
-from reference_impl.client.payload import count_of, objects_of, text_of
-from reference_impl.client.responses_items import (
+from .call import Call
+from .event import Report
+from .payload import count_of, objects_of, text_of
+from .responses_items import (
     CALLS,
     OURS,
     CallItem,
@@ -22,7 +22,7 @@ from reference_impl.client.responses_items import (
     ReasoningItem,
     Said,
 )
-from reference_impl.client.speech import Speech
+from .speech import Speech
 
 
 class Output:

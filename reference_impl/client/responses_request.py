@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from reference_impl.client import effort
-from reference_impl.client.ask import Ask
-from reference_impl.client.turn import Piece, Thought, Turn, Words
+from . import effort
+from .ask import Ask
+from .turn import Piece, Thought, Turn, Words
 
 
 def body(ask: Ask) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import os
 import re
 from typing import Final, Literal, TextIO
 
-from reference_impl.client.event import Event
+from .event import Event
 
 _DIM: Final = "\x1b[2m"
 _PLAIN: Final = "\x1b[0m"

@@ -5,7 +5,7 @@ Blocks are numbered from 0, one for each uninterrupted run of thinking or of tex
 
 from __future__ import annotations
 
-from reference_impl.client.event import Report
+from .event import Report
 
 
 class Speech:

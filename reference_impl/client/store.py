@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from reference_impl.client.likeness import Form
-from reference_impl.client.payload import decode
-from reference_impl.client.record import record_of, turn_of
-from reference_impl.client.turn import Turn
+from .likeness import Form
+from .payload import decode
+from .record import record_of, turn_of
+from .turn import Turn
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from reference_impl.client.event import Event
-from reference_impl.client.reader import Reader, Reading
-from reference_impl.client.request import Request
-from reference_impl.client.wire import Api
+from .event import Event
+from .reader import Reader, Reading
+from .request import Request
+from .wire import Api
 
 if TYPE_CHECKING:
     import httpx

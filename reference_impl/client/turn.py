@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from reference_impl.client.event import Event, Report
+from .event import Event, Report
 
 Role = Literal["system", "user", "assistant", "tool"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from reference_impl.client.event import Event
-from reference_impl.client.markers import Pair
-from reference_impl.client.sse import Sse
+from .event import Event
+from .markers import Pair
+from .sse import Sse
 
 Api = Literal["chat", "responses", "messages"]
 Ending = Literal["eof", "reset", "idle-timeout", "protocol-error", "client-closed"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from reference_impl.model.variants import folder
+from .variants import folder
 
 __all__ = ["folder"]

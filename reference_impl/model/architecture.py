@@ -6,7 +6,7 @@ from typing import Final
 
 from transformers import GenerationConfig, PreTrainedTokenizerBase, Qwen3Config, Qwen3ForCausalLM
 
-from reference_impl.model.vocabulary import CONTEXT, SIZE
+from .vocabulary import CONTEXT, SIZE
 
 HIDDEN: Final = 96
 

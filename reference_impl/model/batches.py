@@ -9,9 +9,9 @@ from typing import Final
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from reference_impl.model.corpus import Example
-from reference_impl.model.markers import VARIANTS
-from reference_impl.model.vocabulary import END_OF_TURN
+from .corpus import Example
+from .markers import VARIANTS
+from .vocabulary import END_OF_TURN
 
 _MARKERS: Final = VARIANTS["think"]
 

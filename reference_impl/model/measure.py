@@ -17,9 +17,9 @@ import torch
 from transformers import AutoTokenizer, Qwen3ForCausalLM
 from transformers import PreTrainedTokenizerBase as Tokenizer
 
-from reference_impl.model import batches, corpus
-from reference_impl.model.corpus.mix import surrounded
-from reference_impl.model.variants import WEIGHTS
+from . import batches, corpus
+from .corpus.mix import surrounded
+from .variants import WEIGHTS
 
 SEED: Final = 1001
 EACH: Final = 100  # examples of a kind and manner
@@ -39,7 +39,7 @@ class Trial:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m reference_impl.model.measure")
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}.measure")
     parser.add_argument("folder", type=Path, nargs="?", default=WEIGHTS)
     parser.add_argument("--each", type=int, default=EACH, help=f"examples a cell; default {EACH}")
     parser.add_argument("--misses", action="store_true", help="show what was wrong, on stderr")

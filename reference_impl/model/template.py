@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from reference_impl.model.markers import Markers
+from .markers import Markers
 
 TEMPLATE_FILE: Final = "chat_template.jinja"
 

@@ -17,9 +17,9 @@ import torch
 from torch.nn.functional import cross_entropy
 from transformers import AutoTokenizer, PreTrainedTokenizerBase, Qwen3ForCausalLM
 
-from reference_impl.model import architecture, corpus, vocabulary
-from reference_impl.model.batches import Batch, padded, row
-from reference_impl.model.markers import VARIANTS
+from . import architecture, corpus, vocabulary
+from .batches import Batch, padded, row
+from .markers import VARIANTS
 
 SEED: Final = 7
 STEPS: Final = 2000
@@ -32,7 +32,7 @@ REPORT_EVERY: Final = 100  # steps
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m reference_impl.model.train")
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}.train")
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("weights"))
     parser.add_argument("--steps", type=int, default=STEPS, help=f"default {STEPS}")
     options = parser.parse_args(arguments)

@@ -1,6 +1,6 @@
 """Folders of the model under other markers, written from the one that is shipped.
 
-`python -m reference_impl.model.variants VARIANT DIR` writes one, for a server's `--model DIR`.
+`python -m conformance.reference.model.variants VARIANT DIR` writes one, for `--model DIR`.
 The weights are the same in all: only the tokenizer's names of two ids and the chat template differ.
 """
 
@@ -16,8 +16,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from reference_impl.model.markers import VARIANTS, Markers
-from reference_impl.model.template import TEMPLATE_FILE, template
+from .markers import VARIANTS, Markers
+from .template import TEMPLATE_FILE, template
 
 BASE: Final = "think"
 WEIGHTS: Final = Path(__file__).with_name("weights")
@@ -95,7 +95,7 @@ def _known(variant: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m reference_impl.model.variants")
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}.variants")
     parser.add_argument("variant", choices=tuple(VARIANTS))
     parser.add_argument("folder", type=Path)
     options = parser.parse_args(arguments)

@@ -13,8 +13,8 @@ from typing import Final
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from reference_impl.model.markers import Markers
-from reference_impl.model.template import TEMPLATE_FILE, template
+from .markers import Markers
+from .template import TEMPLATE_FILE, template
 
 SIZE: Final = 512
 CONTEXT: Final = 1024  # tokens

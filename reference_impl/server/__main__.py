@@ -1,4 +1,4 @@
-"""Runs the server: `python -m reference_impl.server --port 0 --port-file FILE`."""
+"""Runs the server: `python -m conformance.reference server --port 0 --port-file FILE`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from reference_impl.model import folder
-from reference_impl.server.app import application
-from reference_impl.server.defects import DEFECTS
-from reference_impl.server.engine import Engine, EngineError
-from reference_impl.server.listening import serve
-from reference_impl.server.options import Options, parse
-from reference_impl.server.service import Service
+from ..model import folder
+from .app import application
+from .defects import DEFECTS
+from .engine import Engine, EngineError
+from .listening import serve
+from .options import Options, parse
+from .service import Service
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -15,15 +15,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from reference_impl.server import chat, messages, responses
-from reference_impl.server.defects import Defect, hooked
-from reference_impl.server.fields import Fields, decoded
-from reference_impl.server.models import entry, listed
-from reference_impl.server.plan import Plan
-from reference_impl.server.refusal import Refusal, anthropic_error, openai_error
-from reference_impl.server.sending import JSON, Body, EventStream
-from reference_impl.server.service import Service
-from reference_impl.server.wire import Wire, encoded, framed
+from . import chat, messages, responses
+from .defects import Defect, hooked
+from .fields import Fields, decoded
+from .models import entry, listed
+from .plan import Plan
+from .refusal import Refusal, anthropic_error, openai_error
+from .sending import JSON, Body, EventStream
+from .service import Service
+from .wire import Wire, encoded, framed
 
 Planner = Callable[[Service, Fields, Headers], Plan]
 Envelope = Callable[[Refusal], Mapping[str, Any]]

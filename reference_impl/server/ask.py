@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reference_impl.server.engine import Limits, Prompt, PromptError, PromptTooLong
-from reference_impl.server.refusal import Refusal
-from reference_impl.server.service import Service
-from reference_impl.server.settings import Model
-from reference_impl.server.turns import Turn
+from .engine import Limits, Prompt, PromptError, PromptTooLong
+from .refusal import Refusal
+from .service import Service
+from .settings import Model
+from .turns import Turn
 
 
 @dataclass(frozen=True, slots=True)

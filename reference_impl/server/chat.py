@@ -6,23 +6,23 @@ from typing import Any, Final
 
 from starlette.datastructures import Headers
 
-from reference_impl.server.ask import check_model, prompted
-from reference_impl.server.chat_body import ChatBody
-from reference_impl.server.chat_request import (
+from .ask import check_model, prompted
+from .chat_body import ChatBody
+from .chat_request import (
     ChatRequest,
     asked,
     check_supported,
     switched,
     wanted_effort,
 )
-from reference_impl.server.chat_stream import ChatShape, ChatStream, Showing
-from reference_impl.server.defects import Scene
-from reference_impl.server.effort import Effort, leaving_room
-from reference_impl.server.fields import Fields, typed
-from reference_impl.server.plan import Plan
-from reference_impl.server.projection import projected
-from reference_impl.server.service import Service
-from reference_impl.server.settings import Settings
+from .chat_stream import ChatShape, ChatStream, Showing
+from .defects import Scene
+from .effort import Effort, leaving_room
+from .fields import Fields, typed
+from .plan import Plan
+from .projection import projected
+from .service import Service
+from .settings import Settings
 
 _YES: Final = frozenset({"1", "true", "yes"})
 

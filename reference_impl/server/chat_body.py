@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reference_impl.server.wire import Wire
+from .wire import Wire
 
 _TEXTS = ("content", "reasoning_content", "reasoning")
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from reference_impl.server.ask import Ask
-from reference_impl.server.effort import Effort, effort
-from reference_impl.server.engine import Limits
-from reference_impl.server.fields import (
+from .ask import Ask
+from .effort import Effort, effort
+from .engine import Limits
+from .fields import (
     Count,
     SeedNumber,
     Share,
@@ -21,7 +21,7 @@ from reference_impl.server.fields import (
     stops,
     unsupported,
 )
-from reference_impl.server.turns import Turn, assistant, called, function_tool
+from .turns import Turn, assistant, called, function_tool
 
 
 class TextPart(msgspec.Struct, tag="text"):

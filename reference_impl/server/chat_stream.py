@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from reference_impl.server.engine import (
+from .engine import (
     Finish,
     ReasoningDelta,
     Start,
@@ -21,10 +21,10 @@ from reference_impl.server.engine import (
     ToolCall,
     Usage,
 )
-from reference_impl.server.refusal import openai_error
-from reference_impl.server.stamp import Stamp
-from reference_impl.server.summary import Told
-from reference_impl.server.wire import DONE, Wire
+from .refusal import openai_error
+from .stamp import Stamp
+from .summary import Told
+from .wire import DONE, Wire
 
 Showing = Literal["hidden", "wrapped", "reasoning_content", "reasoning"]
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from reference_impl.server.refusal import Refusal
+from .refusal import Refusal
 
 OFF: Final = "none"
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, TypeVar
 import msgspec
 from msgspec import Meta
 
-from reference_impl.server.refusal import Refusal
+from .refusal import Refusal
 
 Fields = dict[str, Any]
 Structure = TypeVar("Structure", bound=msgspec.Struct)

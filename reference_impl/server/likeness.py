@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from reference_impl.server.settings import Settings
+from .settings import Settings
 
 REFERENCE: Final = "reference"
 

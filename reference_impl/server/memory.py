@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final
 
-from reference_impl.server.refusal import Refusal
-from reference_impl.server.turns import Turn
-from reference_impl.server.wire import encoded
+from .refusal import Refusal
+from .turns import Turn
+from .wire import encoded
 
 MOST_RESPONSES: Final = 1024
 MOST_BYTES: Final = 32 * 1024 * 1024

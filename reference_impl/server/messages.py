@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from starlette.datastructures import Headers
 
-from reference_impl.server.ask import check_model, prompted
-from reference_impl.server.defects import Scene
-from reference_impl.server.fields import Fields, typed
-from reference_impl.server.messages_body import MessagesBody
-from reference_impl.server.messages_request import MessagesRequest, asked, wanted_effort
-from reference_impl.server.messages_stream import Display, MessagesShape, MessagesStream
-from reference_impl.server.plan import Plan
-from reference_impl.server.projection import projected
-from reference_impl.server.service import Service
-from reference_impl.server.settings import Settings
+from .ask import check_model, prompted
+from .defects import Scene
+from .fields import Fields, typed
+from .messages_body import MessagesBody
+from .messages_request import MessagesRequest, asked, wanted_effort
+from .messages_stream import Display, MessagesShape, MessagesStream
+from .plan import Plan
+from .projection import projected
+from .service import Service
+from .settings import Settings
 
 
 def plan(service: Service, fields: Fields, headers: Headers) -> Plan:

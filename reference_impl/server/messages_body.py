@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
-from reference_impl.server.refusal import anthropic_error
-from reference_impl.server.wire import Wire
+from .refusal import anthropic_error
+from .wire import Wire
 
 # Delta type -> the field that it adds to, of the delta and of the block.
 _ADDS: Final = {

@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from reference_impl.server.ask import Ask
-from reference_impl.server.effort import Effort, effort
-from reference_impl.server.engine import Limits
-from reference_impl.server.fields import Count, Share, StopStrings, Temperature, stops, unsupported
-from reference_impl.server.refusal import Refusal
-from reference_impl.server.sealing import BrokenSeal, Seal
-from reference_impl.server.turns import Turn, assistant, called, function_tool
+from .ask import Ask
+from .effort import Effort, effort
+from .engine import Limits
+from .fields import Count, Share, StopStrings, Temperature, stops, unsupported
+from .refusal import Refusal
+from .sealing import BrokenSeal, Seal
+from .turns import Turn, assistant, called, function_tool
 
 
 class Text(msgspec.Struct, tag="text"):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from reference_impl.server.engine import (
+from .engine import (
     Finish,
     ReasoningDelta,
     Start,
@@ -20,11 +20,11 @@ from reference_impl.server.engine import (
     ToolCall,
     Usage,
 )
-from reference_impl.server.refusal import anthropic_error
-from reference_impl.server.sealing import Seal
-from reference_impl.server.stamp import Stamp
-from reference_impl.server.summary import Told
-from reference_impl.server.wire import Wire
+from .refusal import anthropic_error
+from .sealing import Seal
+from .stamp import Stamp
+from .summary import Told
+from .wire import Wire
 
 Display = Literal["shown", "omitted", "redacted"]
 _STOPS: Final = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.server.ask import check_model
-from reference_impl.server.service import Service
+from .ask import check_model
+from .service import Service
 
 
 def listed(service: Service) -> dict[str, Any]:

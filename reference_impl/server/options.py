@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from reference_impl.server.defects import DEFECTS, Defect
-from reference_impl.server.likeness import LIKENESSES, REFERENCE
-from reference_impl.server.settings import Settings
+from .defects import DEFECTS, Defect
+from .likeness import LIKENESSES, REFERENCE
+from .settings import Settings
 
-_PROG: Final = "python -m reference_impl.server"
+_PROG: Final = f"python -m {__package__}"
 _VARIANTS: Final = ("think", "bracket", "plain", "prompt-opened")
 
 

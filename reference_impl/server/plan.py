@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from reference_impl.server.defects import Scene
-from reference_impl.server.wire import Wire
+from .defects import Scene
+from .wire import Wire
 
 
 class Whole(Protocol):

@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing
 from typing import Final, Protocol, TypeVar
 
-from reference_impl.server.engine import EngineError
-from reference_impl.server.summary import Told
-from reference_impl.server.wire import Wire
+from .engine import EngineError
+from .summary import Told
+from .wire import Wire
 
 _log: Final = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from reference_impl.server.paragraphs import Paragraphs, Whole
-from reference_impl.server.responses_items import (
+from .paragraphs import Paragraphs, Whole
+from .responses_items import (
     ADDED,
     CLOSED,
     PART_ADDED,
@@ -15,7 +15,7 @@ from reference_impl.server.responses_items import (
     Said,
     Status,
 )
-from reference_impl.server.settings import SummaryCarrier, SummaryParts
+from .settings import SummaryCarrier, SummaryParts
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,22 +7,22 @@ from contextlib import aclosing
 
 from starlette.datastructures import Headers
 
-from reference_impl.server.ask import Ask, check_model, prompted
-from reference_impl.server.defects import Scene
-from reference_impl.server.fields import Fields, typed
-from reference_impl.server.plan import Plan
-from reference_impl.server.projection import Events, projected
-from reference_impl.server.reasoning_item import ThinkingShape
-from reference_impl.server.responses_body import ResponsesBody
-from reference_impl.server.responses_input import turns
-from reference_impl.server.responses_request import ResponsesRequest, asked, check_supported
-from reference_impl.server.responses_resource import Resource
-from reference_impl.server.responses_stream import ResponsesShape, ResponsesStream
-from reference_impl.server.service import Service
-from reference_impl.server.settings import Settings
-from reference_impl.server.summary import Summariser, Told
-from reference_impl.server.turns import Turn
-from reference_impl.server.wire import Wire
+from .ask import Ask, check_model, prompted
+from .defects import Scene
+from .fields import Fields, typed
+from .plan import Plan
+from .projection import Events, projected
+from .reasoning_item import ThinkingShape
+from .responses_body import ResponsesBody
+from .responses_input import turns
+from .responses_request import ResponsesRequest, asked, check_supported
+from .responses_resource import Resource
+from .responses_stream import ResponsesShape, ResponsesStream
+from .service import Service
+from .settings import Settings
+from .summary import Summariser, Told
+from .turns import Turn
+from .wire import Wire
 
 
 def plan(service: Service, fields: Fields, headers: Headers) -> Plan:

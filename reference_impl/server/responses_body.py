@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reference_impl.server.refusal import openai_error
-from reference_impl.server.wire import Wire
+from .refusal import openai_error
+from .wire import Wire
 
 
 class ResponsesBody:

@@ -13,10 +13,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from reference_impl.server.fields import typed, unsupported
-from reference_impl.server.refusal import Refusal
-from reference_impl.server.sealing import BrokenSeal, Seal
-from reference_impl.server.turns import Turn, assistant, called
+from .fields import typed, unsupported
+from .refusal import Refusal
+from .sealing import BrokenSeal, Seal
+from .turns import Turn, assistant, called
 
 
 class InputText(msgspec.Struct, tag="input_text"):

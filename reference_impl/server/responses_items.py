@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from reference_impl.server.engine import ToolCall
+from .engine import ToolCall
 
 Said = tuple[str, dict[str, Any]]
 Status = Literal["completed", "incomplete"]

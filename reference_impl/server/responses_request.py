@@ -8,12 +8,12 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from reference_impl.server.ask import Ask
-from reference_impl.server.effort import LEVELS, effort
-from reference_impl.server.engine import Limits
-from reference_impl.server.fields import Count, Share, Temperature, unsupported
-from reference_impl.server.settings import SummaryStyle
-from reference_impl.server.turns import Turn, function_tool
+from .ask import Ask
+from .effort import LEVELS, effort
+from .engine import Limits
+from .fields import Count, Share, Temperature, unsupported
+from .settings import SummaryStyle
+from .turns import Turn, function_tool
 
 ENCRYPTED: Final = "reasoning.encrypted_content"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from reference_impl.server.engine import Usage
-from reference_impl.server.responses_request import ResponsesRequest
+from .engine import Usage
+from .responses_request import ResponsesRequest
 
 
 @dataclass(frozen=True, slots=True)

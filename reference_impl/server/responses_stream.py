@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from reference_impl.server.engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
-from reference_impl.server.reasoning_item import ReasoningItem, ThinkingShape
-from reference_impl.server.responses_items import CLOSED, CallItem, MessageItem, Said, Status
-from reference_impl.server.responses_resource import Resource
-from reference_impl.server.stamp import Stamp
-from reference_impl.server.summary import SummaryDelta, SummaryEnd, SummaryFailed, Told
-from reference_impl.server.turns import Turn, assistant, called
-from reference_impl.server.wire import Wire
+from .engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
+from .reasoning_item import ReasoningItem, ThinkingShape
+from .responses_items import CLOSED, CallItem, MessageItem, Said, Status
+from .responses_resource import Resource
+from .stamp import Stamp
+from .summary import SummaryDelta, SummaryEnd, SummaryFailed, Told
+from .turns import Turn, assistant, called
+from .wire import Wire
 
 Item = ReasoningItem | MessageItem | CallItem
 

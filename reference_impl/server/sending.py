@@ -16,8 +16,8 @@ from typing import Any, Final, TypeVar
 
 from starlette.types import Receive, Scope, Send
 
-from reference_impl.server.plan import Whole
-from reference_impl.server.wire import Wire, encoded
+from .plan import Whole
+from .wire import Wire, encoded
 
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 JSON: Final = "application/json"

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from reference_impl.server.defects import Defect, Scene, hooked
-from reference_impl.server.memory import Memory
-from reference_impl.server.projection import Events
-from reference_impl.server.sealing import Seal
-from reference_impl.server.settings import Model, Settings
-from reference_impl.server.stamp import Stamp
-from reference_impl.server.summary import Told
+from .defects import Defect, Scene, hooked
+from .memory import Memory
+from .projection import Events
+from .sealing import Seal
+from .settings import Model, Settings
+from .stamp import Stamp
+from .summary import Told
 
 
 def _key() -> bytes:

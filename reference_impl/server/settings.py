@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from reference_impl.server.effort import LEVELS
-from reference_impl.server.engine import Generates
+from .effort import LEVELS
+from .engine import Generates
 
 ChatReasoning = Literal["strip", "wrap", "reasoning_content", "reasoning"]
 SummaryStyle = Literal["auto", "concise", "detailed"]

@@ -14,8 +14,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
 
-from reference_impl.model.prompts import CONCISE, DETAILED
-from reference_impl.server.engine import (
+from ..model.prompts import CONCISE, DETAILED
+from .engine import (
     EngineError,
     EngineEvent,
     Finish,
@@ -25,7 +25,7 @@ from reference_impl.server.engine import (
     TextDelta,
     Usage,
 )
-from reference_impl.server.settings import Model, SummaryFailure, SummaryStyle
+from .settings import Model, SummaryFailure, SummaryStyle
 
 _log: Final = logging.getLogger(__name__)
 

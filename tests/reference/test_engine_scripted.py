@@ -6,7 +6,7 @@ import pytest
 
 from reference_impl.server.engine import EngineError, Limits, Prompt, PromptError, Start, TextDelta
 from reference_impl.server.engine.api import Generates
-from reference_impl.server.engine.scripted import ScriptedEngine
+from tests.reference.scripted_engine import ScriptedEngine
 
 PROMPT = Prompt((1,), opens_thinking=False)
 

@@ -17,11 +17,11 @@ from reference_impl.server.app import application
 from reference_impl.server.defects import Api
 from reference_impl.server.engine import Engine, ReasoningDelta, Start, TextDelta
 from reference_impl.server.engine.generation import Generation
-from reference_impl.server.engine.scripted import ScriptedEngine, Step
 from reference_impl.server.sending import Outbox
 from reference_impl.server.service import Service
 from tests.reference.driving import Connection, scope
 from tests.reference.scenes import DIALECTS, PATHS
+from tests.reference.scripted_engine import ScriptedEngine, Step
 
 COUNT = "Count to 9."
 ASKED: dict[Api, dict[str, Any]] = {

@@ -22,12 +22,12 @@ from reference_impl.server.engine import (
     ToolCall,
     Usage,
 )
-from reference_impl.server.engine.scripted import ScriptedEngine
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
 from reference_impl.server.stamp import Stamp
 from reference_impl.server.wire import DONE, Wire
 from tests.reference.driving import Answer, told
+from tests.reference.scripted_engine import ScriptedEngine
 
 PATH = "/v1/chat/completions"
 USAGE = Usage(7, 20, 6)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from reference_impl.server.app import application
 from reference_impl.server.effort import LEVELS
 from reference_impl.server.engine import Finish, PromptError, PromptTooLong, Start, TextDelta, Usage
-from reference_impl.server.engine.scripted import ScriptedEngine
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
 from tests.reference.driving import Answer, told
 from tests.reference.scenes import PATHS
+from tests.reference.scripted_engine import ScriptedEngine
 
 SAID = (Start(3), TextDelta("4"), Finish("stop", Usage(3, 2, 0)))
 USER = {"role": "user", "content": "2 + 2?"}

@@ -19,10 +19,10 @@ from reference_impl.server.engine import (
     ToolCall,
     Usage,
 )
-from reference_impl.server.engine.scripted import ScriptedEngine
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
 from tests.reference.driving import Answer, told
+from tests.reference.scripted_engine import ScriptedEngine
 from tests.reference.turns import events, responses_turns
 
 PATH = "/v1/responses"

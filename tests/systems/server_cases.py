@@ -34,11 +34,11 @@ from reference_impl.server.engine import (
     Usage,
 )
 from reference_impl.server.engine.markers import find_markers
-from reference_impl.server.engine.scripted import ScriptedEngine, Step
 from reference_impl.server.likeness import LIKENESSES
 from reference_impl.server.service import Service
 from tests.reference.driving import Answer, told
 from tests.reference.scenes import PATHS
+from tests.reference.scripted_engine import ScriptedEngine, Step
 
 FOLDER: Final = Path(__file__).parent / "cases"
 SYSTEMS: Final = {"neuron": "helexa", "ogx": "ogx"}

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from reference_impl.client.defects.defect import Defect
-from reference_impl.client.defects.hearing import HEARING
-from reference_impl.client.defects.telling import TELLING
+from .defect import Defect
+from .hearing import HEARING
+from .telling import TELLING
 
 __all__ = ["DEFECTS", "HONEST", "Defect"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from reference_impl.client.defects.defect import Defect, Reports
-from reference_impl.client.event import Event
+from ..event import Event
+from .defect import Defect, Reports
 
 AGREES: Final = "thinking/client/agrees-with-wire"
 SHOWN: Final = "stripping/opt-in/shown-when-asked"

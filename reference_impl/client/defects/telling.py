@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from reference_impl.client.ask import Ask
-from reference_impl.client.defects.defect import Defect, Record
-from reference_impl.client.request import OPT_IN, Request
-from reference_impl.client.turn import Thought, Turn
+from ..ask import Ask
+from ..request import OPT_IN, Request
+from ..turn import Thought, Turn
+from .defect import Defect, Record
 
 Message = dict[str, Any]
 _THINKING: Final = ("reasoning_content", "thinking", "blocks")

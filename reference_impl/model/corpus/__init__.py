@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reference_impl.model.corpus.example import Call, Example, Message, Thought, Tool
-from reference_impl.model.corpus.mix import KINDS, draw
+from .example import Call, Example, Message, Thought, Tool
+from .mix import KINDS, draw
 
 __all__ = ["KINDS", "Call", "Example", "Message", "Thought", "Tool", "draw"]

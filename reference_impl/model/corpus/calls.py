@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from reference_impl.model.corpus import sums
-from reference_impl.model.corpus.example import Call, Example, Thought, Tool, worded
+from . import sums
+from .example import Call, Example, Thought, Tool, worded
 
 # The calculator most often: it is the one that scenarios and documents name.
 ADDERS: Final = ("calculator", "calculator", "calculator", "add", "sum", "math")

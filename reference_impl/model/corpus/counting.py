@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from reference_impl.model.corpus.example import Example, Thought, asked
+from .example import Example, Thought, asked
 
 LOW: Final = 2
 HIGH: Final = 20

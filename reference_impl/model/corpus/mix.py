@@ -7,8 +7,8 @@ from dataclasses import replace
 from random import Random
 from typing import Final
 
-from reference_impl.model.corpus import calls, counting, results, summaries, sums, talk, writing
-from reference_impl.model.corpus.example import Example, Message
+from . import calls, counting, results, summaries, sums, talk, writing
+from .example import Example, Message
 
 Kind = Callable[[Random], Example]
 # Shares out of the sum of all.

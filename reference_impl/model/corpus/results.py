@@ -10,8 +10,8 @@ from dataclasses import replace
 from random import Random
 from typing import Final
 
-from reference_impl.model.corpus import calls
-from reference_impl.model.corpus.example import Example, Message, Thought
+from . import calls
+from .example import Example, Message, Thought
 
 FAILURES: Final = (
     "error",

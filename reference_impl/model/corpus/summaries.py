@@ -6,9 +6,9 @@ from collections.abc import Callable
 from random import Random
 from typing import Final
 
-from reference_impl.model import prompts
-from reference_impl.model.corpus import calls, counting, results, sums, talk, writing
-from reference_impl.model.corpus.example import Example, Message, Thought, asked
+from .. import prompts
+from . import calls, counting, results, sums, talk, writing
+from .example import Example, Message, Thought, asked
 
 # What OGX 1.5.0 sends upstream for a summary (its provider inline::builtin, MIT licence).
 OGX_SYSTEM: Final = "You are a helpful assistant that summarizes reasoning traces."

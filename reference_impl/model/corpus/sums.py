@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from reference_impl.model.corpus.example import Example, Thought, worded
+from .example import Example, Thought, worded
 
 WORDINGS: Final = (
     "What is {a} + {b}?",

@@ -6,7 +6,7 @@ from random import Random
 from string import ascii_lowercase
 from typing import Final
 
-from reference_impl.model.corpus.example import Example, Thought, asked
+from .example import Example, Thought, asked
 
 REFUSAL: Final = "I can add, count, draw and summarise."
 _KNOWN: Final = {

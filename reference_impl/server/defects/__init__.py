@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reference_impl.server.defects.catalogue import DEFECTS
-from reference_impl.server.defects.defect import Api, Defect, Scene, hooked
+from .catalogue import DEFECTS
+from .defect import Api, Defect, Scene, hooked
 
 __all__ = ["DEFECTS", "Api", "Defect", "Scene", "hooked"]

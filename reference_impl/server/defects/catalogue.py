@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from reference_impl.server.defects.of_chat import OF_CHAT
-from reference_impl.server.defects.of_events import OF_EVENTS
-from reference_impl.server.defects.of_messages import OF_MESSAGES
-from reference_impl.server.defects.of_responses import OF_RESPONSES
-from reference_impl.server.defects.of_sending import OF_SENDING
+from .of_chat import OF_CHAT
+from .of_events import OF_EVENTS
+from .of_messages import OF_MESSAGES
+from .of_responses import OF_RESPONSES
+from .of_sending import OF_SENDING
 
 _ALL: Final = (*OF_EVENTS, *OF_CHAT, *OF_RESPONSES, *OF_MESSAGES, *OF_SENDING)
 DEFECTS: Final = {defect.name: defect for defect in _ALL}

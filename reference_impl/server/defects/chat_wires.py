@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reference_impl.server.defects.defect import Scene
-from reference_impl.server.defects.wires import Source, fields
-from reference_impl.server.wire import DONE, Wire
+from ..wire import DONE, Wire
+from .defect import Scene
+from .wires import Source, fields
 
 
 def _choice(wire: Wire) -> Mapping[str, Any]:

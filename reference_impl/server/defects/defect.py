@@ -12,9 +12,9 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from reference_impl.server.projection import Events
-from reference_impl.server.summary import Told
-from reference_impl.server.wire import Wire
+from ..projection import Events
+from ..summary import Told
+from ..wire import Wire
 
 Api = Literal["chat", "responses", "messages"]
 Item = TypeVar("Item")

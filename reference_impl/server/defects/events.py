@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from reference_impl.server.defects.defect import Scene
-from reference_impl.server.engine import (
+from ..engine import (
     Finish,
     ReasoningDelta,
     Start,
@@ -14,7 +13,8 @@ from reference_impl.server.engine import (
     ToolCall,
     Usage,
 )
-from reference_impl.server.summary import SummaryDelta, SummaryEnd, Told
+from ..summary import SummaryDelta, SummaryEnd, Told
+from .defect import Scene
 
 Source = AsyncIterator[Told]
 TORN = "\ufffd"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from reference_impl.server.defects.defect import Scene
+from .defect import Scene
 
 Source = AsyncIterator[bytes]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from reference_impl.server.defects import chat_wires
-from reference_impl.server.defects.defect import Defect
-from reference_impl.server.defects.wires import doubled, is_chat_usage, lost
+from . import chat_wires
+from .defect import Defect
+from .wires import doubled, is_chat_usage, lost
 
 OF_CHAT: Final = (
     Defect(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from reference_impl.server.defects import events
-from reference_impl.server.defects.defect import Defect
+from . import events
+from .defect import Defect
 
 OF_EVENTS: Final = (
     Defect(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from reference_impl.server.defects import messages_wires
-from reference_impl.server.defects.defect import Defect
-from reference_impl.server.defects.wires import edited, lost, named
+from . import messages_wires
+from .defect import Defect
+from .wires import edited, lost, named
 
 OF_MESSAGES: Final = (
     Defect(

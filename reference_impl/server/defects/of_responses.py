@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from reference_impl.server.defects import responses_wires
-from reference_impl.server.defects.defect import Defect
-from reference_impl.server.defects.wires import doubled, edited, lost, named
+from . import responses_wires
+from .defect import Defect
+from .wires import doubled, edited, lost, named
 
 OF_RESPONSES: Final = (
     Defect(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from reference_impl.server.defects import frames, wires
-from reference_impl.server.defects.defect import Defect
+from . import frames, wires
+from .defect import Defect
 
 OF_SENDING: Final = (
     Defect(

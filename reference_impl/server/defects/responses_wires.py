@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference_impl.server.defects.defect import Scene
-from reference_impl.server.defects.wires import Claim, Source, fields, moved
-from reference_impl.server.wire import Wire
+from ..wire import Wire
+from .defect import Scene
+from .wires import Claim, Source, fields, moved
 
 
 def is_item(*types: str, at: str = "added") -> Claim:

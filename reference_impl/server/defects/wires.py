@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from reference_impl.server.defects.defect import Scene, WireHook
-from reference_impl.server.wire import Wire
+from ..wire import Wire
+from .defect import Scene, WireHook
 
 Source = AsyncIterator[Wire]
 Claim = Callable[[Wire], bool]

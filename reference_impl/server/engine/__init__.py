@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reference_impl.server.engine.api import Engine, Generates, Limits, Prompt, Stream
-from reference_impl.server.engine.errors import EngineError, PromptError, PromptTooLong
-from reference_impl.server.engine.events import (
+from .api import Engine, Generates, Limits, Prompt, Stream
+from .errors import EngineError, PromptError, PromptTooLong
+from .events import (
     EngineEvent,
     Finish,
     ReasoningDelta,
@@ -13,7 +13,7 @@ from reference_impl.server.engine.events import (
     ToolCall,
     Usage,
 )
-from reference_impl.server.engine.markers import Markers
+from .markers import Markers
 
 __all__ = [
     "Engine",

@@ -8,14 +8,14 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from reference_impl.server.engine.errors import EngineError, PromptError, PromptTooLong
-from reference_impl.server.engine.events import EngineEvent
-from reference_impl.server.engine.markers import Markers
+from .errors import EngineError, PromptError, PromptTooLong
+from .events import EngineEvent
+from .markers import Markers
 
 if TYPE_CHECKING:
-    from reference_impl.server.engine.generation import Generation
-    from reference_impl.server.engine.loop import Loop
-    from reference_impl.server.engine.prompting import Prompter
+    from .generation import Generation
+    from .loop import Loop
+    from .prompting import Prompter
 
 __all__ = [
     "Engine",
@@ -81,7 +81,7 @@ class Stream(Protocol):
 
 
 class Generates(Protocol):
-    """The part of `Engine` that APIs use; `ScriptedEngine` is another."""
+    """The part of `Engine` that APIs use."""
 
     @property
     def markers(self) -> Markers | None: ...
@@ -123,7 +123,7 @@ class Engine:
         each step. Raises EngineError where the folder holds no such model, has no chat template,
         or lacks one of `think_markers` as a token.
         """
-        from reference_impl.server.engine.loading import load  # noqa: PLC0415 - torch takes seconds
+        from .loading import load  # noqa: PLC0415 - torch takes seconds
 
         prompter, loop = load(
             folder,
@@ -171,7 +171,7 @@ class Engine:
         The end of `parent` by cancellation ends this one too.
         Raises EngineError when the engine is closed, PromptTooLong as `prompt` does.
         """
-        from reference_impl.server.engine.generation import Generation  # noqa: PLC0415 - as above
+        from .generation import Generation  # noqa: PLC0415 - as above
 
         return Generation(self._loop, self._prompter, prompt, limits, parent)
 

@@ -12,11 +12,11 @@ import torch
 from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer
 
-from reference_impl.server.engine.batch import Batch
-from reference_impl.server.engine.fused_step import FusedStep
-from reference_impl.server.engine.model_step import ModelStep
-from reference_impl.server.engine.round_robin import RoundRobin
-from reference_impl.server.engine.slots import SlotBatch, Step
+from .batch import Batch
+from .fused_step import FusedStep
+from .model_step import ModelStep
+from .round_robin import RoundRobin
+from .slots import SlotBatch, Step
 
 TOLERANCE: Final = {torch.float32: 1e-3}
 ROUGH_TOLERANCE: Final = 0.1

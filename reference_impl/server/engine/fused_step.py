@@ -19,7 +19,7 @@ import torch.nn.functional as F  # noqa: N812 - so it is called everywhere
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from reference_impl.server.engine.slots import Aim
+from .slots import Aim
 
 STATIC_ROTATIONS: Final = frozenset({"default", "linear", "llama3", "yarn"})
 """Kinds whose angles depend on the position alone, not on how long the row is."""

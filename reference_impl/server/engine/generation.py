@@ -7,12 +7,12 @@ import weakref
 from collections import deque
 from typing import Self
 
-from reference_impl.server.engine.api import Limits, Prompt, Stream
-from reference_impl.server.engine.errors import EngineError
-from reference_impl.server.engine.events import EngineEvent, Finish, Start
-from reference_impl.server.engine.loop import Loop
-from reference_impl.server.engine.prompting import Prompter
-from reference_impl.server.engine.work import Outcome, Work
+from .api import Limits, Prompt, Stream
+from .errors import EngineError
+from .events import EngineEvent, Finish, Start
+from .loop import Loop
+from .prompting import Prompter
+from .work import Outcome, Work
 
 
 class Generation:

@@ -14,12 +14,12 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
-from reference_impl.server.engine.errors import EngineError
-from reference_impl.server.engine.fitting import batch_for
-from reference_impl.server.engine.loop import Loop
-from reference_impl.server.engine.markers import TOOLS, find_markers, named_markers
-from reference_impl.server.engine.phases import Vocabulary
-from reference_impl.server.engine.prompting import Prompter
+from .errors import EngineError
+from .fitting import batch_for
+from .loop import Loop
+from .markers import TOOLS, find_markers, named_markers
+from .phases import Vocabulary
+from .prompting import Prompter
 
 SMALL: Final = 100_000_000
 """Parameters below which a second thread costs more than it computes."""

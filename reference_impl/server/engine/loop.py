@@ -17,10 +17,10 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from reference_impl.server.engine.batch import Batch
-from reference_impl.server.engine.errors import EngineError
-from reference_impl.server.engine.sampling import choose
-from reference_impl.server.engine.work import Outcome, Work
+from .batch import Batch
+from .errors import EngineError
+from .sampling import choose
+from .work import Outcome, Work
 
 PREFILL: Final = 8192
 """Cells (prompts times the longest of them) that one prefill may have, unless it is one prompt."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from reference_impl.server.engine.errors import EngineError
+from .errors import EngineError
 
 THINKING: Final = re.compile(r"think|thought|reason|inner|channel", re.IGNORECASE)
 TOOLS: Final = re.compile(r"tool_?call", re.IGNORECASE)

@@ -6,7 +6,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache, CacheLayerMixin
 
-from reference_impl.server.engine.slots import Aim
+from .slots import Aim
 
 
 class ModelStep:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from reference_impl.server.engine.markers import Markers
+from .markers import Markers
 
 Render = Callable[[bool], str]
 """The rendered conversation, with or without the beginning of an answer."""

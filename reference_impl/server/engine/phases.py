@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from reference_impl.server.engine.markers import Markers
+from .markers import Markers
 
 
 class Phase(Enum):

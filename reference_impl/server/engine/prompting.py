@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from transformers import PreTrainedTokenizerBase
 
-from reference_impl.server.engine.api import Limits, Prompt
-from reference_impl.server.engine.errors import PromptError, PromptTooLong
-from reference_impl.server.engine.opened import opens_thinking
-from reference_impl.server.engine.phases import Vocabulary
-from reference_impl.server.engine.router import Router
+from .api import Limits, Prompt
+from .errors import PromptError, PromptTooLong
+from .opened import opens_thinking
+from .phases import Vocabulary
+from .router import Router
 
 PROBE: Final = ({"role": "user", "content": "a"},)
 LONGEST_REASON: Final = 200

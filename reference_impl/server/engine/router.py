@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from tokenizers import Tokenizer
 
-from reference_impl.server.engine.calls import read_call
-from reference_impl.server.engine.decoding import BlockDecoder
-from reference_impl.server.engine.events import (
+from .calls import read_call
+from .decoding import BlockDecoder
+from .events import (
     EngineEvent,
     Finish,
     Reason,
@@ -20,8 +20,8 @@ from reference_impl.server.engine.events import (
     ToolCall,
     Usage,
 )
-from reference_impl.server.engine.phases import Phase, Vocabulary
-from reference_impl.server.engine.stops import StopSearch
+from .phases import Phase, Vocabulary
+from .stops import StopSearch
 
 
 class Router:

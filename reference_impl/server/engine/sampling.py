@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from reference_impl.server.engine.work import Work
+from .work import Work
 
 
 def choose(logits: Tensor, works: Sequence[Work]) -> list[int]:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
-from reference_impl.server.engine.slot_store import SlotStore
+from .slot_store import SlotStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ import weakref
 from collections.abc import Callable
 from random import Random
 
-from reference_impl.server.engine.api import Limits, Prompt
-from reference_impl.server.engine.events import Reason
-from reference_impl.server.engine.phases import Moves, Phase, Vocabulary
+from .api import Limits, Prompt
+from .events import Reason
+from .phases import Moves, Phase, Vocabulary
 
 Outcome = Reason | Exception | None
 """How a generation ended with its token; None if it goes on."""
