@@ -20,11 +20,12 @@ FLOORS = (
     ("profiles", "identify"),
     ("judging", "evidence", "recordings"),
     ("mutate", "linting", "baseline", "diff", "scenarios", "systems", "report"),
+    ("wire",),
     ("targets",),
     ("runs",),
     ("cli", "pytest_plugin"),
 )
-ON_THE_NETWORK = frozenset({"targets", "runs", "cli", "pytest_plugin"})
+ON_THE_NETWORK = frozenset({"wire", "targets", "runs", "cli", "pytest_plugin"})
 HEIGHT = {name: (floor, at) for floor, names in enumerate(FLOORS) for at, name in enumerate(names)}
 NETWORK = ("httpx", "socket", "asyncio", "http.", "urllib.request", "ssl", "subprocess")
 HEAVY = ("yaml", "httpx", "typer", "torch", "transformers", "rich")

@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from conformance.targets.recording import Origin, RecordingProxy, Shelf
-from conformance.targets.recording.client_side import Asked
-from conformance.targets.recording.visit import Way
-from conformance.targets.replay import ReplayOptions, ReplayServer, matching, reading
+from conformance.targets.recording.relay import RequestSettings
+from conformance.targets.replay import ReplayOptions, ReplayServer, matching
 from conformance.targets.replay.tape import tapes
+from conformance.wire.requests import HttpRequest
 
 
 class Known:
@@ -25,13 +25,9 @@ class Known:
         self._index = matching.Index(entries, options)
         self._shelf = matching.Shelf(self._index)
 
-    def takes(self, asked: Asked) -> bool:
+    def takes(self, request: HttpRequest) -> bool:
         """Whether the replay server answers this; its turn is taken then."""
-        headers = tuple((name.lower(), value) for name, value in asked.headers)
-        request = reading.Asked(
-            asked.method, asked.target, headers, asked.body, http11=True, keeps_alive=True
-        )
-        return self._shelf.take(self._index.wanted(request, asked.target)) is not None
+        return self._shelf.take(self._index.wanted(request, request.target)) is not None
 
 
 @asynccontextmanager
@@ -45,10 +41,13 @@ async def episodes(
 ) -> AsyncIterator[RecordingProxy]:
     """A recording proxy that asks `replayed` for what is `known`, and records the rest."""
     async with replayed:
-        again, live = Way(Origin.parse(replayed.url), None), Way(upstream, shelf)
+        again, live = (
+            RequestSettings(Origin.parse(replayed.url), None),
+            RequestSettings(upstream, shelf),
+        )
 
-        def route(asked: Asked) -> Way:
-            return again if known.takes(asked) else live
+        def route(request: HttpRequest) -> RequestSettings:
+            return again if known.takes(request) else live
 
         async with RecordingProxy(upstream, shelf, warn=warn, route=route) as proxy:
             yield proxy

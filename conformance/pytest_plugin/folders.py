@@ -24,8 +24,8 @@ from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Exchange, Request
 from conformance.targets.replay.matching import Index, Wanted
 from conformance.targets.replay.options import ReplayOptions
-from conformance.targets.replay.reading import Asked
 from conformance.targets.replay.tape import tapes
+from conformance.wire.requests import HttpRequest
 
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9_.,=+-]+")
 _LONGEST: Final = 80
@@ -104,8 +104,7 @@ class Shelved:
 def wanted(request: Request, index: Index) -> Wanted:
     """A recorded request as one that is asked."""
     body = b"" if request.json is None else msgspec.json.encode(request.json)
-    headers = tuple((name.lower(), value) for name, value in request.headers)
-    asked = Asked(request.method, request.path, headers, body, http11=True, keeps_alive=True)
+    asked = HttpRequest(request.method, request.path, request.headers, body)
     return index.wanted(asked, request.path)
 
 

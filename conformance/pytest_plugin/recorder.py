@@ -19,11 +19,12 @@ from conformance.pytest_plugin.portal import Portal
 from conformance.pytest_plugin.responses import ending_of
 from conformance.targets import asgi
 from conformance.targets.recording import Origin, Shelf
-from conformance.targets.recording.client_side import Asked
-from conformance.targets.recording.framing import Piece
-from conformance.targets.recording.heads import decoded, end_to_end, readable_encodings, without
-from conformance.targets.recording.upstream import Head
-from conformance.targets.recording.visit import Fail, Recorded
+from conformance.targets.recording.relay import Fail, Recorded
+from conformance.wire.chunked import ChunkPart
+from conformance.wire.client import ResponseHead
+from conformance.wire.content_coding import ask_for_readable
+from conformance.wire.heads import decode_headers, end_to_end, lower_names, without_headers
+from conformance.wire.requests import HttpRequest
 
 
 @asynccontextmanager
@@ -80,14 +81,14 @@ class Recorder(httpx.AsyncBaseTransport):
             extensions=response.extensions,
         )
 
-    def _onward(self, asked: Asked, target: str, request: httpx.Request) -> httpx.Request:
+    def _onward(self, asked: HttpRequest, target: str, request: httpx.Request) -> httpx.Request:
         origin = self._origin
-        kept = without(end_to_end(asked.headers), "host", "expect", "content-length")
+        kept = without_headers(end_to_end(asked.headers), "host", "expect", "content-length")
         url = httpx.URL(scheme="https" if origin.tls else "http", host=origin.host)
         return httpx.Request(
             asked.method,
             url.copy_with(port=origin.port, raw_path=target.encode("ascii")),
-            headers=[("Host", origin.netloc), *readable_encodings(kept)],
+            headers=[("Host", origin.netloc), *ask_for_readable(kept)],
             content=asked.body,
             extensions=request.extensions,
         )
@@ -103,7 +104,7 @@ class _Body(httpx.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
             async for data in self._inner:
-                self._recorded.take([Piece(data, len(data), whole=True)])
+                self._recorded.take([ChunkPart(data, len(data), whole=True)])
                 yield data
         except httpx.TransportError as err:
             self._recorded.end(ending_of(err), str(err))
@@ -115,19 +116,17 @@ class _Body(httpx.AsyncByteStream):
         await self._inner.aclose()
 
 
-def _asked(request: httpx.Request, body: bytes) -> Asked:
-    return Asked(
+def _asked(request: httpx.Request, body: bytes) -> HttpRequest:
+    return HttpRequest(
         method=request.method,
         target=request.url.raw_path.decode("ascii"),
-        headers=decoded(request.headers.raw),
+        headers=decode_headers(request.headers.raw),
         body=body,
-        keeps=True,
-        speaks_11=True,
     )
 
 
-def _head(response: httpx.Response) -> Head:
+def _head(response: httpx.Response) -> ResponseHead:
     version = str(response.extensions.get("http_version", b"HTTP/1.1"), "ascii", "replace")
-    headers = tuple((name.lower(), value) for name, value in decoded(response.headers.raw))
+    headers = lower_names(decode_headers(response.headers.raw))
     head = Response(response.status_code, version.removeprefix("HTTP/"), headers)
-    return Head(head, response.reason_phrase, chunked=False, length=None)
+    return ResponseHead(head, response.reason_phrase, chunked=False, length=None)

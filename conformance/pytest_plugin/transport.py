@@ -19,9 +19,9 @@ from conformance.pytest_plugin.portal import Portal
 from conformance.targets.replay import Address, ReplayOptions
 from conformance.targets.replay.matching import Index, Shelf, Wanted
 from conformance.targets.replay.miss import explain
-from conformance.targets.replay.reading import Asked
 from conformance.targets.replay.script import End, Script
 from conformance.targets.replay.tape import tapes
+from conformance.wire.requests import HttpRequest
 
 
 class ReplayTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
@@ -64,9 +64,9 @@ class ReplayTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return self._missed(request, wanted)
 
     def _wanted(self, request: httpx.Request, body: bytes) -> Wanted:
-        headers = tuple((name.lower(), value) for name, value in request.headers.items())
+        headers = tuple(request.headers.items())
         target = request.url.raw_path.decode("ascii", "replace")
-        asked = Asked(request.method, target, headers, body, http11=True, keeps_alive=True)
+        asked = HttpRequest(request.method, target, headers, body)
         return self._shelf.index.wanted(asked, target)
 
     def _missed(self, request: httpx.Request, wanted: Wanted) -> httpx.Response:

@@ -22,9 +22,9 @@ import httpx
 from conformance.cassette import Clock
 from conformance.core.errors import RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
-from conformance.targets.server_body import Decoder, UndecodableError
 from conformance.targets.server_faults import Fault, fault_of, told
 from conformance.targets.server_limits import Limits
+from conformance.wire.content_coding import ContentDecoder, UndecodableError
 
 MOST_REDIRECTS: Final = 3
 MOST_CHUNKS: Final = 500_000
@@ -180,7 +180,7 @@ class Server:
     ) -> AsyncGenerator[bytes, None]:
         """The body as it arrives, without compression. Raises Fault where it must be given up."""
         limits = self.limits
-        decoder = Decoder(response.headers.get("content-encoding", ""), limits.max_bytes)
+        decoder = ContentDecoder(response.headers.get("content-encoding", ""), limits.max_bytes)
         pieces = response.aiter_raw()
         number = 0
         while True:

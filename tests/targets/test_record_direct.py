@@ -24,8 +24,8 @@ from conformance.targets.recording import (
     load_requests,
     record_directly,
 )
-from conformance.targets.recording.upstream import certificates
 from conformance.targets.server_limits import Limits
+from conformance.wire.client import certificates
 from tests.targets.record_peers import END, HEAD, Script, chunked, origin
 from tests.targets.record_peers import Origin as Upstream
 

@@ -13,8 +13,8 @@ from conformance.targets.replay import ReplayOptions
 from conformance.targets.replay.canonical import canonical, canonical_value, paths
 from conformance.targets.replay.matching import Index, Shelf, endpoint
 from conformance.targets.replay.miss import Miss, explain
-from conformance.targets.replay.reading import Asked
 from conformance.targets.replay.tape import tape
+from conformance.wire.requests import HttpRequest
 from tests.targets.replay_wire import ASKED, PATH, cassette, exchange
 
 JSON = st.recursive(
@@ -42,7 +42,7 @@ def ask(
 ) -> int | str:
     """The number of the exchange that answers, or why none does."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    asked = Asked(method, path, headers, data, http11=True, keeps_alive=True)
+    asked = HttpRequest(method, path, headers, data, http11=True, keeps_alive=True)
     wanted = on.index.wanted(asked, path)
     match = on.take(wanted)
     return match.entry.exchange.number if match else explain(wanted, on.index).why
@@ -291,7 +291,7 @@ def test_a_miss_names_the_nearest_and_keeps_secrets() -> None:
     near = {**ASKED, "temperature": 1}
     found = shelf(exchange(number=1, json={"model": "z"}), exchange(number=2, json=near))
     key = "sk-abcdefghij0123456789"
-    asked = Asked("POST", PATH, (), json.dumps({**near, "key": key}).encode(), True, True)
+    asked = HttpRequest("POST", PATH, (), json.dumps({**near, "key": key}).encode(), True, True)
     miss = explain(found.index.wanted(asked, PATH), found.index)
     assert str(miss.nearest) == "tape exchange 2"
     told = miss.body().decode()
@@ -318,7 +318,7 @@ def test_a_hostile_body_is_explained_in_bounds() -> None:
 
 def test_a_miss_without_anything_near_says_so() -> None:
     empty = Index((), ReplayOptions())
-    asked = Asked("GET", "/", (), b"", http11=True, keeps_alive=True)
+    asked = HttpRequest("GET", "/", (), b"", http11=True, keeps_alive=True)
     assert explain(empty.wanted(asked, "/"), empty) == Miss(
         "no recorded exchange answers GET /: none holds a request"
     )

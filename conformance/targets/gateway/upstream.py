@@ -7,26 +7,23 @@ and whatever is no request is closed.
 from __future__ import annotations
 
 import asyncio
-import json
-import socket
-import struct
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Final
 
-import h11
-
 from conformance.cassette import Clock
-from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.targets.gateway.said import Answered
 from conformance.targets.gateway.scripts import Scripts, Speaker, api_of, models
+from conformance.wire.chunked import ChunkPart
+from conformance.wire.heads import lower_names
+from conformance.wire.requests import HttpRequest, RequestRejected, json_or_none
+from conformance.wire.server import PeerGoneError, ServerConnection, listening
 
 MOST_BYTES: Final = 8 * 1024 * 1024
 MOST_HEARD: Final = 1000  # calls of one step
-_PIECE: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,136 +80,65 @@ class Upstream:
 async def playing(port: int, host: str = "127.0.0.1") -> AsyncIterator[Upstream]:
     """Serves until the block is left. Raises UsageError where the port is taken."""
     upstream = Upstream()
-    tasks: set[asyncio.Task[None]] = set()
 
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        tasks.add(task)
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = ServerConnection(reader, writer, most_body=MOST_BYTES)
         try:
-            await _Connection(upstream, reader, writer).go()
-        except (OSError, h11.RemoteProtocolError, asyncio.CancelledError):
-            pass  # the gateway left, spoke no HTTP, or the run is over
+            await _serve(upstream, connection)
+        except (RequestRejected, PeerGoneError):
+            pass  # what is no request is closed
         finally:
-            tasks.discard(task)
-            writer.close()
-            with suppress(OSError):
-                await writer.wait_closed()
+            await connection.close()
 
-    try:
-        server = await asyncio.start_server(connected, host, port)
-    except OSError as err:
-        raise UsageError(f"cannot listen on {host}:{port}: {err.strerror or err}") from err
-    upstream.port = server.sockets[0].getsockname()[1]
-    try:
+    async with listening(host, port, accept) as upstream.port:
         yield upstream
-    finally:
-        server.close()
-        for task in list(tasks):
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
-class _Connection:
-    """One connection of the gateway; requests come one after another."""
-
-    def __init__(
-        self, upstream: Upstream, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        self._upstream = upstream
-        self._reader = reader
-        self._writer = writer
-        self._http = h11.Connection(h11.SERVER)
-
-    async def go(self) -> None:
-        while True:
-            asked = await self._request()
-            if asked is None or not await self._respond(*asked):
-                return
-            if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE:
-                return
-            self._http.start_next_cycle()
-
-    async def _request(self) -> tuple[h11.Request, bytes] | None:
-        request: h11.Request | None = None
-        body = bytearray()
-        while True:
-            event = self._http.next_event()
-            if event is h11.NEED_DATA:
-                await self._allow_body()
-                self._http.receive_data(await self._reader.read(_PIECE))
-            elif isinstance(event, h11.Request):
-                request = event
-            elif isinstance(event, h11.Data):
-                body += event.data
-                if len(body) > MOST_BYTES:
-                    return None
-            elif isinstance(event, h11.EndOfMessage) and request is not None:
-                return request, bytes(body)
-            else:
-                return None  # the gateway closed
-
-    async def _allow_body(self) -> None:
-        if self._http.they_are_waiting_for_100_continue:
-            await self._send(h11.InformationalResponse(status_code=100, headers=[]))
-
-    async def _respond(self, request: h11.Request, body: bytes) -> bool:
-        """Answers; whether the connection goes on."""
-        method = request.method.decode("ascii")
-        path, _, _ = request.target.decode("latin-1").partition("?")
-        asked = _asked(request, method, body)
-        number = self._upstream.request
-        said = self._upstream.answer(method, path, asked.json)
-        if said is None:
-            said = Answered(404, "application/json", (b'{"error": {"message": "no such path"}}',))
-        headers = [("content-type", said.kind), ("transfer-encoding", "chunked")]
-        await self._send(h11.Response(status_code=said.status, headers=headers))
-        chunks: list[Chunk] = []
-        end = await self._say(said, chunks)
-        if api_of(path) and method == "POST":
-            exchange = Exchange(
-                request=asked,
-                response=Response(said.status, "1.1", tuple(headers)),
-                chunks=tuple(chunks),
-                end=end,
-                dialect=api_of(path),
-            )
-            heard = Heard(exchange, Clock(head=0.0, end=0.0), said.misfit)
-            self._upstream.keep(heard, number)
-        return not said.breaks
-
-    async def _say(self, said: Answered, chunks: list[Chunk]) -> Ending:
-        """Sends a body; `chunks` are what went out of it. How it ended."""
-        begun = monotonic()
-        try:
-            for piece in said.pieces:
-                await self._send(h11.Data(data=piece))
-                chunks.append(Chunk(piece, round((monotonic() - begun) * 1000, 3)))
-                begun = monotonic()
-            if not said.breaks:
-                await self._send(h11.EndOfMessage())
-                return "eof"
-            await self._break()
-        except OSError:
-            return "client-closed"
-        return "reset"
-
-    async def _send(self, event: h11.Event) -> None:
-        self._writer.write(self._http.send(event) or b"")
-        await self._writer.drain()
-
-    async def _break(self) -> None:
-        """A reset, once the gateway had time to read what came before."""
-        await asyncio.sleep(0.05)
-        raw = self._writer.get_extra_info("socket")
-        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self._writer.transport.abort()
+async def _serve(upstream: Upstream, connection: ServerConnection) -> None:
+    """Requests come one after another."""
+    stays = True
+    while stays and (request := await connection.next_request()) is not None:
+        stays = await _respond(upstream, connection, request)
 
 
-def _asked(request: h11.Request, method: str, body: bytes) -> Request:
-    headers = tuple((n.decode("latin-1"), v.decode("latin-1")) for n, v in request.headers)
+async def _respond(upstream: Upstream, connection: ServerConnection, request: HttpRequest) -> bool:
+    """Answers; whether the connection goes on."""
+    path = request.target.partition("?")[0]
+    payload = json_or_none(request.body)
+    number = upstream.request
+    answered = upstream.answer(request.method, path, payload)
+    if answered is None:
+        answered = Answered(404, "application/json", (b'{"error": {"message": "no such path"}}',))
+    headers = (("content-type", answered.kind), ("transfer-encoding", "chunked"))
+    stays = connection.start_response(request, answered.status, headers)
+    chunks: list[Chunk] = []
+    end = await _send_body(connection, answered, chunks)
+    if api_of(path) and request.method == "POST":
+        exchange = Exchange(
+            request=Request(request.method, request.target, lower_names(request.headers), payload),
+            response=Response(answered.status, "1.1", headers),
+            chunks=tuple(chunks),
+            end=end,
+            dialect=api_of(path),
+        )
+        upstream.keep(Heard(exchange, Clock(head=0.0, end=0.0), answered.misfit), number)
+    return stays and end == "eof"
+
+
+async def _send_body(
+    connection: ServerConnection, answered: Answered, chunks: list[Chunk]
+) -> Ending:
+    """Sends a body; `chunks` are what went out of it. How it ended."""
+    begun = monotonic()
     try:
-        payload = json.loads(body) if body else None
-    except (ValueError, RecursionError):
-        payload = None
-    return Request(method, request.target.decode("latin-1"), headers, payload)
+        for data in answered.pieces:
+            await connection.send_parts((ChunkPart(data, len(data), whole=True),))
+            chunks.append(Chunk(data, round((monotonic() - begun) * 1000, 3)))
+            begun = monotonic()
+        if not answered.breaks:
+            await connection.end_response()
+            return "eof"
+        await connection.reset()
+    except PeerGoneError:
+        return "client-closed"
+    return "reset"

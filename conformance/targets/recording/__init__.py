@@ -14,10 +14,10 @@ from conformance.targets.recording.direct import (
     record_directly,
 )
 from conformance.targets.recording.proxy import RecordingProxy
+from conformance.targets.recording.relay import Patience
 from conformance.targets.recording.shelf import Shelf, Terms, dialect_of
 from conformance.targets.recording.take import Told
-from conformance.targets.recording.upstream import Origin
-from conformance.targets.recording.visit import Patience
+from conformance.wire.origin import Origin
 
 __all__ = [
     "Asking",

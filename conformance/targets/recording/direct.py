@@ -16,11 +16,13 @@ from conformance.cassette.redact import REDACTED
 from conformance.cassette.source import whole
 from conformance.core.errors import CassetteError, Place, RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request
-from conformance.targets.recording.heads import Headers, end_to_end, without
 from conformance.targets.recording.shelf import Reel, Terms, dialect_of
 from conformance.targets.recording.take import Take, Told
-from conformance.targets.recording.upstream import Broken, Connection, Head, Origin
 from conformance.targets.server_limits import Limits
+from conformance.wire.client import ClientConnection, ResponseHead
+from conformance.wire.faults import BrokenExchange
+from conformance.wire.heads import Headers, end_to_end, without_headers
+from conformance.wire.origin import Origin
 
 _MOST_REQUEST: Final = 64 * 1024 * 1024
 _MOST_REMEMBERED: Final = 16 * 1024 * 1024
@@ -140,7 +142,7 @@ async def _record(
             how, note = await run.ask()
     except TimeoutError:
         note = f"it had not ended after {limits.timeout:g} s"
-    except Broken as broken:
+    except BrokenExchange as broken:
         how, note = broken.end, str(broken)
     finally:
         told = take.end(how, note)
@@ -160,24 +162,24 @@ class _Run:
     """One request and its answer."""
 
     def __init__(self, origin: Origin, request: Request, take: Take, limits: Limits) -> None:
-        self.head: Head | None = None
+        self.head: ResponseHead | None = None
         self._origin = origin
         self._request = request
         self._take = take
         self._limits = limits
 
     async def ask(self) -> tuple[Ending, str]:
-        """How it ended. Raises Broken."""
+        """How it ended. Raises BrokenExchange."""
         request, limits = self._request, self._limits
-        connection = await Connection.open(self._origin, timeout=limits.connect)
+        connection = await ClientConnection.connect(self._origin, timeout=limits.connect)
         try:
             body = b"" if request.json is None else _encoded(request.json)
-            await connection.send(request.method, request.path, request.headers, body)
+            await connection.send_request(request.method, request.path, request.headers, body)
             idle = limits.idle if _streams(request.json) else None
-            head = self.head = await connection.head(request.method, idle=idle)
+            head = self.head = await connection.read_head(request.method, idle=idle)
             self._take.head(head.response)
-            async for pieces in connection.body(head, idle=idle):
-                self._take.take(pieces)
+            async for parts in connection.read_body(head, idle=idle):
+                self._take.take(parts)
                 if self._take.is_full:
                     return "client-closed", self._take.note
             return "eof", ""
@@ -186,7 +188,7 @@ class _Run:
 
 
 def _request(origin: Origin, asked: Asking, secrets: Mapping[str, str]) -> Request:
-    own = without(end_to_end(asked.headers), *_OWN, *(name.lower() for name in secrets))
+    own = without_headers(end_to_end(asked.headers), *_OWN, *(name.lower() for name in secrets))
     fixed: Headers = (
         ("host", origin.netloc),
         ("accept-encoding", "identity"),

@@ -13,13 +13,17 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self
 
-from conformance.core.errors import ConformanceError, UsageError
-from conformance.targets.recording.client_side import ClientSide
+from conformance.core.errors import ConformanceError
+from conformance.targets.recording.relay import (
+    Patience,
+    RecordedConnection,
+    RequestSettings,
+    Route,
+)
 from conformance.targets.recording.shelf import Shelf
-from conformance.targets.recording.upstream import Origin
-from conformance.targets.recording.visit import Patience, Route, Visit, Way
+from conformance.wire.origin import Origin, bracketed
+from conformance.wire.server import ServerConnection, listening
 
-_BACKLOG: Final = 256
 _MOST_CLIENTS: Final = 1024
 
 
@@ -44,24 +48,16 @@ class RecordingProxy:
         self.failures = 0
         self.url = ""
         self._shelf = shelf
-        self._route = route or (lambda _: Way(upstream, shelf))
+        self._route = route or (lambda _: RequestSettings(upstream, shelf))
         self._host, self._port = host, port
         self._patience = patience or Patience()
         self._warn = warn or (lambda _: None)
-        self._server: asyncio.Server | None = None
-        self._clients: set[asyncio.Task[None]] = set()
+        self._clients = 0
 
     async def __aenter__(self) -> Self:
-        try:
-            self._server = await asyncio.start_server(
-                self._accept, self._host, self._port, backlog=_BACKLOG
-            )
-        except OSError as err:
-            reason = (err.strerror or str(err)).lower()
-            raise UsageError(f"cannot listen on {self._host}:{self._port}: {reason}") from err
-        port = self._server.sockets[0].getsockname()[1]
-        name = f"[{self._host}]" if ":" in self._host else self._host
-        self.url = f"http://{name}:{port}"
+        self._listener = listening(self._host, self._port, self._accept)
+        port = await self._listener.__aenter__()
+        self.url = f"http://{bracketed(self._host)}:{port}"
         return self
 
     async def __aexit__(
@@ -70,32 +66,21 @@ class RecordingProxy:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        assert self._server is not None
-        self._server.close()
-        for task in self._clients:
-            task.cancel()
-        if self._clients:
-            await asyncio.wait(self._clients)
-        await self._server.wait_closed()
+        await self._listener.__aexit__(kind, error, trace)
         self._shelf.close()
 
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._clients) >= _MOST_CLIENTS:
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._clients >= _MOST_CLIENTS:
             self._warn(f"more than {_MOST_CLIENTS} connections at once: one was refused")
-            writer.close()
             return
-        client = ClientSide(reader, writer)
-        visit = Visit(client, self._route, self._patience, self._fail)
-        task = asyncio.create_task(visit.serve())
-        self._clients.add(task)
-        task.add_done_callback(self._left)
-        # A task that is cancelled before its first step closes nothing itself.
-        task.add_done_callback(lambda _: writer.close())
-
-    def _left(self, task: asyncio.Task[None]) -> None:
-        self._clients.discard(task)
-        if not task.cancelled() and (error := task.exception()):
-            self._fail(error)
+        self._clients += 1
+        client = ServerConnection(reader, writer)
+        try:
+            await RecordedConnection(client, self._route, self._patience, self._fail).serve()
+        except Exception as err:  # noqa: BLE001  # rule 2
+            self._fail(err)
+        finally:
+            self._clients -= 1
 
     def _fail(self, error: BaseException) -> None:
         self.failures += 1

@@ -16,9 +16,14 @@ from typing import Final
 
 from conformance.cassette import BodyRedactor, Redactor, Writer
 from conformance.core.events import Chunk, Ending, Request, Response
-from conformance.targets.recording.framing import Piece
-from conformance.targets.recording.heads import without
-from conformance.targets.server_body import Decoder, UndecodableError, decodable, wanting
+from conformance.wire.chunked import ChunkPart
+from conformance.wire.content_coding import (
+    ContentDecoder,
+    UndecodableError,
+    install_hint,
+    readable_codings,
+)
+from conformance.wire.heads import without_headers
 
 _IDENTITY: Final = ("", "identity")
 # A transfer chunk that is longer is recorded as several.
@@ -66,7 +71,7 @@ class Take:
         self._max_bytes = max_bytes
         self._when_full = when_full
         self._body: BodyRedactor | None = None
-        self._decoder: Decoder | None = None
+        self._decoder: ContentDecoder | None = None
         self._pieces: list[bytes] = []
         self._held = 0
         self._status: int | None = None
@@ -95,14 +100,14 @@ class Take:
             self._body = BodyRedactor(self._redactor, response.header("content-type") or "")
         self._writer.response(recorded, ms=self._elapsed(), exchange=self.number)
 
-    def take(self, pieces: Iterable[Piece]) -> None:
+    def take(self, pieces: Iterable[ChunkPart]) -> None:
         """What one read gave of the body; it is safe from a crash now."""
         for piece in pieces:
             if self._ending is None:
                 self._take(piece)
         self._writer.flush()
 
-    def _take(self, piece: Piece) -> None:
+    def _take(self, piece: ChunkPart) -> None:
         self._held += len(piece.data)
         if piece.whole and not self._pieces:
             self._chunk(piece.data)
@@ -160,16 +165,18 @@ class Take:
 
     def _decoding(self, response: Response, encoding: str) -> Response:
         """The head as recorded where the body is encoded."""
-        if encoding not in decodable():
+        if encoding not in readable_codings():
             if self._redactor is not None:
-                missing = f" ({hint})" if (hint := wanting(encoding)) else ""
+                missing = f" ({hint})" if (hint := install_hint(encoding)) else ""
                 note = f"a body in {encoding!r} cannot be redacted: not recorded{missing}"
                 self._stop("open", note)
-                return replace(response, headers=without(response.headers, "content-encoding"))
+                return replace(
+                    response, headers=without_headers(response.headers, "content-encoding")
+                )
             self.note = f"the body is recorded as it came, in {encoding!r}"
             return response
-        self._decoder = Decoder(encoding, self._max_bytes)
-        plain = without(response.headers, "content-encoding", "content-length")
+        self._decoder = ContentDecoder(encoding, self._max_bytes)
+        plain = without_headers(response.headers, "content-encoding", "content-length")
         return replace(response, headers=(*plain, ("x-decoded-from", encoding)))
 
     def _stop_full(self) -> None:

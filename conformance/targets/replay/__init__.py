@@ -6,8 +6,7 @@ is what the client did.
 
 from __future__ import annotations
 
-from conformance.targets.replay.options import Chunking, ReplayOptions, Spot, Timing
-from conformance.targets.replay.reading import Limits
+from conformance.targets.replay.options import Chunking, Limits, ReplayOptions, Spot, Timing
 from conformance.targets.replay.routing import prefix
 from conformance.targets.replay.script import event_count
 from conformance.targets.replay.seen import Outcome, Seen

@@ -43,14 +43,6 @@ def canonical_value(value: Any, ignored: Sequence[Path] = ()) -> bytes | None:
         return None
 
 
-def decoded(body: bytes) -> Any:
-    """The value of this JSON text; None if it is none."""
-    try:
-        return msgspec.json.decode(body)
-    except _NOT_JSON:
-        return None
-
-
 def _number(literal: str) -> int | float | str:
     value = float(literal)
     if value.is_integer():

@@ -9,26 +9,27 @@ from typing import Final
 
 import msgspec
 
-from conformance.targets.replay.farewell import Farewell
-from conformance.targets.replay.head import head, plain
 from conformance.targets.replay.matching import Match
 from conformance.targets.replay.miss import Miss
 from conformance.targets.replay.playing import Framing, Player, framing
-from conformance.targets.replay.reading import CONTINUE, Asked, Rejected, RequestReader
+from conformance.targets.replay.script import Script
 from conformance.targets.replay.seen import Outcome
 from conformance.targets.replay.site import Site
 from conformance.targets.replay.turn import Turn
+from conformance.wire.closing import ConnectionCloser
+from conformance.wire.heads import json_response, response_head
+from conformance.wire.requests import CONTINUE, HttpRequest, RequestReader, RequestRejected
 
 _EARLY: Final = 256 * 1024  # bytes of later requests that wait while one is answered
 
 
 class Connection(asyncio.Protocol):
-    """States: reading (no player), playing, leaving (a farewell)."""
+    """States: reading (no player), playing, leaving (a closer)."""
 
     def __init__(self, site: Site, loop: asyncio.AbstractEventLoop) -> None:
         self._site = site
         self._loop = loop
-        self._reader = RequestReader(site.limits)
+        self._reader = self._new_reader()
         self._early = bytearray()
         self._reserved = 0
         self._continued = False
@@ -36,7 +37,7 @@ class Connection(asyncio.Protocol):
         self._turn: Turn | None = None
         self._player: Player | None = None
         self._framing: Framing = "none"
-        self._farewell: Farewell | None = None
+        self._closer: ConnectionCloser | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport
         self.number = 0
@@ -51,10 +52,10 @@ class Connection(asyncio.Protocol):
         if self.number:
             self._wait(self._site.limits.idle_s, self._transport.close)
         else:
-            self._reject(Rejected(503, "there are too many connections"))
+            self._reject(RequestRejected(503, "there are too many connections"))
 
     def data_received(self, data: bytes) -> None:
-        if self._farewell is not None:
+        if self._closer is not None:
             return
         if self._turn is None and not self._early and not self._choked:
             self._feed(data)
@@ -65,8 +66,8 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         """A client that says no more has left: its answer is not read to the end."""
-        if self._farewell is None and self._turn is None and self._reader.begun:
-            self._reject(Rejected(400, "the client left in the middle of its request"))
+        if self._closer is None and self._turn is None and self._reader.begun:
+            self._reject(RequestRejected(400, "the client left in the middle of its request"))
         self._left("client-closed")
         return False
 
@@ -74,8 +75,8 @@ class Connection(asyncio.Protocol):
         del exc  # a reset is one way to leave
         self._left("client-closed")
         self._stop_waiting()
-        if self._farewell is not None:
-            self._farewell.cancel()
+        if self._closer is not None:
+            self._closer.cancel()
         self._give_back()
         self._site.lost(self)
 
@@ -90,7 +91,7 @@ class Connection(asyncio.Protocol):
         self._stop_waiting()
         if self._player is not None:
             self._player.release()
-        elif self._farewell is None:
+        elif self._closer is None:
             self._next(keeps_alive=True)
 
     def close(self) -> None:
@@ -108,17 +109,21 @@ class Connection(asyncio.Protocol):
         try:
             asked = self._reader.feed(data)
             self._hold_room()
-        except Rejected as reason:
+        except RequestRejected as reason:
             self._reject(reason)
             return
         if asked is not None:
             self._answer(asked)
             return
-        if self._reader.waits and not self._continued:
+        if self._reader.awaits_continue and not self._continued:
             self._continued = True
             self._transport.write(CONTINUE)
         if self._reader.begun:
             self._wait_for_rest()
+
+    def _new_reader(self) -> RequestReader:
+        self._timed = False
+        return RequestReader(self._site.limits.head, self._site.limits.body)
 
     def _feed_early(self) -> None:
         """What came while an answer was under way; what comes now stands behind it."""
@@ -130,7 +135,7 @@ class Connection(asyncio.Protocol):
     def _hold_room(self) -> None:
         size = self._reader.size - self._reserved
         if size and not self._site.reserve(size):
-            raise Rejected(503, "the bodies of all requests together are too large")
+            raise RequestRejected(503, "the bodies of all requests together are too large")
         self._reserved += size
 
     def _give_back(self) -> None:
@@ -139,25 +144,25 @@ class Connection(asyncio.Protocol):
 
     def _wait_for_rest(self) -> None:
         """From its first byte on, a request has its time: more bytes do not start it anew."""
-        if not self._reader.timed:
-            self._reader.timed = True
-            late = Rejected(408, "the request did not come to its end in time")
+        if not self._timed:
+            self._timed = True
+            late = RequestRejected(408, "the request did not come to its end in time")
             self._wait(self._site.limits.request_s, partial(self._reject, late))
 
-    def _reject(self, reason: Rejected) -> None:
+    def _reject(self, reason: RequestRejected) -> None:
         self.turns += 1
         self._site.note(Turn.rejected(reason), self, "rejected", 0)
         fields = {"type": "replay_rejected", "message": reason.why}
         body = msgspec.json.encode({"type": "error", "error": fields})
-        self._transport.write(plain(reason.status, body, keeps_alive=False))
+        self._transport.write(json_response(reason.status, body, keeps_alive=False))
         self._leave()
 
     # Answering.
 
-    def _answer(self, asked: Asked) -> None:
+    def _answer(self, asked: HttpRequest) -> None:
         self._stop_waiting()
         self._early = bytearray(self._reader.rest)
-        self._reader = RequestReader(self._site.limits)
+        self._reader = self._new_reader()
         self._continued = False
         self._give_back()
         self.turns += 1
@@ -170,7 +175,7 @@ class Connection(asyncio.Protocol):
     def _refuse(self, turn: Turn, miss: Miss) -> None:
         self._note("refused", 0)
         body = b"" if turn.asked.method == "HEAD" else miss.body()
-        self._transport.write(plain(404, body, keeps_alive=turn.asked.keeps_alive))
+        self._transport.write(json_response(404, body, keeps_alive=turn.asked.keeps_alive))
         self._next(keeps_alive=turn.asked.keeps_alive)
 
     def _play(self, turn: Turn, match: Match) -> None:
@@ -185,7 +190,7 @@ class Connection(asyncio.Protocol):
             note=lambda outcome: self._note(outcome, script.size),
             done=partial(self._played, keeps_alive=keeps),
         )
-        self._player.start(head(script, kind, keeps_alive=keeps), kind)
+        self._player.start(_recorded_head(script, kind, keeps_alive=keeps), kind)
 
     def _played(self, *, keeps_alive: bool) -> None:
         assert self._player is not None
@@ -219,11 +224,11 @@ class Connection(asyncio.Protocol):
     def _leave(self, *, reset: bool = False) -> None:
         self._stop_waiting()
         self._turn = self._player = None
-        self._farewell = Farewell(self._loop, self._transport, self._site.limits.hold_s)
+        self._closer = ConnectionCloser(self._loop, self._transport, self._site.limits.hold_s)
         if reset:
-            self._farewell.rst()
+            self._closer.send_rst()
         else:
-            self._farewell.fin()
+            self._closer.send_fin()
 
     def _left(self, outcome: Outcome) -> None:
         """The answer ends here, if one was under way."""
@@ -249,3 +254,16 @@ class Connection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+def _recorded_head(script: Script, framing: Framing, *, keeps_alive: bool) -> bytes:
+    """The recorded head, with what frames the body on this connection."""
+    version = "1.0" if script.http == "1.0" and framing != "chunked" else "1.1"
+    headers = script.headers
+    if framing == "chunked":
+        headers = (*headers, ("transfer-encoding", "chunked"))
+    elif script.length is not None and framing != "close":
+        headers = (*headers, ("content-length", str(script.length)))
+    if not keeps_alive:
+        headers = (*headers, ("connection", "close"))
+    return response_head(script.status, headers, version=version)

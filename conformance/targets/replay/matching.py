@@ -24,9 +24,10 @@ from conformance.core.events import Request
 from conformance.targets.replay.canonical import canonical, canonical_value, paths
 from conformance.targets.replay.masking import masked
 from conformance.targets.replay.options import ReplayOptions
-from conformance.targets.replay.reading import Asked
 from conformance.targets.replay.script import Script, script
 from conformance.targets.replay.tape import Entry
+from conformance.wire.heads import lower_names
+from conformance.wire.requests import HttpRequest
 
 _VERSION: Final = re.compile(r"^(?:/[^/]*)*?/v[0-9]+[a-z0-9]*(?=/)")
 # What a recording without its request answers, where it says which grammar it speaks.
@@ -84,10 +85,10 @@ class Index:
         for number, entry in enumerate(self.entries):
             self._enter(number, entry.exchange.request)
 
-    def wanted(self, asked: Asked, target: str) -> Wanted:
+    def wanted(self, asked: HttpRequest, target: str) -> Wanted:
         """The request in the form that is compared; `target` is its path and query."""
         path, _, query = target.partition("?")
-        headers = {k: v for k, v in asked.headers if k in self._headers}
+        headers = {k: v for k, v in lower_names(asked.headers) if k in self._headers}
         form = self._form(asked.body)
         return Wanted(asked.method, path, query, headers, asked.body, form)
 

@@ -12,10 +12,10 @@ from conformance.cassette import Redactor
 from conformance.core.errors import CassetteError
 from conformance.core.events import Request
 from conformance.report.printable import visible
-from conformance.targets.replay.canonical import decoded
 from conformance.targets.replay.differences import Difference, differences
 from conformance.targets.replay.matching import Index, Wanted, endpoint
 from conformance.targets.replay.tape import Address, Entry
+from conformance.wire.requests import json_or_none
 
 _TOLD: Final = 5
 _COMPARED: Final = 8  # recorded requests that are compared in full
@@ -49,7 +49,7 @@ def explain(wanted: Wanted, index: Index) -> Miss:
         times = "once" if len(used) == 1 else f"{len(used)} times"
         why = f"{what} was recorded {times}, and has been answered as often: {last} was the last"
         return Miss(why, last)
-    body = decoded(wanted.body)
+    body = json_or_none(wanted.body)
     if wanted.body and wanted.form is None:
         return Miss(f"no recorded exchange answers {what}: its body is not JSON")
     nearest = min(_compared(wanted, body, index, clean), key=lambda each: each[0], default=None)

@@ -170,6 +170,29 @@ class ReplayOptions:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one client may ask of a replay server. Sizes in bytes, times in seconds.
+
+    `requests` bounds the bodies of all connections together, `request_s` the time from a request's
+    first byte to its last, `idle_s` the time between two requests, `hold_s` a stall and a client
+    that does not read, `close_s` what is left to deliver when the server stops. `seen` requests and
+    `kept` bytes of their bodies are kept to look at.
+    """
+
+    head: int = 64 * 1024
+    body: int = 32 * 1024 * 1024
+    requests: int = 256 * 1024 * 1024
+    kept: int = 64 * 1024 * 1024
+    seen: int = 10_000
+    sessions: int = 4_096
+    connections: int = 1_024
+    request_s: float = 30.0
+    idle_s: float = 300.0
+    hold_s: float = 600.0
+    close_s: float = 2.0
+
+
 def _how(text: str) -> How:
     if text == "fin":
         return "fin"

@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from conformance.targets.replay.script import End, Script, chunked
 from conformance.targets.replay.seen import Outcome
+from conformance.wire.chunked import LAST_CHUNK
 
 Framing = Literal["chunked", "length", "close", "none"]
 # Milliseconds to wait before, bytes for the wire, how many of them are body.
@@ -20,7 +21,6 @@ _Write = tuple[float, bytes, int]
 
 _BURST: Final = 128
 _SOON: Final = 0.0005  # seconds; timers are no finer
-_END: Final = b"0\r\n\r\n"
 _NOTHING: Final = b""
 _OUTCOMES: Final[Mapping[End, Outcome]] = {"whole": "complete", "fin": "cut", "rst": "cut"}
 
@@ -134,7 +134,7 @@ class Player:
 
     def _write(self, data: bytes, size: int) -> None:
         self.sent += size
-        if data is _END or data is _NOTHING or self.sent == self._last:
+        if data is LAST_CHUNK or data is _NOTHING or self.sent == self._last:
             self._last = None
             self._note(_OUTCOMES[self.script.end])
         if data:
@@ -153,7 +153,7 @@ def _writes(script: Script, head: bytes, framing: Framing) -> Iterator[_Write]:
             yield ms, data, len(data)
     if script.end == "whole":
         if framing == "chunked":
-            yield script.end_ms, _END, 0
+            yield script.end_ms, LAST_CHUNK, 0
         elif framing == "close":
             yield script.end_ms, _NOTHING, 0
     elif script.end != "stall":

@@ -17,10 +17,11 @@ from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.targets.replay.cutting import Piece, cut, event_ends, line_ends, until
 from conformance.targets.replay.edits import with_comments, with_crlf
 from conformance.targets.replay.options import ReplayOptions, Spot
+from conformance.wire.chunked import chunk_bytes
+from conformance.wire.heads import CONNECTION_HEADERS, Headers
 
 End = Literal["whole", "fin", "rst", "stall"]
 Kind = Literal["events", "lines", "other"]
-Headers = tuple[tuple[str, str], ...]
 
 # A FIN before the body's end is what a reader calls a broken protocol; where the client had left or
 # the recorder died, nobody knows what would have come.
@@ -33,19 +34,10 @@ _ENDS: Final[dict[Ending, End]] = {
     "open": "fin",
 }
 # Ours to say, per connection: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1
-_HOP_BY_HOP: Final = frozenset(
-    {
-        "connection",
-        "content-length",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "x-decoded-from",  # a recorder's note, not the server's
-    }
-)
+_NOT_SENT: Final = CONNECTION_HEADERS | {
+    "content-length",
+    "x-decoded-from",  # a recorder's note, not the server's
+}
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _LENGTH: Final = re.compile(r"[0-9]{1,15}")
@@ -107,10 +99,9 @@ class Script:
 
 
 def chunked(pieces: Iterator[Piece]) -> Iterator[tuple[float, bytes, int]]:
-    """Each piece as a transfer chunk, https://www.rfc-editor.org/rfc/rfc9112#section-7.1."""
+    """Each piece as a transfer chunk."""
     for ms, data in pieces:
-        size = len(data)
-        yield ms, b"%x\r\n%b\r\n" % (size, data), size
+        yield ms, chunk_bytes(data), len(data)
 
 
 def script(exchange: Exchange, clock: Clock, options: ReplayOptions) -> Script:
@@ -184,9 +175,7 @@ def _byte(spot: Spot, ends: tuple[int, ...]) -> int | None:
 
 
 def _head(response: Response, exchange: Exchange) -> Headers:
-    kept = tuple(
-        (name, value) for name, value in response.headers if name.lower() not in _HOP_BY_HOP
-    )
+    kept = tuple((name, value) for name, value in response.headers if name.lower() not in _NOT_SENT)
     for name, value in kept:
         if not _TOKEN.fullmatch(name) or not _VALUE.fullmatch(value):
             shown = f"{name}: {value}"[:80]

@@ -9,8 +9,9 @@ from typing import Final, Literal
 
 from conformance.cassette.redact import ALLOWED_HEADERS, REDACTED
 from conformance.core.events import Request
-from conformance.targets.replay.canonical import decoded
 from conformance.targets.replay.tape import Address
+from conformance.wire.heads import lower_names
+from conformance.wire.requests import json_or_none
 
 Outcome = Literal[
     "complete", "cut", "stalled", "client-closed", "server-closed", "refused", "rejected"
@@ -56,12 +57,13 @@ class Seen:
     @property
     def request(self) -> Request:
         """The request as a recording would hold it."""
-        return Request(self.method, self.path, self.headers, decoded(self.body))
+        return Request(self.method, self.path, self.headers, json_or_none(self.body))
 
 
 def shown_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     """The headers, with values only where they hold no secret."""
-    return tuple((name, value if name in _SHOWN else REDACTED) for name, value in headers)
+    lower = lower_names(headers)
+    return tuple((name, value if name in _SHOWN else REDACTED) for name, value in lower)
 
 
 class Log:

@@ -13,8 +13,7 @@ from typing import Self
 from conformance.core.errors import HarnessError, UsageError
 from conformance.targets.replay.connection import Connection
 from conformance.targets.replay.matching import Index
-from conformance.targets.replay.options import ReplayOptions
-from conformance.targets.replay.reading import Limits
+from conformance.targets.replay.options import Limits, ReplayOptions
 from conformance.targets.replay.routing import Mount, Routes, prefix
 from conformance.targets.replay.seen import Log, Seen
 from conformance.targets.replay.site import Site

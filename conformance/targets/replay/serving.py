@@ -9,8 +9,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 
 from conformance.core.errors import ConformanceError
-from conformance.targets.replay.options import ReplayOptions
-from conformance.targets.replay.reading import Limits
+from conformance.targets.replay.options import Limits, ReplayOptions
 from conformance.targets.replay.seen import Seen
 from conformance.targets.replay.server import ReplayServer
 from conformance.targets.replay.tape import Source

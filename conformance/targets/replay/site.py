@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from conformance.cassette import Redactor
 from conformance.targets.replay.matching import Match
 from conformance.targets.replay.miss import Miss, explain
-from conformance.targets.replay.reading import Asked, Limits
+from conformance.targets.replay.options import Limits
 from conformance.targets.replay.routing import Route, Routes
 from conformance.targets.replay.seen import Log, Outcome, Seen, shown_headers
 from conformance.targets.replay.turn import Turn
+from conformance.wire.requests import HttpRequest
 
 if TYPE_CHECKING:
     from conformance.targets.replay.connection import Connection
@@ -54,7 +55,7 @@ class Site:
         self._held += size
         return True
 
-    def turn(self, asked: Asked) -> Turn:
+    def turn(self, asked: HttpRequest) -> Turn:
         """The request, and what answers it."""
         self._active += 1
         self.idle.clear()
@@ -77,7 +78,7 @@ class Site:
             if not self._active:
                 self.idle.set()
 
-    def _found(self, asked: Asked, route: Route) -> Match | Miss:
+    def _found(self, asked: HttpRequest, route: Route) -> Match | Miss:
         index = route.shelf.index
         wanted = index.wanted(asked, route.rest)
         return route.shelf.take(wanted) or explain(wanted, index)

@@ -7,7 +7,7 @@ from typing import Self
 
 from conformance.targets.replay.matching import Match
 from conformance.targets.replay.miss import Miss
-from conformance.targets.replay.reading import Asked, Rejected
+from conformance.wire.requests import HttpRequest, RequestRejected
 
 
 @dataclass(slots=True)
@@ -17,7 +17,7 @@ class Turn:
     `began` is monotonic time in seconds; 0 for what never became a request.
     """
 
-    asked: Asked
+    asked: HttpRequest
     name: str
     session: str
     path: str
@@ -27,7 +27,7 @@ class Turn:
     is_noted: bool = False
 
     @classmethod
-    def rejected(cls, reason: Rejected) -> Self:
+    def rejected(cls, reason: RequestRejected) -> Self:
         """No request at all."""
-        asked = Asked("", "", (), b"", http11=True, keeps_alive=False)
+        asked = HttpRequest("", "", (), b"")
         return cls(asked, "", "", "", Miss(reason.why), reason.status, 0.0)

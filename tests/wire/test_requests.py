@@ -4,8 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.targets.replay.quick import plain_head
-from conformance.targets.replay.reading import Asked, Limits, Rejected, RequestReader, _Thorough
+from conformance.wire.requests import (
+    H11RequestReader,
+    HttpRequest,
+    RequestReader,
+    RequestRejected,
+    plain_head,
+)
 
 METHODS = st.sampled_from(["GET", "POST", "CONNECT", "HEAD", "get", "P-T", ""])
 TARGETS = st.sampled_from(["/", "/v1/x?a=b", "*", "http://a/b", "/ä", "/a b", ""])
@@ -38,7 +43,7 @@ FIELDS = st.sampled_from(
 )
 BODIES = st.sampled_from([b"", b"abc", b"abcd", b"3\r\nabc\r\n0\r\n\r\n", b"ab"])
 ENDS = st.sampled_from(["\r\n", "\r\n", "\r\n", "\n"])
-LIMITS = Limits(head=4096, body=4096)
+MOST = 4096
 
 
 @st.composite
@@ -51,33 +56,33 @@ def requests(draw: st.DrawFn) -> bytes:
     return head + draw(BODIES)
 
 
-def thorough(data: bytes) -> tuple[Asked | None, bytes] | int:
-    reader = _Thorough(LIMITS)
+def by_h11(data: bytes) -> tuple[HttpRequest | None, bytes] | int:
+    reader = H11RequestReader(MOST, MOST)
     try:
-        asked = reader.feed(data)
-    except Rejected as reason:
+        request = reader.feed(data)
+    except RequestRejected as reason:
         return reason.status
-    return asked, reader.rest if asked else b""
+    return request, reader.rest if request else b""
 
 
-def quick(data: bytes, cuts: list[int]) -> tuple[Asked | None, bytes] | int:
-    reader = RequestReader(LIMITS)
+def by_reader(data: bytes, cuts: list[int]) -> tuple[HttpRequest | None, bytes] | int:
+    reader = RequestReader(MOST, MOST)
     places = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
-    asked, at = None, 0
+    request, at = None, 0
     try:
         for stop in places[1:]:
-            asked = reader.feed(data[at:stop])
+            request = reader.feed(data[at:stop])
             at = stop
-            if asked is not None:
+            if request is not None:
                 break
-    except Rejected as reason:
+    except RequestRejected as reason:
         return reason.status
-    return asked, (reader.rest + data[at:]) if asked else b""
+    return request, (reader.rest + data[at:]) if request else b""
 
 
 @given(requests(), st.lists(st.integers(1, 200), max_size=4))
 def test_a_request_means_what_h11_says(data: bytes, cuts: list[int]) -> None:
-    expected, got = thorough(data), quick(data, cuts)
+    expected, got = by_h11(data), by_reader(data, cuts)
     # What is refused may be refused sooner, when less of it has come.
     assert got == expected or (isinstance(got, int) and isinstance(expected, int))
 
@@ -114,10 +119,12 @@ def test_what_is_not_plain_is_left_to_h11(data: bytes) -> None:
 
 def test_a_long_plain_head_is_refused() -> None:
     data = b"GET / HTTP/1.1\r\nHost: a\r\nx: " + b"y" * 5000 + b"\r\n\r\n"
-    with pytest.raises(Rejected, match="head has more than 4,096 bytes"):
-        RequestReader(LIMITS).feed(data)
+    with pytest.raises(RequestRejected, match="head has more than 4,096 bytes"):
+        RequestReader(MOST, MOST).feed(data)
 
 
 def test_a_body_that_is_announced_too_long_is_refused_at_once() -> None:
-    with pytest.raises(Rejected, match="body has more than 4,096 bytes"):
-        RequestReader(LIMITS).feed(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n")
+    with pytest.raises(RequestRejected, match="body has more than 4,096 bytes"):
+        RequestReader(MOST, MOST).feed(
+            b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n"
+        )

@@ -1,4 +1,4 @@
-"""Where a chunk begins and ends in a body on the wire.
+"""Transfer chunks: where each begins and ends in a body on the wire, and how it is written.
 
 https://www.rfc-editor.org/rfc/rfc9112#section-7.1
 
@@ -8,25 +8,27 @@ https://www.rfc-editor.org/rfc/rfc9112#section-7.1
 HTTP libraries hand out bytes and keep to themselves where a chunk began. A recorder needs it, and
 needs the size before the chunk is whole: so what is passed on is cut as it came, and yet at once.
 Rule 1: a chunk is a transfer chunk; without chunked coding, what one read gave.
-Rule 2: a piece is a part of a chunk; the first one says how long the chunk will be.
+Rule 2: a chunk may come in parts; the first one says how long the chunk will be.
 Rule 3: the trailer section is dropped, extensions of chunks too.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 _SIZE: Final = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?")
 _LONGEST_LINE: Final = 16 * 1024
 _MOST_TRAILER: Final = 64 * 1024
+LAST_CHUNK: Final = b"0\r\n\r\n"
 
 
-class FramingError(Exception):
+class _BrokenCodingError(Exception):
     """The bytes are no chunked coding, or more than a body may be."""
 
 
-class Piece(NamedTuple):
+class ChunkPart(NamedTuple):
     """A part of a chunk. `size` is the whole chunk's where it begins, else None."""
 
     data: bytes
@@ -34,7 +36,7 @@ class Piece(NamedTuple):
     whole: bool
 
 
-class Unframed:
+class PlainBodyReader:
     """A body of known length, or one that ends with the connection (`length` None)."""
 
     def __init__(self, length: int | None) -> None:
@@ -52,15 +54,15 @@ class Unframed:
         """Whether the connection may end here."""
         return not self._left
 
-    def feed(self, data: bytes) -> list[Piece]:
-        """The pieces in these bytes; what comes after the body is in `rest`."""
+    def feed(self, data: bytes) -> list[ChunkPart]:
+        """The parts in these bytes; what comes after the body is in `rest`."""
         if self._left is not None:
             data, self.rest = data[: self._left], data[self._left :]
             self._left -= len(data)
-        return [Piece(data, len(data), whole=True)] if data else []
+        return [ChunkPart(data, len(data), whole=True)] if data else []
 
 
-class Chunked:
+class ChunkedBodyReader:
     """The chunked coding."""
 
     def __init__(self) -> None:
@@ -77,48 +79,48 @@ class Chunked:
     def may_end(self) -> bool:
         return self.done
 
-    def feed(self, data: bytes) -> list[Piece]:
-        """The pieces in these bytes; where they break the coding, those before and `fault`."""
-        pieces: list[Piece] = []
+    def feed(self, data: bytes) -> list[ChunkPart]:
+        """The parts in these bytes; where they break the coding, those before and `fault`."""
+        parts: list[ChunkPart] = []
         try:
-            self._take(self._held + data if self._held else data, pieces)
-        except FramingError as err:
+            self._read_parts(self._held + data if self._held else data, parts)
+        except _BrokenCodingError as err:
             self.fault = str(err)
-        return pieces
+        return parts
 
-    def _take(self, data: bytes, pieces: list[Piece]) -> None:
+    def _read_parts(self, data: bytes, parts: list[ChunkPart]) -> None:
         at = 0
         while not (self.done or self.fault):
             if not self._open:
                 line = data.find(b"\n", at)
                 if line < 0:
                     break
-                self._take_line(data[at:line].removesuffix(b"\r"))
+                self._read_line(data[at:line].removesuffix(b"\r"))
                 at = line + 1
                 continue
-            piece, at = self._piece(data, at)
-            if piece is None:
+            part, at = self._next_part(data, at)
+            if part is None:
                 break
-            pieces.append(piece)
+            parts.append(part)
         self._held = data[at:]
         if self.done:
             self.rest, self._held = self._held, b""
         elif not self._open and len(self._held) > _LONGEST_LINE:
-            raise FramingError("the line of a chunk's size does not end")
+            raise _BrokenCodingError("the line of a chunk's size does not end")
 
-    def _piece(self, data: bytes, at: int) -> tuple[Piece | None, int]:
+    def _next_part(self, data: bytes, at: int) -> tuple[ChunkPart | None, int]:
         """What is there of the open chunk. It is whole when its CRLF is there, too."""
         stop = min(at + self._left, len(data))
-        after = self._after_chunk(data, stop) if stop - at == self._left else None
+        after = self._end_of_chunk(data, stop) if stop - at == self._left else None
         if after is None and stop == at:
             return None, at
-        piece = Piece(data[at:stop], self._begins, whole=after is not None)
+        part = ChunkPart(data[at:stop], self._begins, whole=after is not None)
         self._begins = None
         self._left -= stop - at
         self._open = after is None
-        return piece, stop if after is None else after
+        return part, stop if after is None else after
 
-    def _after_chunk(self, data: bytes, stop: int) -> int | None:
+    def _end_of_chunk(self, data: bytes, stop: int) -> int | None:
         """The place after the chunk's line end; None if that has not come yet."""
         end = data[stop : stop + 2]
         if end == b"\r\n":
@@ -130,19 +132,36 @@ class Chunked:
         self.fault = "a chunk is longer than its size"
         return stop
 
-    def _take_line(self, line: bytes) -> None:
+    def _read_line(self, line: bytes) -> None:
         if self._trailing is not None:
             self._trailing += len(line)
             if self._trailing > _MOST_TRAILER:
-                raise FramingError("the trailer section is too long")
+                raise _BrokenCodingError("the trailer section is too long")
             self.done = not line
             return
         match = _SIZE.fullmatch(line)
         if match is None:
-            raise FramingError(f"expected the size of a chunk, got {line[:40]!r}")
+            raise _BrokenCodingError(f"expected the size of a chunk, got {line[:40]!r}")
         self._left = self._begins = int(match[1], 16)
         self._open = self._left > 0
         self._trailing = None if self._open else 0
 
 
-Framing = Unframed | Chunked
+BodyReader = PlainBodyReader | ChunkedBodyReader
+
+
+def chunk_bytes(data: bytes) -> bytes:
+    """One whole transfer chunk; `data` is not empty, for an empty chunk ends the body."""
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def part_bytes(parts: Iterable[ChunkPart]) -> bytes:
+    """Parts of chunks, cut as they came: a size goes out before its chunk is whole."""
+    out = []
+    for part in parts:
+        if part.size is not None:
+            out.append(b"%x\r\n" % part.size)
+        out.append(part.data)
+        if part.whole:
+            out.append(b"\r\n")
+    return b"".join(out)

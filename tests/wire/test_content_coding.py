@@ -11,7 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.targets.server_body import Decoder, UndecodableError, decodable, wanting
+from conformance.wire.content_coding import (
+    ContentDecoder,
+    UndecodableError,
+    install_hint,
+    readable_codings,
+)
 
 
 def _brotli(data: bytes) -> bytes:
@@ -36,7 +41,9 @@ PACKED: dict[str, Pack] = {
     "X-GZIP": gzip.compress,
     "deflate": zlib.compress,
 }
-PACKED |= {name: pack for name, pack in (("br", _brotli), ("zstd", _zstd)) if name in decodable()}
+PACKED |= {
+    name: pack for name, pack in (("br", _brotli), ("zstd", _zstd)) if name in readable_codings()
+}
 
 
 def cut(data: bytes, places: list[int]) -> list[bytes]:
@@ -49,7 +56,7 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
     st.sampled_from(sorted(PACKED)), st.binary(max_size=2000), st.lists(st.integers(0), max_size=9)
 )
 def test_what_was_packed_comes_out(encoding: str, data: bytes, places: list[int]) -> None:
-    decoder = Decoder(encoding, 1 << 20)
+    decoder = ContentDecoder(encoding, 1 << 20)
     pieces = cut(PACKED[encoding](data), places)
     assert b"".join(map(decoder.feed, pieces)) == data
     assert not decoder.is_full
@@ -57,7 +64,7 @@ def test_what_was_packed_comes_out(encoding: str, data: bytes, places: list[int]
 
 @given(st.sampled_from(sorted(PACKED)), st.integers(1, 5000), st.integers(1, 500))
 def test_no_more_comes_out_than_the_limit(encoding: str, size: int, most: int) -> None:
-    decoder = Decoder(encoding, most)
+    decoder = ContentDecoder(encoding, most)
     out = b"".join(map(decoder.feed, cut(PACKED[encoding](b"a" * size), [7, 50])))
     assert out == b"a" * min(size, most)
     assert decoder.is_full == (size >= most)
@@ -66,29 +73,29 @@ def test_no_more_comes_out_than_the_limit(encoding: str, size: int, most: int) -
 @pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "gzip, br", "x" * 9999])
 def test_what_cannot_be_unpacked_is_told(encoding: str) -> None:
     with pytest.raises(UndecodableError):
-        Decoder(encoding, 100).feed(b"data: plain\n\n")
+        ContentDecoder(encoding, 100).feed(b"data: plain\n\n")
 
 
 def test_members_may_follow_each_other() -> None:
     packed = b"".join(gzip.compress(text) for text in (b"one ", b"", b"two"))
-    decoder = Decoder("gzip", 100)
+    decoder = ContentDecoder("gzip", 100)
     assert (
         b"".join(decoder.feed(packed[at : at + 5]) for at in range(0, len(packed), 5)) == b"one two"
     )
 
 
-@pytest.mark.parametrize("encoding", sorted({"br", "zstd"} - decodable()))
+@pytest.mark.parametrize("encoding", sorted({"br", "zstd"} - readable_codings()))
 def test_who_lacks_a_library_is_told_which(encoding: str) -> None:
-    with pytest.raises(UndecodableError, match=wanting(encoding)):
-        Decoder(encoding, 100).feed(b"x")
+    with pytest.raises(UndecodableError, match=install_hint(encoding)):
+        ContentDecoder(encoding, 100).feed(b"x")
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd"])
 def test_a_bomb_ends_at_the_limit(encoding: str) -> None:
     if encoding not in PACKED:
-        pytest.skip(f"no library for {encoding} is here: {wanting(encoding)}")
+        pytest.skip(f"no library for {encoding} is here: {install_hint(encoding)}")
     packed = PACKED[encoding](b"a" * 50_000_000)
-    decoder = Decoder(encoding, 1 << 20)
+    decoder = ContentDecoder(encoding, 1 << 20)
     tracemalloc.start()
     try:
         assert len(decoder.feed(packed)) == 1 << 20
@@ -101,9 +108,9 @@ def test_a_bomb_ends_at_the_limit(encoding: str) -> None:
 
 def test_frames_of_zstd_may_follow_each_other() -> None:
     if "zstd" not in PACKED:
-        pytest.skip(f"no library for zstd is here: {wanting('zstd')}")
+        pytest.skip(f"no library for zstd is here: {install_hint('zstd')}")
     packed = b"".join(map(PACKED["zstd"], (b"one ", b"two")))
-    decoder = Decoder("zstd", 100)
+    decoder = ContentDecoder("zstd", 100)
     assert b"".join(decoder.feed(packed[at : at + 3]) for at in range(0, len(packed), 3)) == (
         b"one two"
     )

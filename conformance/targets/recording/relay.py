@@ -8,6 +8,7 @@ in the cassette (or held back by redaction), even if the recorder is killed in t
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -15,24 +16,28 @@ import msgspec
 
 from conformance.core.errors import CassetteError
 from conformance.core.events import Ending, Request
-from conformance.targets.recording.client_side import Asked, ClientSide, GoneError, RefusedError
-from conformance.targets.recording.framing import Piece
-from conformance.targets.recording.heads import end_to_end, readable_encodings, without
 from conformance.targets.recording.shelf import Running, Shelf
-from conformance.targets.recording.upstream import Broken, Connection, Head, Origin
+from conformance.wire.chunked import ChunkPart
+from conformance.wire.client import ClientConnection, ResponseHead
+from conformance.wire.content_coding import ask_for_readable
+from conformance.wire.faults import BrokenExchange
+from conformance.wire.heads import end_to_end, without_headers
+from conformance.wire.origin import Origin
+from conformance.wire.requests import HttpRequest, RequestRejected, json_or_none
+from conformance.wire.server import PeerGoneError, ServerConnection
 
 Fail = Callable[[BaseException], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """Where a request goes, and what it is recorded in; nowhere if `shelf` is None."""
+class RequestSettings:
+    """Where one request goes, and what it is recorded in; nowhere if `shelf` is None."""
 
     origin: Origin
     shelf: Shelf | None
 
 
-Route = Callable[[Asked], Way]
+Route = Callable[[HttpRequest], RequestSettings]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,39 +48,43 @@ class Patience:
     idle: float = 600.0
 
 
-class Visit:
+class RecordedConnection:
     """Serves one connection of a client until either side ends it."""
 
-    def __init__(self, client: ClientSide, route: Route, patience: Patience, fail: Fail) -> None:
+    def __init__(
+        self, client: ServerConnection, route: Route, patience: Patience, fail: Fail
+    ) -> None:
         self._client = client
         self._route = route
         self._patience = patience
         self._fail = fail
-        self._upstreams: dict[Origin, Connection] = {}
+        self._upstreams: dict[Origin, ClientConnection] = {}
 
     async def serve(self) -> None:
         """Raises nothing that the client, the upstream or the disk does."""
         try:
-            while (asked := await self._client.next_request()) is not None:
-                if not await self._exchange(asked):
+            while (request := await self._client.next_request()) is not None:
+                if not await self._exchange(request):
                     break
-        except RefusedError as refused:
-            await self._client.refuse(refused.status, str(refused))
-        except GoneError:
+        except RequestRejected as refused:
+            await self._refuse(refused.status, str(refused), "invalid_request_error")
+        except PeerGoneError:
             pass
         finally:
-            self._drop()
+            self._drop_upstreams()
             await self._client.close()
 
-    async def _exchange(self, asked: Asked) -> bool:
+    async def _exchange(self, request: HttpRequest) -> bool:
         """One request and its answer. Whether the connection can go on."""
-        _check_target(asked)
-        way = self._route(asked)
-        recorded = Recorded(way.shelf, self._fail, asked, way.origin.target(asked.target))
+        _check_target(request)
+        settings = self._route(request)
+        recorded = Recorded(
+            settings.shelf, self._fail, request, settings.origin.target(request.target)
+        )
         stays = False
         try:
-            stays = await self._relay(asked, way.origin, recorded)
-        except Broken as broken:
+            stays = await self._relay(request, settings.origin, recorded)
+        except BrokenExchange as broken:
             if not self._client.gone:
                 recorded.end(broken.end, str(broken))
                 await self._pass_on(broken, recorded)
@@ -85,43 +94,55 @@ class Visit:
             await self._client.unwatch()
         return stays
 
-    async def _connected(self, origin: Origin) -> Connection:
+    async def _connected(self, origin: Origin) -> ClientConnection:
         known = self._upstreams.pop(origin, None)
         if known is not None and not known.reusable:
             known.abort()
             known = None
-        upstream = known or await Connection.open(origin, timeout=self._patience.connect)
+        upstream = known or await ClientConnection.connect(origin, timeout=self._patience.connect)
         self._upstreams[origin] = upstream
         return upstream
 
-    async def _relay(self, asked: Asked, origin: Origin, recorded: Recorded) -> bool:
+    async def _relay(self, request: HttpRequest, origin: Origin, recorded: Recorded) -> bool:
         upstream = await self._connected(origin)
-        headers = readable_encodings(without(end_to_end(asked.headers), "host", "expect"))
+        headers = ask_for_readable(without_headers(end_to_end(request.headers), "host", "expect"))
         headers = (("Host", origin.netloc), *headers)
         idle = self._patience.idle
-        await upstream.send(asked.method, recorded.target, headers, asked.body)
+        await upstream.send_request(request.method, recorded.target, headers, request.body)
         self._client.watch(upstream.abort)
         recorded.begin()  # while the upstream thinks
-        head = await upstream.head(asked.method, idle=idle)
+        head = await upstream.read_head(request.method, idle=idle)
         recorded.head(head)
-        stays = self._client.answer(head, speaks_11=asked.speaks_11, keeps=asked.keeps)
-        async for pieces in upstream.body(head, idle=idle):
-            recorded.take(pieces)
-            await self._client.send(pieces)
+        stays = self._client.start_response(
+            request,
+            head.response.status or 502,
+            head.response.headers,
+            reason=head.reason,
+            chunked=head.chunked,
+            has_length=head.length is not None,
+        )
+        async for parts in upstream.read_body(head, idle=idle):
+            recorded.take(parts)
+            await self._client.send_parts(parts)
         if self._client.gone and not head.ends_itself:
-            raise GoneError  # we closed the upstream ourselves: its end says nothing
+            raise PeerGoneError  # we closed the upstream ourselves: its end says nothing
         recorded.end("eof")
-        await self._client.finish()
+        await self._client.end_response()
         return stays
 
-    async def _pass_on(self, broken: Broken, recorded: Recorded) -> None:
+    async def _pass_on(self, broken: BrokenExchange, recorded: Recorded) -> None:
         """The client learns of a broken upstream as it would have learned directly."""
         if not recorded.has_head:
-            await self._client.refuse(502, str(broken), "upstream_error")
+            await self._refuse(502, str(broken), "upstream_error")
         elif broken.end == "reset":
             await self._client.reset()
 
-    def _drop(self) -> None:
+    async def _refuse(self, status: int, why: str, kind: str) -> None:
+        error = {"message": f"conformance record: {why}", "type": kind}
+        with suppress(PeerGoneError):
+            await self._client.refuse(status, msgspec.json.encode({"error": error}))
+
+    def _drop_upstreams(self) -> None:
         for upstream in self._upstreams.values():
             upstream.abort()
         self._upstreams.clear()
@@ -130,12 +151,12 @@ class Visit:
 class Recorded:
     """The recording of one exchange; where it fails, it is told once and given up."""
 
-    def __init__(self, shelf: Shelf | None, fail: Fail, asked: Asked, target: str) -> None:
+    def __init__(self, shelf: Shelf | None, fail: Fail, request: HttpRequest, target: str) -> None:
         self.target = target
         self.has_head = False
         self._shelf = shelf
         self._fail = fail
-        self._asked = asked
+        self._request = request
         self._came = perf_counter()
         self._begun = False
         self._running: Running | None = None
@@ -145,23 +166,24 @@ class Recorded:
         self._begun = True
         if self._shelf is None:
             return
-        asked = self._asked
-        request = Request(asked.method, self.target, asked.headers, _json(asked.body))
+        request = self._request
+        body = json_or_none(request.body)
+        recorded = Request(request.method, self.target, request.headers, body)
         try:
-            self._running = self._shelf.begin(request, self._came)
+            self._running = self._shelf.begin(recorded, self._came)
         except (CassetteError, OSError) as err:
             self._fail(err)
 
-    def head(self, head: Head) -> None:
+    def head(self, head: ResponseHead) -> None:
         self.has_head = True
         self._guard(lambda running: running.take.head(head.response))
 
-    def take(self, pieces: list[Piece]) -> None:
+    def take(self, parts: list[ChunkPart]) -> None:
         running = self._running
         if running is None:
             return
         try:
-            running.take.take(pieces)
+            running.take.take(parts)
         except (CassetteError, OSError) as err:
             self._give_up(err)
 
@@ -186,15 +208,7 @@ class Recorded:
         self._fail(error)
 
 
-def _check_target(asked: Asked) -> None:
-    if not asked.target.startswith("/"):
+def _check_target(request: HttpRequest) -> None:
+    if not request.target.startswith("/"):
         why = "expected a path; this proxy stands in for one server, give its URL as base URL"
-        raise RefusedError(400, why)
-
-
-def _json(body: bytes) -> object:
-    """The body as a JSON value; None where it is none, or no reader could take it."""
-    try:
-        return msgspec.json.decode(body) if body else None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
+        raise RequestRejected(400, why)

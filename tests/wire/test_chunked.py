@@ -6,23 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.targets.recording.framing import Chunked, Framing, Unframed
+from conformance.wire.chunked import BodyReader, ChunkedBodyReader, PlainBodyReader
 
 CHUNKS = st.lists(st.binary(min_size=1, max_size=40), max_size=8)
 CUTS = st.lists(st.integers(1, 30), max_size=60)
 
 
-def fed(framing: Framing, wire: bytes, cuts: list[int]) -> list[bytes]:
+def fed(reader: BodyReader, wire: bytes, cuts: list[int]) -> list[bytes]:
     """The chunks, put together from their pieces; every announced size is held."""
     chunks: list[bytes] = []
     held, size = b"", None
     for cut in (*cuts, len(wire)):
         data, wire = wire[:cut], wire[cut:]
-        for piece in framing.feed(data) if data else []:
-            assert (piece.size is not None) == (size is None)
-            size = size if piece.size is None else piece.size
-            held += piece.data
-            if piece.whole:
+        for part in reader.feed(data) if data else []:
+            assert (part.size is not None) == (size is None)
+            size = size if part.size is None else part.size
+            held += part.data
+            if part.whole:
                 assert len(held) == size
                 chunks.append(held)
                 held, size = b"", None
@@ -35,17 +35,17 @@ def test_chunks_come_out_as_they_were_sent(
 ) -> None:
     wire = b"".join(b"%X%s\r\n%s\r\n" % (len(one), extension, one) for one in chunks)
     wire += b"0\r\n" + (b"x-cost: 1\r\n" if trailer else b"") + b"\r\n"
-    framing = Chunked()
-    assert fed(framing, wire + b"HTTP/1.1 200", [*cuts, len(wire)]) == chunks
-    assert framing.done
-    assert not framing.fault
+    reader = ChunkedBodyReader()
+    assert fed(reader, wire + b"HTTP/1.1 200", [*cuts, len(wire)]) == chunks
+    assert reader.done
+    assert not reader.fault
 
 
 def test_what_follows_the_body_is_kept() -> None:
-    for framing, wire in ((Chunked(), b"1\r\nx\r\n0\r\n\r\n"), (Unframed(1), b"x")):
-        framing.feed(wire + b"HTTP/1.1 200 OK")
-        assert framing.done
-        assert framing.rest == b"HTTP/1.1 200 OK"
+    for reader, wire in ((ChunkedBodyReader(), b"1\r\nx\r\n0\r\n\r\n"), (PlainBodyReader(1), b"x")):
+        reader.feed(wire + b"HTTP/1.1 200 OK")
+        assert reader.done
+        assert reader.rest == b"HTTP/1.1 200 OK"
 
 
 @pytest.mark.parametrize(
@@ -64,27 +64,27 @@ def test_what_follows_the_body_is_kept() -> None:
 def test_broken_coding_is_a_fault_and_keeps_what_came(
     wire: bytes, kept: list[bytes], size: int
 ) -> None:
-    framing = Chunked()
+    reader = ChunkedBodyReader()
     got: list[bytes] = []
     for at in range(0, len(wire), size):
-        got += [piece.data for piece in framing.feed(wire[at : at + size]) if piece.data]
-        if framing.fault:
+        got += [part.data for part in reader.feed(wire[at : at + size]) if part.data]
+        if reader.fault:
             break
-    assert framing.fault
-    assert not framing.done
+    assert reader.fault
+    assert not reader.done
     assert got == kept
 
 
 @given(st.binary(max_size=50), CUTS)
 def test_a_body_of_known_length_ends_by_itself(body: bytes, cuts: list[int]) -> None:
-    framing = Unframed(len(body))
-    assert b"".join(fed(framing, body, cuts)) == body
-    assert framing.done
-    assert framing.may_end
+    reader = PlainBodyReader(len(body))
+    assert b"".join(fed(reader, body, cuts)) == body
+    assert reader.done
+    assert reader.may_end
 
 
 def test_a_body_without_length_ends_with_the_connection() -> None:
-    framing = Unframed(None)
-    assert [piece.data for piece in framing.feed(b"abc")] == [b"abc"]
-    assert not framing.done
-    assert framing.may_end
+    reader = PlainBodyReader(None)
+    assert [part.data for part in reader.feed(b"abc")] == [b"abc"]
+    assert not reader.done
+    assert reader.may_end

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final, Protocol
 
+from conformance.wire.heads import Headers, header_value, without_headers
+
 _PLAIN: Final = frozenset({"", "identity"})
 _GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS  # the head tells which
 _MODULES: Final = {"br": "brotli", "zstd": "zstandard"}
@@ -30,7 +32,7 @@ class _Unpacker(Protocol):
     errors: tuple[type[Exception], ...]
 
 
-class Decoder:
+class ContentDecoder:
     """Decodes `content-encoding` up to `most` bytes in all; then `is_full`."""
 
     def __init__(self, encoding: str, most: int) -> None:
@@ -61,21 +63,30 @@ class Decoder:
 
 
 @cache
-def decodable() -> frozenset[str]:
+def readable_codings() -> frozenset[str]:
     """The encodings that can be taken off here."""
     found = (name for name, module in _MODULES.items() if importlib.util.find_spec(module))
     return frozenset({"gzip", "x-gzip", "deflate", *found})
 
 
-def wanting(encoding: str) -> str:
-    """What to install to read an encoding; empty where nothing would help."""
+def install_hint(encoding: str) -> str:
+    """What to install to read a content coding; empty where nothing would help."""
     module = _MODULES.get(encoding.strip().lower(), "")
     return f"pip install {module}" if module else ""
 
 
+def ask_for_readable(headers: Headers) -> Headers:
+    """Asks for no encoding but those that can be recorded decoded."""
+    codings = [one.strip() for one in (header_value(headers, "accept-encoding") or "").split(",")]
+    readable = readable_codings() | {"identity"}
+    kept = [one for one in codings if one.split(";")[0].strip().lower() in readable]
+    spelled = ", ".join(kept) or "identity"
+    return (*without_headers(headers, "accept-encoding"), ("accept-encoding", spelled))
+
+
 def _unpacker(encoding: str) -> _Unpacker:
-    if encoding not in decodable():
-        missing = wanting(encoding)
+    if encoding not in readable_codings():
+        missing = install_hint(encoding)
         hint = f" ({missing} to read it)" if missing else ""
         raise UndecodableError(f"content-encoding {encoding!r}, which nobody asked for{hint}")
     return _UNPACKERS.get(encoding, _Inflating)()

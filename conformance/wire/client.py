@@ -1,0 +1,206 @@
+"""A connection on which the toolkit asks: requests out, answers in, chunk by chunk.
+
+Rule 1: heads are parsed by h11, bodies by `chunked`, which keeps what h11 does not tell: where a
+chunk begins. Rule 2: whatever goes wrong is a `BrokenExchange` with the ending that it means.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from functools import cache
+from time import monotonic
+from typing import Final, Self
+
+import h11
+
+from conformance.core.events import Response
+from conformance.wire.chunked import BodyReader, ChunkedBodyReader, ChunkPart, PlainBodyReader
+from conformance.wire.faults import BrokenExchange, describe_network_error
+from conformance.wire.heads import (
+    Headers,
+    decode_headers,
+    has_token,
+    header_value,
+    request_head,
+    without_headers,
+)
+from conformance.wire.origin import Origin
+
+READ_SIZE: Final = 64 * 1024
+_MOST_HEAD: Final = 256 * 1024
+_WITHOUT_BODY: Final = frozenset({204, 304})
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseHead:
+    """The head of a response, and how its body is framed."""
+
+    response: Response
+    reason: str
+    chunked: bool
+    length: int | None
+
+    @property
+    def ends_itself(self) -> bool:
+        """Whether the body says where it ends; else the connection's end does."""
+        return self.chunked or self.length is not None
+
+    def body_reader(self) -> BodyReader:
+        return ChunkedBodyReader() if self.chunked else PlainBodyReader(self.length)
+
+
+class ClientConnection:
+    """One connection; it serves one request after the other until one of them breaks it."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._rest = b""
+        self._keeps = True
+        self._idle = True
+        self._last_read = monotonic()
+        self._silent = False
+        self._watch: asyncio.TimerHandle | None = None
+
+    @classmethod
+    async def connect(cls, origin: Origin, *, timeout: float) -> Self:  # noqa: ASYNC109  # one bound
+        """Raises BrokenExchange where nobody answers."""
+        try:
+            async with asyncio.timeout(timeout):
+                reader, writer = await asyncio.open_connection(
+                    origin.host, origin.port, ssl=certificates() if origin.tls else None
+                )
+        except (OSError, TimeoutError) as err:
+            raise _reset_by(err, f"{origin.netloc}: cannot connect") from err
+        return cls(reader, writer)
+
+    @property
+    def reusable(self) -> bool:
+        """Whether another request may be sent on it."""
+        return (
+            self._idle and self._keeps and not self._rest and not self._reader.at_eof()
+        ) and not self._writer.is_closing()
+
+    async def send_request(self, method: str, target: str, headers: Headers, body: bytes) -> None:
+        """Sends a request; its body's length is added. Raises BrokenExchange."""
+        self._idle = False
+        framed = without_headers(headers, "content-length")
+        if body or method not in ("GET", "HEAD", "DELETE", "OPTIONS"):
+            framed = (*framed, ("content-length", str(len(body))))
+        try:
+            self._writer.write(request_head(method, target, framed) + body)
+            await self._writer.drain()
+        except OSError as err:
+            raise _reset_by(err, "the request could not be sent") from err
+
+    async def read_head(self, method: str, *, idle: float | None) -> ResponseHead:
+        """The head of the final response. Raises BrokenExchange."""
+        parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MOST_HEAD)
+        # h11 wants to know what was asked; the bytes have been sent already.
+        parser.send(h11.Request(method=method, target="/", headers=[("host", "x")]))
+        parser.send(h11.EndOfMessage())
+        data, self._rest = self._rest, b""
+        try:
+            while True:
+                if data:
+                    parser.receive_data(data)
+                    while (event := parser.next_event()) is not h11.NEED_DATA:
+                        if isinstance(event, h11.Response):
+                            self._rest = parser.trailing_data[0]
+                            return self._response_head(event, method)
+                data = await self._read_within(idle)
+                if not data:
+                    why = "the connection was closed before a response head"
+                    raise BrokenExchange("reset", why)
+        except h11.RemoteProtocolError as err:
+            raise BrokenExchange("protocol-error", f"no response head: {err}") from err
+
+    async def read_body(
+        self, head: ResponseHead, *, idle: float | None
+    ) -> AsyncIterator[list[ChunkPart]]:
+        """The parts that each read gave; ends where the body ends. Raises BrokenExchange.
+
+        `idle` is the longest silence, in seconds.
+        """
+        reader = head.body_reader()
+        data, self._rest = self._rest, b""
+        while True:
+            parts = reader.feed(data) if data else []
+            if parts:
+                yield parts
+            if reader.fault:
+                raise BrokenExchange("protocol-error", reader.fault)
+            if reader.done:
+                self._rest, self._idle = reader.rest, True
+                return
+            data = await self._read_within(idle)
+            if not data:
+                self._keeps = False
+                if reader.may_end:
+                    return
+                why = "the connection was closed before the body's end"
+                raise BrokenExchange("protocol-error", why)
+
+    def abort(self) -> None:
+        """Drops the connection at once."""
+        self._keeps = False
+        if self._watch is not None:
+            self._watch.cancel()
+        self._writer.transport.abort()
+
+    async def _read_within(self, idle: float | None) -> bytes:
+        self._last_read = monotonic()
+        if idle is not None and self._watch is None:
+            self._wait_for_silence(idle, idle)
+        try:
+            data = await self._reader.read(READ_SIZE)
+        except OSError as err:
+            raise _reset_by(err, "the connection broke") from err
+        if not data and self._silent:
+            raise BrokenExchange("idle-timeout", f"nothing came for {idle:g} s")
+        return data
+
+    def _wait_for_silence(self, idle: float, wait: float) -> None:
+        """Looks again after `wait` seconds; a timer for each read would cost more than the read."""
+        self._watch = asyncio.get_running_loop().call_later(wait, self._check_silence, idle)
+
+    def _check_silence(self, idle: float) -> None:
+        left = self._last_read + idle - monotonic()
+        if self._idle:
+            self._watch = None
+        elif left > 0:
+            self._wait_for_silence(idle, left)
+        else:
+            self._silent = True
+            self._writer.transport.abort()
+
+    def _response_head(self, event: h11.Response, method: str) -> ResponseHead:
+        headers = decode_headers(event.headers.raw_items())
+        version = event.http_version.decode()
+        closes = has_token(headers, "connection", "close") or version == "1.0"
+        chunked = has_token(headers, "transfer-encoding", "chunked")
+        length = header_value(headers, "content-length")
+        bodiless = method == "HEAD" or event.status_code in _WITHOUT_BODY
+        self._keeps = not closes
+        return ResponseHead(
+            response=Response(event.status_code, version, headers),
+            reason=event.reason.decode("latin-1"),
+            chunked=chunked and not bodiless,
+            length=0 if bodiless else None if length is None else int(length),
+        )
+
+
+@cache
+def certificates() -> ssl.SSLContext:
+    """Whom to trust, read once."""
+    # httpx knows the certificates of this machine and of certifi, and $SSL_CERT_FILE.
+    import httpx  # noqa: PLC0415  # slow to import, and needed for https only
+
+    return httpx.create_ssl_context()
+
+
+def _reset_by(error: OSError, what: str) -> BrokenExchange:
+    return BrokenExchange("reset", f"{what}: {describe_network_error(error)}")

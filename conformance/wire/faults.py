@@ -1,0 +1,45 @@
+"""How an exchange broke off: as an ending, and in one line for people."""
+
+from __future__ import annotations
+
+import ssl
+from typing import Final
+
+from conformance.core.errors import ConformanceError
+from conformance.core.events import Ending
+from conformance.report.printable import visible
+
+_SHOWN: Final = 200
+
+
+class BrokenExchange(Exception):  # noqa: N818  # it tells how a stream ended; nobody erred here
+    """The exchange ended like this, and not by itself."""
+
+    def __init__(self, end: Ending, why: str) -> None:
+        super().__init__(why)
+        self.end = end
+
+
+def describe_network_error(error: BaseException) -> str:
+    """What went wrong, in one line, without a library's words for it."""
+    if isinstance(error, ConformanceError):
+        return str(error)
+    cause = root_cause(error)
+    if isinstance(cause, ssl.SSLError):
+        return f"TLS failed: {visible(cause.reason or str(cause), _SHOWN)}"
+    if isinstance(cause, ConnectionResetError | BrokenPipeError):
+        return "the connection was reset"
+    if isinstance(error, TimeoutError):
+        return "timed out"
+    words = getattr(error, "strerror", None) or str(error) or str(cause) or type(cause).__name__
+    text = visible(words, _SHOWN).rstrip(".")
+    return text[:1].lower() + text[1:]
+
+
+def root_cause(error: BaseException) -> BaseException:
+    """What the error came of in the end."""
+    seen: set[int] = set()
+    while id(error) not in seen:
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__ or error
+    return error

@@ -1,0 +1,65 @@
+"""A server by its URL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+from urllib.parse import SplitResult, urlsplit
+
+from conformance.core.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a server is, and what its paths begin with."""
+
+    host: str
+    port: int
+    tls: bool
+    netloc: str
+    path: str
+    query: str
+
+    @classmethod
+    def parse(cls, url: str) -> Self:
+        """Raises UsageError for what is no http or https URL."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError as err:
+            raise UsageError(f"expected a URL, got {_without_user(url)!r}: {err}") from err
+        _check_parts(parts, url)
+        tls = parts.scheme == "https"
+        assert parts.hostname
+        name = bracketed(parts.hostname)
+        return cls(
+            host=parts.hostname,
+            port=port or (443 if tls else 80),
+            tls=tls,
+            netloc=name if port is None else f"{name}:{port}",
+            path=parts.path.rstrip("/"),
+            query=parts.query,
+        )
+
+    def target(self, path: str) -> str:
+        """The request target for a path below the URL's own."""
+        query = f"?{self.query}" if self.query and "?" not in path else ""
+        return f"{self.path}{path}{query}" if self.path or path else f"/{query}"
+
+
+def bracketed(host: str) -> str:
+    """The host as it stands in a URL: an IPv6 address in brackets."""
+    return f"[{host}]" if ":" in host else host
+
+
+def _check_parts(parts: SplitResult, url: str) -> None:
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(f"expected an http or https URL, got {_without_user(url)!r}")
+    if parts.username is not None:
+        raise UsageError("a URL with a password in it is refused", hint="see --api-key-env")
+    if not url.isprintable() or " " in url:
+        raise UsageError("expected a URL, got characters that none may have")
+
+
+def _without_user(url: str) -> str:
+    return url[:100].rsplit("@", maxsplit=1)[-1]

@@ -1,0 +1,185 @@
+"""A connection on which the toolkit answers: requests in, answers out, chunk by chunk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from conformance.core.errors import UsageError
+from conformance.wire.chunked import LAST_CHUNK, ChunkPart, part_bytes
+from conformance.wire.client import READ_SIZE
+from conformance.wire.closing import reset_connection
+from conformance.wire.heads import (
+    Headers,
+    end_to_end,
+    json_response,
+    response_head,
+    without_headers,
+)
+from conformance.wire.requests import CONTINUE, HttpRequest, RequestReader
+
+_MOST_HEAD: Final = 256 * 1024
+MOST_BODY: Final = 64 * 1024 * 1024
+_REQUEST_S: Final = 60.0  # that a request may fall silent in its midst, or a reset wait for reading
+_IDLE_S: Final = 600.0  # between two requests
+_BACKLOG: Final = 256
+
+
+class PeerGoneError(Exception):
+    """The client closed the connection."""
+
+
+class ServerConnection:
+    """One connection of a client. `gone` tells that the client has left."""
+
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        *,
+        most_body: int = MOST_BODY,
+    ) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._most_body = most_body
+        self._rest = b""
+        self._watch: asyncio.Task[None] | None = None
+        self._chunked = False
+        self.gone = False
+
+    async def next_request(self) -> HttpRequest | None:
+        """The next request; None when there is none. Raises RequestRejected, PeerGoneError."""
+        reader = RequestReader(_MOST_HEAD, self._most_body)
+        data, self._rest = self._rest, b""
+        is_told = False
+        while True:
+            if (request := reader.feed(data)) is not None:
+                self._rest = reader.rest
+                return request
+            if reader.awaits_continue and not is_told:
+                is_told = True
+                self._writer.write(CONTINUE)
+            data = await self._read_within(_REQUEST_S if reader.begun else _IDLE_S)
+            if not data:
+                if reader.begun:
+                    raise PeerGoneError
+                return None
+
+    def watch(self, on_gone: Callable[[], None]) -> None:
+        """Tells when the client goes away; what it sends meanwhile is its next request."""
+        self._watch = asyncio.create_task(self._watch_reading(on_gone))
+
+    async def unwatch(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.wait([self._watch])
+            self._watch = None
+
+    def start_response(
+        self,
+        request: HttpRequest,
+        status: int,
+        headers: Headers,
+        *,
+        reason: str | None = None,
+        chunked: bool = True,
+        has_length: bool = False,
+    ) -> bool:
+        """Sends a head. Whether the connection can serve another request after it."""
+        headers = end_to_end(headers)
+        self._chunked = chunked and request.http11
+        if self._chunked:
+            headers = without_headers(headers, "content-length")
+            headers = (*headers, ("transfer-encoding", "chunked"))
+        stays = request.keeps_alive and (self._chunked or has_length)
+        if not stays:
+            headers = (*headers, ("connection", "close"))
+        self._writer.write(response_head(status, headers, reason=reason))
+        return stays
+
+    async def send_parts(self, parts: Iterable[ChunkPart]) -> None:
+        """Passes on what came, cut as it came. Raises PeerGoneError."""
+        plain = (part.data for part in parts)
+        self._writer.write(part_bytes(parts) if self._chunked else b"".join(plain))
+        await self._drain()
+
+    async def end_response(self) -> None:
+        """The body is whole. Raises PeerGoneError."""
+        if self._chunked:
+            self._writer.write(LAST_CHUNK)
+        await self._drain()
+
+    async def refuse(self, status: int, body: bytes) -> None:
+        """An answer in JSON; it is the last one on this connection."""
+        self._writer.write(json_response(status, body, keeps_alive=False))
+        await self._drain()
+
+    async def reset(self) -> None:
+        """Ends the connection as a crash does; what was sent before arrives first."""
+        await reset_connection(self._writer, _REQUEST_S)
+
+    async def close(self) -> None:
+        await self.unwatch()
+        self._writer.close()
+
+    async def _watch_reading(self, on_gone: Callable[[], None]) -> None:
+        try:
+            data = await self._reader.read(READ_SIZE)
+        except OSError:
+            data = b""
+        self._rest += data
+        if not data:
+            self.gone = True
+            on_gone()
+
+    async def _read_within(self, seconds: float) -> bytes:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._reader.read(READ_SIZE)
+        except (OSError, TimeoutError):
+            return b""
+
+    async def _drain(self) -> None:
+        try:
+            await self._writer.drain()
+        except OSError as err:
+            self.gone = True
+            raise PeerGoneError from err
+
+
+Accept = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, None, None]]
+
+
+@asynccontextmanager
+async def listening(host: str, port: int, accept: Accept) -> AsyncIterator[int]:
+    """Runs `accept` for each connection until the block is left, where the rest is cancelled.
+
+    Gives the port. Raises UsageError where it cannot be had.
+    """
+    tasks: set[asyncio.Task[None]] = set()
+
+    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(accept(reader, writer))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+        # A task that is cancelled before its first step closes nothing itself.
+        task.add_done_callback(lambda _: writer.close())
+
+    try:
+        server = await asyncio.start_server(connected, host, port, backlog=_BACKLOG)
+    except OSError as err:
+        raise cannot_listen(host, port, err) from err
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+
+def cannot_listen(host: str, port: int, error: OSError) -> UsageError:
+    return UsageError(f"cannot listen on {host}:{port}: {(error.strerror or str(error)).lower()}")
