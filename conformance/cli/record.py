@@ -33,7 +33,7 @@ from conformance.core.errors import Place, UsageError
 from conformance.report.files import write_whole
 from conformance.report.printable import visible
 from conformance.report.wording import count
-from conformance.runs import Way, asked_of
+from conformance.runs import RequestSettings, scenario_requests
 from conformance.scenarios import load_scenarios
 from conformance.scenarios.model import PATHS
 from conformance.targets.recording import (
@@ -167,7 +167,7 @@ def _ask(given: Given, terms: Terms) -> None:
     if given.request is not None:
         plan = _of_file(given.request, *endpoint, own)
     else:
-        way = Way(given.model or "", given.max_tokens)
+        way = RequestSettings(given.model or "", given.max_tokens)
         plan = _of_scenario(given.scenario or "", *endpoint, own, way)
     _make_way(given.output, force=given.force)
     told = asyncio.run(plan.record(given.output, terms, limits, secret.get(plan.dialect)))
@@ -199,7 +199,7 @@ def _of_file(request: Path, origin: Origin, path: str | None, given: Mapping[str
 
 
 def _of_scenario(
-    name: str, origin: Origin, path: str | None, given: Mapping[str, str], way: Way
+    name: str, origin: Origin, path: str | None, given: Mapping[str, str], way: RequestSettings
 ) -> _Plan:
     """Every step of a scenario, each below the API's base URL."""
     if not way.model:
@@ -209,7 +209,7 @@ def _of_scenario(
         raise UsageError("--scenario needs --api", hint="chat, responses or messages")
     (scenario,) = load_scenarios([name])
     base = replace(origin, path=origin.path.removesuffix(PATHS[dialect]))
-    return _Plan(base, asked_of(scenario, dialect, way, given, tell=warn), dialect)
+    return _Plan(base, scenario_requests(scenario, dialect, way, given, tell=warn), dialect)
 
 
 class _Proxying:

@@ -39,13 +39,13 @@ from conformance.report.formats import render, renderer
 from conformance.report.printable import visible
 from conformance.report.redacted import redacted
 from conformance.runs import (
-    Options,
-    Outcome,
+    RunOptions,
+    RunOutcome,
     only_model,
-    plan,
-    priced,
+    plan_requests,
     promises_of,
     recorded_scenarios,
+    request_costs,
     run_server,
 )
 from conformance.scenarios import Scenario, load_scenarios, own_request
@@ -121,7 +121,7 @@ def _run(asked: Asked) -> int:
             client = run_client.judged(asked, line.show)
         report = redacted(apply(client.report, baseline) if baseline else client.report)
         _tell(asked, report)
-        return _code(asked, report, Outcome(report, scenarios=client.cases))
+        return _code(asked, report, RunOutcome(report, scenarios=client.cases))
     options = _options(asked)
     scenarios = _scenarios(asked, options)
     if asked.show_plan:
@@ -138,11 +138,11 @@ def _run(asked: Asked) -> int:
 
 async def _live(
     asked: Asked,
-    options: Options,
+    options: RunOptions,
     scenarios: Sequence[Scenario],
     folder: Path,
     progress: Callable[[str], None],
-) -> Outcome:
+) -> RunOutcome:
     limits = Limits(asked.timeout, asked.idle_timeout, max_bytes=asked.max_bytes)
     async with AsyncExitStack() as stack:
         transport = None
@@ -166,7 +166,7 @@ async def _live(
         return await run_server(server, scenarios, options, folder, progress, upstream=upstream)
 
 
-def _options(asked: Asked) -> Options:
+def _options(asked: Asked) -> RunOptions:
     targets = [each for each in (asked.url, asked.asgi_app, asked.gateway) if each is not None]
     if len(targets) != 1:
         expected = "--url URL, --asgi MODULE:APP, --gateway URL or --client CMD"
@@ -178,7 +178,7 @@ def _options(asked: Asked) -> Options:
     if asked.profile is None and os.environ.get("CI", "").lower() not in _NO:
         hint = "--profile NAME, or --profile auto"
         raise UsageError("under CI a profile must be named", hint=hint)
-    return Options(
+    return RunOptions(
         model=asked.model or "",
         dialects=live.dialects(asked.api or ()),
         profile=None if asked.profile == "auto" else asked.profile,
@@ -199,7 +199,7 @@ def _options(asked: Asked) -> Options:
     )
 
 
-def _scenarios(asked: Asked, options: Options) -> tuple[Scenario, ...]:
+def _scenarios(asked: Asked, options: RunOptions) -> tuple[Scenario, ...]:
     recorded: tuple[Scenario, ...] = ()
     if asked.cassette:
         rulebook = Rulebook.load(options.suites, options.rules, options.as_of)
@@ -216,13 +216,13 @@ def _scenarios(asked: Asked, options: Options) -> tuple[Scenario, ...]:
     return (own_request(asked.request, options.dialects[0]),)
 
 
-def _planned(options: Options, scenarios: Sequence[Scenario], *, is_gateway: bool) -> str:
+def _planned(options: RunOptions, scenarios: Sequence[Scenario], *, is_gateway: bool) -> str:
     """The requests of a run, a line each, and what they can cost at most."""
     lines: list[str] = []
     requests = tokens = 0
     for dialect in options.dialects or tuple(live.APIS.values()):
         promises = promises_of(options, dialect)
-        planned = plan(
+        planned = plan_requests(
             scenarios,
             dialect,
             without=options.without,
@@ -230,12 +230,12 @@ def _planned(options: Options, scenarios: Sequence[Scenario], *, is_gateway: boo
             repeat=options.repeat,
             gateway=is_gateway,
         )
-        lines += [f"{dialect}, {planned.requests} requests"]
-        for name, line, cap in priced(planned, options.max_tokens):
+        lines += [f"{dialect}, {planned.request_count} requests"]
+        for name, line, cap in request_costs(planned, options.max_tokens):
             lines.append(f"  {name:<32} {line:<28} {cap:>8} tokens at most")
             tokens += cap
         lines += [f"  {each.name:<32} not run: {each.why}" for each in planned.left_out]
-        requests += planned.requests
+        requests += planned.request_count
     lines.append(f"{requests} requests, {tokens} output tokens at most; nothing was sent")
     return "\n".join(lines)
 
@@ -258,7 +258,7 @@ def _tell(asked: Asked, report: Report) -> None:
     write(report, *(asked.outputs or ()), verbose=asked.verbose, shown=asked.format_)
 
 
-def _code(asked: Asked, report: Report, outcome: Outcome) -> int:
+def _code(asked: Asked, report: Report, outcome: RunOutcome) -> int:
     for line in (*report.errors, *outcome.unanswered):
         warn(f"error: {visible(line)}")
     code = report.exit_code(strict=asked.strict, require_exercised=asked.require_exercised)

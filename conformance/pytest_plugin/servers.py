@@ -22,7 +22,7 @@ from conformance.pytest_plugin.live import Asked, Target, kept, nodes
 from conformance.pytest_plugin.options import ASGI, value
 from conformance.pytest_plugin.spec import APIS, Live, Spec
 from conformance.pytest_plugin.verdicts import Told
-from conformance.runs import Options, only_model, run_server
+from conformance.runs import RunOptions, only_model, run_server
 from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets import asgi
 from conformance.targets.server import Server
@@ -68,8 +68,8 @@ def _asked(origin: Collecting, live: Live, url: str, scenarios: tuple[Scenario, 
         return asyncio.run(_run(url, options, scenarios, options.save or Path(lost)))
 
 
-def _options(origin: Collecting, live: Live) -> Options:
-    return Options(
+def _options(origin: Collecting, live: Live) -> RunOptions:
+    return RunOptions(
         model=live.model,
         dialects=live.dialects,
         profile=origin.choices().profile,
@@ -82,7 +82,9 @@ def _options(origin: Collecting, live: Live) -> Options:
     )
 
 
-async def _run(url: str, options: Options, scenarios: tuple[Scenario, ...], folder: Path) -> Asked:
+async def _run(
+    url: str, options: RunOptions, scenarios: tuple[Scenario, ...], folder: Path
+) -> Asked:
     async with AsyncExitStack() as stack:
         transport = None
         if url.startswith(ASGI):

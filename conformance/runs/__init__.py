@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from conformance.runs.models import only_model
-from conformance.runs.options import Options
-from conformance.runs.plan import plan, priced
+from conformance.runs.options import RunOptions
+from conformance.runs.outcome import RunOutcome
+from conformance.runs.plan import plan_requests, request_costs
 from conformance.runs.recorded import recorded_scenarios
-from conformance.runs.recording import asked_of
-from conformance.runs.session import Outcome, promises_of, run_server
-from conformance.runs.visit import Way
+from conformance.runs.session import promises_of, run_server
+from conformance.runs.step_requests import RequestSettings, scenario_requests
 
 __all__ = [
-    "Options",
-    "Outcome",
-    "Way",
-    "asked_of",
+    "RequestSettings",
+    "RunOptions",
+    "RunOutcome",
     "only_model",
-    "plan",
-    "priced",
+    "plan_requests",
     "promises_of",
     "recorded_scenarios",
+    "request_costs",
     "run_server",
+    "scenario_requests",
 ]

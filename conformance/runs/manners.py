@@ -12,7 +12,7 @@ from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class RequestStyle:
     """What is added to a request body, and what is called otherwise."""
 
     added: Mapping[str, Any] = field(default_factory=dict)
@@ -28,15 +28,15 @@ class Manner:
 
 _NEW_LIMIT: Final = {"max_tokens": "max_completion_tokens"}
 _STEADY: Final = {"temperature": 0, "seed": 0}
-PLAIN: Final = Manner()
-MANNERS: Final[Mapping[str, tuple[Manner, ...]]] = {
+PLAIN: Final = RequestStyle()
+REQUEST_STYLES: Final[Mapping[str, tuple[RequestStyle, ...]]] = {
     "openai.chat": (
-        Manner(_STEADY),
-        Manner(_STEADY, _NEW_LIMIT),
-        Manner({}, _NEW_LIMIT),
+        RequestStyle(_STEADY),
+        RequestStyle(_STEADY, _NEW_LIMIT),
+        RequestStyle({}, _NEW_LIMIT),
         PLAIN,
     ),
-    "openai.responses": (Manner({"temperature": 0}), PLAIN),
-    "anthropic.messages": (Manner({"temperature": 0}), PLAIN),
+    "openai.responses": (RequestStyle({"temperature": 0}), PLAIN),
+    "anthropic.messages": (RequestStyle({"temperature": 0}), PLAIN),
 }
 """By dialect, in the order in which they are tried."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class RunOptions:
     """`dialects` empty: every API that the target has. `profile` None: identified, else strict.
 
     `without` names capabilities that the target lacks. `target` is its name-version, for reports

@@ -16,11 +16,11 @@ _NOT_NOW: Final = frozenset({429, 503})
 _LONGEST: Final = 86_400.0
 
 
-class SpentError(Exception):
+class RequestsSpentError(Exception):
     """The run has sent as many requests as it may."""
 
 
-class Pace:
+class RequestPace:
     """Counts requests, spaces them out, and says how long to wait after a refusal.
 
     `most` bounds the requests of the run, `rpm` those of a minute (None: no bound), `patience`
@@ -36,7 +36,7 @@ class Pace:
         clock: Callable[[], float] = monotonic,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
-        self.calls = 0
+        self.sent = 0
         self._most = most
         self._gap = 60.0 / rpm if rpm else 0.0
         self._patience = patience
@@ -44,24 +44,24 @@ class Pace:
         self._sleep = sleep
         self._next = 0.0
 
-    async def turn(self) -> None:
-        """Waits until a request may go out. Raises SpentError when none may any more."""
-        if self._most is not None and self.calls >= self._most:
-            raise SpentError
-        self.calls += 1
+    async def wait_turn(self) -> None:
+        """Waits until a request may go out. Raises RequestsSpentError when none may any more."""
+        if self._most is not None and self.sent >= self._most:
+            raise RequestsSpentError
+        self.sent += 1
         now = self._clock()
         at, self._next = max(self._next, now), max(self._next, now) + self._gap
         if at > now:
             await self._sleep(at - now)
 
-    async def refused(self, response: Response | None, attempt: int) -> bool:
+    async def wait_after_refusal(self, response: Response | None, attempt: int) -> bool:
         """Waits after a refusal for the moment (429, 503), the server's time or a growing one.
 
         Tells whether to ask again; not where it was no such refusal or patience ends.
         """
         if response is None or response.status not in _NOT_NOW:
             return False
-        stated = seconds(response.header("retry-after"))
+        stated = retry_after_seconds(response.header("retry-after"))
         wait = FIRST_WAIT * 2**attempt if stated is None else stated
         if wait > self._patience or attempt >= 3:
             return False
@@ -74,7 +74,7 @@ def is_refusal(response: Response | None) -> bool:
     return response is not None and response.status in _NOT_NOW
 
 
-def seconds(text: str | None) -> float | None:
+def retry_after_seconds(text: str | None) -> float | None:
     """Retry-After, seconds or a date (RFC 9110, 10.2.3); None if it is neither."""
     if text is None:
         return None

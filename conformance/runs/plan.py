@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from conformance.scenarios import Scenario, Step
@@ -13,7 +13,7 @@ _LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class ScenarioRun:
     """One scenario on one API."""
 
     scenario: Scenario
@@ -37,20 +37,20 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """The visits to one API, in order, and what is left out."""
+class RequestPlan:
+    """The scenarios for one API, in order, and what is left out."""
 
     dialect: str
-    visits: tuple[Visit, ...]
+    runs: tuple[ScenarioRun, ...]
     left_out: tuple[LeftOut, ...]
 
     @property
-    def requests(self) -> int:
-        steps = [step for visit in self.visits for step in visit.steps]
+    def request_count(self) -> int:
+        steps = [step for run in self.runs for step in run.steps]
         return SANITY + len(steps) + sum(len(step.beside) for step in steps)
 
 
-def plan(
+def plan_requests(
     scenarios: Sequence[Scenario],
     dialect: str,
     *,
@@ -59,7 +59,7 @@ def plan(
     promises: Iterable[str] = (),
     repeat: int = 1,
     gateway: bool = False,
-) -> Plan:
+) -> RequestPlan:
     """What is to be sent to one API of a target.
 
     It lacks `without` (the user says), does not look at `ignored` (the run found out), and keeps
@@ -70,27 +70,29 @@ def plan(
         **dict.fromkeys(without, "which --without leaves out"),
     }
     kept = frozenset(promises)
-    visits: list[Visit] = []
+    runs: list[ScenarioRun] = []
     left_out: list[LeftOut] = []
     for scenario in scenarios:
         steps = scenario.steps_for(dialect)
         if not steps or scenario.is_for_gateways is not gateway:
             continue
-        if why := _why(scenario, lacks, kept):
+        if why := _why_left_out(scenario, lacks, kept):
             left_out.append(LeftOut(scenario.name, dialect, why))
             continue
-        taken = tuple(step for step in steps if not _why(step, lacks, kept))
-        dropped = (s for s in steps if s not in taken)
+        whys = [_why_left_out(step, lacks, kept) for step in steps]
         left_out += [
-            LeftOut(f"{scenario.name}/{s.role}", dialect, _why(s, lacks, kept)) for s in dropped
+            LeftOut(f"{scenario.name}/{step.role}", dialect, why)
+            for step, why in zip(steps, whys, strict=True)
+            if why
         ]
+        taken = tuple(step for step, why in zip(steps, whys, strict=True) if not why)
         if taken:
-            visits.append(Visit(scenario, dialect, taken))
-    rounds = [Visit(v.scenario, dialect, v.steps, n) for n in range(1, repeat + 1) for v in visits]
-    return Plan(dialect, tuple(rounds), tuple(left_out))
+            runs.append(ScenarioRun(scenario, dialect, taken))
+    rounds = [replace(run, round=number) for number in range(1, repeat + 1) for run in runs]
+    return RequestPlan(dialect, tuple(rounds), tuple(left_out))
 
 
-def _why(one: Scenario | Step, lacks: Mapping[str, str], promises: frozenset[str]) -> str:
+def _why_left_out(one: Scenario | Step, lacks: Mapping[str, str], promises: frozenset[str]) -> str:
     lacking = [need for need in one.needs if need in lacks]
     if lacking:
         return f"it needs {lacking[0]}, {lacks[lacking[0]]}"
@@ -98,23 +100,20 @@ def _why(one: Scenario | Step, lacks: Mapping[str, str], promises: frozenset[str
     return f"the profile does not promise {', '.join(missing)}" if missing else ""
 
 
-def priced(plan: Plan, max_tokens: int) -> Iterator[tuple[str, str, int]]:
+def request_costs(plan: RequestPlan, max_tokens: int) -> Iterator[tuple[str, str, int]]:
     """Name, request line and cap on output tokens of every request."""
     yield "sanity", f"{SANITY} x POST", SANITY * max_tokens
-    for visit in plan.visits:
-        for step in visit.steps:
+    for run in plan.runs:
+        for step in run.steps:
             line = f"{step.method} {step.path_for(plan.dialect)}"
             known = {"model": "", "turns": [], "response": "", "limit": max_tokens}
-            body = step.body(plan.dialect, {**known, **visit.scenario.values})
-            yield f"{visit.name}/{step.role}", line, _cap(body)
+            cap = _output_cap(step.body(plan.dialect, {**known, **run.scenario.values}))
+            name = f"{run.name}/{step.role}"
+            yield name, line, cap
             if others := len(step.beside):
-                yield (
-                    f"{visit.name}/{step.role} (beside)",
-                    f"{others} x {line}",
-                    others * _cap(body),
-                )
+                yield f"{name} (beside)", f"{others} x {line}", others * cap
 
 
-def _cap(body: Any) -> int:
+def _output_cap(body: Any) -> int:
     caps = [body[name] for name in _LIMITS if isinstance(body.get(name), int)]
     return max(caps, default=0)

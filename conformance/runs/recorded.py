@@ -26,7 +26,7 @@ from conformance.recordings.check import (
     choose_profile,
     files,
 )
-from conformance.runs.visit import OPT_IN
+from conformance.runs.step_requests import OPT_IN
 from conformance.scenarios import Scenario, Step
 from conformance.scenarios.model import PATHS
 from conformance.targets.gateway import Recorded

@@ -25,26 +25,26 @@ class Secrecy:
         self._keys = sorted((key for key in keys if len(key) >= _LEAST), key=len, reverse=True)
         self._redactor = Redactor(opaque=False)
 
-    def line(self, text: str) -> str:
+    def clean_line(self, text: str) -> str:
         """A line for people, also without keys of known shapes."""
-        return self._redactor.text(self._clean(text))
+        return self._redactor.text(self._mask(text))
 
-    def exchange(self, exchange: Exchange) -> Exchange:
+    def clean_exchange(self, exchange: Exchange) -> Exchange:
         """The exchange without the run's own keys."""
         if not self._keys:
             return exchange
         response = exchange.response
         return replace(
             exchange,
-            response=response and self._response(response),
-            chunks=self._chunks(exchange.chunks),
+            response=response and self._clean_response(response),
+            chunks=self._clean_chunks(exchange.chunks),
         )
 
-    def _response(self, response: Response) -> Response:
-        headers = tuple((name, self._clean(value)) for name, value in response.headers)
+    def _clean_response(self, response: Response) -> Response:
+        headers = tuple((name, self._mask(value)) for name, value in response.headers)
         return replace(response, headers=headers)
 
-    def _chunks(self, chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:
+    def _clean_chunks(self, chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:
         """As one text, so that a key that came in two chunks is found."""
         whole = tuple(chunks)
         body = b"".join(chunk.data for chunk in whole)
@@ -60,7 +60,7 @@ class Secrecy:
             at += len(chunk.data)
         return tuple(cut)
 
-    def _clean(self, text: str) -> str:
+    def _mask(self, text: str) -> str:
         for key in self._keys:
             text = text.replace(key, "*" * len(key))
         return text

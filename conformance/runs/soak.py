@@ -8,20 +8,18 @@ rounds: another's word is not its doing either, and one that never says its own 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from conformance.cassette import read
 from conformance.core.events import Exchange
-from conformance.dialects import get
-from conformance.evidence.answer import read_answer
 from conformance.evidence.run_rules import OWN_TEXT, differing, told_also
 from conformance.judging.result import Finding, StreamResult
 from conformance.rules.verdicts import Verdict
+from conformance.runs.api_run import ApiRun, KeptRun
 from conformance.runs.markers import marker
-from conformance.runs.plan import Visit
-from conformance.runs.tour import Tour
+from conformance.runs.plan import ScenarioRun
 
 PIECE: Final = 8  # characters of another answer that are no chance
 _NOTHING: Final = "nothing to compare with"
@@ -29,79 +27,81 @@ _SILENT: Final = "the target is not deterministic, and the answer lacks the word
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class LoneAnswer:
     """What one request was answered when it was alone."""
 
     name: str
     text: str
 
 
-def with_foreign(tour: Tour) -> list[StreamResult]:
+def with_foreign_text(run: ApiRun) -> list[StreamResult]:
     """All results of an API, those of later rounds with the verdict of this rule."""
     alone = {
-        (visit.scenario.name, exchange.role): Spoken(
-            f"{name}/{exchange.role}", _text(tour, exchange)
+        (kept.run.scenario.name, exchange.role): LoneAnswer(
+            f"{name}/{exchange.role}", _spoken_text(run, exchange)
         )
-        for name, visit in tour.rounds.items()
-        if visit.round == 1
-        for exchange in read(tour.paths[name]).exchanges
+        for name, kept in run.kept.items()
+        if kept.run.round == 1
+        for exchange in read(kept.path).exchanges
     }
     words = {
-        marker(visit.name, step.role): f"{visit.name}/{step.role}"
-        for visit in tour.rounds.values()
-        if visit.round > 1
-        for step in visit.steps
+        marker(kept.run.name, step.role): f"{kept.run.name}/{step.role}"
+        for kept in run.kept.values()
+        if kept.run.round > 1
+        for step in kept.run.steps
     }
     return [
         result
-        for name, results in tour.results.items()
-        for result in _judged(tour, name, results, alone, words)
+        for kept in run.kept.values()
+        for result in (
+            kept.results if kept.run.round == 1 else _judge_round(run, kept, alone, words)
+        )
     ]
 
 
-def _judged(
-    tour: Tour,
-    name: str,
-    results: Sequence[StreamResult],
-    alone: Mapping[tuple[str, str], Spoken],
+def _judge_round(
+    run: ApiRun,
+    kept: KeptRun,
+    alone: Mapping[tuple[str, str], LoneAnswer],
     words: Mapping[str, str],
 ) -> Iterator[StreamResult]:
-    visit = tour.rounds[name]
-    if visit.round == 1:
-        yield from results
-        return
-    exchanges = {each.number: each for each in read(tour.paths[name]).exchanges}
-    for result in results:
+    exchanges = {each.number: each for each in read(kept.path).exchanges}
+    for result in kept.results:
         exchange = exchanges[result.exchange]
-        own = alone.get((visit.scenario.name, exchange.role))
+        own = alone.get((kept.run.scenario.name, exchange.role))
         if own is None:
             yield told_also(result, {OWN_TEXT.id: Verdict.UNTESTABLE}, (), _NOTHING)
             continue
-        text = _text(tour, exchange)
-        strange = (
-            _pieces(text, own.text, alone) if tour.deterministic else _words(text, visit, words)
+        text = _spoken_text(run, exchange)
+        foreign = (
+            _foreign_pieces(text, own.text, alone)
+            if run.deterministic
+            else _foreign_words(text, kept.run, words)
         )
-        found = next(strange, None)
-        if not found and not tour.deterministic and marker(name, exchange.role) not in text:
+        found = next(foreign, None)
+        own_word = marker(kept.run.name, exchange.role)
+        if not found and not run.deterministic and own_word not in text:
             yield told_also(result, {OWN_TEXT.id: Verdict.UNTESTABLE}, (), _SILENT)
             continue
         verdict = Verdict.FAIL if found else Verdict.PASS
-        findings = (_finding(tour, exchange, *found),) if found else ()
+        findings = (_finding_of(run, exchange, *found),) if found else ()
         yield told_also(result, {OWN_TEXT.id: verdict}, findings)
 
 
-def _words(text: str, own: Visit, words: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Words of requests of other visits in this answer, with the name of where they belong.
+def _foreign_words(
+    text: str, own: ScenarioRun, words: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Words of requests of other scenarios in this answer, with the name of where they belong.
 
-    A later turn of the same visit may quote an earlier one.
+    A later turn of the same scenario may quote an earlier one.
     """
     for word, whose in words.items():
         if word in text and whose.rpartition("/")[0] != own.name:
             yield word, whose
 
 
-def _pieces(
-    text: str, own: str, alone: Mapping[tuple[str, str], Spoken]
+def _foreign_pieces(
+    text: str, own: str, alone: Mapping[tuple[str, str], LoneAnswer]
 ) -> Iterator[tuple[str, str]]:
     """Pieces of other answers in this one, with the name of where they belong."""
     if text == own:
@@ -117,11 +117,10 @@ def _pieces(
             yield text[at : at + PIECE], other.name
 
 
-def _finding(tour: Tour, exchange: Exchange, piece: str, whose: str) -> Finding:
-    answer = read_answer(exchange, get(tour.dialect), tour.way.reading)
+def _finding_of(run: ApiRun, exchange: Exchange, piece: str, whose: str) -> Finding:
     message = f"{piece!r} belongs to the answer to {whose}"
-    return differing(OWN_TEXT, exchange, answer, message)
+    return differing(OWN_TEXT, exchange, run.read_answer(exchange), message)
 
 
-def _text(tour: Tour, exchange: Exchange) -> str:
-    return "\n".join(read_answer(exchange, get(tour.dialect), tour.way.reading).spoken())
+def _spoken_text(run: ApiRun, exchange: Exchange) -> str:
+    return "\n".join(run.read_answer(exchange).spoken())

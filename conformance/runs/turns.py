@@ -21,7 +21,7 @@ MOST_CHARACTERS: Final = 4 * 1024 * 1024  # of a history that is sent back
 _JSON_TEXT: Final = "partial_json"
 
 
-def turns(
+def next_turns(
     dialect: str, exchange: Exchange, sent: Mapping[str, Any], carry: Carry, reading: Reading
 ) -> list[Any] | None:
     """The history after an exchange whose request body was `sent`; None if it has no answer.

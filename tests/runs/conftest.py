@@ -10,24 +10,24 @@ from typing import Any
 
 import pytest
 
-from conformance.runs import Options, Outcome, run_server
+from conformance.runs import RunOptions, RunOutcome, run_server
 from conformance.scenarios import load_scenarios
 from conformance.targets import asgi
 from conformance.targets.server import Server
 from tests.fakes.chatty import Chatty
 
-Runner = Callable[..., Outcome]
-PLAIN = Options(model="chatty", dialects=("openai.chat",), profile="strict")
+Runner = Callable[..., RunOutcome]
+PLAIN = RunOptions(model="chatty", dialects=("openai.chat",), profile="strict")
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Runner:
     """Runs scenarios, by name, against a server; options are those of `Options`."""
 
-    def running(server: Chatty, *names: str, **changes: Any) -> Outcome:
+    def running(server: Chatty, *names: str, **changes: Any) -> RunOutcome:
         options = replace(PLAIN, **{"save": tmp_path, **changes})
 
-        async def go() -> Outcome:
+        async def go() -> RunOutcome:
             transport = asgi.Transport(server)
             async with Server(asgi.URL, transport=transport) as target:
                 return await run_server(target, load_scenarios(names), options, tmp_path)

@@ -9,7 +9,7 @@ from email.utils import format_datetime
 import pytest
 
 from conformance.core.events import Response
-from conformance.runs.pace import Pace, SpentError, seconds
+from conformance.runs.pace import RequestPace, RequestsSpentError, retry_after_seconds
 
 
 class Clock:
@@ -35,32 +35,32 @@ def refused(
     response: Response | None, attempt: int, patience: float = 60.0
 ) -> tuple[bool, list[float]]:
     clock = Clock()
-    pace = Pace(patience=patience, clock=clock, sleep=clock.sleep)
-    return asyncio.run(pace.refused(response, attempt)), clock.slept
+    pace = RequestPace(patience=patience, clock=clock, sleep=clock.sleep)
+    return asyncio.run(pace.wait_after_refusal(response, attempt)), clock.slept
 
 
 def test_requests_are_spaced_out() -> None:
     clock = Clock()
-    pace = Pace(rpm=30, clock=clock, sleep=clock.sleep)
+    pace = RequestPace(rpm=30, clock=clock, sleep=clock.sleep)
 
     async def go() -> None:
         for _ in range(3):
-            await pace.turn()
+            await pace.wait_turn()
 
     asyncio.run(go())
     assert clock.slept == [2.0, 2.0]
 
 
 def test_no_more_requests_than_allowed() -> None:
-    pace = Pace(most=2)
+    pace = RequestPace(most=2)
 
     async def go() -> None:
         for _ in range(3):
-            await pace.turn()
+            await pace.wait_turn()
 
-    with pytest.raises(SpentError):
+    with pytest.raises(RequestsSpentError):
         asyncio.run(go())
-    assert pace.calls == 2
+    assert pace.sent == 2
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,11 @@ def test_retry_after_is_obeyed_within_limits(
     ],
 )
 def test_seconds_of_retry_after(text: str | None, said: float | None) -> None:
-    assert seconds(text) == said
+    assert retry_after_seconds(text) == said
 
 
 def test_a_date_of_retry_after_is_read() -> None:
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=3600), usegmt=True)
-    found = seconds(later)
+    found = retry_after_seconds(later)
     assert found is not None
     assert 3000 < found <= 3600

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.core.errors import RemoteError, UsageError
-from conformance.runs.folder import earlier
+from conformance.runs.run_folder import earlier_recordings
 from tests.fakes.chatty import Chatty
 from tests.runs.conftest import Runner
 
@@ -66,10 +66,10 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     elsewhere.write_text('{"cassette":"1.0","run":{}}\n')
     (tmp_path / "folder" / API / "a.cassette.jsonl").symlink_to(elsewhere)
     with pytest.raises(UsageError, match="is no recording of a run"):
-        earlier(tmp_path / "folder")
+        earlier_recordings(tmp_path / "folder")
 
 
 def test_a_folder_that_is_not_there_or_empty_is_free(tmp_path: Path) -> None:
-    assert earlier(tmp_path / "none") == ()
+    assert earlier_recordings(tmp_path / "none") == ()
     (tmp_path / API).mkdir()
-    assert earlier(tmp_path) == ()
+    assert earlier_recordings(tmp_path) == ()

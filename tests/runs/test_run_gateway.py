@@ -13,7 +13,7 @@ from conformance.cassette import read
 from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
-from conformance.runs import Options, Outcome, run_server
+from conformance.runs import RunOptions, RunOutcome, run_server
 from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets import asgi
 from conformance.targets.gateway import playing
@@ -22,7 +22,7 @@ from reference_impl.client.wire import Api
 from tests.fakes.gateway import Gateway
 from tests.fakes.translating import Translator, forgets, invents, leaks, loses, miscounts, reorders
 
-OPTIONS = Options(model="scripted", dialects=("openai.chat",), profile="strict")
+OPTIONS = RunOptions(model="scripted", dialects=("openai.chat",), profile="strict")
 
 
 def ran(
@@ -30,10 +30,10 @@ def ran(
     folder: Path,
     scenarios: Sequence[Scenario] = (),
     **changes: object,
-) -> Outcome:
+) -> RunOutcome:
     options = replace(OPTIONS, save=folder, **changes)  # type: ignore[arg-type]  # by name
 
-    async def go() -> Outcome:
+    async def go() -> RunOutcome:
         async with playing(0) as upstream:
             gateway.upstream = f"http://127.0.0.1:{upstream.port}/v1"
             async with Server(asgi.URL, transport=asgi.Transport(gateway)) as server:

@@ -15,7 +15,7 @@ from conformance.core.shipped import cassettes
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
-from conformance.runs import Outcome, recorded_scenarios
+from conformance.runs import RunOutcome, recorded_scenarios
 from reference_impl.client.wire import Api
 from tests.fakes.gateway import Gateway
 from tests.fakes.translating import Translator, forgets, invents, leaks, loses, reorders
@@ -35,7 +35,7 @@ def paths(api: Api) -> list[Path]:
 
 def behind(
     gateway: Gateway | Translator, recordings: Sequence[Path], folder: Path, api: str
-) -> Outcome:
+) -> RunOutcome:
     scenarios = recorded_scenarios(recordings, Rulebook.load())
     return ran(gateway, folder, scenarios, dialects=(api,), profile=None)
 

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.core.errors import RemoteError
 from conformance.recordings.check import check_paths
-from conformance.runs import Options, Outcome, run_server
+from conformance.runs import RunOptions, RunOutcome, run_server
 from conformance.scenarios import load_scenarios
 from conformance.targets.server import Server
 from conformance.targets.server_limits import Limits
@@ -35,10 +35,10 @@ HTML = b"<!doctype html>\n<h1>Bad gateway</h1>\n"
 ERROR = b'{"error": {"message": "out of memory", "type": "server_error", "code": null}}'
 
 
-def ran(behave: Behaviour, folder: Path) -> Outcome:
-    options = Options(model="m", dialects=("openai.chat",), profile="strict", save=folder)
+def ran(behave: Behaviour, folder: Path) -> RunOutcome:
+    options = RunOptions(model="m", dialects=("openai.chat",), profile="strict", save=folder)
 
-    async def go() -> Outcome:
+    async def go() -> RunOutcome:
         async with serving(behave) as heard, Server(heard.url, limits=QUICK) as server:
             return await run_server(server, load_scenarios(["think"]), options, folder)
 

@@ -9,11 +9,11 @@ import pytest
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Exchange, Response
-from conformance.runs import Way, asked_of
+from conformance.runs import RequestSettings, scenario_requests
 from conformance.scenarios import load_scenarios
 from conformance.targets.recording import Asking
 
-WAY = Way("m", 64)
+WAY = RequestSettings("m", 64)
 CALL = {"index": 0, "id": "call_1", "type": "function"}
 SAID: dict[str, dict[str, Any]] = {
     "called": {"tool_calls": [{**CALL, "function": {"name": "calculator", "arguments": "{}"}}]},
@@ -33,7 +33,7 @@ def asked(name: str, *said: str) -> tuple[list[Asking], list[str]]:
     """The requests for these answers, and what was told."""
     told: list[str] = []
     (scenario,) = load_scenarios([name])
-    questions = asked_of(scenario, "openai.chat", WAY, {"x-one": "1"}, tell=told.append)
+    questions = scenario_requests(scenario, "openai.chat", WAY, {"x-one": "1"}, tell=told.append)
     found = [next(questions)]
     for number, each in enumerate(said, 1):
         try:
@@ -73,4 +73,4 @@ def test_a_step_that_cannot_be_taken_is_told_and_left_out() -> None:
 def test_what_cannot_be_recorded_is_a_wrong_call(name: str, dialect: str, why: str) -> None:
     (scenario,) = load_scenarios([name])
     with pytest.raises(UsageError, match=why):
-        asked_of(scenario, dialect, WAY)
+        scenario_requests(scenario, dialect, WAY)

@@ -11,7 +11,7 @@ from conformance.core.errors import RemoteError
 from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
-from conformance.runs import Outcome
+from conformance.runs import RunOutcome
 from tests.fakes.chatty import Chatty
 from tests.runs.conftest import Runner
 
@@ -26,7 +26,7 @@ def violated(report: Report) -> set[tuple[str, str]]:
     return {(f.rule, f"{s.scenario}/{s.role}") for s in report.streams for f in s.findings}
 
 
-def noted(outcome: Outcome, piece: str) -> bool:
+def noted(outcome: RunOutcome, piece: str) -> bool:
     return any(piece in note for note in outcome.report.notes)
 
 

@@ -21,7 +21,7 @@ def test_no_chunking_hides_a_key(pieces: list[str], places: list[int]) -> None:
     ends = sorted({place % (len(body) + 1) for place in places} | {len(body)})
     cut = [body[a:b] for a, b in zip([0, *ends], ends, strict=False)]
     exchange = Exchange(chunks=tuple(Chunk(each, 1.0) for each in cut))
-    clean = Secrecy(SECRETS).exchange(exchange)
+    clean = Secrecy(SECRETS).clean_exchange(exchange)
     assert [len(chunk.data) for chunk in clean.chunks] == [len(each) for each in cut]
     joined = b"".join(chunk.data for chunk in clean.chunks)
     assert joined == body.replace(KEY.encode(), b"*" * len(KEY))
@@ -30,13 +30,13 @@ def test_no_chunking_hides_a_key(pieces: list[str], places: list[int]) -> None:
 def test_headers_and_lines_are_cleaned() -> None:
     secrecy = Secrecy(SECRETS)
     response = Response(200, "1.1", (("x-echo", f"got {KEY}"),))
-    clean = secrecy.exchange(Exchange(response=response)).response
+    clean = secrecy.clean_exchange(Exchange(response=response)).response
     assert clean is not None
     assert clean.header("x-echo") == f"got {'*' * len(KEY)}"
-    assert KEY not in secrecy.line(f"HTTP 401: {KEY!r} is no key")
-    assert "sk-proj-" + "a1" * 12 not in secrecy.line("wrong key sk-proj-" + "a1" * 12)
+    assert KEY not in secrecy.clean_line(f"HTTP 401: {KEY!r} is no key")
+    assert "sk-proj-" + "a1" * 12 not in secrecy.clean_line("wrong key sk-proj-" + "a1" * 12)
 
 
 def test_short_keys_are_left_alone() -> None:
     secrecy = Secrecy({"openai.chat": {"authorization": "Bearer x"}})
-    assert secrecy.line("an x here") == "an x here"
+    assert secrecy.clean_line("an x here") == "an x here"

@@ -11,7 +11,7 @@ from conformance.cassette import read
 from conformance.core import shipped
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.dialects.base import Reading
-from conformance.runs.turns import MOST_CHARACTERS, turns
+from conformance.runs.turns import MOST_CHARACTERS, next_turns
 from conformance.scenarios import Carry
 
 ASKED = [{"role": "user", "content": "Does the ferry sail?"}]
@@ -43,14 +43,14 @@ def test_a_follow_up_is_what_a_client_would_send(
     assert second.request is not None
     wanted = second.request.json[history]
     carry = Carry("tool-turn", result=wanted[-1][output])
-    assert turns(dialect, first, first.request.json, carry, Reading()) == wanted
+    assert next_turns(dialect, first, first.request.json, carry, Reading()) == wanted
 
 
 def test_signed_blocks_go_back_unchanged() -> None:
     path = shipped.cassettes() / "anthropic.messages/anthropic/thinking-then-tools.cassette.jsonl"
     (first,) = read(path).exchanges
     carry = Carry("tool-turn", result="five")
-    history = turns("anthropic.messages", first, {"messages": ASKED}, carry, Reading())
+    history = next_turns("anthropic.messages", first, {"messages": ASKED}, carry, Reading())
     assert history is not None
     assert history[0] == ASKED[0]
     said, answered = history[1:]
@@ -67,7 +67,9 @@ def test_a_stream_and_its_body_lead_to_the_same_turn() -> None:
     stream, whole = shipped_round("openai.chat/deepseek/stream-and-body.cassette.jsonl")
     carry = Carry("stream", ask="And then?")
     sent = {"messages": ASKED}
-    one, other = (turns("openai.chat", each, sent, carry, Reading()) for each in (stream, whole))
+    one, other = (
+        next_turns("openai.chat", each, sent, carry, Reading()) for each in (stream, whole)
+    )
     assert one == other
     assert one is not None
     assert one[-1] == {"role": "user", "content": "And then?"}
@@ -88,11 +90,14 @@ def test_a_stream_and_its_body_lead_to_the_same_turn() -> None:
 )
 def test_whatever_came_no_turn_is_made_of_nothing(dialect: str, payload: Any) -> None:
     for carry in (Carry("a", ask="And?"), Carry("a", result="5"), Carry("a", "dropped", ask="?")):
-        history = turns(dialect, body(payload), {}, carry, Reading())
+        history = next_turns(dialect, body(payload), {}, carry, Reading())
         assert history is None or isinstance(history, list)
 
 
 def test_a_history_that_grew_too_long_is_not_sent() -> None:
     message = {"role": "assistant", "content": "x" * MOST_CHARACTERS}
     answer = body({"object": "chat.completion", "choices": [{"index": 0, "message": message}]})
-    assert turns("openai.chat", answer, {"messages": ASKED}, Carry("a", ask="?"), Reading()) is None
+    assert (
+        next_turns("openai.chat", answer, {"messages": ASKED}, Carry("a", ask="?"), Reading())
+        is None
+    )

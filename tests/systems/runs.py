@@ -19,7 +19,7 @@ from conformance.cli import main
 from conformance.core import shipped
 from conformance.profiles.profile import available
 from conformance.report import json
-from conformance.runs import Options, Outcome, run_server
+from conformance.runs import RunOptions, RunOutcome, run_server
 from conformance.scenarios import load_scenarios
 from conformance.systems import Preset, Stream, read_streams
 from conformance.targets import asgi
@@ -130,8 +130,8 @@ def _between(name: str, profile: str) -> Ran:
     return found
 
 
-async def _through(gateway: Translator, profile: str, folder: Path) -> Outcome:
-    options = Options(model=gateway.model_id, dialects=("openai.responses",), profile=profile)
+async def _through(gateway: Translator, profile: str, folder: Path) -> RunOutcome:
+    options = RunOptions(model=gateway.model_id, dialects=("openai.responses",), profile=profile)
     async with playing(0) as upstream:
         gateway.upstream = f"http://127.0.0.1:{upstream.port}/v1"
         async with Server(asgi.URL, transport=asgi.Transport(gateway)) as server:

@@ -1,0 +1,106 @@
+"""One API of a target: what it takes to ask it, and what came of that so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from conformance.cassette import open_recording
+from conformance.core.events import Exchange
+from conformance.dialects import get
+from conformance.evidence.answer import Answer, read_answer
+from conformance.judging.result import StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import Choices, check_recording
+from conformance.runs.options import RunOptions
+from conformance.runs.plan import LeftOut, ScenarioRun
+from conformance.runs.run_folder import RunFolder, restate_run
+from conformance.runs.scenario_run import ScenarioOutcome
+from conformance.runs.sending import RequestSender
+from conformance.runs.step_requests import RequestSettings
+
+ShowProgress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ApiTarget:
+    """One API, and what asking it takes."""
+
+    dialect: str
+    sender: RequestSender
+    folder: RunFolder
+    options: RunOptions
+    rulebook: Rulebook
+    show_progress: ShowProgress
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """A scenario that was run, its recording, and how that was judged."""
+
+    run: ScenarioRun
+    path: Path
+    results: tuple[StreamResult, ...] = ()
+
+
+@dataclass(slots=True)
+class ApiRun:
+    """What came of an API so far. It grows, for scenarios run side by side.
+
+    `profile` was named by the user, else by the target's own `signs`. `died` says when the target
+    fell silent for good; `finding_notes` are by id of a finding.
+    """
+
+    target: ApiTarget
+    settings: RequestSettings
+    sanity: ScenarioOutcome
+    profile: str | None = None
+    signs: tuple[str, ...] = ()
+    deterministic: bool = True
+    died: str = ""
+    silent: list[str] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    finding_notes: dict[str, str] = field(default_factory=dict)
+    kept: dict[str, KeptRun] = field(default_factory=dict)
+
+    @property
+    def dialect(self) -> str:
+        return self.target.dialect
+
+    def read_answer(self, exchange: Exchange) -> Answer:
+        return read_answer(exchange, get(self.dialect), self.settings.reading)
+
+    def leave_out(self, name: str, why: str) -> None:
+        self.left_out.append(LeftOut(name, self.dialect, why))
+
+    def keep_outcome(self, outcome: ScenarioOutcome) -> None:
+        path = self.write_outcome(outcome, self.target.folder)
+        self.kept[outcome.run.name] = KeptRun(outcome.run, path)
+
+    def write_outcome(self, outcome: ScenarioOutcome, folder: RunFolder) -> Path:
+        return folder.write_cassette(
+            outcome, deterministic=self.deterministic, profile=self.profile
+        )
+
+    def judge_recording(self, path: Path) -> list[StreamResult]:
+        options = self.target.options
+        # Behind a gateway another dialect may be spoken.
+        stated = None if self.target.sender.upstream else self.dialect
+        choices = Choices(stated, self.profile, options.folders)
+        results = check_recording(open_recording(path), self.target.rulebook, choices)
+        named = options.profile is not None and self.profile == options.profile
+        return [replace(each, named=named) for each in results]
+
+    def judge_kept(self) -> None:
+        """Judges all that was kept, by what is known now that nothing more is asked."""
+        for name, kept in self.kept.items():
+            if not self.deterministic:
+                restate_run(kept.path, deterministic=False)
+            results = map(self._with_notes, self.judge_recording(kept.path))
+            self.kept[name] = replace(kept, results=tuple(results))
+
+    def _with_notes(self, result: StreamResult) -> StreamResult:
+        ids = dict.fromkeys(finding.id for finding in result.findings)
+        notes = (self.finding_notes[each] for each in ids if each in self.finding_notes)
+        return replace(result, notes=(*result.notes, *notes))

@@ -1,0 +1,134 @@
+"""What a run found over all APIs: the report, what was not run, what would exercise the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Final
+
+from conformance.cassette import Recording, open_recording
+from conformance.core.errors import RemoteError
+from conformance.judging.result import Report, StreamResult
+from conformance.report.permitted import permitted
+from conformance.rules.verdicts import Verdict
+from conformance.runs.api_run import ApiRun
+from conformance.runs.plan import LeftOut
+from conformance.runs.sending import RequestSender
+from conformance.runs.soak import with_foreign_text
+from conformance.scenarios import Scenario, load_scenarios
+
+_FIRED: Final = frozenset({Verdict.PASS, Verdict.FAIL})
+_SHOWN: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """What a run found in how many scenarios.
+
+    `unanswered` are requests, by step, that got no response head, and APIs that are not there.
+    """
+
+    report: Report
+    unanswered: tuple[str, ...] = ()
+    scenarios: int = 0
+
+
+def run_outcome(
+    runs: Sequence[ApiRun], absent: Sequence[RemoteError], gone: Sequence[RemoteError]
+) -> RunOutcome:
+    """One report over APIs; `absent` are not there or let nobody in, `gone` fell silent."""
+    target = runs[0].target
+    streams = tuple(each for run in runs for each in _streams(run))
+    left_out = [each for run in runs for each in run.left_out]
+    notes = [*target.rulebook.notes, *map(str, absent)]
+    # Rounds of a soak are left out for one reason: it is told once.
+    once = dict.fromkeys(left_out)
+    notes += [f"{each.dialect} {each.name} was not run: {each.why}" for each in once]
+    notes += [note for run in runs for note in _api_notes(run)]
+    notes += permitted(_judged_recordings(runs), target.rulebook)
+    report = Report(streams, notes=tuple(notes))
+    notes += _exercised_notes(report, left_out)
+    notes.append(_cost_note(target.sender))
+    unanswered = [line for run in runs for line in ([run.died] if run.died else run.silent)]
+    # What was named must be there; of what was merely tried the notes tell.
+    unanswered += map(str, [*(absent if target.options.dialects else ()), *gone])
+    return RunOutcome(
+        replace(report, notes=tuple(notes)),
+        tuple(map(target.folder.secrecy.clean_line, unanswered)),
+        scenarios=sum(name != "sanity" for run in runs for name in run.kept),
+    )
+
+
+def _judged_recordings(runs: Sequence[ApiRun]) -> Iterator[tuple[Recording, list[StreamResult]]]:
+    for run in runs:
+        for kept in run.kept.values():
+            yield open_recording(kept.path), list(kept.results)
+
+
+def _streams(run: ApiRun) -> list[StreamResult]:
+    options = run.target.options
+    results = [each for kept in run.kept.values() for each in kept.results]
+    results = with_foreign_text(run) if options.repeat > 1 else results
+    if options.save is not None:
+        return results
+    return [_without_lines(each) for each in results]
+
+
+def _without_lines(result: StreamResult) -> StreamResult:
+    """The result without lines of a file that is gone."""
+    findings = tuple(replace(finding, line=None) for finding in result.findings)
+    return replace(result, file=f"{result.dialect}/{result.scenario}", findings=findings)
+
+
+def _api_notes(run: ApiRun) -> Iterator[str]:
+    if run.signs and run.target.options.profile is None:
+        signs = "; ".join(run.signs)
+        yield f"{run.dialect}: profile {run.profile} identified by: {signs}"
+    if not run.deterministic and run.target.sender.upstream is None:
+        why = "its answers to one request differ, so texts are not compared between requests"
+        yield f"{run.dialect}: the target is not deterministic: {why}"
+
+
+def _cost_note(sender: RequestSender) -> str:
+    spent = sender.tokens
+    tokens = f"{spent.input} tokens in, {spent.output} out" if spent.output else "no tokens counted"
+    return f"{sender.pace.sent} requests; {tokens}"
+
+
+def _exercised_notes(report: Report, left_out: Sequence[LeftOut]) -> Iterator[str]:
+    """How much of the rules a run really exercised, and what would exercise the rest."""
+    verdicts = report.verdicts
+    about = {rule: v for rule, v in verdicts.items() if v is not Verdict.NOT_APPLICABLE}
+    fired = [rule for rule, verdict in about.items() if verdict in _FIRED]
+    yield f"exercised {len(fired)} of {len(about)} rules that apply"
+    idle = sorted(about.keys() - set(fired))
+    if not idle:
+        return
+    scenarios = load_scenarios()
+    missing = {each.name.partition("/")[0]: each.why for each in left_out}
+    by_reason: dict[str, list[str]] = {}
+    for rule in idle:
+        by_reason.setdefault(_idle_reason(rule, report, scenarios, missing), []).append(rule)
+    for reason, rules in by_reason.items():
+        shown = ", ".join(rules[:_SHOWN])
+        more = f" and {len(rules) - _SHOWN} more (-v)" if rules[_SHOWN:] else ""
+        yield f"not exercised, {len(rules)} ({reason}): {shown}{more}"
+
+
+def _idle_reason(
+    rule: str, report: Report, scenarios: Sequence[Scenario], missing: Mapping[str, str]
+) -> str:
+    """What would exercise a rule, or why nothing did."""
+    fitting = [s.name for s in scenarios if any(fnmatchcase(rule, glob) for glob in s.exercises)]
+    for name in fitting:
+        if name in missing:
+            return f"scenario {name} was left out: {missing[name]}"
+    run = {stream.scenario for stream in report.streams}
+    if unrun := [name for name in fitting if name not in run]:
+        by_url = " with --url" if any(name.startswith("gateway-") for name in run) else ""
+        return f"run scenario {' or '.join(unrun)}{by_url}"
+    verdict = report.verdicts[rule]
+    reasons = [s.reasons.get(rule, "") for s in report.streams if s.verdicts.get(rule) is verdict]
+    stated = next((why for why in reasons if why and not why.startswith("never fired")), "")
+    return stated or "the target sent nothing that they judge"

@@ -1,0 +1,138 @@
+"""Whether an API is there and sane: in which style it answers, and whose answers these are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from conformance.core.errors import RemoteError
+from conformance.core.events import Exchange, Response
+from conformance.dialects import get
+from conformance.evidence.answer import ended
+from conformance.profiles.profile import Profile, reading
+from conformance.recordings.check import Choices, choose_profile
+from conformance.recordings.identification import signed
+from conformance.report.printable import visible
+from conformance.runs.api_run import ApiRun
+from conformance.runs.manners import REQUEST_STYLES
+from conformance.runs.pace import RequestsSpentError
+from conformance.runs.sending import TargetReply
+from conformance.runs.step_requests import step_request
+
+_ABSENT: Final = frozenset({404, 405, 501})
+_NOT_LET_IN: Final = frozenset({401, 403, 407})
+_WRONG_STYLE: Final = frozenset({400, 422})
+_SANE: Final = frozenset({"complete", "length"})
+
+
+class NotOfferedError(RemoteError):
+    """The target has no such API."""
+
+
+class NotLetInError(RemoteError):
+    """The API is there, but not for us: no key, a wrong one, or no such model."""
+
+
+async def probe_api(run: ApiRun) -> bool:
+    """Finds the style in which the API answers, and whether it does so twice alike.
+
+    False where the first answer is not sane. Raises NotOfferedError and NotLetInError where there
+    is no such API for us, RemoteError where nobody is.
+    """
+    first = await _find_style(run)
+    if first.untestable:
+        raise RemoteError(f"{run.dialect}: {first.untestable}", hint="see --max-wait")
+    _refuse_absent(run, first.fetched.exchange)
+    words = _add_sanity(run, first, "first")
+    if words is None:
+        return False
+    again = await _ask_sanity(run)
+    run.deterministic = _add_sanity(run, again, "again") == words and run.deterministic
+    return True
+
+
+def identify_profile(run: ApiRun) -> Profile:
+    """The profile to plan and read by: the user's, or whose signs the first answers show."""
+    dialect, folders = get(run.dialect), run.target.options.folders
+    if run.profile is None and (sender := signed(run.sanity.answers, dialect, folders)):
+        run.profile, run.signs = sender
+    choices = Choices(profile=run.profile, folders=folders)
+    profile, _ = choose_profile(dialect, choices, None, run.target.rulebook.profile)
+    opt_in = str(profile.knobs.get("opt_in", "header"))
+    run.settings = replace(run.settings, reading=reading(profile), opt_in=opt_in)
+    return profile
+
+
+async def probe_again(run: ApiRun) -> None:
+    """Asks once more after the last scenario: is it still there, does it still say the same."""
+    first = run.read_answer(run.sanity.answers[0]).spoken()
+    try:
+        last = await _ask_sanity(run)
+    except RemoteError as err:
+        run.died = f"the server no longer answers after the last scenario: {err}"
+        return
+    words = _add_sanity(run, last, "last")
+    if words is not None and words != first:
+        run.deterministic = False
+
+
+async def is_alive(run: ApiRun) -> bool:
+    try:
+        await _ask_sanity(run)
+    except (RemoteError, RequestsSpentError):
+        return False
+    return True
+
+
+async def _find_style(run: ApiRun) -> TargetReply:
+    for style in REQUEST_STYLES[run.dialect]:
+        run.settings = replace(run.settings, style=style)
+        reply = await _ask_sanity(run)
+        if _status(reply.fetched.exchange.response) not in _WRONG_STYLE:
+            break
+    return reply
+
+
+async def _ask_sanity(run: ApiRun) -> TargetReply:
+    sanity, settings = run.sanity.run.scenario, run.settings
+    values = {**sanity.values, "model": settings.model, "limit": settings.limit}
+    # In the same way before and after the profile is known, for the answers are compared.
+    settings = replace(settings, opt_in="header")
+    request = step_request(sanity.steps[0], run.dialect, values, settings)
+    return await run.target.sender.require_reply(request, run.dialect)
+
+
+def _add_sanity(run: ApiRun, reply: TargetReply, role: str) -> tuple[str, ...] | None:
+    """What was said, None where that was no sane answer."""
+    (first,) = run.sanity.run.scenario.steps
+    step = replace(first, role=role, ends=("complete",), thinking=None)
+    request = reply.fetched.exchange.request
+    run.sanity.add_reply(step, reply, request.json if request else None)
+    exchange = run.sanity.answers[-1]
+    answer = run.read_answer(exchange)
+    run.target.sender.tokens.add_usage(answer.usage)
+    return answer.spoken() if ended(exchange, answer) in _SANE else None
+
+
+def _refuse_absent(run: ApiRun, exchange: Exchange) -> None:
+    """Raises NotOfferedError and NotLetInError where the API is not there, or not for us."""
+    absent = NotOfferedError(f"{run.dialect}: the target has no such API", hint="see --url")
+    status = _status(exchange.response)
+    kind = (exchange.response.header("content-type") or "") if exchange.response else ""
+    if run.dialect not in run.target.options.dialects and "text/html" in kind:
+        raise absent  # a web page for every path, as user interfaces have it
+    if status not in _ABSENT | _NOT_LET_IN:
+        return
+    errors = run.read_answer(exchange).errors
+    words = str(errors[0].get("message") or "") if errors else ""
+    words = run.target.folder.secrecy.clean_line(words)
+    message = f"{run.dialect}: HTTP {status}{f': {visible(words, 200)}' if words else ''}"
+    if status in _NOT_LET_IN:
+        raise NotLetInError(message, hint="name the key's variable with --api-key-env")
+    if run.settings.model in words:
+        raise NotLetInError(message, hint="see --model")
+    raise absent
+
+
+def _status(response: Response | None) -> int | None:
+    return response.status if response else None

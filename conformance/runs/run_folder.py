@@ -1,0 +1,137 @@
+"""Recordings of a run on disk: in a folder of its own, without secrets."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from conformance import __version__
+from conformance.cassette import Cassette, Header, read, redact, write
+from conformance.core.errors import Place, UsageError
+from conformance.evidence.expectations import RUN
+from conformance.runs.options import RunOptions
+from conformance.runs.scenario_run import ScenarioOutcome
+from conformance.runs.secrecy import Secrecy
+from conformance.scenarios.model import PATHS
+
+SUFFIX: Final = ".cassette.jsonl"
+_MOST_FILES: Final = 100_000
+_LONGEST_HEADER: Final = 1 << 20
+
+
+class RunFolder:
+    """Writes one cassette per scenario and API below a folder, `<dialect>/<scenario>`."""
+
+    def __init__(self, path: Path, options: RunOptions, *, kind: str = "server") -> None:
+        self.path = path
+        self.options = options
+        self._kind = kind
+        self._stale: tuple[Path, ...] = ()
+        self.secrecy = Secrecy(options.secrets)
+
+    def claim_alone(self) -> None:
+        """Takes the folder for this run alone; what an earlier one left goes with the first write.
+
+        Raises UsageError where something else is there.
+        """
+        self._stale = earlier_recordings(self.path)
+
+    def at_path(self, path: Path) -> RunFolder:
+        """Another folder, for what is not part of the run itself."""
+        return RunFolder(path, self.options, kind=self._kind)
+
+    def write_cassette(
+        self, outcome: ScenarioOutcome, *, deterministic: bool, profile: str | None = None
+    ) -> Path:
+        folder = self.path / outcome.run.dialect
+        path = folder / f"{outcome.run.name}{SUFFIX}"
+        header = self._header_of(outcome, profile or _recorded_profile(outcome), deterministic)
+        exchanges = tuple(map(self.secrecy.clean_exchange, outcome.exchanges))
+        cassette = Cassette(header, exchanges, outcome.clocks, sealed=True)
+        try:
+            for stale in self._stale:
+                stale.unlink(missing_ok=True)
+            self._stale = ()
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as err:
+            reason = (err.strerror or str(err)).lower()
+            raise UsageError(f"cannot be written: {reason}", place=Place(str(folder))) from err
+        write(path, redact(cassette))
+        return path
+
+    def _header_of(
+        self, outcome: ScenarioOutcome, profile: str | None, deterministic: bool
+    ) -> Header:
+        options = self.options
+        name, _, version = options.target.partition("-")
+        target = {"name": name, "version": version}
+        # A file of the user's own leads nowhere for who opens the recording elsewhere.
+        by_name = profile if profile and not profile.endswith((".yaml", ".yml")) else None
+        run = {
+            "target": self._kind,
+            "deterministic": deterministic,
+            "without": sorted(options.without),
+            "steps": outcome.step_facts,
+        }
+        if outcome.run.scenario.profile:
+            run["upstream"] = outcome.run.scenario.profile
+        return Header(
+            origin="live",
+            dialect=outcome.run.dialect,
+            profile=by_name,
+            recorder={"name": "reasoning-conformance", "version": __version__},
+            recorded_at=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+            target={key: value for key, value in target.items() if value},
+            model={"name": options.model},
+            extra={RUN: run},
+        )
+
+
+def restate_run(path: Path, **changes: Any) -> None:
+    """States in a recording what was found out later."""
+    cassette = read(path)
+    run = {**cassette.header.extra.get(RUN, {}), **changes}
+    header = replace(cassette.header, extra={**cassette.header.extra, RUN: run})
+    write(path, replace(cassette, header=header))
+
+
+def _recorded_profile(outcome: ScenarioOutcome) -> str | None:
+    """What a recording is judged by that a gateway passes on in the API in which it was taken."""
+    scenario = outcome.run.scenario
+    spoken = {step.recorded.dialect for step in scenario.steps if step.recorded is not None}
+    return scenario.profile or None if spoken == {outcome.run.dialect} else None
+
+
+def earlier_recordings(folder: Path) -> tuple[Path, ...]:
+    """Recordings of an earlier run below a folder. Raises UsageError where anything else is there.
+
+    A folder that is not there, or empty, holds none.
+    """
+    try:
+        found = [path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink()]
+        foreign = next((path for path in found if not _is_of_run(path, folder)), None)
+    except OSError as err:
+        reason = (err.strerror or str(err)).lower()
+        raise UsageError(f"cannot be read: {reason}", place=Place(str(folder))) from err
+    if foreign is not None or len(found) > _MOST_FILES:
+        hint = "--save takes a folder that is empty, or holds an earlier run and nothing else"
+        place = Place(str(foreign or folder))
+        raise UsageError("is no recording of a run, and would be left over", place=place, hint=hint)
+    return tuple(found)
+
+
+def _is_of_run(path: Path, folder: Path) -> bool:
+    if path.is_symlink() or not path.name.endswith(SUFFIX):
+        return False
+    if path.parent.parent != folder or path.parent.name not in PATHS:
+        return False
+    with path.open("rb") as file:
+        line = file.readline(_LONGEST_HEADER)
+    try:
+        header = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(header, dict) and "cassette" in header and RUN in header

@@ -1,0 +1,161 @@
+"""Carries out one scenario on one API: every step in turn, each a request and its answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from conformance.cassette import Clock
+from conformance.core.events import Exchange, Request
+from conformance.dialects import get
+from conformance.evidence.answer import read_answer
+from conformance.runs.markers import marked, marker
+from conformance.runs.pace import RequestsSpentError
+from conformance.runs.plan import LeftOut, ScenarioRun
+from conformance.runs.sending import RequestSender, TargetReply
+from conformance.runs.step_requests import (
+    NothingToCarryOnError,
+    RequestSettings,
+    known_values,
+    step_request,
+)
+from conformance.scenarios import Step
+from conformance.targets.gateway import Recorded, Scripts
+from conformance.targets.gateway.scripts import Speaker
+
+
+@dataclass(slots=True)
+class ScenarioOutcome:
+    """What came of a scenario. `step_facts` is what its recording says of each step, by role.
+
+    `left_out` are steps that could not be taken; `silent` are those that nobody answered.
+    """
+
+    run: ScenarioRun
+    exchanges: list[Exchange] = field(default_factory=list)
+    clocks: dict[int, Clock] = field(default_factory=dict)
+    step_facts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+    silent: dict[str, str] = field(default_factory=dict)
+    spent: bool = False  # the run may send no more
+
+    def add_reply(self, step: Step, reply: TargetReply, sent: Any) -> None:
+        """Takes the answer to a step; the body as it was sent is what the next turn builds on."""
+        exchange = reply.fetched.exchange
+        carried = self.exchange_of(step.carry.role) if step.carry else None
+        self._add_exchange(
+            replace(
+                exchange,
+                request=replace(exchange.request or Request(), json=sent),
+                dialect=self.run.dialect,
+                hop="" if reply.upstream is None else "downstream",
+                after=carried.number if carried else None,
+            ),
+            reply.fetched.clock,
+            step.role,
+        )
+        self.step_facts[step.role] = _facts_of_step(step, reply, sent)
+        if reply.silent:
+            self.silent[step.role] = reply.silent
+        for heard in reply.upstream or ():
+            self._add_exchange(replace(heard.exchange, hop="upstream"), heard.clock, step.role)
+
+    def _add_exchange(self, exchange: Exchange, clock: Clock, role: str) -> None:
+        number = len(self.exchanges) + 1
+        named = replace(exchange, number=number, scenario=self.run.name, role=role)
+        self.exchanges.append(named)
+        self.clocks[number] = clock
+
+    @property
+    def answers(self) -> list[Exchange]:
+        """The exchanges with the target itself, without what a gateway asked upstream."""
+        return [each for each in self.exchanges if each.hop != "upstream"]
+
+    def exchange_of(self, role: str) -> Exchange | None:
+        return next((each for each in self.exchanges if each.role == role), None)
+
+
+async def run_scenario(
+    run: ScenarioRun, sender: RequestSender, settings: RequestSettings
+) -> ScenarioOutcome:
+    """Takes every step that can be taken, one after the other."""
+    outcome = ScenarioOutcome(run)
+    for step in run.steps:
+        why = await _take_step(step, outcome, sender, settings)
+        if why:
+            outcome.left_out.append(LeftOut(f"{run.name}/{step.role}", run.dialect, why))
+        if outcome.spent:
+            break
+    return outcome
+
+
+async def _take_step(
+    step: Step, outcome: ScenarioOutcome, sender: RequestSender, settings: RequestSettings
+) -> str:
+    """Takes one step; why it could not be taken, else empty."""
+    run, dialect = outcome.run, outcome.run.dialect
+    try:
+        known = known_values(step, outcome.exchange_of, dialect, settings)
+    except NothingToCarryOnError as err:
+        return str(err)
+    values = {**run.scenario.values, **known}
+    request = step_request(step, dialect, values, settings)
+    if settings.marked:
+        request = replace(request, json=marked(request.json, marker(run.name, step.role)))
+    steps = {each.role: each for each in run.steps}
+    beside = [
+        step_request(steps[role], dialect, values, settings)
+        for role in step.beside
+        if role in steps
+    ]
+    try:
+        reply = await _send_beside(step, request, beside, sender, dialect)
+    except RequestsSpentError:
+        outcome.spent = True
+        return "the run has sent as many requests as it may (--max-requests)"
+    outcome.add_reply(step, reply, request.json)
+    answer = read_answer(outcome.answers[-1], get(dialect), settings.reading)
+    sender.tokens.add_usage(answer.usage)
+    return ""
+
+
+async def _send_beside(
+    step: Step, request: Request, beside: Sequence[Request], sender: RequestSender, dialect: str
+) -> TargetReply:
+    """The answer to a step; what is to be asked beside it is on its way before it is."""
+    company = [asyncio.create_task(sender.send(other, dialect)) for other in beside]
+    await asyncio.sleep(0)
+    try:
+        return await sender.send(request, dialect, _upstream_speaker(step))
+    finally:
+        await asyncio.gather(*company, return_exceptions=True)
+
+
+def _upstream_speaker(step: Step) -> Speaker:
+    """Who answers a gateway upstream while the step is taken."""
+    if step.recorded is not None:
+        return Recorded(step.recorded)
+    return Scripts(step.upstream or ("answer",))
+
+
+def _facts_of_step(step: Step, reply: TargetReply, sent: Any) -> dict[str, Any]:
+    behind_gateway = reply.upstream is not None
+    facts = {
+        "ends": list(step.ends),
+        "thinking": step.thinking,
+        "untestable": reply.untestable,
+        "fault": reply.fetched.fault,
+        # Behind a gateway nobody counted: the script says what the answer was cut by.
+        "limit": None if behind_gateway else _limit(sent),
+        "excused": list(step.excused) or None,
+        "calls": step.calls if behind_gateway and not reply.untestable else None,
+    }
+    return {name: value for name, value in facts.items() if value not in (None, "")}
+
+
+def _limit(sent: Any) -> int | None:
+    names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+    found = [sent[name] for name in names if name in sent] if isinstance(sent, Mapping) else []
+    return found[0] if found and isinstance(found[0], int) else None

@@ -1,0 +1,99 @@
+"""Sends one request after another to a target: paced, again where it says `not now`, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from conformance.cassette import Clock
+from conformance.core.errors import RemoteError
+from conformance.core.events import Exchange, Request
+from conformance.runs.pace import RequestPace, is_refusal
+from conformance.targets.gateway import Heard, Scripts, Upstream
+from conformance.targets.gateway.scripts import Speaker
+from conformance.targets.server import Fetched, NoAnswerError, Server
+
+
+@dataclass(slots=True)
+class TokenCount:
+    """What a run cost so far, in tokens as the target counted them."""
+
+    input: int = 0
+    output: int = 0
+
+    def add_usage(self, usage: Mapping[str, Any]) -> None:
+        for name in ("input", "output"):
+            count = usage.get(name)
+            if isinstance(count, int):
+                setattr(self, name, getattr(self, name) + count)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetReply:
+    """One answer, or none: `silent` says why there is no response head.
+
+    `untestable` says why the answer cannot be judged (the target had no time for us). `upstream`
+    is what a gateway asked meanwhile, None where the target is none.
+    """
+
+    fetched: Fetched
+    untestable: str = ""
+    silent: str = ""
+    upstream: tuple[Heard, ...] | None = None
+
+
+@dataclass(slots=True)
+class RequestSender:
+    """Sends requests. `secrets` are headers with credentials, by dialect.
+
+    With `upstream` the target is a gateway, and the toolkit plays what stands behind it; requests
+    must come one at a time then.
+    """
+
+    server: Server
+    pace: RequestPace
+    secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    tokens: TokenCount = field(default_factory=TokenCount)
+    upstream: Upstream | None = None
+
+    async def send(
+        self, request: Request, dialect: str, speaker: Speaker | None = None
+    ) -> TargetReply:
+        """Sends one request, again after a refusal for the moment. Raises RequestsSpentError.
+
+        `speaker` answers a gateway upstream; by default a script that just answers.
+        """
+        if self.upstream is None:
+            return await self._send_patiently(request, dialect)
+        self.upstream.begin(speaker or Scripts())
+        reply = await self._send_patiently(request, dialect)
+        heard = self.upstream.taken()
+        misfit = next((each.misfit for each in heard if each.misfit), "")
+        return replace(reply, upstream=heard, untestable=misfit or reply.untestable)
+
+    async def _send_patiently(self, request: Request, dialect: str) -> TargetReply:
+        attempt = 0
+        while True:
+            await self.pace.wait_turn()
+            try:
+                fetched = await self.server.fetch(request, self.secrets.get(dialect))
+            except NoAnswerError as err:
+                exchange = Exchange(request=request, end=err.end)
+                return TargetReply(Fetched(exchange, Clock(), str(err)), silent=str(err))
+            response = fetched.exchange.response
+            if not await self.pace.wait_after_refusal(response, attempt):
+                break
+            attempt += 1
+        if is_refusal(response):
+            status = response.status if response else 0
+            why = f"HTTP {status}, also after {attempt + 1} requests"
+            return TargetReply(fetched, untestable=why)
+        return TargetReply(fetched)
+
+    async def require_reply(self, request: Request, dialect: str) -> TargetReply:
+        """As `send`. Raises RemoteError where nobody answers."""
+        reply = await self.send(request, dialect)
+        if reply.silent:
+            raise RemoteError(reply.silent)
+        return reply

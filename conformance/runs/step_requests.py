@@ -1,0 +1,131 @@
+"""The requests of a scenario's steps: the model, the limit and the history filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from conformance.core.errors import UsageError
+from conformance.core.events import Exchange, Request
+from conformance.dialects.base import Reading
+from conformance.runs.manners import PLAIN, RequestStyle
+from conformance.runs.turns import next_turns, response_id
+from conformance.scenarios import Scenario, Step
+from conformance.targets.recording import Asking, Questions
+
+OPT_IN: Final = "x-include-thinking"
+_YES: Final = frozenset({"1", "true", "yes"})
+_HEADERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "anthropic.messages": {"anthropic-version": "2023-06-01"}
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSettings:
+    """How an API is asked: the model, the limit of an answer in tokens, style and reading.
+
+    `opt_in`: the wish to see thinking goes into a header, or into a field of the body. `marked`:
+    each request is given a word of its own to say.
+    """
+
+    model: str
+    limit: int
+    style: RequestStyle = PLAIN
+    reading: Reading = field(default_factory=Reading)
+    opt_in: str = "header"
+    marked: bool = False
+
+
+class NothingToCarryOnError(Exception):
+    """The step that another one carries on was not taken, or was not answered as it should be."""
+
+
+def known_values(
+    step: Step,
+    earlier: Callable[[str], Exchange | None],
+    dialect: str,
+    settings: RequestSettings,
+) -> dict[str, Any]:
+    """The values that a step's request may name; `earlier` gives an exchange by its role.
+
+    Raises NothingToCarryOnError.
+    """
+    known: dict[str, Any] = {"model": settings.model, "limit": settings.limit}
+    if step.carry is None:
+        return known
+    before = earlier(step.carry.role)
+    sent = before.request.json if before and before.request else None
+    if before is None or not isinstance(sent, Mapping):
+        raise NothingToCarryOnError(f"{step.carry.role}, which it carries on, was not taken")
+    history = next_turns(dialect, before, sent, step.carry, settings.reading)
+    if history is None:
+        wanted = "called no tool" if step.carry.result else "gave no answer"
+        raise NothingToCarryOnError(f"{step.carry.role}, which it carries on, {wanted}")
+    response = response_id(before, dialect, settings.reading)
+    return {**known, "turns": history, "response": response}
+
+
+def step_request(
+    step: Step, dialect: str, values: Mapping[str, Any], settings: RequestSettings
+) -> Request:
+    """The request of a step, below the target's base URL."""
+    body = step.body(dialect, values)
+    headers = {**_HEADERS.get(dialect, {}), **step.headers}
+    if settings.opt_in == "field" and OPT_IN in headers:
+        shown = headers.pop(OPT_IN).strip().lower() in _YES
+        body = {**body, "extra": {**body.get("extra", {}), "include_thinking": shown}}
+    return Request(
+        method=step.method,
+        path=step.path_for(dialect),
+        headers=tuple(headers.items()),
+        json=settings.style.dress(body) if step.method == "POST" else None,
+    )
+
+
+def scenario_requests(
+    scenario: Scenario,
+    dialect: str,
+    settings: RequestSettings,
+    headers: Mapping[str, str] | None = None,
+    *,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Questions:
+    """The requests of a scenario in one API to record, with `headers` of the user's own.
+
+    Each is built on what came before it. `tell` hears of a step that cannot be taken. Raises
+    UsageError for a scenario that is not written for the API, or for gateways only.
+    """
+    if scenario.is_for_gateways:
+        raise UsageError(f"scenario {scenario.name} is for gateways", hint="see run --gateway")
+    if not scenario.steps_for(dialect):
+        raise UsageError(f"scenario {scenario.name} has no request for {dialect}")
+    return _requests_in_turn(scenario, dialect, settings, headers or {}, tell)
+
+
+def _requests_in_turn(
+    scenario: Scenario,
+    dialect: str,
+    settings: RequestSettings,
+    headers: Mapping[str, str],
+    tell: Callable[[str], None],
+) -> Questions:
+    taken: dict[str, Exchange] = {}
+    for step in scenario.steps_for(dialect):
+        try:
+            known = known_values(step, taken.get, dialect, settings)
+        except NothingToCarryOnError as err:
+            tell(f"{scenario.name}/{step.role} was left out: {err}")
+            continue
+        request = step_request(step, dialect, {**scenario.values, **known}, settings)
+        before = taken.get(step.carry.role) if step.carry else None
+        answered = yield Asking(
+            path=request.path,
+            body=request.json,
+            method=request.method,
+            headers=tuple({**dict(request.headers), **headers}.items()),
+            after=before.number if before else None,
+            scenario=scenario.name,
+            role=step.role,
+        )
+        taken[step.role] = replace(answered, request=request)
