@@ -9,7 +9,8 @@ from typing import Final
 
 from conformance.baseline.addresses import Subject, subjects
 from conformance.baseline.entries import Baseline, Entry
-from conformance.judging.result import Applied, Excuse, Finding, Key, Report, key
+from conformance.judging.ledger import Ledger
+from conformance.judging.result import Applied, Excuse, Finding, Key, Report, StreamResult, key
 from conformance.judging.suites import shipped_suites
 from conformance.rules.node import nearest
 from conformance.rules.verdicts import Verdict
@@ -30,7 +31,22 @@ def apply(report: Report, baseline: Baseline, *, today: date | None = None) -> R
         stale += (f"{entry.place}: {entry.rule} in {_where(entry)} {why}" for why in wrong)
         if not wrong:
             excuses.update(run.excused(entry))
-    return replace(report, baseline=Applied(baseline.file, excuses, tuple(stale)))
+    applied = Applied(baseline.file, excuses, tuple(stale))
+    streams = tuple(_with_remarks(stream, excuses) for stream in report.streams)
+    return replace(report, streams=streams, baseline=applied)
+
+
+def _with_remarks(stream: StreamResult, excuses: Mapping[Key, Excuse]) -> StreamResult:
+    """The result, whose ledger says which violations were expected."""
+    expected = {
+        found.rule: excuses[at]
+        for found in stream.findings
+        if (at := key(stream, found)) in excuses
+    }
+    ledger = Ledger(stream)
+    for rule, excuse in expected.items():
+        ledger.remark(rule, f"expected, {excuse.reason} ({excuse.entry})", "baseline")
+    return ledger.result() if expected else stream
 
 
 def _where(entry: Entry) -> str:

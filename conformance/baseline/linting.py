@@ -8,8 +8,7 @@ from pathlib import Path
 
 from conformance.baseline.entries import load
 from conformance.core.errors import ConformanceError, Place
-from conformance.evidence import harness
-from conformance.evidence.run_rules import RULES
+from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import shipped_suites
 from conformance.linting.specs import Problem
 from conformance.recordings.hygiene import suites_in
@@ -21,7 +20,7 @@ def lint_baselines(paths: Sequence[Path], *, today: date | None = None) -> list[
     """Problems of the baselines among files and below folders; `today` is in UTC unless given."""
     suites = (*shipped_suites(), *suites_in(paths))
     rules = {rule.id for suite in suites for rule in suite.rules}
-    rules |= {rule.id for rule in (*RULES, *harness.RULES)}
+    rules |= ADDED_RULES.keys()
     day = today or datetime.now(UTC).date()
     return [problem for path in _baselines(paths) for problem in _problems(path, rules, day)]
 

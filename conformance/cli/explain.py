@@ -12,7 +12,7 @@ from conformance.cli.options import SuiteOption
 from conformance.cli.rule_names import full_id
 from conformance.cli.terminal import has_colour, put
 from conformance.core.errors import UsageError
-from conformance.evidence.run_rules import RULES
+from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
 from conformance.profiles.profile import Profile, available, load_profile
 from conformance.recordings.examples import example
@@ -44,7 +44,7 @@ def command(
 def page(typed: str, extra: Sequence[str] = ()) -> str:
     """Write about the rule that was meant; UsageError if there is none such."""
     rules = {rule.id: rule for suite in load_suites(extra) for rule in suite.rules}
-    rules |= {rule.id: rule for rule in RULES}
+    rules |= ADDED_RULES
     rule = rules[full_id(typed, rules)]
     profiles = shipped_profiles()
     silent = silences(rule, profiles)

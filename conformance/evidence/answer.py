@@ -8,8 +8,14 @@ from typing import Any, Final
 
 from conformance.core.events import Event, Exchange
 from conformance.dialects.base import Dialect, Reading
-from conformance.judging.findings import Memory
+from conformance.judging.findings import Memory, dress
+from conformance.judging.result import Finding
 from conformance.judging.trace import Trace, frames
+from conformance.rules.model import Rule
+from conformance.rules.monitors.base import Violation
+
+WHOLE_ENDS: Final = frozenset({"complete", "length", "tools", "filtered"})
+"""Words of `ended` for an answer that is all there."""
 
 _FINISHES: Final = {"stop": "complete", "length": "length", "content_filter": "filtered"}
 
@@ -114,6 +120,21 @@ def ended(exchange: Exchange, answer: Answer) -> str:
     # Several choices end each for itself: the first that says more than `stop` counts.
     words = [_FINISHES.get(reason, "complete") for reason in answer.finishes]
     return next((word for word in words if word != "complete"), "complete")
+
+
+def finding_at_end(
+    rule: Rule,
+    exchange: Exchange,
+    answer: Answer,
+    message: str,
+    *,
+    expected: tuple[str, ...] = (),
+    got: str = "",
+) -> Finding:
+    """A finding at the end of an answer; its id knows `expected` and `got`, not the message."""
+    where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/wire"
+    violation = Violation(answer.last, {}, expected, got, "", message)
+    return dress(rule, violation, answer.memory, where)
 
 
 def _take(answer: Answer, events: list[Event]) -> None:

@@ -3,42 +3,47 @@
 A recording of a run says in its header, under `run`, which ending each step of the scenario
 expects, whether thinking must show, and whether the target gives the same answer twice. So a
 saved run, checked later, gives the same verdicts.
-
-Rule 1: another ending than the stated one is a finding, and so is thinking that is missing.
-Rule 2: where the target is random, texts of two answers are UNTESTABLE against each other.
-Rule 3: HTTP 3xx to 5xx, of a run or not, is no stream: only its error and its end are judged.
-Rule 4: requests that the toolkit wrote itself are not judged: they say nothing of the target.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from conformance.cassette import Header, Recording
+from conformance.cassette import Header
 from conformance.core.events import Exchange
-from conformance.evidence.answer import Answer, ended, read_answer
-from conformance.evidence.comparisons import Comparison
-from conformance.evidence.hops import with_hops
-from conformance.evidence.run_rules import ENDING, RULES, THINKING, Expected, otherwise, told_also
-from conformance.judging.result import Finding, StreamResult
-from conformance.judging.view import Judged, Setting
-from conformance.profiles.profile import Profile, reading
+from conformance.evidence.answer import WHOLE_ENDS, Answer, ended, finding_at_end
+from conformance.judging.ledger import Ledger
+from conformance.judging.result import Finding
+from conformance.judging.run_rules import ENDING, THINKING
 from conformance.rules.model import Compare, Rule
-from conformance.rules.verdicts import Level, Verdict
+from conformance.rules.verdicts import Verdict
 
 RUN: Final = "run"
 """Key of the header that states all this."""
 
-_ASKED: Final = frozenset({"request", "request.item", "http.request"})
-_END: Final = "http.end"
-_ANSWERED: Final = frozenset({"complete", "length", "tools", "filtered"})
-_OURS: Final = "the scenario wrote the request"
-_RANDOM: Final = "the target is not deterministic"
+_NAME: Final = "expectations"
+_OF_REQUESTS: Final = frozenset({"request", "request.item", "http.request"})
+_OF_ENDINGS: Final = frozenset({"http.end"})
 
 
-def stated(header: Header) -> Mapping[str, Any] | None:
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a run states of one step of a scenario, and of its target (`without`)."""
+
+    ends: tuple[str, ...] = ()
+    thinking: bool | None = None
+    untestable: str = ""
+    fault: str = ""
+    limit: int | None = None  # tokens that the answer could have
+    calls: int | None = None  # of a gateway to what stands behind it
+    upstream: str = ""  # profile of the recording that answered there
+    excused: tuple[str, ...] = ()  # rules that this recording breaks itself
+    without: tuple[str, ...] = ()
+
+
+def stated_run(header: Header) -> Mapping[str, Any] | None:
     """The header's `run`, None where the recording is of no run."""
     run = header.extra.get(RUN)
     return run if isinstance(run, Mapping) else None
@@ -46,139 +51,10 @@ def stated(header: Header) -> Mapping[str, Any] | None:
 
 def is_played(header: Header, exchange: Exchange) -> bool:
     """Whether the toolkit answered here itself, behind a gateway."""
-    run = stated(header)
-    return run is not None and exchange.hop == "upstream"
+    return exchange.hop == "upstream" and stated_run(header) is not None
 
 
-def with_expectations(
-    judged: Judged, setting: Setting, exchange: Exchange, recording: Recording
-) -> Judged:
-    """The result with what the run expected of this exchange judged too."""
-    run = stated(recording.header)
-    if run is None:
-        return replace(judged, result=_of_refusal(judged.result, setting, exchange))
-    result = judged.result
-    expected = _expected(run, exchange)
-    result = _silenced(result, _passed_on(result, expected), "the recording breaks it, too")
-    if is_played(recording.header, exchange):
-        # The toolkit answered here: only what the gateway asked says anything of the gateway.
-        return replace(judged, result=_kept(result, _rules(setting)))
-    if run.get("target") in ("server", "gateway"):
-        result = _without(result, _rules(setting), _OURS)
-        if exchange.request is not None and exchange.request.method == "GET":
-            unasked = [r for r, v in result.verdicts.items() if v is Verdict.UNTESTABLE]
-            result = _silenced(result, unasked, "the request has no body")
-    result = _of_refusal(result, setting, exchange)
-    if expected.ends:
-        answer = read_answer(exchange, setting.dialect, reading(setting.profile))
-        result = _judged(result, exchange, expected, answer)
-        if exchange.hop == "downstream":
-            place = ("upstream", exchange.role)
-            behind = [each for each in recording.exchanges if (each.hop, each.role) == place]
-            result = with_hops(result, exchange, answer, behind, expected)
-    return replace(judged, result=_overridden(result, setting.profile))
-
-
-def with_randomness(
-    compared: Sequence[Comparison], rules: Iterable[Rule], header: Header
-) -> list[Comparison]:
-    """Comparisons that chance decides withdrawn, where the run found the target random."""
-    run = stated(header)
-    if run is None:
-        return list(compared)
-    by_id = {rule.id: rule for rule in rules}
-    return [_weighed(each, by_id[each.rule], run) for each in compared]
-
-
-def compares_answers(rule: Rule) -> bool:
-    """Whether a rule compares what the model chose in one exchange with another one."""
-    form = rule.form
-    if not isinstance(form, Compare) or judges_requests(rule):
-        return False
-    return form.left.role != form.right.role
-
-
-def judges_requests(rule: Rule) -> bool:
-    """Whether a rule looks at what was asked."""
-    return any(not _ASKED.isdisjoint(alias.types) for alias in rule.aliases.values())
-
-
-def _judges_errors(rule: Rule) -> bool:
-    """Whether a rule looks at errors: all that an answer of HTTP 4xx and 5xx can hold."""
-    return any("error" in kind for alias in rule.aliases.values() for kind in alias.types)
-
-
-def _judges_endings(rule: Rule) -> bool:
-    """Whether a rule looks at how the transfer ended, and at nothing else."""
-    return {kind for alias in rule.aliases.values() for kind in alias.types} == {_END}
-
-
-def _of_refusal(result: StreamResult, setting: Setting, exchange: Exchange) -> StreamResult:
-    """The result; of an answer of HTTP 3xx to 5xx with what was asked, its error and its end."""
-    status = exchange.response.status if exchange.response else None
-    if status is None or status < 300:
-        return result
-    kept = (_judges_errors, judges_requests, _judges_endings)
-    others = {rule.id for rule in _rules(setting) if not any(looks(rule) for looks in kept)}
-    why = f"it was answered with HTTP {status}"
-    return _silenced(result, others & result.verdicts.keys(), why)
-
-
-def _weighed(one: Comparison, rule: Rule, run: Mapping[str, Any]) -> Comparison:
-    if run.get("target") == "server" and judges_requests(rule):
-        return Comparison(one.rule, Verdict.NOT_APPLICABLE, _OURS, ())
-    is_chance = run.get("deterministic") is False and compares_answers(rule)
-    if is_chance and one.verdict in (Verdict.FAIL, Verdict.PASS):
-        return Comparison(one.rule, Verdict.UNTESTABLE, _RANDOM, ())
-    return one
-
-
-def _rules(setting: Setting) -> Iterable[Rule]:
-    return (
-        plan.rule for each in (setting.bound.rules, setting.bound.scenario) for plan in each.plans
-    )
-
-
-def _without(result: StreamResult, rules: Iterable[Rule], why: str) -> StreamResult:
-    out = {rule.id for rule in rules if judges_requests(rule)} & result.verdicts.keys()
-    return _silenced(result, out, why)
-
-
-def _kept(result: StreamResult, rules: Iterable[Rule]) -> StreamResult:
-    out = {rule.id for rule in rules if not judges_requests(rule)} & result.verdicts.keys()
-    return _silenced(result, out, "the toolkit played the server here")
-
-
-def _overridden(result: StreamResult, profile: Profile) -> StreamResult:
-    """The result with what the profile says of the rules that a run states."""
-    for rule in RULES:
-        override = profile.overrides.get(rule.id)
-        if override is None or rule.id not in result.verdicts:
-            continue
-        if override.level == "off":
-            result = _silenced(result, [rule.id], f"the profile says: {override.because}")
-            continue
-        level = Level(override.level)
-        findings = (replace(f, level=level) if f.rule == rule.id else f for f in result.findings)
-        result = replace(result, findings=tuple(findings))
-    return result
-
-
-def _silenced(result: StreamResult, out: Collection[str], why: str) -> StreamResult:
-    return replace(
-        result,
-        verdicts={**result.verdicts, **dict.fromkeys(out, Verdict.NOT_APPLICABLE)},
-        reasons={**result.reasons, **dict.fromkeys(out, why)},
-        findings=tuple(f for f in result.findings if f.rule not in out),
-    )
-
-
-def _passed_on(result: StreamResult, expected: Expected) -> set[str]:
-    """Rules that fail, and failed before a gateway passed the answer on."""
-    return {f.rule for f in result.findings} & set(expected.excused)
-
-
-def _expected(run: Mapping[str, Any], exchange: Exchange) -> Expected:
+def expected_of(run: Mapping[str, Any], exchange: Exchange) -> Expected:
     """What is stated of the exchange; a header is a stranger's, so nothing of it is trusted."""
     steps = run.get("steps")
     step = steps.get(exchange.role) if isinstance(steps, Mapping) else None
@@ -202,34 +78,70 @@ def _strings(value: Any) -> tuple[str, ...]:
     return tuple(w for w in value if isinstance(w, str)) if isinstance(value, list) else ()
 
 
-def _judged(
-    result: StreamResult, exchange: Exchange, expected: Expected, answer: Answer
-) -> StreamResult:
+def compares_answers(rule: Rule) -> bool:
+    """Whether a rule compares what the model chose in one exchange with another one."""
+    form = rule.form
+    if not isinstance(form, Compare) or judges_requests(rule):
+        return False
+    return form.left.role != form.right.role
+
+
+def judges_requests(rule: Rule) -> bool:
+    """Whether a rule looks at what a client sent."""
+    return not _OF_REQUESTS.isdisjoint(_named_types(rule))
+
+
+def judges_refusals(rule: Rule) -> bool:
+    """Whether a rule has something to say where no stream came: of request, error and ending."""
+    types = _named_types(rule)
+    has_error = any("error" in kind for kind in types)
+    return has_error or types == _OF_ENDINGS or not _OF_REQUESTS.isdisjoint(types)
+
+
+def _named_types(rule: Rule) -> set[str]:
+    return {kind for alias in rule.aliases.values() for kind in alias.types}
+
+
+def judge_expectations(
+    ledger: Ledger, exchange: Exchange, expected: Expected, answer: Answer
+) -> None:
+    """Another ending than the stated one is a finding, and so is thinking that is missing."""
     if expected.untestable:
-        ids = [ENDING.id, THINKING.id]
-        return told_also(result, dict.fromkeys(ids, Verdict.UNTESTABLE), (), expected.untestable)
+        for rule in (ENDING, THINKING):
+            ledger.add(rule.id, Verdict.UNTESTABLE, expected.untestable, by=_NAME)
+        return
     came = ended(exchange, answer)
-    if came not in expected.ends and (why := _untold(came, answer, expected)):
-        return told_also(result, {ENDING.id: Verdict.UNTESTABLE}, (), why)
-    verdicts: dict[str, Verdict] = {}
-    findings: list[Finding] = []
-    verdicts[ENDING.id] = Verdict.PASS if came in expected.ends else Verdict.FAIL
-    if came in expected.ends and came not in _ANSWERED:
-        open_ = [r for r, v in result.verdicts.items() if v is Verdict.INCONCLUSIVE]
-        result = _silenced(result, open_, "there was to be no answer")
-    if came not in expected.ends:
-        why = _why(exchange, answer, expected)
-        findings.append(otherwise(ENDING, exchange, answer, expected.ends, f"{came}{why}"))
-    if expected.thinking is not None and came in _ANSWERED:
-        holds = answer.thought is expected.thinking
-        verdicts[THINKING.id] = Verdict.PASS if holds else Verdict.FAIL
-        if not holds:
-            wanted, got = ("thinking", "none") if expected.thinking else ("no thinking", "some")
-            findings.append(otherwise(THINKING, exchange, answer, (wanted,), got))
-    return told_also(result, verdicts, findings, "")
+    if came in expected.ends:
+        ledger.add(ENDING.id, Verdict.PASS, by=_NAME)
+        if came not in WHOLE_ENDS:
+            unfinished = ledger.rules_with(Verdict.INCONCLUSIVE)
+            ledger.withdraw(unfinished, "there was to be no answer", _NAME)
+    elif why := _limit_explains(came, answer, expected):
+        ledger.add(ENDING.id, Verdict.UNTESTABLE, why, by=_NAME)
+        return
+    else:
+        found = _other_ending(exchange, expected, answer, came)
+        ledger.add(ENDING.id, Verdict.FAIL, findings=(found,), by=_NAME)
+    if expected.thinking is None or came not in WHOLE_ENDS:
+        return
+    if answer.thought is expected.thinking:
+        ledger.add(THINKING.id, Verdict.PASS, by=_NAME)
+        return
+    wanted, got = ("thinking", "none") if expected.thinking else ("no thinking", "some")
+    message = f"expected {wanted}, got {got}"
+    found = finding_at_end(THINKING, exchange, answer, message, expected=(wanted,), got=got)
+    ledger.add(THINKING.id, Verdict.FAIL, findings=(found,), by=_NAME)
 
 
-def _untold(came: str, answer: Answer, expected: Expected) -> str:
+def _other_ending(exchange: Exchange, expected: Expected, answer: Answer, came: str) -> Finding:
+    causes = ", ".join(filter(None, _known_causes(exchange, answer, expected)))
+    got = f"{came}: {causes}" if causes else came
+    message = f"expected {' or '.join(expected.ends)}, got {got}"
+    # The id keeps to the word: what a server says of an error changes from run to run.
+    return finding_at_end(ENDING, exchange, answer, message, expected=expected.ends, got=came)
+
+
+def _limit_explains(came: str, answer: Answer, expected: Expected) -> str:
     """Why the ending tells nothing, where the limit of the answer's length explains it."""
     limit = expected.limit
     if limit is None:
@@ -243,7 +155,7 @@ def _untold(came: str, answer: Answer, expected: Expected) -> str:
     return ""
 
 
-def _why(exchange: Exchange, answer: Answer, expected: Expected) -> str:
+def _known_causes(exchange: Exchange, answer: Answer, expected: Expected) -> list[str]:
     """What is known of the reason: what the transport met, the status, the server's own words."""
     parts = [expected.fault]
     response = exchange.response
@@ -256,5 +168,4 @@ def _why(exchange: Exchange, answer: Answer, expected: Expected) -> str:
     parts += [str(error.get("message") or error.get("code") or "") for error in answer.errors[:1]]
     if response is not None and not (answer.done or answer.errors or answer.listed):
         parts.append(f"content type {response.header('content-type') or 'none'}")
-    told = ", ".join(part for part in parts if part)
-    return f": {told}" if told else ""
+    return parts

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
@@ -16,8 +16,11 @@ from conformance.core.errors import UsageError
 from conformance.core.events import Exchange
 from conformance.dialects import get
 from conformance.dialects.base import Reading
-from conformance.evidence.answer import Answer, ended, read_answer
-from conformance.evidence.run_rules import (
+from conformance.evidence.answer import WHOLE_ENDS, Answer, ended, finding_at_end, read_answer
+from conformance.evidence.expectations import Expected
+from conformance.judging.ledger import Ledger
+from conformance.judging.run_rules import (
+    ADDED_RULES,
     HOP_CALLS,
     HOP_OPAQUE,
     HOP_ORDER,
@@ -26,18 +29,14 @@ from conformance.evidence.run_rules import (
     HOP_THINKING,
     HOP_TOOLS,
     HOP_USAGE,
-    Expected,
-    differing,
-    told_also,
 )
-from conformance.judging.result import StreamResult
 from conformance.judging.trace import is_body
 from conformance.profiles.profile import find, reading
 from conformance.rules.model import Rule
 from conformance.rules.monitors.differences import first_difference
 from conformance.rules.verdicts import Verdict
 
-_WHOLE: Final = frozenset({"complete", "length", "tools", "filtered"})
+_NAME: Final = "hops"
 _NOBODY: Final = "nothing was asked upstream"
 _BROKEN: Final = "the answer upstream broke off"
 _THINKING: Final = frozenset({HOP_THINKING.id, HOP_SUMMARY.id, HOP_OPAQUE.id})
@@ -63,44 +62,47 @@ class Hops:
 Pair = Callable[[Hops], tuple[Any, Any]]
 
 
-def with_hops(
-    result: StreamResult,
+def compare_hops(
+    ledger: Ledger,
     exchange: Exchange,
     answer: Answer,
     behind: Sequence[Exchange],
     expected: Expected,
-) -> StreamResult:
-    """The downstream result, with the comparison to what was heard `behind` the gateway."""
+) -> None:
+    """Judges what a gateway answered by what was heard `behind` it."""
     calls = _calls_due(expected, behind)
     if calls is not None:
-        result = _told(result, HOP_CALLS, exchange, answer, (calls, len(behind)))
-    if not behind:
-        return told_also(result, _all(Verdict.UNTESTABLE), (), _NOBODY)
-    if expected.untestable:
-        return told_also(result, _all(Verdict.UNTESTABLE), (), expected.untestable)
+        _compare(ledger, HOP_CALLS, exchange, answer, (calls, len(behind)))
+    open_reason = expected.untestable if behind else _NOBODY
+    if open_reason:
+        _leave_open(ledger, Verdict.UNTESTABLE, open_reason)
+        return
     answers = tuple(_read(each, expected.upstream) for each in behind)
-    if ended(behind[0], answers[0]) not in _WHOLE:
+    if ended(behind[0], answers[0]) not in WHOLE_ENDS:
         if ended(exchange, answer) == "cut":
-            result = _excused(result)
-        return told_also(result, _all(Verdict.NOT_APPLICABLE), (), _BROKEN)
+            # A break that was passed on is not the gateway's, nor what is missing behind it.
+            broken = {found.rule for found in ledger.findings} - ADDED_RULES.keys()
+            ledger.withdraw(broken, _BROKEN, _NAME)
+        _leave_open(ledger, Verdict.NOT_APPLICABLE, _BROKEN)
+        return
     hops = Hops(
         answers,
         answer,
         one_api=behind[0].dialect == exchange.dialect,
         streamed=_streams(behind[0]) and _streams(exchange),
     )
-    pairs = _PAIRS if ended(exchange, answer) in _WHOLE else _BEGUN
+    pairs = _PAIRS if ended(exchange, answer) in WHOLE_ENDS else _BEGUN
     for rule, pair in pairs:
         if rule.id in _THINKING and "thinking" in expected.without:
             continue
         wanted, got = pair(hops)
         if wanted or got:
-            result = _told(result, rule, exchange, answer, (wanted, got))
-    return result
+            _compare(ledger, rule, exchange, answer, (wanted, got))
 
 
-def _all(verdict: Verdict) -> dict[str, Verdict]:
-    return {rule.id: verdict for rule, _ in _PAIRS}
+def _leave_open(ledger: Ledger, verdict: Verdict, why: str) -> None:
+    for rule, _ in _PAIRS:
+        ledger.add(rule.id, verdict, why, by=_NAME)
 
 
 def _read(exchange: Exchange, profile: str) -> Answer:
@@ -125,18 +127,6 @@ def _calls_due(expected: Expected, behind: Sequence[Exchange]) -> int | None:
 def _streams(exchange: Exchange) -> bool:
     head = exchange.chunks[0].data if exchange.chunks else b""
     return not is_body(exchange.response, head)
-
-
-def _excused(result: StreamResult) -> StreamResult:
-    """A break that was passed on is not the gateway's: what is missing is not held against it."""
-    kept = tuple(f for f in result.findings if f.rule.startswith("scenario/"))
-    failed = {f.rule for f in result.findings} - {f.rule for f in kept}
-    return replace(
-        result,
-        verdicts={**result.verdicts, **dict.fromkeys(failed, Verdict.NOT_APPLICABLE)},
-        reasons={**result.reasons, **dict.fromkeys(failed, _BROKEN)},
-        findings=kept,
-    )
 
 
 def _texts(hops: Hops) -> tuple[str, str]:
@@ -268,17 +258,14 @@ _PAIRS: Final[tuple[tuple[Rule, Pair], ...]] = (
 _BEGUN: Final = ((HOP_TEXT, _beginning(_texts)), (HOP_THINKING, _beginning(_thoughts)))
 
 
-def _told(
-    result: StreamResult,
-    rule: Rule,
-    exchange: Exchange,
-    answer: Answer,
-    pair: tuple[Any, Any],
-) -> StreamResult:
+def _compare(
+    ledger: Ledger, rule: Rule, exchange: Exchange, answer: Answer, pair: tuple[Any, Any]
+) -> None:
     wanted, got = pair
     if wanted == got:
-        return told_also(result, {rule.id: Verdict.PASS}, ())
+        ledger.add(rule.id, Verdict.PASS, by=_NAME)
+        return
     where, expected, came = first_difference(wanted, got)
     message = f"expected {expected}, got {came} at {where}"
-    found = differing(rule, exchange, answer, message)
-    return told_also(result, {rule.id: Verdict.FAIL}, (found,))
+    found = finding_at_end(rule, exchange, answer, message)
+    ledger.add(rule.id, Verdict.FAIL, findings=(found,), by=_NAME)

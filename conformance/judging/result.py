@@ -48,11 +48,26 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class VerdictChange:
+    """What was written into a rule's line of the ledger after the judge had closed.
+
+    `by` is one of `ledger.WRITERS`. `was` is None where the rule had no verdict before.
+    """
+
+    rule: str
+    was: Verdict | None
+    verdict: Verdict
+    by: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class StreamResult:
     """Verdicts and findings of one exchange of one file.
 
     `named` is False where neither the user nor the cassette named the profile; `notes` are
-    sentences for the reader (what was left out and why).
+    sentences for the reader (what was left out and why); `changes` stand in the order in which
+    they were made.
     """
 
     file: str
@@ -70,6 +85,7 @@ class StreamResult:
     reasons: Mapping[str, str] = field(default_factory=dict)  # rule -> why not PASS or FAIL
     notes: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()  # only with keep=True
+    changes: tuple[VerdictChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

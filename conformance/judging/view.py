@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 from conformance.core.events import Ending, Event, Exchange
 from conformance.dialects.base import Dialect
 from conformance.judging.findings import Memory, dress
+from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Bound
 from conformance.judging.scenario import Scenario
@@ -42,10 +43,14 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The result of one view of one exchange, and what it brings to comparisons by rule id."""
+    """The ledger of one view of one exchange, and what it brings to comparisons by rule id."""
 
-    result: StreamResult
+    ledger: Ledger
     contributions: tuple[tuple[str, Contribution], ...] = ()
+
+    @property
+    def result(self) -> StreamResult:
+        return self.ledger.result()
 
 
 class View:
@@ -112,19 +117,19 @@ class View:
             dialect=self.setting.dialect.name,
             profile=self.setting.profile.name,
             named=self.setting.named,
-            verdicts={**verdicts, **dict.fromkeys(off, Verdict.NOT_APPLICABLE)},
+            verdicts=verdicts,
             findings=tuple(sorted(findings, key=lambda finding: (finding.event, finding.rule))),
             scenario=self.exchange.scenario,
             role=self.exchange.role,
             view=self.name,
-            reasons={
-                **{outcome.rule.id: outcome.reason for outcome in shown if outcome.reason},
-                **{rule: f"the profile says: {why}" for rule, why in off.items()},
-            },
+            reasons={outcome.rule.id: outcome.reason for outcome in shown if outcome.reason},
             notes=self.setting.notes,
             events=tuple(self.events),
         )
-        return Judged(result, tuple(self._contributions()))
+        ledger = Ledger(result)
+        for rule, why in off.items():
+            ledger.add(rule, Verdict.NOT_APPLICABLE, f"the profile says: {why}", by="profile")
+        return Judged(ledger, tuple(self._contributions()))
 
     def concerns(self, outcome: Outcome) -> bool:  # noqa: ARG002  # every rule concerns the wire
         """Whether an outcome is worth a line in this view's result."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 from conformance import __version__
 from conformance.core import shipped
 from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
-from conformance.evidence.run_rules import RULES
+from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import shipped_suites, vocabulary
 from conformance.profiles.profile import Profile, available, limits, load_profile
 from conformance.rules import document
@@ -49,7 +49,7 @@ def lint_paths(paths: Sequence[Path]) -> list[Problem]:
         found.problems += lint_suite(suite, root, known)
     found.problems += lint_together(found.suites)
     rules = {rule.id: rule for suite in _every_suite(found) for rule in suite.rules}
-    rules |= {rule.id: rule for rule in RULES}
+    rules |= ADDED_RULES
     for path in found.profiles:
         found.problems += _profile(path, rules)
     return sorted(found.problems, key=_rank)

@@ -14,8 +14,8 @@ from typing import Final
 import pytest
 
 from conformance.cli.target_options import secrets
-from conformance.evidence.run_rules import RULES
 from conformance.judging.result import StreamResult
+from conformance.judging.run_rules import SCENARIO_RULES
 from conformance.pytest_plugin.applications import hosted
 from conformance.pytest_plugin.collecting import Collecting
 from conformance.pytest_plugin.live import Asked, Target, kept, nodes
@@ -58,7 +58,7 @@ def _place_of(stream: StreamResult) -> str:
 
 
 def _rules(spec: Spec, dialect: str) -> tuple[str, ...]:
-    rules = (*spec.rulebook.rules, *RULES)
+    rules = (*spec.rulebook.rules, *SCENARIO_RULES)
     return tuple(r.id for r in rules if r.dialect in (None, dialect) and r.view == "wire")
 
 

@@ -14,10 +14,14 @@ from conformance.core.errors import CassetteError, ConformanceError, Place, Spec
 from conformance.core.events import Exchange, Frame
 from conformance.core.json_values import NOT_JSON
 from conformance.dialects.base import Dialect
-from conformance.evidence.comparisons import comparisons, with_comparisons
-from conformance.evidence.expectations import is_played, with_expectations, with_randomness
-from conformance.evidence.watched import heard, watched
-from conformance.judging.client import declared_events
+from conformance.evidence.expectations import is_played
+from conformance.evidence.writing import (
+    JudgedExchange,
+    withdraw_undeclared,
+    write_comparisons,
+    write_exchange,
+)
+from conformance.judging.client_view import check_client, declared_events
 from conformance.judging.fast.running import check_wire
 from conformance.judging.result import Report, StreamResult
 from conformance.judging.rulebook import Rulebook
@@ -99,6 +103,7 @@ def check_recording(
     if not recording.exchanges:
         raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
     judged = list(_judged(recording, rulebook, choices))
+    write_comparisons(judged, rulebook, recording)
     target = target_of(recording)
     hops = {each.number: each.hop for each in recording.exchanges}
     results = [
@@ -106,10 +111,7 @@ def check_recording(
         for r in (each.result for each in judged)
     ]
     results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
-    compared = comparisons(rulebook, [c for each in judged for c in each.contributions])
-    compared = heard(compared, rulebook, declared_events(recording.header))
-    compared = with_randomness(compared, rulebook.rules, recording.header)
-    return [*results[:-1], with_comparisons(results[-1], compared)]
+    return results
 
 
 def target_of(recording: Recording) -> str:
@@ -137,9 +139,13 @@ def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Itera
             scenario=scenario,
             is_last=exchange is last,
         )
-        yield with_expectations(judged, setting, exchange, recording)
+        of_exchange = JudgedExchange(setting, exchange, recording)
+        write_exchange(judged.ledger, of_exchange)
+        yield judged
         if exchange.seen is not None:
-            yield watched(setting, exchange, exchange.seen, rulebook)
+            reported = check_client(setting, exchange, exchange.seen)
+            withdraw_undeclared(reported.ledger, of_exchange, rulebook.rules)
+            yield reported
 
 
 def _setting(

@@ -60,6 +60,7 @@ def _stream(stream: StreamResult) -> dict[str, Any]:
         "reasons": dict(stream.reasons),
         "findings": [_finding(finding) for finding in stream.findings],
         "notes": list(stream.notes),
+        "changes": [asdict(change) for change in stream.changes],
     }
 
 

@@ -44,6 +44,7 @@ def _stream(stream: StreamResult, clean: Clean) -> StreamResult:
         findings=tuple(_finding(each, clean) for each in stream.findings),
         reasons={rule: clean(reason) for rule, reason in stream.reasons.items()},
         notes=tuple(map(clean, stream.notes)),
+        changes=tuple(replace(each, why=clean(each.why)) for each in stream.changes),
     )
 
 

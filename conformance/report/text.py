@@ -17,6 +17,7 @@ from conformance.report.colour import Paint
 from conformance.report.printable import visible
 from conformance.report.wording import (
     authority,
+    changed,
     count,
     place,
     sentence,
@@ -142,5 +143,5 @@ def _verdicts(page: Page, stream: StreamResult) -> Iterator[str]:
     width = max(map(len, names.values()), default=0)
     for rule, verdict in ordered:
         kind = page.paint(verdict, f"{verdict:<14}")
-        reason = visible(stream.reasons.get(rule, ""))
-        yield f"  {kind} {names[rule]:<{width}}  {reason}".rstrip()
+        reason = changed(stream, rule) or stream.reasons.get(rule, "")
+        yield f"  {kind} {names[rule]:<{width}}  {visible(reason)}".rstrip()

@@ -111,6 +111,21 @@ def summary(report: Report) -> str:
     return "; ".join([counts, *found, *entries, *errors])
 
 
+def changed(stream: StreamResult, rule: str) -> str:
+    """What became of a verdict after the judge had closed, by whom and why; empty if nothing did.
+
+    A rule that somebody added, and one that did not apply before, was not changed.
+    """
+    changes = [each for each in stream.changes if each.rule == rule]
+    unjudged = (None, Verdict.NOT_APPLICABLE)
+    told = [each for each in changes if each.was not in unjudged]
+    if not told:
+        return ""
+    was = [f"was {told[0].was}"] if told[0].was is not told[-1].verdict else []
+    said = [f"{each.by}: {each.why}" if each.why else each.by for each in told]
+    return f"({'; '.join([*was, *said])})"
+
+
 def stale(report: Report) -> tuple[str, ...]:
     """Entries of the baseline that no longer describe the run, one line each."""
     return report.baseline.stale if report.baseline else ()

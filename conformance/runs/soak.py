@@ -8,14 +8,16 @@ rounds: another's word is not its doing either, and one that never says its own 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from conformance.cassette import read
 from conformance.core.events import Exchange
-from conformance.evidence.run_rules import OWN_TEXT, differing, told_also
+from conformance.evidence.answer import finding_at_end
+from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
+from conformance.judging.run_rules import OWN_TEXT
 from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun, KeptRun
 from conformance.runs.markers import marker
@@ -70,7 +72,7 @@ def _judge_round(
         exchange = exchanges[result.exchange]
         own = alone.get((kept.run.scenario.name, exchange.role))
         if own is None:
-            yield told_also(result, {OWN_TEXT.id: Verdict.UNTESTABLE}, (), _NOTHING)
+            yield _with_own_text(result, Verdict.UNTESTABLE, _NOTHING)
             continue
         text = _spoken_text(run, exchange)
         foreign = (
@@ -81,11 +83,19 @@ def _judge_round(
         found = next(foreign, None)
         own_word = marker(kept.run.name, exchange.role)
         if not found and not run.deterministic and own_word not in text:
-            yield told_also(result, {OWN_TEXT.id: Verdict.UNTESTABLE}, (), _SILENT)
+            yield _with_own_text(result, Verdict.UNTESTABLE, _SILENT)
             continue
         verdict = Verdict.FAIL if found else Verdict.PASS
         findings = (_finding_of(run, exchange, *found),) if found else ()
-        yield told_also(result, {OWN_TEXT.id: verdict}, findings)
+        yield _with_own_text(result, verdict, "", findings)
+
+
+def _with_own_text(
+    result: StreamResult, verdict: Verdict, reason: str, findings: Sequence[Finding] = ()
+) -> StreamResult:
+    ledger = Ledger(result)
+    ledger.add(OWN_TEXT.id, verdict, reason, findings, by="streams beside")
+    return ledger.result()
 
 
 def _foreign_words(
@@ -119,7 +129,7 @@ def _foreign_pieces(
 
 def _finding_of(run: ApiRun, exchange: Exchange, piece: str, whose: str) -> Finding:
     message = f"{piece!r} belongs to the answer to {whose}"
-    return differing(OWN_TEXT, exchange, run.read_answer(exchange), message)
+    return finding_at_end(OWN_TEXT, exchange, run.read_answer(exchange), message)
 
 
 def _spoken_text(run: ApiRun, exchange: Exchange) -> str:

@@ -10,8 +10,7 @@ from typing import Final
 from conformance.cassette import discover
 from conformance.core.errors import ConformanceError, Place
 from conformance.core.shipped import cassettes, specs
-from conformance.evidence import harness
-from conformance.evidence.run_rules import RULES
+from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import shipped_suites
 from conformance.linting.specs import Problem
 from conformance.profiles.profile import available
@@ -66,7 +65,7 @@ def _tables(path: Path) -> Iterator[tuple[Path, str]]:
 def _known(paths: Sequence[Path], tables: Iterable[Path]) -> Known:
     suites = (*shipped_suites(), *suites_in(paths))
     rules = {rule.id for suite in suites for rule in suite.rules}
-    rules |= {rule.id for rule in (*RULES, *harness.RULES)}
+    rules |= ADDED_RULES.keys()
     folders = [each for path in paths for each in (path / "profiles",) if each.is_dir()]
     profiles = {name for name, _, _ in available(folders)}
     shipped = [specs() / "systems" / f"{name}.yaml" for name in names()]

@@ -151,3 +151,20 @@ def test_a_profile_may_lower_what_a_run_states(
     levels = [finding.level for finding in report.findings if finding.rule == ENDING]
     assert levels == ([level] if verdict else [])
     assert lint_paths([own]) == []
+
+
+def written(report: Report) -> set[tuple[str, str]]:
+    """Who changed verdicts, and why."""
+    return {(each.by, each.why) for stream in report.streams for each in stream.changes}
+
+
+def test_everybody_who_changes_a_verdict_leaves_a_name(tmp_path: Path) -> None:
+    refused = judged(tmp_path, stated(ends=["refused"]), ("plain", "{}"), status=400)
+    assert ("http status", "it was answered with HTTP 400") in written(refused)
+    assert ("expectations", "") in written(refused)
+    steps = {"stream": {"ends": ["complete"]}, "body": {"ends": ["complete"]}}
+    run = {"target": "server", "deterministic": False, "steps": steps}
+    random = written(judged(tmp_path, run, ("stream", THOUGHT), ("body", PLAIN)))
+    assert ("randomness", "the target is not deterministic") in random
+    assert ("own requests", "the scenario wrote the request") in random
+    assert {by for by, _ in random} >= {"comparisons", "expectations"}

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from conformance.judging.result import ContextLine, Finding, Report, StreamResult
+from conformance.judging.result import ContextLine, Finding, Report, StreamResult, VerdictChange
 from conformance.report.text import render
 from conformance.rules.verdicts import Level, Verdict
 
@@ -149,3 +149,25 @@ def test_wire_text_cannot_reach_the_terminal(finding: MakeFinding, stream: MakeS
         text = render(report, verbose=verbose)
         assert all(c.isprintable() or c == "\n" for c in text)
         assert "\nFAIL\\u202e" not in text
+
+
+def test_verbose_says_who_changed_a_verdict_and_why(stream: MakeStream) -> None:
+    not_applicable = Verdict.NOT_APPLICABLE
+    judged = stream(
+        verdicts={"a": not_applicable, "b": Verdict.PASS, "c": not_applicable, "d": Verdict.FAIL},
+        reasons={"a": "it is no stream", "c": "off", "d": ""},
+        changes=(
+            VerdictChange("c", None, not_applicable, "profile", "off"),
+            VerdictChange("a", Verdict.FAIL, not_applicable, "http status", "it is no stream"),
+            VerdictChange("b", not_applicable, Verdict.PASS, "comparisons", ""),
+            VerdictChange(
+                "d", Verdict.FAIL, Verdict.FAIL, "baseline", "expected, known (b.yaml:3)"
+            ),
+        ),
+    )
+    text = render(Report((judged,)), verbose=True)
+    assert "  NOT-APPLICABLE a  (was FAIL; http status: it is no stream)\n" in text
+    assert "  PASS           b\n" in text
+    assert "  NOT-APPLICABLE c  off\n" in text
+    assert "  FAIL           d  (baseline: expected, known (b.yaml:3))\n" in text
+    assert "was" not in render(Report((judged,)))

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from conformance.evidence import harness
+from conformance.judging import harness
 from conformance.judging.rulebook import Rulebook
 from reference_impl.client.likeness import LIKENESSES
 from tests.systems.client_cases import KINDS, SYSTEMS, Case, cases, named, outcome, rows

@@ -13,7 +13,7 @@ from conformance.cassette import open_recording
 from conformance.core import shipped
 from conformance.core.events import Exchange
 from conformance.dialects import get
-from conformance.evidence.sent import Sent, read_sent
+from conformance.evidence.expected_client_events import Sent, read_sent
 from conformance.profiles.profile import Profile, reading
 from conformance.recordings.check import Choices, choose_profile
 from conformance.targets.client.adapter import Told

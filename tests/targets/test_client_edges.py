@@ -13,7 +13,7 @@ from conformance.core import shipped
 from conformance.core.events import Chunk, Exchange, Response
 from conformance.core.sse import Parser
 from conformance.dialects import get
-from conformance.evidence.sent import Sent, read_sent
+from conformance.evidence.expected_client_events import Sent, read_sent
 from conformance.mutate import taken_apart
 from conformance.profiles.profile import reading
 from conformance.recordings.check import Choices, choose_profile

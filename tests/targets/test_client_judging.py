@@ -13,7 +13,7 @@ from conformance.cassette import open_recording
 from conformance.core import shipped
 from conformance.core.events import SEMANTIC_EVENTS, Chunk, Exchange
 from conformance.dialects import get
-from conformance.evidence.sent import read_sent
+from conformance.evidence.expected_client_events import read_sent
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import Choices, choose_profile
 from conformance.rules.verdicts import Verdict

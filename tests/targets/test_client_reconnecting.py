@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.core import shipped
-from conformance.evidence import harness
+from conformance.judging import harness
 from conformance.targets.client import ClientOptions, ClientOutcome, run_client
 from conformance.targets.client.reconnecting import RECONNECT, breaks
 from conformance.targets.client.smoke import greeting

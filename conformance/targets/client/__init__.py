@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from conformance.evidence.harness import RULES
+from conformance.judging.harness import RULES
 from conformance.targets.client.adapter import Adapter, Told
 from conformance.targets.client.process import AdapterFault, Bounds
 from conformance.targets.client.protocol import VERSION, Implementation

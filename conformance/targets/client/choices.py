@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, Final
 
 from conformance.core.events import Exchange, Request
-from conformance.evidence import harness
+from conformance.judging import harness
 from conformance.judging.result import StreamResult
 from conformance.profiles.profile import Profile
 from conformance.targets.client.adapter import Told

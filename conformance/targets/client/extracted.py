@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from conformance.core.events import Exchange
-from conformance.evidence import harness
+from conformance.judging import harness
 from conformance.judging.result import StreamResult
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.judging import Judging, Verdicts, error, result

@@ -20,11 +20,11 @@ from typing import Any, Final
 from conformance.core.events import Exchange, Request
 from conformance.core.json_values import NOT_JSON
 from conformance.dialects import get
-from conformance.evidence import harness
 from conformance.evidence.comparisons import comparisons
 from conformance.evidence.expectations import judges_requests
-from conformance.evidence.sent import Sent, read_sent
-from conformance.judging.client import check_client, compares_views, unheard
+from conformance.evidence.expected_client_events import Sent, read_sent
+from conformance.judging import harness
+from conformance.judging.client_view import check_client, compares_views, undeclared
 from conformance.judging.fast.running import check_wire
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
@@ -132,7 +132,7 @@ class Judging:
         made.findings += [f for f in judged[-1].result.findings if f.rule in rules]
         given = [pair for each in judged for pair in each.contributions if pair[0] in rules]
         for one in comparisons(self.rulebook, given):
-            made.verdicts[one.rule] = one.verdict
+            made.verdicts[one.rule.id] = one.verdict
             made.findings += one.findings
         return made
 
@@ -156,7 +156,7 @@ class Judging:
             for one in comparisons(
                 self.rulebook, [pair for pair in given if pair[0] in self._of_views]
             ):
-                made.verdicts[one.rule] = one.verdict
+                made.verdicts[one.rule.id] = one.verdict
                 made.findings += [_explained(found, events, sent) for found in one.findings]
         self._withdraw(made, sent)
         if made.findings:
@@ -168,7 +168,7 @@ class Judging:
     def _withdraw(self, made: Verdicts, sent: Sent) -> None:
         """Rules 1 to 3."""
         rules = self._rules.values()
-        silent = dict(unheard(rules, made.verdicts, sent.types, self.about.events))
+        silent = dict(undeclared(rules, made.verdicts, sent.types, self.about.events))
         for rule, why in silent.items():
             made.withdraw(rule, why)
         if sent.ends != "completed":

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from conformance.core.events import Chunk, Ending, Exchange, Response
-from conformance.evidence import harness
+from conformance.judging import harness
 from conformance.judging.result import StreamResult
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.asking import HELLO

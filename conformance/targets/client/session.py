@@ -16,8 +16,8 @@ from conformance.core.errors import SpecError, UsageError
 from conformance.core.events import Exchange
 from conformance.dialects import SUPPORTED, get
 from conformance.dialects.base import Reading
-from conformance.evidence import harness
-from conformance.evidence.sent import read_sent
+from conformance.evidence.expected_client_events import read_sent
+from conformance.judging import harness
 from conformance.judging.result import Report, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import Profile, laid_over

@@ -17,7 +17,7 @@ from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
 from conformance.dialects import SUPPORTED
 from conformance.dialects.base import Dialect
-from conformance.evidence.sent import Sent, read_sent
+from conformance.evidence.expected_client_events import Sent, read_sent
 from conformance.profiles.profile import Profile, reading
 from conformance.recordings.check import Choices, choose_dialect, choose_profile, recognised
 from conformance.report.files import write_whole

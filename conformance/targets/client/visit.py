@@ -11,8 +11,8 @@ from typing import Any, Final
 import msgspec
 
 from conformance.core.events import Exchange, Request
-from conformance.evidence import harness
-from conformance.evidence.sent import read_sent
+from conformance.evidence.expected_client_events import read_sent
+from conformance.judging import harness
 from conformance.judging.result import StreamResult
 from conformance.judging.trace import is_body
 from conformance.profiles.profile import Profile

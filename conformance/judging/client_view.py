@@ -35,7 +35,7 @@ def declared_events(header: Header) -> frozenset[str] | None:
     return frozenset(event for event in events if isinstance(event, str))
 
 
-def unheard(
+def undeclared(
     rules: Iterable[Rule],
     verdicts: Mapping[str, Verdict],
     sent: frozenset[str],

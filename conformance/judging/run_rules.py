@@ -1,34 +1,16 @@
-"""Rules that no YAML file can state: they judge an exchange by what a run said of it."""
+"""Rules that no YAML file states: a run adds them, and judges them by what it knows beforehand.
+
+`scenario/...` stand here; `harness/...`, of a client under test, in `harness`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Final
 
 from conformance.core.errors import Place
-from conformance.core.events import Exchange
-from conformance.evidence.answer import Answer
-from conformance.judging.findings import dress
-from conformance.judging.result import Finding, StreamResult
+from conformance.judging import harness
 from conformance.rules.model import Never, Rule
-from conformance.rules.monitors.base import Violation
-from conformance.rules.verdicts import Level, Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What a run states of one step of a scenario, and of its target (`without`)."""
-
-    ends: tuple[str, ...] = ()
-    thinking: bool | None = None
-    untestable: str = ""
-    fault: str = ""
-    limit: int | None = None  # tokens that the answer could have
-    calls: int | None = None  # of a gateway to what stands behind it
-    upstream: str = ""  # profile of the recording that answered there
-    excused: tuple[str, ...] = ()  # rules that this recording breaks itself
-    without: tuple[str, ...] = ()
+from conformance.rules.verdicts import Level
 
 
 def scenario_rule(id_: str, says: str, hint: str, level: Level = Level.MUST) -> Rule:
@@ -98,7 +80,7 @@ OWN_TEXT: Final = scenario_rule(
     "A stream holds nothing of a stream beside it.",
     "Buffers or slots that are shared between requests look like this.",
 )
-RULES: Final = (
+SCENARIO_RULES: Final = (
     ENDING,
     THINKING,
     HOP_TEXT,
@@ -112,40 +94,5 @@ RULES: Final = (
     OWN_TEXT,
 )
 
-
-def otherwise(
-    rule: Rule, exchange: Exchange, answer: Answer, expected: tuple[str, ...], got: str
-) -> Finding:
-    """A finding at the end of an answer: another word than was expected."""
-    message = f"expected {' or '.join(expected)}, got {got}"
-    # The id keeps to the word: what a server says of an error changes from run to run.
-    violation = Violation(answer.last, {}, expected, got.partition(":")[0], "", message)
-    return finding(rule, exchange, answer, violation)
-
-
-def differing(rule: Rule, exchange: Exchange, answer: Answer, message: str) -> Finding:
-    """A finding at the end of an answer; its id knows nothing of the values."""
-    return finding(rule, exchange, answer, Violation(answer.last, {}, (), "", "", message))
-
-
-def finding(rule: Rule, exchange: Exchange, answer: Answer, violation: Violation) -> Finding:
-    """The finding for what was violated in an exchange."""
-    where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/wire"
-    return dress(rule, violation, answer.memory, where)
-
-
-def told_also(
-    result: StreamResult,
-    verdicts: Mapping[str, Verdict],
-    findings: Iterable[Finding],
-    reason: str = "",
-) -> StreamResult:
-    """The result with verdicts and findings added."""
-    reasons = dict.fromkeys(verdicts, reason) if reason else {}
-    every = (*result.findings, *findings)
-    return replace(
-        result,
-        verdicts={**result.verdicts, **verdicts},
-        reasons={**result.reasons, **reasons},
-        findings=tuple(sorted(every, key=lambda each: (each.event, each.rule))),
-    )
+ADDED_RULES: Final = {rule.id: rule for rule in (*SCENARIO_RULES, *harness.RULES)}
+"""Every rule that a run may add, by its id: to explain, list and choose like any other."""

@@ -8,11 +8,10 @@ from typing import Any, Literal
 
 from conformance.core.events import Exchange
 from conformance.dialects.base import Dialect, Reading
-from conformance.evidence.answer import Answer, ended
+from conformance.evidence.answer import WHOLE_ENDS, Answer, ended
 from conformance.judging.trace import Framer, Trace, is_body
 
 Ends = Literal["completed", "broken", "either"]
-_WHOLE = frozenset({"complete", "length", "tools", "filtered"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +58,6 @@ def read_sent(exchange: Exchange, dialect: Dialect, reading: Reading) -> Sent:
 
 
 def _ends(exchange: Exchange, answer: Answer) -> Ends:
-    if ended(exchange, answer) in _WHOLE:
+    if ended(exchange, answer) in WHOLE_ENDS:
         return "completed"
     return "either" if answer.finishes and not answer.errors else "broken"

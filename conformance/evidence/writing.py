@@ -1,0 +1,188 @@
+"""Everything that writes to a ledger after the judge has closed, in the order in which it writes.
+
+For each exchange of a recording that is
+- no part of a run:         `http status`
+- of a run, ours behind
+  a gateway:                `served recording`, `own answers`
+- of a run, the target's:   `served recording`, `own requests`, `http status`, `expectations`,
+                            `hops`, `profile`
+- reported by a client:     `undeclared`
+then, in the ledger of the last exchange: `comparisons`, `undeclared`, `own requests`, `randomness`.
+A run with streams side by side adds `streams beside`, a baseline comes last.
+
+The names are those of `ledger.WRITERS`, which holds every ledger to this order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+from conformance.cassette import Recording
+from conformance.core.events import Exchange
+from conformance.evidence.answer import read_answer
+from conformance.evidence.comparisons import comparisons
+from conformance.evidence.expectations import (
+    compares_answers,
+    expected_of,
+    is_played,
+    judge_expectations,
+    judges_refusals,
+    judges_requests,
+    stated_run,
+)
+from conformance.evidence.expected_client_events import read_sent
+from conformance.evidence.hops import compare_hops
+from conformance.judging.client_view import compares_views, declared_events, undeclared
+from conformance.judging.ledger import Ledger
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.run_rules import SCENARIO_RULES
+from conformance.judging.view import Judged, Setting
+from conformance.profiles.profile import reading
+from conformance.rules.model import Rule
+from conformance.rules.verdicts import Level, Verdict
+
+_OUR_REQUEST: Final = "the scenario wrote the request"
+_DECIDED: Final = frozenset({Verdict.PASS, Verdict.FAIL})
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedExchange:
+    """An exchange of a recording, and how it was judged."""
+
+    setting: Setting
+    exchange: Exchange
+    recording: Recording
+
+    @property
+    def rules(self) -> Iterable[Rule]:
+        bound = self.setting.bound
+        return (plan.rule for plan in chain(bound.rules.plans, bound.scenario.plans))
+
+
+Write = Callable[[Ledger, JudgedExchange], None]
+
+
+def withdraw_served_faults(ledger: Ledger, judged: JudgedExchange) -> None:
+    """What failed already in the recording that a gateway passed on."""
+    expected = expected_of(stated_run(judged.recording.header) or {}, judged.exchange)
+    excused = {found.rule for found in ledger.findings} & set(expected.excused)
+    ledger.withdraw(excused, "the recording breaks it, too", "served recording")
+
+
+def withdraw_own_answers(ledger: Ledger, judged: JudgedExchange) -> None:
+    """Where the toolkit answers, only what the gateway asked says anything of the gateway."""
+    answers = {rule.id for rule in judged.rules if not judges_requests(rule)}
+    why = "the toolkit played the server here"
+    ledger.withdraw(answers & ledger.verdicts.keys(), why, "own answers")
+
+
+def withdraw_own_requests(ledger: Ledger, judged: JudgedExchange) -> None:
+    """Requests that the toolkit wrote itself say nothing of the target."""
+    run = stated_run(judged.recording.header) or {}
+    if run.get("target") not in ("server", "gateway"):
+        return
+    ours = {rule.id for rule in judged.rules if judges_requests(rule)}
+    ledger.withdraw(ours & ledger.verdicts.keys(), _OUR_REQUEST, "own requests")
+    request = judged.exchange.request
+    if request is not None and request.method == "GET":
+        untestable = ledger.rules_with(Verdict.UNTESTABLE)
+        ledger.withdraw(untestable, "the request has no body", "own requests")
+
+
+def withdraw_unstreamed(ledger: Ledger, judged: JudgedExchange) -> None:
+    """HTTP 3xx to 5xx, of a run or not, is no stream: only request, error and end are judged."""
+    response = judged.exchange.response
+    status = response.status if response else None
+    if status is not None and status >= 300:
+        others = {rule.id for rule in judged.rules if not judges_refusals(rule)}
+        why = f"it was answered with HTTP {status}"
+        ledger.withdraw(others & ledger.verdicts.keys(), why, "http status")
+
+
+def write_expectations(ledger: Ledger, judged: JudgedExchange) -> None:
+    """The ending and the thinking that the scenario expects, and what came through a gateway."""
+    exchange, setting, recording = judged.exchange, judged.setting, judged.recording
+    expected = expected_of(stated_run(recording.header) or {}, exchange)
+    if not expected.ends:
+        return
+    answer = read_answer(exchange, setting.dialect, reading(setting.profile))
+    judge_expectations(ledger, exchange, expected, answer)
+    if exchange.hop == "downstream":
+        place = ("upstream", exchange.role)
+        behind = [each for each in recording.exchanges if (each.hop, each.role) == place]
+        compare_hops(ledger, exchange, answer, behind, expected)
+
+
+def apply_overrides(ledger: Ledger, judged: JudgedExchange) -> None:
+    """What the profile says of the rules that a run adds."""
+    for rule in SCENARIO_RULES:
+        override = judged.setting.profile.overrides.get(rule.id)
+        if override is None or rule.id not in ledger.verdicts:
+            continue
+        if override.level == "off":
+            ledger.withdraw([rule.id], f"the profile says: {override.because}", "profile")
+        else:
+            why = f"{override.level}, {override.because}"
+            ledger.remark(rule.id, why, "profile", Level(override.level))
+
+
+OF_RECORDING: Final[Sequence[Write]] = (withdraw_unstreamed,)
+OF_OWN_ANSWER: Final[Sequence[Write]] = (withdraw_served_faults, withdraw_own_answers)
+OF_TARGET: Final[Sequence[Write]] = (
+    withdraw_served_faults,
+    withdraw_own_requests,
+    withdraw_unstreamed,
+    write_expectations,
+    apply_overrides,
+)
+
+
+def write_exchange(ledger: Ledger, judged: JudgedExchange) -> None:
+    """What is known of an exchange as the server sent it."""
+    if stated_run(judged.recording.header) is None:
+        writes = OF_RECORDING
+    elif is_played(judged.recording.header, judged.exchange):
+        writes = OF_OWN_ANSWER
+    else:
+        writes = OF_TARGET
+    for write in writes:
+        write(ledger, judged)
+
+
+def withdraw_undeclared(ledger: Ledger, judged: JudgedExchange, rules: Iterable[Rule]) -> None:
+    """What a client that reported the exchange did not declare is not held against it."""
+    setting = judged.setting
+    if setting.declared is not None:
+        sent = read_sent(judged.exchange, setting.dialect, reading(setting.profile)).types
+        for rule, why in undeclared(rules, ledger.verdicts, sent, setting.declared):
+            ledger.withdraw([rule], why, "undeclared")
+
+
+def write_comparisons(judged: Sequence[Judged], rulebook: Rulebook, recording: Recording) -> None:
+    """Rules over all exchanges of a recording; they stand with the last of them."""
+    ledger = judged[-1].ledger
+    given = [each for one in judged for each in one.contributions]
+    compared = {}
+    for one in comparisons(rulebook, given):
+        ledger.add(one.rule.id, one.verdict, one.reason, one.findings, by="comparisons")
+        compared[one.rule.id] = one.rule
+    declared = declared_events(recording.header)
+    if declared is not None:
+        between = filter(compares_views, compared.values())
+        for rule, why in undeclared(between, ledger.verdicts, frozenset(), declared):
+            ledger.withdraw([rule], why, "undeclared")
+    run = stated_run(recording.header) or {}
+    if run.get("target") == "server":
+        ours = [rule for rule, known in compared.items() if judges_requests(known)]
+        ledger.withdraw(ours, _OUR_REQUEST, "own requests")
+    if run.get("deterministic") is False:
+        chance = [
+            rule
+            for rule, known in compared.items()
+            if compares_answers(known) and ledger.verdicts[rule] in _DECIDED
+        ]
+        why = "the target is not deterministic"
+        ledger.withdraw(chance, why, "randomness", Verdict.UNTESTABLE)

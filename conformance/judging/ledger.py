@@ -1,0 +1,121 @@
+"""The ledger: what the judge said of one exchange, and who changed it after the judge had closed.
+
+Whatever is known beside the bytes writes here, under its name and in the order of `WRITERS`: a
+verdict that is not the judge's own can be traced to who wrote it, and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from conformance.core.errors import HarnessError
+from conformance.judging.result import Finding, StreamResult, VerdictChange
+from conformance.rules.verdicts import Level, Verdict
+
+WRITERS: Final = (
+    "profile",  # rules that the profile switches off
+    "served recording",  # behind a gateway: what the recording served there breaks itself
+    "own answers",  # behind a gateway: answers that the toolkit wrote
+    "own requests",  # requests that the toolkit wrote
+    "http status",  # an HTTP answer that is no stream
+    "expectations",  # the ending and the thinking that the scenario expects
+    "hops",  # what a gateway made of the answer behind it
+    "profile",  # what the profile says of the rules that a run adds
+    "undeclared",  # events that the client does not report
+    "comparisons",  # rules over several exchanges, hops or views
+    "undeclared",  # comparisons of events that the client does not report
+    "own requests",  # comparisons of requests that the toolkit wrote
+    "randomness",  # comparisons that chance decides
+    "streams beside",  # text of another stream of the same run
+    "baseline",  # findings that were expected
+)
+"""Who may write, in the order in which they do; `evidence.writing` has what each of them does."""
+
+
+class Ledger:
+    """Verdict, reason and findings by rule, open to the writers until `result` is taken.
+
+    Raises HarnessError for a writer that has no name, or comes after those that follow it.
+    """
+
+    def __init__(self, judged: StreamResult) -> None:
+        self._judged = judged
+        self.verdicts = dict(judged.verdicts)
+        self.reasons = dict(judged.reasons)
+        self.findings = list(judged.findings)
+        self.changes = list(judged.changes)
+        self._turn = 0  # place of the last writer among WRITERS
+        for change in judged.changes:
+            self._take_turn(change.by)
+
+    def add(
+        self,
+        rule: str,
+        verdict: Verdict,
+        reason: str = "",
+        findings: Iterable[Finding] = (),
+        *,
+        by: str,
+    ) -> None:
+        """Writes the verdict of a rule that the judge left open, or did not know."""
+        self._write(rule, verdict, reason, by)
+        found = list(findings)
+        if found:
+            self.findings = sorted([*self.findings, *found], key=lambda f: (f.event, f.rule))
+
+    def withdraw(
+        self,
+        rules: Iterable[str],
+        why: str,
+        by: str,
+        verdict: Verdict = Verdict.NOT_APPLICABLE,
+    ) -> None:
+        """Takes back verdicts with their findings: the rules say nothing here after all."""
+        withdrawn = set(rules)
+        for rule in sorted(withdrawn):
+            self._write(rule, verdict, why, by)
+        self.findings = [found for found in self.findings if found.rule not in withdrawn]
+
+    def remark(self, rule: str, why: str, by: str, level: Level | None = None) -> None:
+        """Says something of a verdict that stands; with `level`, findings bind by that one."""
+        self._take_turn(by)
+        verdict = self.verdicts[rule]
+        self.changes.append(VerdictChange(rule, verdict, verdict, by, why))
+        if level is not None:
+            self.findings = [
+                replace(each, level=level) if each.rule == rule else each for each in self.findings
+            ]
+
+    def rules_with(self, verdict: Verdict) -> list[str]:
+        """Rules that have this verdict now."""
+        return [rule for rule, given in self.verdicts.items() if given is verdict]
+
+    def result(self) -> StreamResult:
+        """The result as it stands."""
+        return replace(
+            self._judged,
+            verdicts=dict(self.verdicts),
+            reasons=dict(self.reasons),
+            findings=tuple(self.findings),
+            changes=tuple(self.changes),
+        )
+
+    def _write(self, rule: str, verdict: Verdict, why: str, by: str) -> None:
+        self._take_turn(by)
+        was = self.verdicts.get(rule)
+        self.verdicts[rule] = verdict
+        if why:
+            self.reasons[rule] = why
+        else:
+            self.reasons.pop(rule, None)
+        if was is not verdict:
+            self.changes.append(VerdictChange(rule, was, verdict, by, why))
+
+    def _take_turn(self, by: str) -> None:
+        try:
+            self._turn = WRITERS.index(by, self._turn)
+        except ValueError:
+            last = WRITERS[self._turn]
+            raise HarnessError(f"the ledger takes nothing from {by!r} after {last!r}") from None
