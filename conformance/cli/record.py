@@ -15,7 +15,7 @@ import typer
 from conformance.cli.failures import CONFORMS, INTERRUPTED, USAGE
 from conformance.cli.options import ProfileOption
 from conformance.cli.target_options import (
-    APIS,
+    API_WORDS,
     LIMITS,
     BytesOption,
     HeaderOption,
@@ -30,12 +30,12 @@ from conformance.cli.target_options import (
 )
 from conformance.cli.terminal import put, warn
 from conformance.core.errors import Place, UsageError
+from conformance.dialects import APIS, ENDPOINTS, SUPPORTED, dialect_at
 from conformance.report.files import write_whole
 from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.runs import RequestSettings, scenario_requests
 from conformance.scenarios import load_scenarios
-from conformance.scenarios.model import PATHS
 from conformance.targets.recording import (
     Asking,
     Origin,
@@ -45,7 +45,6 @@ from conformance.targets.recording import (
     Shelf,
     Terms,
     Told,
-    dialect_of,
     in_turn,
     load_requests,
     record_directly,
@@ -194,7 +193,7 @@ class _Plan:
 def _of_file(request: Path, origin: Origin, path: str | None, given: Mapping[str, str]) -> _Plan:
     """The requests of a file."""
     loaded = load_requests(request, path, origin.path)
-    dialect = dialect_of(origin.target(loaded[0].path)) or APIS["chat"]
+    dialect = dialect_at(origin.target(loaded[0].path)) or next(iter(SUPPORTED))
     return _Plan(origin, in_turn([_with_headers(one, given) for one in loaded]), dialect)
 
 
@@ -204,11 +203,11 @@ def _of_scenario(
     """Every step of a scenario, each below the API's base URL."""
     if not way.model:
         raise UsageError("--scenario needs --model ID")
-    dialect = dialect_of(origin.target(path or ""))
+    dialect = dialect_at(origin.target(path or ""))
     if dialect is None:
-        raise UsageError("--scenario needs --api", hint="chat, responses or messages")
+        raise UsageError("--scenario needs --api", hint=API_WORDS)
     (scenario,) = load_scenarios([name])
-    base = replace(origin, path=origin.path.removesuffix(PATHS[dialect]))
+    base = replace(origin, path=origin.path.removesuffix(ENDPOINTS[dialect].path))
     return _Plan(base, scenario_requests(scenario, dialect, way, given, tell=warn), dialect)
 
 
@@ -282,11 +281,13 @@ def _endpoint(url: str, api: str | None) -> tuple[Origin, str | None]:
     origin = Origin.parse(url)
     if api is not None and api not in APIS:
         raise UsageError(f"no API is called {api!r}", hint=f"one of {', '.join(APIS)}")
-    if origin.path.endswith(tuple(PATHS.values())):
+    if dialect_at(origin.path) is not None:
         return origin, ""
     if api is None:
         return origin, None
-    return origin if origin.path else Origin.parse(f"{url.rstrip('/')}/v1"), PATHS[APIS[api]]
+    endpoint = ENDPOINTS[APIS[api]]
+    base = origin if origin.path else Origin.parse(f"{url.rstrip('/')}{endpoint.base}")
+    return base, endpoint.path
 
 
 def _make_way(target: Path, *, force: bool) -> None:

@@ -31,6 +31,7 @@ from conformance.cli.options import (
 )
 from conformance.cli.terminal import has_colour, put, warn
 from conformance.core.errors import UsageError
+from conformance.dialects import ENDPOINTS
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.report import text
@@ -162,7 +163,8 @@ async def _live(
         if asked.upstream_port is not None:
             upstream = await stack.enter_async_context(playing(asked.upstream_port))
         if not options.model:
-            options = replace(options, model=await only_model(server, options.secrets))
+            model = await only_model(server, options.secrets, options.dialects)
+            options = replace(options, model=model)
         return await run_server(server, scenarios, options, folder, progress, upstream=upstream)
 
 
@@ -212,7 +214,7 @@ def _scenarios(asked: Asked, options: RunOptions) -> tuple[Scenario, ...]:
     if asked.scenario:
         raise UsageError("--request and --scenario do not go together")
     if len(options.dialects) != 1:
-        raise UsageError("a request body needs one --api", hint="chat, responses or messages")
+        raise UsageError("a request body needs one --api", hint=live.API_WORDS)
     return (own_request(asked.request, options.dialects[0]),)
 
 
@@ -220,7 +222,7 @@ def _planned(options: RunOptions, scenarios: Sequence[Scenario], *, is_gateway: 
     """The requests of a run, a line each, and what they can cost at most."""
     lines: list[str] = []
     requests = tokens = 0
-    for dialect in options.dialects or tuple(live.APIS.values()):
+    for dialect in options.dialects or tuple(ENDPOINTS):
         promises = promises_of(options, dialect)
         planned = plan_requests(
             scenarios,

@@ -11,16 +11,13 @@ from typing import Annotated, Final
 import typer
 
 from conformance.core.errors import UsageError
+from conformance.dialects import APIS, ENDPOINTS
 from conformance.rules.node import nearest
 from conformance.scenarios import CAPABILITIES
 from conformance.targets.server_limits import Limits
 
 LIMITS: Final = Limits()
-APIS: Final = {
-    "chat": "openai.chat",
-    "responses": "openai.responses",
-    "messages": "anthropic.messages",
-}
+API_WORDS: Final = " or ".join(", ".join(APIS).rsplit(", ", 1))
 _HEADER: Final = re.compile(r"([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*([\x20-\x7e\t]*)")
 _SECRET: Final = frozenset({"authorization", "api-key", "x-api-key", "cookie", "x-goog-api-key"})
 
@@ -45,7 +42,7 @@ ModelOption = Annotated[
 ]
 ApiOption = Annotated[
     list[str] | None,
-    typer.Option(help="chat, responses or messages; repeatable; default: all that are there."),
+    typer.Option(help=f"{API_WORDS}; repeatable; default: all that are there."),
 ]
 ScenarioOption = Annotated[
     list[str] | None,
@@ -160,9 +157,4 @@ def secrets(variable: str | None, header: str | None) -> dict[str, dict[str, str
     key = os.environ.get(variable, "").strip()
     if not key or not key.isascii() or not key.isprintable():
         raise UsageError(f"${variable} holds no key")
-    if header is not None:
-        value = f"Bearer {key}" if header.lower() == "authorization" else key
-        return {dialect: {header: value} for dialect in APIS.values()}
-    bearer = {"authorization": f"Bearer {key}"}
-    own = {"anthropic.messages": {"x-api-key": key}}
-    return {dialect: own.get(dialect, bearer) for dialect in APIS.values()}
+    return {name: endpoint.key_headers(key, header or "") for name, endpoint in ENDPOINTS.items()}

@@ -4,32 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Frame
 from conformance.core.json_values import NOT_JSON
 from conformance.dialects import unsupported
-from conformance.dialects.anthropic_messages import reader as messages
+from conformance.dialects.anthropic_messages import DIALECT as ANTHROPIC_MESSAGES
 from conformance.dialects.base import Dialect, Reader, Reading
-from conformance.dialects.openai_chat import reader as chat
-from conformance.dialects.openai_responses import reader as responses
+from conformance.dialects.endpoint import BASE, Endpoint
+from conformance.dialects.openai_chat import DIALECT as OPENAI_CHAT
+from conformance.dialects.openai_responses import DIALECT as OPENAI_RESPONSES
+
+_Facet = TypeVar("_Facet")
 
 SUPPORTED: Final[Mapping[str, Dialect]] = {
-    dialect.name: dialect for dialect in (chat.DIALECT, responses.DIALECT, messages.DIALECT)
+    dialect.name: dialect for dialect in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC_MESSAGES)
 }
+ENDPOINTS: Final[Mapping[str, Endpoint]] = {
+    name: dialect.endpoint for name, dialect in SUPPORTED.items() if dialect.endpoint
+}
+"""Dialects that servers are asked in, by name."""
+HISTORIES: Final = tuple(
+    dict.fromkeys(each.request.history for each in SUPPORTED.values() if each.request)
+)
+"""Keys under which requests hold what was said before."""
+APIS: Final[Mapping[str, str]] = {endpoint.api: name for name, endpoint in ENDPOINTS.items()}
+"""Names of dialects by the words of `--api`."""
 NAMES: Final = (*SUPPORTED, *unsupported.UNSUPPORTED)
 """Every dialect that `recognise` can name; those not in `SUPPORTED` have no reader yet."""
 
 __all__ = [
+    "APIS",
+    "ENDPOINTS",
+    "HISTORIES",
     "NAMES",
     "NOT_JSON",
     "SUPPORTED",
     "Dialect",
+    "Endpoint",
     "Reader",
     "Reading",
+    "base_path",
+    "dialect_at",
     "get",
     "recognise",
+    "required",
 ]
 
 
@@ -51,3 +71,24 @@ def recognise(frame: Frame, payload: Any) -> str | None:
         if dialect.recognises(frame, payload):
             return dialect.name
     return unsupported.named(payload)
+
+
+def dialect_at(path: str) -> str | None:
+    """Name of the dialect that is spoken at a request path, as far as the path tells."""
+    return next((name for name, endpoint in ENDPOINTS.items() if endpoint.serves(path)), None)
+
+
+def base_path(path: str) -> str:
+    """What stands before a request path where the URL of a server has no path."""
+    dialect = dialect_at(path)
+    if dialect is not None:
+        return ENDPOINTS[dialect].base
+    listings = (each.models for each in SUPPORTED.values() if each.models)
+    return next((each.base for each in listings if path.startswith(each.path)), BASE)
+
+
+def required(facet: _Facet | None, dialect: str, what: str) -> _Facet:
+    """The facet. Raises UsageError where the dialect has none; `what` says what it would be."""
+    if facet is None:
+        raise UsageError(f"dialect {dialect} has no {what}")
+    return facet

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from conformance.core.events import Ending, Event, Frame, Request, Vocabulary
+from conformance.dialects.endpoint import Endpoint, ModelListing
+from conformance.dialects.requests import RequestForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,11 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """A wire grammar. `recognises` looks at one decoded payload and says whether it is ours.
+    """A wire grammar, and what else the toolkit can do with it: a facet each, None without it.
 
-    `columns` gives what a payload of deltas may differ in from the next one, or None. Reading
-    one frame that holds the joined text of many must leave the reader as reading the many does.
+    `recognises` looks at one decoded payload and says whether it is ours. `columns` gives what a
+    payload of deltas may differ in from the next one, or None; reading one frame that holds the
+    joined text of many must leave the reader as reading the many does.
     """
 
     name: str
@@ -72,3 +75,6 @@ class Dialect:
     reader: Callable[[Reading], Reader]
     recognises: Callable[[Frame, Any], bool]
     columns: Callable[[Any, Reading], Columns | None] = lambda _payload, _reading: None
+    endpoint: Endpoint | None = None
+    models: ModelListing | None = None
+    request: RequestForm | None = None

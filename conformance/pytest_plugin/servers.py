@@ -14,20 +14,20 @@ from typing import Final
 import pytest
 
 from conformance.cli.target_options import secrets
+from conformance.dialects import ENDPOINTS
 from conformance.judging.result import StreamResult
 from conformance.judging.run_rules import SCENARIO_RULES
 from conformance.pytest_plugin.applications import hosted
 from conformance.pytest_plugin.collecting import Collecting
 from conformance.pytest_plugin.live import Asked, Target, kept, nodes
 from conformance.pytest_plugin.options import ASGI, value
-from conformance.pytest_plugin.spec import APIS, Live, Spec
+from conformance.pytest_plugin.spec import Live, Spec
 from conformance.pytest_plugin.verdicts import Told
 from conformance.runs import RunOptions, only_model, run_server
 from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets import asgi
 from conformance.targets.server import Server
 
-_NAMES: Final = {dialect: api for api, dialect in APIS.items()}
 _HINT: Final = "needs a live target: --conformance-url URL, or asgi:MODULE:APP"
 
 
@@ -41,7 +41,7 @@ def collect(origin: Collecting, live: Live) -> Iterator[pytest.Item | pytest.Col
     target = Target(partial(_asked, origin, live, str(url), scenarios), _place_of, live.line)
     places = {
         place: _rules(origin.spec, dialect)
-        for dialect in live.dialects or tuple(APIS.values())
+        for dialect in live.dialects or tuple(ENDPOINTS)
         for place in _places(scenarios, dialect)
     }
     yield from nodes(origin, target, places)
@@ -50,11 +50,11 @@ def collect(origin: Collecting, live: Live) -> Iterator[pytest.Item | pytest.Col
 def _places(scenarios: tuple[Scenario, ...], dialect: str) -> Iterator[str]:
     for scenario in scenarios:
         for step in () if scenario.is_for_gateways else scenario.steps_for(dialect):
-            yield f"{_NAMES[dialect]}/{scenario.name}/{step.role}"
+            yield f"{ENDPOINTS[dialect].api}/{scenario.name}/{step.role}"
 
 
 def _place_of(stream: StreamResult) -> str:
-    return f"{_NAMES[stream.dialect]}/{stream.scenario}/{stream.role}"
+    return f"{ENDPOINTS[stream.dialect].api}/{stream.scenario}/{stream.role}"
 
 
 def _rules(spec: Spec, dialect: str) -> tuple[str, ...]:
@@ -91,6 +91,7 @@ async def _run(
             transport, url = await stack.enter_async_context(hosted(url)), asgi.URL
         server = await stack.enter_async_context(Server(url, transport=transport))
         if not options.model:
-            options = replace(options, model=await only_model(server, options.secrets))
+            model = await only_model(server, options.secrets, options.dialects)
+            options = replace(options, model=model)
         outcome = await run_server(server, scenarios, options, folder)
         return Asked(outcome.report, outcome.unanswered)

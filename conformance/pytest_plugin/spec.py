@@ -18,6 +18,7 @@ from typing import Final, Literal
 
 from conformance.cassette import discover
 from conformance.core.errors import ConformanceError
+from conformance.dialects import APIS
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.suites import load_suites
 from conformance.rules import document
@@ -25,11 +26,6 @@ from conformance.rules.node import Node
 from conformance.scenarios.model import CAPABILITIES
 
 Items = Literal["rule", "exchange"]
-APIS: Final[Mapping[str, str]] = {
-    "chat": "openai.chat",
-    "responses": "openai.responses",
-    "messages": "anthropic.messages",
-}
 _KEYS: Final = (
     "suites",
     "rules",

@@ -18,11 +18,11 @@ from conformance.cassette import (
     write,
 )
 from conformance.core.events import Chunk, Event, Exchange
+from conformance.dialects import dialect_at
 from conformance.judging.result import Report, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin.responses import exchange_of
 from conformance.recordings.check import Choices, check_recording, recognised
-from conformance.scenarios.model import PATHS
 
 Source = Any
 """An httpx response, the path of a recording, the bytes of a body, or an exchange."""
@@ -131,8 +131,7 @@ def _asked_for(exchange: Exchange) -> str | None:
     """The dialect by the path of the request, where the answer shows none: an error, mostly."""
     if exchange.request is None or recognised(exchange) is not None:
         return None
-    path = exchange.request.path.partition("?")[0].rstrip("/")
-    return next((dialect for dialect, end in PATHS.items() if path.endswith(end)), None)
+    return dialect_at(exchange.request.path)
 
 
 def _free(folder: Path) -> Path:

@@ -8,14 +8,13 @@ from typing import Any, Final
 
 from conformance.cassette.redact import REDACTED
 from conformance.core.events import Request
+from conformance.dialects import ENDPOINTS, Endpoint
 from conformance.report.printable import visible
 
 _LONGEST: Final = 1500  # bytes of a body that stand on the line itself
 _LEFT_OUT: Final = frozenset(
     {"accept-encoding", "connection", "content-length", "host", "user-agent"}
 )
-_KEYS: Final = {"anthropic.messages": '-H "x-api-key: $API_KEY"'}
-_BEARER: Final = '-H "authorization: Bearer $API_KEY"'
 BODY: Final = "request.json"
 
 
@@ -29,7 +28,9 @@ def curl(request: Request, dialect: str) -> tuple[str, bytes | None]:
     if request.method != "POST" or request.json is None:
         parts += ["-X", shlex.quote(visible(request.method))]
     # Outside the quotes of the path: the shell has to fill it in.
-    parts += [f'"$BASE_URL"{shlex.quote(visible(request.path))}', _KEYS.get(dialect, _BEARER)]
+    endpoint = ENDPOINTS.get(dialect, Endpoint("", ""))
+    keys = [f'-H "{name}: {key}"' for name, key in endpoint.key_headers("$API_KEY").items()]
+    parts += [f'"$BASE_URL"{shlex.quote(visible(request.path))}', *keys]
     for name, value in request.headers:
         if value != REDACTED and name.lower() not in _LEFT_OUT:
             parts += ["-H", shlex.quote(visible(f"{name}: {value}"))]

@@ -11,7 +11,8 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-_HISTORY: Final = ("messages", "input")
+from conformance.dialects import HISTORIES
+
 _LENGTH: Final = 10
 
 
@@ -25,7 +26,7 @@ def marked(body: Any, word: str) -> Any:
     """The request body with the wish for the word; as it is where nobody asks in plain text."""
     if not isinstance(body, Mapping):
         return body
-    for name in _HISTORY:
+    for name in HISTORIES:
         history = body.get(name)
         if isinstance(history, str):
             return {**body, name: f"{history}{_wish(word)}"}

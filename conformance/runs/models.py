@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Request
+from conformance.dialects import SUPPORTED, get
 from conformance.judging.trace import decode
 from conformance.targets.server import Server
 
@@ -14,12 +15,14 @@ _SHOWN: Final = 5
 _HINT: Final = "name one with --model"
 
 
-async def only_model(server: Server, secrets: Mapping[str, Mapping[str, str]]) -> str:
-    """The one model that the server lists. Raises UsageError where there is none, or several."""
-    key = secrets.get("openai.chat")
-    fetched = await server.fetch(Request("GET", "/models"), key)
-    body = b"".join(chunk.data for chunk in fetched.exchange.chunks)
-    names = _ids(decode(body.decode("utf-8", "replace")))
+async def only_model(
+    server: Server, secrets: Mapping[str, Mapping[str, str]], dialects: Sequence[str] = ()
+) -> str:
+    """The one model that the server lists, in any of the dialects (default: all).
+
+    Raises UsageError where there is none, or several.
+    """
+    names = await _listed(server, secrets, dialects or tuple(SUPPORTED))
     if len(names) == 1:
         return names[0]
     if not names:
@@ -28,8 +31,17 @@ async def only_model(server: Server, secrets: Mapping[str, Mapping[str, str]]) -
     raise UsageError(f"{server.url} lists {', '.join(names[:_SHOWN])}{more}", hint=_HINT)
 
 
-def _ids(payload: Any) -> list[str]:
-    listed = payload.get("data") if isinstance(payload, Mapping) else None
-    entries = listed if isinstance(listed, list) else []
-    ids = (each.get("id") for each in entries if isinstance(each, Mapping))
-    return [each for each in ids if isinstance(each, str)]
+async def _listed(
+    server: Server, secrets: Mapping[str, Mapping[str, str]], dialects: Sequence[str]
+) -> list[str]:
+    tried: set[str] = set()
+    for dialect in dialects:
+        listing = get(dialect).models
+        if listing is None or listing.path in tried:
+            continue
+        tried.add(listing.path)
+        fetched = await server.fetch(Request("GET", listing.path), secrets.get(dialect))
+        body = b"".join(chunk.data for chunk in fetched.exchange.chunks)
+        if names := listing.names(decode(body.decode("utf-8", "replace"))):
+            return names
+    return []

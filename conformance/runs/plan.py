@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from conformance.dialects import SUPPORTED
 from conformance.scenarios import Scenario, Step
 
 SANITY: Final = 3  # requests per API: twice at first, once at last
-_LIMITS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +107,14 @@ def request_costs(plan: RequestPlan, max_tokens: int) -> Iterator[tuple[str, str
         for step in run.steps:
             line = f"{step.method} {step.path_for(plan.dialect)}"
             known = {"model": "", "turns": [], "response": "", "limit": max_tokens}
-            cap = _output_cap(step.body(plan.dialect, {**known, **run.scenario.values}))
+            body = step.body(plan.dialect, {**known, **run.scenario.values})
+            cap = _output_cap(body, plan.dialect)
             name = f"{run.name}/{step.role}"
             yield name, line, cap
             if others := len(step.beside):
                 yield f"{name} (beside)", f"{others} x {line}", others * cap
 
 
-def _output_cap(body: Any) -> int:
-    caps = [body[name] for name in _LIMITS if isinstance(body.get(name), int)]
-    return max(caps, default=0)
+def _output_cap(body: Any, dialect: str) -> int:
+    form = SUPPORTED[dialect].request
+    return (form.limit(body) if form else None) or 0

@@ -7,14 +7,13 @@ from typing import Final
 
 from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange, Response
-from conformance.dialects import get
+from conformance.dialects import get, required
 from conformance.evidence.answer import ended
 from conformance.profiles.profile import Profile, reading
 from conformance.recordings.check import Choices, choose_profile
 from conformance.recordings.identification import signed
 from conformance.report.printable import visible
 from conformance.runs.api_run import ApiRun
-from conformance.runs.manners import REQUEST_STYLES
 from conformance.runs.pace import RequestsSpentError
 from conformance.runs.sending import TargetReply
 from conformance.runs.step_requests import step_request
@@ -85,7 +84,7 @@ async def is_alive(run: ApiRun) -> bool:
 
 
 async def _find_style(run: ApiRun) -> TargetReply:
-    for style in REQUEST_STYLES[run.dialect]:
+    for style in required(get(run.dialect).request, run.dialect, "request bodies").styles:
         run.settings = replace(run.settings, style=style)
         reply = await _ask_sanity(run)
         if _status(reply.fetched.exchange.response) not in _WRONG_STYLE:

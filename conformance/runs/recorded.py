@@ -16,6 +16,7 @@ from typing import Any, Final
 from conformance.cassette import Recording, open_recording
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
+from conformance.dialects import ENDPOINTS
 from conformance.evidence.answer import Answer, ended, read_answer
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import reading
@@ -28,7 +29,6 @@ from conformance.recordings.check import (
 )
 from conformance.runs.step_requests import OPT_IN
 from conformance.scenarios import Scenario, Step
-from conformance.scenarios.model import PATHS
 from conformance.targets.gateway import Recorded
 
 _ASK: Final = "Say again what was recorded."
@@ -95,7 +95,7 @@ def _step(recording: Recording, exchange: Exchange, choices: Choices) -> Step:
         role=f"exchange-{exchange.number}",
         bodies={
             api: _body(api, spoken, answer)
-            for api in PATHS
+            for api in ENDPOINTS
             if api == dialect.name or answer.choices <= 1  # only one API has several
         },
         place=Place(str(recording.path)),

@@ -11,11 +11,11 @@ from typing import Any, Final
 from conformance import __version__
 from conformance.cassette import Cassette, Header, read, redact, write
 from conformance.core.errors import Place, UsageError
+from conformance.dialects import ENDPOINTS
 from conformance.evidence.expectations import RUN
 from conformance.runs.options import RunOptions
 from conformance.runs.scenario_run import ScenarioOutcome
 from conformance.runs.secrecy import Secrecy
-from conformance.scenarios.model import PATHS
 
 SUFFIX: Final = ".cassette.jsonl"
 _MOST_FILES: Final = 100_000
@@ -126,7 +126,7 @@ def earlier_recordings(folder: Path) -> tuple[Path, ...]:
 def _is_of_run(path: Path, folder: Path) -> bool:
     if path.is_symlink() or not path.name.endswith(SUFFIX):
         return False
-    if path.parent.parent != folder or path.parent.name not in PATHS:
+    if path.parent.parent != folder or path.parent.name not in ENDPOINTS:
         return False
     with path.open("rb") as file:
         line = file.readline(_LONGEST_HEADER)

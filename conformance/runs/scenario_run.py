@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,7 +56,7 @@ class ScenarioOutcome:
             reply.fetched.clock,
             step.role,
         )
-        self.step_facts[step.role] = _facts_of_step(step, reply, sent)
+        self.step_facts[step.role] = _facts_of_step(step, reply, sent, self.run.dialect)
         if reply.silent:
             self.silent[step.role] = reply.silent
         for heard in reply.upstream or ():
@@ -140,7 +140,8 @@ def _upstream_speaker(step: Step) -> Speaker:
     return Scripts(step.upstream or ("answer",))
 
 
-def _facts_of_step(step: Step, reply: TargetReply, sent: Any) -> dict[str, Any]:
+def _facts_of_step(step: Step, reply: TargetReply, sent: Any, dialect: str) -> dict[str, Any]:
+    form = get(dialect).request
     behind_gateway = reply.upstream is not None
     facts = {
         "ends": list(step.ends),
@@ -148,14 +149,8 @@ def _facts_of_step(step: Step, reply: TargetReply, sent: Any) -> dict[str, Any]:
         "untestable": reply.untestable,
         "fault": reply.fetched.fault,
         # Behind a gateway nobody counted: the script says what the answer was cut by.
-        "limit": None if behind_gateway else _limit(sent),
+        "limit": form.limit(sent) if form and not behind_gateway else None,
         "excused": list(step.excused) or None,
         "calls": step.calls if behind_gateway and not reply.untestable else None,
     }
     return {name: value for name, value in facts.items() if value not in (None, "")}
-
-
-def _limit(sent: Any) -> int | None:
-    names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
-    found = [sent[name] for name in names if name in sent] if isinstance(sent, Mapping) else []
-    return found[0] if found and isinstance(found[0], int) else None

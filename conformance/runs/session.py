@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.core.errors import RemoteError, UsageError
-from conformance.dialects import get
+from conformance.dialects import ENDPOINTS, get
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import Profile
 from conformance.recordings.check import Choices, choose_profile
@@ -30,7 +30,6 @@ from conformance.runs.scenario_run import ScenarioOutcome
 from conformance.runs.sending import RequestSender
 from conformance.runs.step_requests import RequestSettings
 from conformance.scenarios import Scenario, load_scenarios
-from conformance.scenarios.model import PATHS
 from conformance.targets.gateway import Upstream
 from conformance.targets.server import Server
 
@@ -61,7 +60,7 @@ async def run_server(
     runs: list[ApiRun] = []
     absent: list[RemoteError] = []
     gone: list[RemoteError] = []
-    for dialect in options.dialects or tuple(PATHS):
+    for dialect in options.dialects or tuple(ENDPOINTS):
         target = ApiTarget(dialect, sender, run_folder, options, rulebook, show_progress)
         run = _new_api_run(target)
         try:
@@ -148,7 +147,7 @@ def _profile_for(dialect: str, options: RunOptions) -> str | None:
     try:
         _choose_profile(name, dialect, options)
     except UsageError:
-        others = options.dialects or tuple(PATHS)
+        others = options.dialects or tuple(ENDPOINTS)
         if not any(_has_profile(name, each, options) for each in others):
             raise
         return None

@@ -8,17 +8,15 @@ from typing import Any, Final
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Exchange, Request
+from conformance.dialects import ENDPOINTS
 from conformance.dialects.base import Reading
-from conformance.runs.manners import PLAIN, RequestStyle
+from conformance.dialects.requests import PLAIN, RequestStyle
 from conformance.runs.turns import next_turns, response_id
 from conformance.scenarios import Scenario, Step
 from conformance.targets.recording import Asking, Questions
 
 OPT_IN: Final = "x-include-thinking"
 _YES: Final = frozenset({"1", "true", "yes"})
-_HEADERS: Final[Mapping[str, Mapping[str, str]]] = {
-    "anthropic.messages": {"anthropic-version": "2023-06-01"}
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ def step_request(
 ) -> Request:
     """The request of a step, below the target's base URL."""
     body = step.body(dialect, values)
-    headers = {**_HEADERS.get(dialect, {}), **step.headers}
+    headers = {**dict(ENDPOINTS[dialect].headers), **step.headers}
     if settings.opt_in == "field" and OPT_IN in headers:
         shown = headers.pop(OPT_IN).strip().lower() in _YES
         body = {**body, "extra": {**body.get("extra", {}), "include_thinking": shown}}
@@ -79,7 +77,7 @@ def step_request(
         method=step.method,
         path=step.path_for(dialect),
         headers=tuple(headers.items()),
-        json=settings.style.dress(body) if step.method == "POST" else None,
+        json=settings.style.apply(body) if step.method == "POST" else None,
     )
 
 

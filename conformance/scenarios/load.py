@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.dialects import ENDPOINTS
 from conformance.rules import document
 from conformance.rules.node import Node, nearest
 from conformance.scenarios.bodies import is_name, lay_over
-from conformance.scenarios.model import CAPABILITIES, ENDS, PATHS, UPSTREAM, Carry, Scenario, Step
+from conformance.scenarios.model import CAPABILITIES, ENDS, UPSTREAM, Carry, Scenario, Step
 
 SCENARIO_KEYS: Final = frozenset(
     {"scenario", "title", "needs", "promises", "let", "exercises", "probes", "steps"}
@@ -19,7 +20,7 @@ CARRY_KEYS: Final = frozenset({"role", "reasoning", "result", "ask"})
 STEP_KEYS: Final = frozenset(
     {
         *("role", "like", "ends", "thinking", "headers", "after", "needs", "promises"),
-        *("method", "path", "upstream", "calls", "beside", "excused", *PATHS),
+        *("method", "path", "upstream", "calls", "beside", "excused", *ENDPOINTS),
     }
 )
 _CARRIED: Final = frozenset({"turns", "response"})
@@ -97,13 +98,13 @@ def _step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any]) -> S
     )
     _no_unknown_names(entries, {*values, *BUILT_IN} - (set() if carry else _CARRIED))
     if not step.bodies:
-        raise node.error(f"expected a request for one of {', '.join(PATHS)}, got none")
+        raise node.error(f"expected a request for one of {', '.join(ENDPOINTS)}, got none")
     return step
 
 
 def _bodies(entries: Mapping[str, Node], below: Step | None) -> dict[str, Any]:
     bodies = dict(below.bodies) if below else {}
-    for dialect in PATHS:
+    for dialect in ENDPOINTS:
         if dialect in entries:
             entries[dialect].mapping()
             bodies[dialect] = lay_over(bodies.get(dialect), entries[dialect].plain())
@@ -142,7 +143,7 @@ def _carry(node: Node, known: Mapping[str, Step]) -> Carry:
 
 
 def _no_unknown_names(entries: Mapping[str, Node], known: set[str]) -> None:
-    for dialect in PATHS:
+    for dialect in ENDPOINTS:
         for each in _scalars(entries[dialect]) if dialect in entries else ():
             if is_name(each.value) and each.value[1:] not in known:
                 hint = nearest(each.value[1:], known) or f"known: {', '.join(sorted(known))}"

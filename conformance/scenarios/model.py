@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from conformance.core.errors import Place
 from conformance.core.events import Exchange
+from conformance.dialects import ENDPOINTS
 from conformance.scenarios.bodies import compose
 
 ENDS: Final = (
@@ -36,12 +37,6 @@ UPSTREAM: Final = (
 
 CAPABILITIES: Final = ("thinking", "tools", "summary", "encrypted", "effort", "models")
 """What a scenario may need; `--without` says what a target lacks."""
-
-PATHS: Final[Mapping[str, str]] = {
-    "openai.chat": "/chat/completions",
-    "openai.responses": "/responses",
-    "anthropic.messages": "/messages",
-}
 
 Keep = Literal["kept", "dropped"]
 
@@ -101,7 +96,7 @@ class Step:
 
     def path_for(self, dialect: str) -> str:
         """Where the request goes, below the base URL."""
-        return self.path or PATHS[dialect]
+        return self.path or ENDPOINTS[dialect].path
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ import httpx
 from conformance.cassette import Clock
 from conformance.core.errors import RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
+from conformance.dialects import base_path
 from conformance.targets.server_faults import Fault, fault_of, told
 from conformance.targets.server_limits import Limits
 from conformance.wire.content_coding import ContentDecoder, UndecodableError
@@ -216,12 +217,13 @@ def _base(text: str) -> httpx.URL:
         raise UsageError(f"expected http://... or https://..., got {str(url)!r}")
     if url.userinfo:
         raise UsageError("a URL with a password in it", hint="use --api-key-env NAME")
-    # OpenAI-like APIs live below /v1; who has them elsewhere says so in the URL.
-    return url if url.path.strip("/") else url.copy_with(path="/v1")
+    return url
 
 
 def _joined(base: httpx.URL, path: str) -> bytes:
-    below = f"{base.path.rstrip('/')}/{path.lstrip('/')}".encode()
+    # An API has its usual place; who has it elsewhere says so in the URL.
+    above = base.path.rstrip("/") or base_path(path)
+    below = f"{above}/{path.lstrip('/')}".encode()
     return below + (b"?" + base.query if base.query else b"")
 
 

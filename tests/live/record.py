@@ -21,7 +21,7 @@ import pytest
 
 from conformance.cassette import Cassette, Header, read, write
 from conformance.core.events import Exchange, Request
-from conformance.scenarios.model import PATHS
+from conformance.dialects import ENDPOINTS
 from tests.live.processes import ROOT, TOOL, free_port
 from tests.live.systems import (
     MODEL,
@@ -160,8 +160,9 @@ def record(session: Session, folder: Path) -> Iterator[Path]:
 def _ask(live: Live, asked: Asked, work: Path) -> Cassette:
     """What `conformance record` wrote, with the scenario and the roles that it was not told."""
     requests, taken = work / f"asked{SUFFIX}", work / f"taken{SUFFIX}"
+    path = ENDPOINTS[asked.dialect].path
     wanted = (
-        Exchange(number=at, request=Request(path=PATHS[asked.dialect], json=_of(live, body)))
+        Exchange(number=at, request=Request(path=path, json=_of(live, body)))
         for at, body in enumerate(asked.bodies.values(), 1)
     )
     write(requests, Cassette(Header(dialect=asked.dialect), tuple(wanted)))

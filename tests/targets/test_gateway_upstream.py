@@ -11,16 +11,16 @@ import pytest
 from conformance.cassette import Clock
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Response
-from conformance.dialects import get
+from conformance.dialects import ENDPOINTS, get
 from conformance.dialects.base import Reading
 from conformance.evidence.answer import Answer, ended, read_answer
 from conformance.recordings.api import check_chunks
 from conformance.scenarios.model import UPSTREAM
 from conformance.targets.gateway import Heard, Recorded, Scripts, Upstream, playing
 from conformance.targets.gateway.said import Answered
-from conformance.targets.gateway.scripts import APIS, scripted
+from conformance.targets.gateway.scripts import scripted
 
-PATH = {dialect: path for path, dialect in APIS.items()}
+PATH = {dialect: endpoint.path for dialect, endpoint in ENDPOINTS.items()}
 DIALECTS = sorted(PATH)
 ASKED = {"model": "scripted", "messages": [], "stream": True}
 SUMMARY = {"reasoning": {"effort": "low", "summary": "auto"}}

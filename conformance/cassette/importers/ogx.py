@@ -23,12 +23,8 @@ from conformance.cassette.json_parts import Part, elements, part
 from conformance.cassette.payloads import Payload, layout_of, reframe
 from conformance.cassette.positions import Layout
 from conformance.core.events import Chunk, Exchange, Request, Response
+from conformance.dialects import dialect_at
 
-_DIALECTS: Final = {
-    "/chat/completions": "openai.chat",
-    "/responses": "openai.responses",
-    "/messages": "anthropic.messages",
-}
 _JSON: Final = (("content-type", "application/json"),)
 _KEPT: Final = "OGX keeps objects of an SDK: no headers, framing or times, ids of its own"
 # How a recording begins; files of 2025 have no test_id.
@@ -74,7 +70,7 @@ def _is_judged_recording(file: ForeignFile) -> bool:
         request = msgspec.json.decode(file.data, type=_RecordingHead).request
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return True
-    return _dialect_of(_endpoint_path(request.endpoint, request.url)) is not None
+    return dialect_at(_endpoint_path(request.endpoint, request.url)) is not None
 
 
 def _read_recording(file: ForeignFile) -> ImportedRecording | None:
@@ -84,7 +80,7 @@ def _read_recording(file: ForeignFile) -> ImportedRecording | None:
         return None
     request, answer = value["request"], value["response"]
     endpoint = _endpoint_path(request.get("endpoint"), request.get("url"))
-    spoken = file.dialect or _dialect_of(endpoint)
+    spoken = file.dialect or dialect_at(endpoint)
     if spoken is None:
         raise file.error(f"a recording of {endpoint!r}, which no dialect describes")
     raised = answer.get("is_exception") is True
@@ -110,10 +106,6 @@ def _endpoint_path(endpoint: Any, url: Any) -> str:
         return urlsplit(url).path if isinstance(url, str) else ""
     except ValueError:
         return ""
-
-
-def _dialect_of(endpoint: str) -> str | None:
-    return next((name for end, name in _DIALECTS.items() if endpoint.endswith(end)), None)
 
 
 def _request_of(recorded: dict[str, Any], endpoint: str) -> Request:

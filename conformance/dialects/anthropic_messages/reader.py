@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
-from conformance.dialects import columns, outcome
+from conformance.dialects import outcome
 from conformance.dialects.anthropic_messages.content import Content
-from conformance.dialects.base import Dialect, Reading
+from conformance.dialects.base import Reading
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
 from conformance.dialects.typed import TypedReader
 
@@ -174,6 +174,3 @@ def recognises(frame: Frame, payload: Any) -> bool:
     kind = string(fields.get("type"))
     is_message = kind == "message" and isinstance(fields.get("content"), list)
     return kind in _STREAMED or (is_message and "stop_reason" in fields)
-
-
-DIALECT: Final = Dialect(NAME, VOCABULARY, MessagesReader, recognises, columns.messages)

@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from conformance.core.events import Ending, Event, Frame, Request, Vocabulary
 from conformance.core.json_values import NOT_JSON
-from conformance.dialects import columns, outcome
-from conformance.dialects.base import Dialect, Reading
+from conformance.dialects import outcome
+from conformance.dialects.base import Reading
 from conformance.dialects.history import request_events
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
 from conformance.dialects.openai_chat.choice import Choice
@@ -195,6 +195,3 @@ def _lists_models(fields: dict[str, Any]) -> bool:
     entries = elements(fields.get("data"))
     is_model = bool(entries) and string(mapping(entries[0]).get("object")) == "model"
     return fields.get("object") == "list" and is_model
-
-
-DIALECT: Final = Dialect(NAME, VOCABULARY, ChatReader, recognises, columns.chat)

@@ -13,8 +13,8 @@ from typing import Any
 
 from conformance.dialects.blocks import Blocks, Channel
 from conformance.dialects.json_edge import arguments_text, elements, mapping, string, whole
-from conformance.dialects.openai_responses.columns import Runs
 from conformance.dialects.openai_responses.items import TOOL_TYPES, Item, Items
+from conformance.dialects.openai_responses.runs import Runs
 from conformance.dialects.openai_responses.vocabulary import PARTS, TextKind
 from conformance.dialects.sink import Sink
 

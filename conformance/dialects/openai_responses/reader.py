@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from conformance.core.events import Frame
-from conformance.dialects import columns, outcome
-from conformance.dialects.base import Dialect, Reading
+from conformance.dialects import outcome
+from conformance.dialects.base import Reading
 from conformance.dialects.blocks import Blocks
 from conformance.dialects.json_edge import elements, event_data, mapping, string
 from conformance.dialects.openai_responses.output import Output
@@ -26,11 +26,9 @@ from conformance.dialects.openai_responses.vocabulary import (
     ANNOUNCEMENTS,
     DELTAS,
     DONES,
-    NAME,
     OVERFLOW,
     PART_DONES,
     TERMINALS,
-    VOCABULARY,
 )
 from conformance.dialects.typed import TypedReader
 
@@ -174,6 +172,3 @@ def recognises(frame: Frame, payload: Any) -> bool:
     del frame
     fields = mapping(payload)
     return string(fields.get("type")).startswith("response.") or fields.get("object") == "response"
-
-
-DIALECT: Final = Dialect(NAME, VOCABULARY, ResponsesReader, recognises, columns.responses)

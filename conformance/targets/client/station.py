@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple, Self
 from conformance.cassette import Cassette, Header
 from conformance.core.errors import HarnessError
 from conformance.core.events import Exchange
+from conformance.dialects import ENDPOINTS, required
 from conformance.targets.client.adapter import Adapter, Told
 from conformance.targets.client.process import Bounds
 from conformance.targets.client.protocol import (
@@ -122,7 +123,7 @@ class Station:
                     "cmd": STREAM,
                     "seq": seq,
                     "dialect": dialect,
-                    "base_url": self._server.base_url(name) + "/v1",
+                    "base_url": self._server.base_url(name) + _base(dialect),
                     **said,
                     "deadline_ms": round(self._deadline * 1000),
                 }
@@ -137,7 +138,7 @@ class Station:
     ) -> Told:
         """What the client would send now."""
         more = {"after": after, "adds": list(adds)} if after else {}
-        base = {"dialect": dialect, "base_url": f"{self._server.url}/v1", **said, **more}
+        base = {"dialect": dialect, "base_url": self._server.url + _base(dialect), **said, **more}
         return self._ask({"cmd": NEXT_REQUEST, "seq": str(next(_COUNTER)), **base})
 
     def extract(self, dialect: str, message: Mapping[str, Any]) -> Told:
@@ -181,3 +182,8 @@ class Station:
             ) from err
         self._adapter = Adapter(self._command, self._bounds)
         return Told("errored", why=str(err))
+
+
+def _base(dialect: str) -> str:
+    """The path that a client of a dialect expects in its base URL."""
+    return required(ENDPOINTS.get(dialect), dialect, "path").base

@@ -7,16 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from conformance.core.events import Exchange
+from conformance.dialects import SUPPORTED
 from conformance.judging.trace import is_body
 from conformance.targets.gateway import chat, messages, responses
 from conformance.targets.gateway.said import MODEL, Answered, body, stream
-
-APIS: Final[Mapping[str, str]] = {
-    "/chat/completions": "openai.chat",
-    "/responses": "openai.responses",
-    "/messages": "anthropic.messages",
-}
-"""What is spoken below which end of a path."""
 
 _STATUS: Final = {"refused": 400, "unavailable": 500}
 _KIND: Final = "text/event-stream"
@@ -115,12 +109,8 @@ def scripted(script: str, dialect: str, number: int, asked: Mapping[str, Any]) -
     return body(200, form.whole(script, number, asked), breaks=script == "cut")
 
 
-def models() -> Answered:
-    """The list of models, for gateways that look before they ask."""
-    model = {"id": MODEL, "object": "model", "created": 1, "owned_by": "conformance"}
-    return body(200, {"object": "list", "data": [model]})
-
-
-def api_of(path: str) -> str | None:
-    """The dialect that is spoken at a path; None if none is."""
-    return next((name for end, name in APIS.items() if path.rstrip("/").endswith(end)), None)
+def models(path: str) -> Answered | None:
+    """The list of models, for gateways that look before they ask; None at another path."""
+    listings = (each.models for each in SUPPORTED.values() if each.models)
+    found = next((each for each in listings if path.rstrip("/").endswith(each.path)), None)
+    return body(200, found.body(MODEL)) if found else None

@@ -15,8 +15,9 @@ from typing import Any, Final
 
 from conformance.cassette import Clock
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
+from conformance.dialects import dialect_at
 from conformance.targets.gateway.said import Answered
-from conformance.targets.gateway.scripts import Scripts, Speaker, api_of, models
+from conformance.targets.gateway.scripts import Scripts, Speaker, models
 from conformance.wire.chunked import ChunkPart
 from conformance.wire.heads import lower_names
 from conformance.wire.requests import HttpRequest, RequestRejected, json_or_none
@@ -60,9 +61,9 @@ class Upstream:
 
     def answer(self, method: str, path: str, asked: Any) -> Answered | None:
         """What is said to a request; None where nothing is known of its path."""
-        if method == "GET" and path.rstrip("/").endswith("/models"):
-            return models()
-        dialect = api_of(path)
+        if method == "GET":
+            return models(path)
+        dialect = dialect_at(path)
         if method != "POST" or dialect is None:
             return None
         self._number, call = self._number + 1, self._calls
@@ -113,13 +114,13 @@ async def _respond(upstream: Upstream, connection: ServerConnection, request: Ht
     stays = connection.start_response(request, answered.status, headers)
     chunks: list[Chunk] = []
     end = await _send_body(connection, answered, chunks)
-    if api_of(path) and request.method == "POST":
+    if dialect_at(path) and request.method == "POST":
         exchange = Exchange(
             request=Request(request.method, request.target, lower_names(request.headers), payload),
             response=Response(answered.status, "1.1", headers),
             chunks=tuple(chunks),
             end=end,
-            dialect=api_of(path),
+            dialect=dialect_at(path),
         )
         upstream.keep(Heard(exchange, Clock(head=0.0, end=0.0), answered.misfit), number)
     return stays and end == "eof"

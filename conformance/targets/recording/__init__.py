@@ -15,7 +15,7 @@ from conformance.targets.recording.direct import (
 )
 from conformance.targets.recording.proxy import RecordingProxy
 from conformance.targets.recording.relay import Patience
-from conformance.targets.recording.shelf import Shelf, Terms, dialect_of
+from conformance.targets.recording.shelf import Shelf, Terms
 from conformance.targets.recording.take import Told
 from conformance.wire.origin import Origin
 
@@ -28,7 +28,6 @@ __all__ = [
     "Shelf",
     "Terms",
     "Told",
-    "dialect_of",
     "in_turn",
     "load_requests",
     "record_directly",

@@ -16,7 +16,8 @@ from conformance.cassette.redact import REDACTED
 from conformance.cassette.source import whole
 from conformance.core.errors import CassetteError, Place, RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request
-from conformance.targets.recording.shelf import Reel, Terms, dialect_of
+from conformance.dialects import ENDPOINTS, dialect_at
+from conformance.targets.recording.shelf import Reel, Terms
 from conformance.targets.recording.take import Take, Told
 from conformance.targets.server_limits import Limits
 from conformance.wire.client import ClientConnection, ResponseHead
@@ -54,7 +55,8 @@ def load_requests(file: Path, path: str | None, base: str = "") -> list[Asking]:
     """
     if file.suffix.lower() == ".json" or not is_recording(file):
         if path is None:
-            hint = "or a URL that ends in /chat/completions, /responses or /messages"
+            paths = ", ".join(endpoint.path for endpoint in ENDPOINTS.values())
+            hint = f"or a URL that ends in {' or '.join(paths.rsplit(', ', 1))}"
             raise UsageError("a request body needs --api", place=Place(str(file)), hint=hint)
         return [Asking(path, _body(file))]
     asked = [
@@ -154,7 +156,7 @@ async def _record(
         response=run.head.response,
         chunks=(Chunk(take.start),),
         end=how,
-        dialect=dialect_of(request.path),
+        dialect=dialect_at(request.path),
     )
 
 
@@ -196,8 +198,9 @@ def _request(origin: Origin, asked: Asking, secrets: Mapping[str, str]) -> Reque
         ("content-type", "application/json"),
     )
     target = origin.target(asked.path)
-    if dialect_of(target) == "anthropic.messages":
-        fixed = (*fixed, ("anthropic-version", "2023-06-01"))
+    dialect = dialect_at(target)
+    if dialect is not None:
+        fixed = (*fixed, *ENDPOINTS[dialect].headers)
     names = {name.lower() for name, _ in own}
     defaults = tuple((name, value) for name, value in fixed if name not in names)
     return Request(asked.method, target, (*defaults, *own, *secrets.items()), asked.body)

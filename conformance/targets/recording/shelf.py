@@ -14,15 +14,10 @@ from conformance import __version__
 from conformance.cassette import Header, Redaction, Redactor, Writer
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Ending, Request
+from conformance.dialects import ENDPOINTS, dialect_at
 from conformance.targets.recording.take import Take, Told
 from conformance.targets.recording.threads import Threads, Turn
 
-# The end of a path, what it speaks, and what such a file is called.
-_APIS: Final = (
-    ("/chat/completions", "openai.chat", "chat"),
-    ("/responses", "openai.responses", "responses"),
-    ("/messages", "anthropic.messages", "messages"),
-)
 _NUMBERED: Final = re.compile(r"(\d{4,9})-.*\.cassette\.jsonl")
 _MOST_OPEN: Final = 128
 
@@ -35,12 +30,6 @@ class Terms:
     max_bytes: int = 64 * 1024 * 1024
     profile: str | None = None
     target: dict[str, Any] = field(default_factory=dict)
-
-
-def dialect_of(path: str) -> str | None:
-    """What is spoken below this path, as far as the path tells."""
-    plain = path.split("?", maxsplit=1)[0].rstrip("/")
-    return next((dialect for end, dialect, _ in _APIS if plain.endswith(end)), None)
 
 
 class Reel:
@@ -73,7 +62,7 @@ class Reel:
             when_full=when_full,
             came=came,
             after=after,
-            dialect=dialect_of(request.path),
+            dialect=dialect_at(request.path),
             **more,
         )
 
@@ -169,7 +158,7 @@ def _header(terms: Terms, request: Request, via: str) -> Header:
     asked = request.json.get("model") if isinstance(request.json, dict) else None
     return Header(
         origin="live",
-        dialect=dialect_of(request.path),
+        dialect=dialect_at(request.path),
         profile=terms.profile,
         recorder={"name": "conformance", "version": __version__, "via": via},
         recorded_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -179,11 +168,13 @@ def _header(terms: Terms, request: Request, via: str) -> Header:
 
 
 def _label(path: str) -> str:
+    dialect = dialect_at(path)
+    if dialect is not None:
+        return ENDPOINTS[dialect].api
     plain = path.split("?", maxsplit=1)[0].rstrip("/")
-    known = next((label for end, _, label in _APIS if plain.endswith(end)), None)
     last = re.sub(r"[^a-z0-9]+", "-", plain.rsplit("/", 1)[-1].lower()).strip("-")
     # Ids in paths are long; they are nobody's business in a name.
-    return known or (last if 0 < len(last) <= 20 else "other")
+    return last if 0 < len(last) <= 20 else "other"
 
 
 def _reason(error: OSError) -> str:

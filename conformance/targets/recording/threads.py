@@ -16,10 +16,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from conformance.core.events import Request
+from conformance.dialects import HISTORIES, SUPPORTED
 
 _MOST: Final = 10_000
-_HISTORIES: Final = ("messages", "input")
-_RESPONSE_ID: Final = re.compile(rb'"id"\s*:\s*"(resp_[A-Za-z0-9_-]{1,200})"')
+_FORMS: Final = tuple(each.request for each in SUPPORTED.values() if each.request)
+_PREVIOUS: Final = tuple(form.previous for form in _FORMS if form.previous)
+_ANSWER_IDS: Final = tuple(re.compile(form.answer_id) for form in _FORMS if form.answer_id)
 _ANSWERS: Final = frozenset({"assistant", "model"})
 _ANSWER_ITEMS: Final = frozenset({"reasoning", "function_call", "message"})
 
@@ -44,9 +46,9 @@ class Threads:
         body = request.json
         if not isinstance(body, dict):
             return None
-        named = body.get("previous_response_id")
-        if isinstance(named, str) and named in self._answered:
-            return self._answered[named]
+        for named in (body.get(key) for key in _PREVIOUS):
+            if isinstance(named, str) and named in self._answered:
+                return self._answered[named]
         history = _history(body)
         digests = _digests(request.path, history)
         for length in range(len(history) - 1, 0, -1):
@@ -65,14 +67,13 @@ class Threads:
 
     def answered(self, start: bytes, turn: Turn) -> None:
         """This exchange's body began like this: the id of a response stands there, if anywhere."""
-        match = _RESPONSE_ID.search(start)
-        if match:
+        for match in filter(None, (pattern.search(start) for pattern in _ANSWER_IDS)):
             self._answered[match[1].decode()] = turn
             _forget(self._answered)
 
 
 def _history(body: Any) -> list[Any]:
-    found = [body.get(key) for key in _HISTORIES] if isinstance(body, dict) else []
+    found = [body.get(key) for key in HISTORIES] if isinstance(body, dict) else []
     for one in found:
         if isinstance(one, str):
             return [{"role": "user", "content": one}]

@@ -21,6 +21,7 @@ from urllib.parse import parse_qsl
 
 from conformance.cassette.redact import REDACTED
 from conformance.core.events import Request
+from conformance.dialects import ENDPOINTS
 from conformance.targets.replay.canonical import canonical, canonical_value, paths
 from conformance.targets.replay.masking import masked
 from conformance.targets.replay.options import ReplayOptions
@@ -30,12 +31,6 @@ from conformance.wire.heads import lower_names
 from conformance.wire.requests import HttpRequest
 
 _VERSION: Final = re.compile(r"^(?:/[^/]*)*?/v[0-9]+[a-z0-9]*(?=/)")
-# What a recording without its request answers, where it says which grammar it speaks.
-_PLACES: Final[Mapping[str, str]] = {
-    "anthropic.messages": "/messages",
-    "openai.chat": "/chat/completions",
-    "openai.responses": "/responses",
-}
 _MOST_BODIES: Final = 1_024
 _LONGEST_BODY: Final = 64 * 1024
 
@@ -148,7 +143,9 @@ class Index:
     def _fits(self, number: int, wanted: Wanted) -> bool:
         exchange = self.entries[number].exchange
         if exchange.request is None:
-            return wanted.path.endswith(_PLACES.get(exchange.dialect or "", ""))
+            # A recording without its request still says which API it answers.
+            endpoint = ENDPOINTS.get(exchange.dialect or "")
+            return endpoint is None or endpoint.serves(wanted.path)
         return not self.unlike(exchange.request, wanted)
 
     def unlike(self, request: Request, wanted: Wanted) -> str:

@@ -1,0 +1,24 @@
+"""What the deltas of one run differ in; None for a payload that is no delta."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.dialects.base import Columns, Reading
+from conformance.dialects.json_edge import mapping, string
+
+TEXT_FIELDS: Final = {
+    "thinking_delta": "thinking",
+    "text_delta": "text",
+    "input_json_delta": "partial_json",
+}
+"""Type of a delta -> the field that holds its text."""
+
+
+def delta_columns(payload: Any, _reading: Reading) -> Columns | None:
+    fields = mapping(payload)
+    delta = mapping(fields.get("delta"))
+    name = TEXT_FIELDS.get(string(delta.get("type")))
+    if fields.get("type") != "content_block_delta" or name is None or not string(delta.get(name)):
+        return None
+    return Columns((f"delta.{name}",), f"delta.{name}")
