@@ -73,7 +73,7 @@ class ReplayTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         miss = explain(wanted, self._shelf.index)
         self.misses.append(miss.why)
         made: httpx.Response = library_of(request).Response(
-            404, headers={"content-type": "application/json"}, content=miss.body()
+            404, headers={"content-type": "application/json"}, content=miss.json_body()
         )
         return made
 

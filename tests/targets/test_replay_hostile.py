@@ -169,7 +169,7 @@ def test_who_asks_and_never_reads_is_heard_no_more(calm: Any) -> None:
         connected.socket.settimeout(0.3)
         with pytest.raises(TimeoutError):  # no kernel buffers half a gigabyte
             deque(map(connected.send, repeat(asking, 5000)), maxlen=0)
-        held = [each._transport.get_write_buffer_size() for each in calm._site.open]
+        held = [each._transport.get_write_buffer_size() for each in calm._state.open]
         assert max(held) < 1 << 20
     calm.settle()
 

@@ -294,7 +294,7 @@ def test_a_miss_names_the_nearest_and_keeps_secrets() -> None:
     asked = HttpRequest("POST", PATH, (), json.dumps({**near, "key": key}).encode(), True, True)
     miss = explain(found.index.wanted(asked, PATH), found.index)
     assert str(miss.nearest) == "tape exchange 2"
-    told = miss.body().decode()
+    told = miss.json_body().decode()
     assert key not in told
     assert json.loads(told)["error"]["type"] == "replay_miss"
     assert [each["path"] for each in json.loads(told)["differences"]] == ["key"]

@@ -293,15 +293,15 @@ def test_an_early_close_is_seen_with_its_bytes() -> None:
 
 def test_times_are_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
     delays: list[float] = []
-    from conformance.targets.replay import playing  # noqa: PLC0415
+    from conformance.targets.replay import writing  # noqa: PLC0415
 
-    write_late = playing.Player._write_late
+    write_timed = writing.AnswerWriter._write_timed
 
-    def noted(self: playing.Player, data: bytes, size: int) -> None:
+    def noted(self: writing.AnswerWriter, data: bytes, size: int) -> None:
         delays.append(size)
-        write_late(self, data, size)
+        write_timed(self, data, size)
 
-    monkeypatch.setattr(playing.Player, "_write_late", noted)
+    monkeypatch.setattr(writing.AnswerWriter, "_write_timed", noted)
     with served(exchange(ms=40.0), timing="scale:0.1") as server:
         assert answer(server.port, request()).chunks == EVENTS
     assert delays == [len(event) for event in EVENTS]
@@ -342,7 +342,7 @@ def test_small_writes_are_not_held_back() -> None:
         connection = socket.create_connection(("127.0.0.1", server.port))
         connection.sendall(request(ASKED))
         connection.recv(1)
-        (inside,) = server._site.open
+        (inside,) = server._state.open
         used = inside._transport.get_extra_info("socket")
         assert used.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         connection.close()

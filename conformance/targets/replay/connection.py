@@ -11,11 +11,10 @@ import msgspec
 
 from conformance.targets.replay.matching import Match
 from conformance.targets.replay.miss import Miss
-from conformance.targets.replay.playing import Framing, Player, framing
 from conformance.targets.replay.script import Script
 from conformance.targets.replay.seen import Outcome
-from conformance.targets.replay.site import Site
-from conformance.targets.replay.turn import Turn
+from conformance.targets.replay.state import AnsweredRequest, ServerState, rejected_request
+from conformance.targets.replay.writing import AnswerWriter, BodyEnd, body_end
 from conformance.wire.closing import ConnectionCloser
 from conformance.wire.heads import json_response, response_head
 from conformance.wire.requests import CONTINUE, HttpRequest, RequestReader, RequestRejected
@@ -23,20 +22,20 @@ from conformance.wire.requests import CONTINUE, HttpRequest, RequestReader, Requ
 _EARLY: Final = 256 * 1024  # bytes of later requests that wait while one is answered
 
 
-class Connection(asyncio.Protocol):
-    """States: reading (no player), playing, leaving (a closer)."""
+class ReplayConnection(asyncio.Protocol):
+    """States: reading (no writer), answering, leaving (a closer)."""
 
-    def __init__(self, site: Site, loop: asyncio.AbstractEventLoop) -> None:
-        self._site = site
+    def __init__(self, state: ServerState, loop: asyncio.AbstractEventLoop) -> None:
+        self._state = state
         self._loop = loop
         self._reader = self._new_reader()
         self._early = bytearray()
         self._reserved = 0
-        self._continued = False
-        self._choked = False
-        self._turn: Turn | None = None
-        self._player: Player | None = None
-        self._framing: Framing = "none"
+        self._is_continued = False
+        self._is_choked = False
+        self._answered: AnsweredRequest | None = None
+        self._writer: AnswerWriter | None = None
+        self._body_end: BodyEnd = "none"
         self._closer: ConnectionCloser | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport
@@ -48,17 +47,17 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self.number = self._site.opened(self)
+        self.number = self._state.add_connection(self)
         if self.number:
-            self._wait(self._site.limits.idle_s, self._transport.close)
+            self._set_timer(self._state.limits.idle_s, self._transport.close)
         else:
-            self._reject(RequestRejected(503, "there are too many connections"))
+            self._reject_request(RequestRejected(503, "there are too many connections"))
 
     def data_received(self, data: bytes) -> None:
         if self._closer is not None:
             return
-        if self._turn is None and not self._early and not self._choked:
-            self._feed(data)
+        if self._answered is None and not self._early and not self._is_choked:
+            self._feed_reader(data)
             return
         self._early += data
         if len(self._early) > _EARLY:
@@ -66,203 +65,205 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         """A client that says no more has left: its answer is not read to the end."""
-        if self._closer is None and self._turn is None and self._reader.begun:
-            self._reject(RequestRejected(400, "the client left in the middle of its request"))
-        self._left("client-closed")
+        if self._closer is None and self._answered is None and self._reader.begun:
+            self._reject_request(
+                RequestRejected(400, "the client left in the middle of its request")
+            )
+        self._break_off("client-closed")
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
         del exc  # a reset is one way to leave
-        self._left("client-closed")
-        self._stop_waiting()
+        self._break_off("client-closed")
+        self._cancel_timer()
         if self._closer is not None:
             self._closer.cancel()
-        self._give_back()
-        self._site.lost(self)
+        self._release_room()
+        self._state.remove_connection(self)
 
     def pause_writing(self) -> None:
-        self._choked = True
-        self._wait(self._site.limits.hold_s, self._transport.abort)
-        if self._player is not None:
-            self._player.hold()
+        self._is_choked = True
+        self._set_timer(self._state.limits.hold_s, self._transport.abort)
+        if self._writer is not None:
+            self._writer.pause()
 
     def resume_writing(self) -> None:
-        self._choked = False
-        self._stop_waiting()
-        if self._player is not None:
-            self._player.release()
+        self._is_choked = False
+        self._cancel_timer()
+        if self._writer is not None:
+            self._writer.resume()
         elif self._closer is None:
-            self._next(keeps_alive=True)
+            self._next_request(keeps_alive=True)
 
     def close(self) -> None:
         """The server stops: what was answered is delivered, what is under way breaks off."""
-        if self._turn is None:
+        if self._answered is None:
             self._transport.close()
-            self._wait(self._site.limits.close_s, self._transport.abort)
+            self._set_timer(self._state.limits.close_s, self._transport.abort)
         else:
-            self._left("server-closed")
+            self._break_off("server-closed")
             self._transport.abort()
 
     # Reading.
 
-    def _feed(self, data: bytes) -> None:
+    def _feed_reader(self, data: bytes) -> None:
         try:
-            asked = self._reader.feed(data)
-            self._hold_room()
+            request = self._reader.feed(data)
+            self._reserve_room()
         except RequestRejected as reason:
-            self._reject(reason)
+            self._reject_request(reason)
             return
-        if asked is not None:
-            self._answer(asked)
+        if request is not None:
+            self._answer_request(request)
             return
-        if self._reader.awaits_continue and not self._continued:
-            self._continued = True
+        if self._reader.awaits_continue and not self._is_continued:
+            self._is_continued = True
             self._transport.write(CONTINUE)
         if self._reader.begun:
-            self._wait_for_rest()
+            self._limit_request_time()
 
     def _new_reader(self) -> RequestReader:
-        self._timed = False
-        return RequestReader(self._site.limits.head, self._site.limits.body)
+        self._is_timed = False
+        return RequestReader(self._state.limits.head, self._state.limits.body)
 
-    def _feed_early(self) -> None:
+    def _feed_early_bytes(self) -> None:
         """What came while an answer was under way; what comes now stands behind it."""
         early, self._early = bytes(self._early), bytearray()
         if not self._transport.is_closing():
             self._transport.resume_reading()
-            self._feed(early)
+            self._feed_reader(early)
 
-    def _hold_room(self) -> None:
+    def _reserve_room(self) -> None:
         size = self._reader.size - self._reserved
-        if size and not self._site.reserve(size):
+        if size and not self._state.reserve_bytes(size):
             raise RequestRejected(503, "the bodies of all requests together are too large")
         self._reserved += size
 
-    def _give_back(self) -> None:
-        self._site.reserve(-self._reserved)
+    def _release_room(self) -> None:
+        self._state.reserve_bytes(-self._reserved)
         self._reserved = 0
 
-    def _wait_for_rest(self) -> None:
+    def _limit_request_time(self) -> None:
         """From its first byte on, a request has its time: more bytes do not start it anew."""
-        if not self._timed:
-            self._timed = True
+        if not self._is_timed:
+            self._is_timed = True
             late = RequestRejected(408, "the request did not come to its end in time")
-            self._wait(self._site.limits.request_s, partial(self._reject, late))
+            self._set_timer(self._state.limits.request_s, partial(self._reject_request, late))
 
-    def _reject(self, reason: RequestRejected) -> None:
+    def _reject_request(self, reason: RequestRejected) -> None:
         self.turns += 1
-        self._site.note(Turn.rejected(reason), self, "rejected", 0)
+        self._state.note_outcome(rejected_request(reason), self, "rejected", 0)
         fields = {"type": "replay_rejected", "message": reason.why}
         body = msgspec.json.encode({"type": "error", "error": fields})
         self._transport.write(json_response(reason.status, body, keeps_alive=False))
-        self._leave()
+        self._close_connection()
 
     # Answering.
 
-    def _answer(self, asked: HttpRequest) -> None:
-        self._stop_waiting()
+    def _answer_request(self, request: HttpRequest) -> None:
+        self._cancel_timer()
         self._early = bytearray(self._reader.rest)
         self._reader = self._new_reader()
-        self._continued = False
-        self._give_back()
+        self._is_continued = False
+        self._release_room()
         self.turns += 1
-        turn = self._turn = self._site.turn(asked)
-        if isinstance(turn.found, Miss):
-            self._refuse(turn, turn.found)
+        answered = self._answered = self._state.find_answer(request)
+        if isinstance(answered.found, Miss):
+            self._refuse_request(answered, answered.found)
         else:
-            self._play(turn, turn.found)
+            self._start_answer(answered, answered.found)
 
-    def _refuse(self, turn: Turn, miss: Miss) -> None:
-        self._note("refused", 0)
-        body = b"" if turn.asked.method == "HEAD" else miss.body()
-        self._transport.write(json_response(404, body, keeps_alive=turn.asked.keeps_alive))
-        self._next(keeps_alive=turn.asked.keeps_alive)
+    def _refuse_request(self, answered: AnsweredRequest, miss: Miss) -> None:
+        self._note_outcome("refused", 0)
+        body = b"" if answered.request.method == "HEAD" else miss.json_body()
+        self._transport.write(json_response(404, body, keeps_alive=answered.request.keeps_alive))
+        self._next_request(keeps_alive=answered.request.keeps_alive)
 
-    def _play(self, turn: Turn, match: Match) -> None:
-        asked, script = turn.asked, match.script
-        kind = framing(script, head_only=asked.method == "HEAD", http11=asked.http11)
-        self._framing = kind
-        keeps = asked.keeps_alive and kind != "close" and script.end == "whole"
-        self._player = Player(
+    def _start_answer(self, answered: AnsweredRequest, match: Match) -> None:
+        request, script = answered.request, match.script
+        how_ends = body_end(script, head_only=request.method == "HEAD", http11=request.http11)
+        self._body_end = how_ends
+        keeps = request.keeps_alive and how_ends != "close" and script.end == "whole"
+        self._writer = AnswerWriter(
             self._loop,
             self._transport,
             script,
-            note=lambda outcome: self._note(outcome, script.size),
-            done=partial(self._played, keeps_alive=keeps),
+            note=lambda outcome: self._note_outcome(outcome, script.size),
+            done=partial(self._after_answer, keeps_alive=keeps),
         )
-        self._player.start(_recorded_head(script, kind, keeps_alive=keeps), kind)
+        self._writer.start(_head_bytes(script, how_ends, keeps_alive=keeps), how_ends)
 
-    def _played(self, *, keeps_alive: bool) -> None:
-        assert self._player is not None
-        script = self._player.script
+    def _after_answer(self, *, keeps_alive: bool) -> None:
+        assert self._writer is not None
+        script = self._writer.script
         end = script.end
-        if end == "stall" and self._framing != "none":
-            self._wait(self._site.limits.hold_s, self._given_up)
-        elif end == "rst" or (end == "fin" and self._framing == "close" and script.has_head):
+        if end == "stall" and self._body_end != "none":
+            self._set_timer(self._state.limits.hold_s, self._end_stall)
+        elif end == "rst" or (end == "fin" and self._body_end == "close" and script.has_head):
             # Where closing is the end of the body, only a reset tells that it was cut.
-            self._leave(reset=True)
+            self._close_connection(reset=True)
         else:
-            self._next(keeps_alive=keeps_alive)
+            self._next_request(keeps_alive=keeps_alive)
 
-    def _given_up(self) -> None:
-        self._left("stalled")
-        self._leave()
+    def _end_stall(self) -> None:
+        self._break_off("stalled")
+        self._close_connection()
 
-    def _next(self, *, keeps_alive: bool) -> None:
-        self._turn = self._player = None
+    def _next_request(self, *, keeps_alive: bool) -> None:
+        self._answered = self._writer = None
         if not keeps_alive:
-            self._leave()
+            self._close_connection()
             return
-        if self._choked:  # who does not read its answers gets no more of them
+        if self._is_choked:  # who does not read its answers gets no more of them
             return
-        self._wait(self._site.limits.idle_s, self._transport.close)
+        self._set_timer(self._state.limits.idle_s, self._transport.close)
         if self._early:
-            self._loop.call_soon(self._feed_early)
+            self._loop.call_soon(self._feed_early_bytes)
 
     # Leaving.
 
-    def _leave(self, *, reset: bool = False) -> None:
-        self._stop_waiting()
-        self._turn = self._player = None
-        self._closer = ConnectionCloser(self._loop, self._transport, self._site.limits.hold_s)
+    def _close_connection(self, *, reset: bool = False) -> None:
+        self._cancel_timer()
+        self._answered = self._writer = None
+        self._closer = ConnectionCloser(self._loop, self._transport, self._state.limits.hold_s)
         if reset:
             self._closer.send_rst()
         else:
             self._closer.send_fin()
 
-    def _left(self, outcome: Outcome) -> None:
+    def _break_off(self, outcome: Outcome) -> None:
         """The answer ends here, if one was under way."""
-        player = self._player
-        if player is not None:
-            player.stop()
-            silent = player.script.end == "stall" and player.sent >= player.script.size
+        writer = self._writer
+        if writer is not None:
+            writer.stop()
+            silent = writer.script.end == "stall" and writer.sent >= writer.script.size
             outcome = "stalled" if silent else outcome
-        self._note(outcome, player.sent if player else 0)
-        self._turn = self._player = None
+        self._note_outcome(outcome, writer.sent if writer else 0)
+        self._answered = self._writer = None
 
-    def _note(self, outcome: Outcome, sent: int) -> None:
-        turn = self._turn
-        if turn is not None and not turn.is_noted:
-            turn.is_noted = True
-            self._site.note(turn, self, outcome, sent)
+    def _note_outcome(self, outcome: Outcome, sent: int) -> None:
+        answered = self._answered
+        if answered is not None and not answered.is_noted:
+            answered.is_noted = True
+            self._state.note_outcome(answered, self, outcome, sent)
 
-    def _wait(self, seconds: float, then: Callable[[], None]) -> None:
-        self._stop_waiting()
+    def _set_timer(self, seconds: float, then: Callable[[], None]) -> None:
+        self._cancel_timer()
         self._timer = self._loop.call_later(seconds, then)
 
-    def _stop_waiting(self) -> None:
+    def _cancel_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
 
-def _recorded_head(script: Script, framing: Framing, *, keeps_alive: bool) -> bytes:
+def _head_bytes(script: Script, body_end: BodyEnd, *, keeps_alive: bool) -> bytes:
     """The recorded head, with what frames the body on this connection."""
-    version = "1.0" if script.http == "1.0" and framing != "chunked" else "1.1"
+    version = "1.0" if script.http == "1.0" and body_end != "chunked" else "1.1"
     headers = script.headers
-    if framing == "chunked":
+    if body_end == "chunked":
         headers = (*headers, ("transfer-encoding", "chunked"))
-    elif script.length is not None and framing != "close":
+    elif script.length is not None and body_end != "close":
         headers = (*headers, ("content-length", str(script.length)))
     if not keeps_alive:
         headers = (*headers, ("connection", "close"))

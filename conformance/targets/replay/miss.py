@@ -30,7 +30,7 @@ class Miss:
     nearest: Address | None = None
     differences: tuple[Difference, ...] = ()
 
-    def body(self) -> bytes:
+    def json_body(self) -> bytes:
         """The answer instead: an error that the vendors' clients print, in JSON."""
         error = {"type": "replay_miss", "code": "replay_miss", "message": self.why, "param": None}
         nearest = asdict(self.nearest) if self.nearest else None

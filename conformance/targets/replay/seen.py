@@ -75,7 +75,7 @@ class Log:
         self._on_exchange = on_exchange
         self.count = 0
 
-    def room(self, size: int) -> bool:
+    def has_room(self, size: int) -> bool:
         """Whether a body of this size may be kept; it counts if so."""
         if size > self._left:
             return False

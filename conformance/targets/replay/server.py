@@ -10,14 +10,16 @@ from functools import partial
 from types import TracebackType
 from typing import Self
 
-from conformance.core.errors import HarnessError, UsageError
-from conformance.targets.replay.connection import Connection
+from conformance.core.errors import HarnessError
+from conformance.targets.replay.connection import ReplayConnection
 from conformance.targets.replay.matching import Index
 from conformance.targets.replay.options import Limits, ReplayOptions
 from conformance.targets.replay.routing import Mount, Routes, prefix
 from conformance.targets.replay.seen import Log, Seen
-from conformance.targets.replay.site import Site
+from conformance.targets.replay.state import ServerState
 from conformance.targets.replay.tape import Address, Entry, Source, tape, tapes
+from conformance.wire.origin import bracketed
+from conformance.wire.server import cannot_listen
 
 
 class ReplayServer:
@@ -46,7 +48,7 @@ class ReplayServer:
         self._address = (host, port)
         self._log = Log(self.limits.seen, self.limits.kept, on_exchange)
         self._routes = Routes()
-        self._site = Site(self.limits, self._log, self._routes)
+        self._state = ServerState(self.limits, self._log, self._routes)
         self._taken: Counter[str] = Counter()
         self._naming = threading.Lock()
         self._server: asyncio.Server | None = None
@@ -70,11 +72,10 @@ class ReplayServer:
         loop = self._loop = asyncio.get_running_loop()
         host, port = self._address
         try:
-            made = partial(Connection, self._site, loop)
+            made = partial(ReplayConnection, self._state, loop)
             self._server = await loop.create_server(made, host, port)
         except OSError as err:
-            reason = (err.strerror or str(err)).lower()
-            raise UsageError(f"cannot listen on {host}:{port}: {reason}") from err
+            raise cannot_listen(host, port, err) from err
         self._address = (host, self._server.sockets[0].getsockname()[1])
 
     async def close(self) -> None:
@@ -82,10 +83,10 @@ class ReplayServer:
         if self._server is None:
             return
         self._server.close()
-        for connection in tuple(self._site.open):
+        for connection in tuple(self._state.open):
             connection.close()
         await self._server.wait_closed()
-        await self._site.empty.wait()
+        await self._state.empty.wait()
         self._server = None
 
     @property
@@ -97,8 +98,7 @@ class ReplayServer:
     @property
     def url(self) -> str:
         """`http://HOST:PORT`, without a path: every recording."""
-        host = self._address[0]
-        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+        return f"http://{bracketed(self._address[0])}:{self.port}"
 
     def base_url(self, name: str = "", session: str = "") -> str:
         """The URL that reaches one recording, in a session of its own if one is named.
@@ -142,7 +142,7 @@ class ReplayServer:
     @property
     def connections(self) -> int:
         """How many connections were made."""
-        return self._site.connections
+        return self._state.connections
 
     @property
     def requests(self) -> int:
@@ -167,7 +167,7 @@ class ReplayServer:
 
     async def settled(self) -> None:
         """Waits until no answer is under way: then `seen` holds every request so far."""
-        await self._site.idle.wait()
+        await self._state.idle.wait()
 
     def _shelve(self, cassettes: Iterable[Source]) -> None:
         found = tapes(cassettes)

@@ -15,9 +15,9 @@ from conformance.targets.replay.script import End, Script, chunked
 from conformance.targets.replay.seen import Outcome
 from conformance.wire.chunked import LAST_CHUNK
 
-Framing = Literal["chunked", "length", "close", "none"]
+BodyEnd = Literal["chunked", "length", "close", "none"]
 # Milliseconds to wait before, bytes for the wire, how many of them are body.
-_Write = tuple[float, bytes, int]
+_PlannedWrite = tuple[float, bytes, int]
 
 _BURST: Final = 128
 _SOON: Final = 0.0005  # seconds; timers are no finer
@@ -25,7 +25,7 @@ _NOTHING: Final = b""
 _OUTCOMES: Final[Mapping[End, Outcome]] = {"whole": "complete", "fin": "cut", "rst": "cut"}
 
 
-def framing(script: Script, *, head_only: bool, http11: bool) -> Framing:
+def body_end(script: Script, *, head_only: bool, http11: bool) -> BodyEnd:
     """How the end of the body is told.
 
     A recorded length stays where it holds, an HTTP/1.0 answer ends by closing, as recorded, unless
@@ -42,8 +42,8 @@ def framing(script: Script, *, head_only: bool, http11: bool) -> Framing:
     return "chunked"
 
 
-class Player:
-    """Plays once.
+class AnswerWriter:
+    """Writes one answer, once.
 
     `note` is told the outcome just before the last byte is written, so whoever has read the whole
     answer finds it noted; never for a stall, which only its end makes one. `done` follows the last
@@ -53,13 +53,13 @@ class Player:
     __slots__ = (
         "_done",
         "_due",
-        "_held",
+        "_is_paused",
         "_last",
         "_loop",
         "_note",
+        "_planned_writes",
         "_timer",
         "_transport",
-        "_writes",
         "script",
         "sent",
     )
@@ -77,45 +77,45 @@ class Player:
         self._transport = transport
         self._note = note
         self._done = done
-        self._held = False
+        self._is_paused = False
         self._due = 0.0
         self._last: int | None = None
         self._timer: asyncio.Handle | None = None
-        self._writes: Iterator[_Write] = iter(())
+        self._planned_writes: Iterator[_PlannedWrite] = iter(())
         self.script = script
         self.sent = 0
 
-    def start(self, head: bytes, framing: Framing) -> None:
+    def start(self, head: bytes, body_end: BodyEnd) -> None:
         """Begins; `head` goes out first, when its time has come."""
         script = self.script
         self._due = self._loop.time()
-        if framing == "none" or (framing == "length" and script.end == "whole"):
-            self._last = 0 if framing == "none" else script.size
-        self._writes = _writes(script, head, framing)
-        self._go_on()
+        if body_end == "none" or (body_end == "length" and script.end == "whole"):
+            self._last = 0 if body_end == "none" else script.size
+        self._planned_writes = _planned_writes(script, head, body_end)
+        self._write_due()
 
-    def hold(self) -> None:
-        """The client does not read; nothing more is written until `release`."""
-        self._held = True
+    def pause(self) -> None:
+        """The client does not read; nothing more is written until `resume`."""
+        self._is_paused = True
 
-    def release(self) -> None:
-        self._held = False
+    def resume(self) -> None:
+        self._is_paused = False
         if self._timer is None:
-            self._go_on()
+            self._write_due()
 
     def stop(self) -> None:
         """Writes nothing more, and tells nobody."""
-        self._held = True
+        self._is_paused = True
         if self._timer is not None:
             self._timer.cancel()
 
-    def _go_on(self) -> None:
+    def _write_due(self) -> None:
         """Writes what is due, and waits for the time of what is not."""
         self._timer = None
         for _ in range(_BURST):
-            if self._held or self._transport.is_closing():
+            if self._is_paused or self._transport.is_closing():
                 return
-            step = next(self._writes, None)
+            step = next(self._planned_writes, None)
             if step is None:
                 self._done()
                 return
@@ -123,16 +123,16 @@ class Player:
             if ms > 0:
                 self._due += ms / 1000
                 if self._due > self._loop.time() + _SOON:
-                    self._timer = self._loop.call_at(self._due, self._write_late, data, size)
+                    self._timer = self._loop.call_at(self._due, self._write_timed, data, size)
                     return
-            self._write(data, size)
-        self._timer = self._loop.call_soon(self._go_on)
+            self._write_now(data, size)
+        self._timer = self._loop.call_soon(self._write_due)
 
-    def _write_late(self, data: bytes, size: int) -> None:
-        self._write(data, size)
-        self._go_on()
+    def _write_timed(self, data: bytes, size: int) -> None:
+        self._write_now(data, size)
+        self._write_due()
 
-    def _write(self, data: bytes, size: int) -> None:
+    def _write_now(self, data: bytes, size: int) -> None:
         self.sent += size
         if data is LAST_CHUNK or data is _NOTHING or self.sent == self._last:
             self._last = None
@@ -141,20 +141,20 @@ class Player:
             self._transport.write(data)
 
 
-def _writes(script: Script, head: bytes, framing: Framing) -> Iterator[_Write]:
+def _planned_writes(script: Script, head: bytes, body_end: BodyEnd) -> Iterator[_PlannedWrite]:
     if script.has_head:
         yield script.head_ms, head, 0
-    if framing == "none":
+    if body_end == "none":
         return
-    if framing == "chunked":
+    if body_end == "chunked":
         yield from script.framed or chunked(script.pieces())
     else:
         for ms, data in script.pieces():
             yield ms, data, len(data)
     if script.end == "whole":
-        if framing == "chunked":
+        if body_end == "chunked":
             yield script.end_ms, LAST_CHUNK, 0
-        elif framing == "close":
+        elif body_end == "close":
             yield script.end_ms, _NOTHING, 0
     elif script.end != "stall":
         yield script.end_ms, _NOTHING, 0

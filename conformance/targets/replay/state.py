@@ -1,0 +1,131 @@
+"""What all connections of a replay server share: recordings, bounds, and the log."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from conformance.cassette import Redactor
+from conformance.targets.replay.matching import Match
+from conformance.targets.replay.miss import Miss, explain
+from conformance.targets.replay.options import Limits
+from conformance.targets.replay.routing import Routes
+from conformance.targets.replay.seen import Log, Outcome, Seen, shown_headers
+from conformance.wire.requests import HttpRequest, RequestRejected
+
+if TYPE_CHECKING:
+    from conformance.targets.replay.connection import ReplayConnection
+
+
+@dataclass(slots=True)
+class AnsweredRequest:
+    """A request, where it led, what answers it, and when it came.
+
+    `path` is what was asked below the prefix of `name` and `session`; `began` is monotonic time in
+    seconds, 0 for what never became a request.
+    """
+
+    request: HttpRequest
+    name: str
+    session: str
+    path: str
+    found: Match | Miss
+    status: int
+    began: float
+    is_noted: bool = False
+
+
+def rejected_request(reason: RequestRejected) -> AnsweredRequest:
+    """What stands for bytes that are no request."""
+    nothing = HttpRequest("", "", (), b"")
+    return AnsweredRequest(nothing, "", "", "", Miss(reason.why), reason.status, 0.0)
+
+
+class ServerState:
+    """`idle` is set while no answer is under way, `empty` while no connection is open."""
+
+    def __init__(self, limits: Limits, log: Log, routes: Routes) -> None:
+        self.limits = limits
+        self.connections = 0
+        self.open: set[ReplayConnection] = set()
+        self.idle = asyncio.Event()
+        self.idle.set()
+        self.empty = asyncio.Event()
+        self.empty.set()
+        self._log = log
+        self._routes = routes
+        self._held = 0
+        self._active = 0
+
+    def add_connection(self, connection: ReplayConnection) -> int:
+        """Its number from 1, or 0 if there are too many."""
+        self.open.add(connection)
+        self.empty.clear()
+        self.connections += 1
+        return self.connections if len(self.open) <= self.limits.connections else 0
+
+    def remove_connection(self, connection: ReplayConnection) -> None:
+        self.open.discard(connection)
+        if not self.open:
+            self.empty.set()
+
+    def reserve_bytes(self, size: int) -> bool:
+        """Whether there is room for so many more bytes of requests; negative gives back."""
+        if self._held + size > self.limits.requests:
+            return False
+        self._held += size
+        return True
+
+    def find_answer(self, request: HttpRequest) -> AnsweredRequest:
+        """The request, and what answers it."""
+        self._active += 1
+        self.idle.clear()
+        began = time.monotonic()
+        route = self._routes.route(request.target)
+        if isinstance(route, Miss):
+            return AnsweredRequest(request, "", "", request.target, route, 404, began)
+        index = route.shelf.index
+        wanted = index.wanted(request, route.rest)
+        found = route.shelf.take(wanted) or explain(wanted, index)
+        status = found.script.status if isinstance(found, Match) else 404
+        return AnsweredRequest(request, route.name, route.session, route.rest, found, status, began)
+
+    def note_outcome(
+        self, answered: AnsweredRequest, connection: ReplayConnection, outcome: Outcome, sent: int
+    ) -> None:
+        """The request is over; `sent` counts bytes of the answer's body."""
+        seen = self._seen_request(answered, connection, outcome, sent)
+        if answered.began:
+            self._active -= 1
+        try:
+            self._log.add(seen)
+        finally:  # the callback is the caller's, and may fail
+            if not self._active:
+                self.idle.set()
+
+    def _seen_request(
+        self, answered: AnsweredRequest, connection: ReplayConnection, outcome: Outcome, sent: int
+    ) -> Seen:
+        request, found, path = answered.request, answered.found, answered.path
+        match = found if isinstance(found, Match) else None
+        return Seen(
+            number=self._log.count + 1,
+            connection=connection.number,
+            turn=connection.turns,
+            method=request.method,
+            name=answered.name,
+            session=answered.session,
+            path=Redactor().path(path) if "?" in path else path,
+            headers=shown_headers(request.headers),
+            body=request.body if self._log.has_room(len(request.body)) else b"",
+            exchange=match.entry.address if match else None,
+            times=match.times if match else 0,
+            status=answered.status,
+            sent=sent,
+            size=match.script.whole if match else 0,
+            outcome=outcome,
+            why="" if isinstance(found, Match) else found.why,
+            ms=(time.monotonic() - answered.began) * 1000 if answered.began else 0.0,
+        )
