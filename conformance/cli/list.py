@@ -16,6 +16,7 @@ from conformance.cli.table import Row, cell, table
 from conformance.cli.terminal import put
 from conformance.core.errors import UsageError
 from conformance.dialects import NAMES, SUPPORTED
+from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
 from conformance.profiles.profile import available, load_profile
 from conformance.systems import find_system, names
@@ -72,15 +73,15 @@ def command(
 
 
 def _rules(extra: Iterable[str]) -> Iterable[Row]:
-    for suite in load_suites(tuple(extra)):
-        for rule in suite.rules:
-            yield {
-                "id": rule.id,
-                "level": str(rule.level),
-                "dialect": rule.dialect,
-                "says": rule.says,
-                "since": rule.since,
-            }
+    rules = [rule for suite in load_suites(tuple(extra)) for rule in suite.rules]
+    for rule in rules if extra else (*rules, *ADDED_RULES.values()):
+        yield {
+            "id": rule.id,
+            "level": str(rule.level),
+            "dialect": rule.dialect,
+            "says": rule.says,
+            "since": rule.since,
+        }
 
 
 def _suites(extra: Iterable[str]) -> Iterable[Row]:

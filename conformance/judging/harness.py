@@ -35,7 +35,7 @@ def _rule(name: str, says: str, source: Mapping[str, str], hint: str, level: Lev
         "0.1.0",
         Never(()),
         {},
-        Place(__file__),
+        Place("added by a run"),
         hint=hint,
     )
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.core.errors import SpecError, UsageError
+from conformance.judging.result import StreamResult
+from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
 from conformance.profiles.profile import Profile, find
 from conformance.rules.model import Rule, Suite
@@ -34,6 +36,8 @@ class Bound:
 class Rulebook:
     """The rules of one run. `globs` narrow them by id, `as_of` to those of a version or older.
 
+    Rules that a run adds stay, whatever the globs say of suites: without them a server that falls
+    silent would look green. A glob that fits some of them leaves those and no other.
     `notes` are sentences about what was left out.
     """
 
@@ -42,6 +46,7 @@ class Rulebook:
     ) -> None:
         self.suites = tuple(suites)
         selected = _selected(self.suites, globs)
+        self._added = frozenset(rule for rule in ADDED_RULES if _fits(rule, globs))
         self.rules = selected if as_of is None else _until(selected, as_of)
         self.notes = _left_out(len(selected) - len(self.rules), as_of)
         self._bound: dict[tuple[str, str, str], Bound] = {}
@@ -52,6 +57,19 @@ class Rulebook:
         cls, suites: Sequence[str] = (), globs: Sequence[str] = (), as_of: str | None = None
     ) -> Rulebook:
         return cls(load_suites(suites), globs, as_of)
+
+    def narrowed(self, result: StreamResult) -> StreamResult:
+        """The result without added rules that nobody chose, where some were chosen."""
+        out = ADDED_RULES.keys() - self._added if self._added else frozenset()
+        if out.isdisjoint(result.verdicts):
+            return result
+        return replace(
+            result,
+            verdicts={rule: v for rule, v in result.verdicts.items() if rule not in out},
+            reasons={rule: why for rule, why in result.reasons.items() if rule not in out},
+            findings=tuple(each for each in result.findings if each.rule not in out),
+            changes=tuple(each for each in result.changes if each.rule not in out),
+        )
 
     def profile(self, name: str, dialect: str, folders: tuple[Path, ...] = ()) -> Profile:
         """The profile of that name, read once for all recordings of the run."""
@@ -70,15 +88,17 @@ class Rulebook:
         return found
 
 
+def _fits(rule: str, globs: Sequence[str]) -> bool:
+    return any(fnmatchcase(rule, glob) for glob in globs)
+
+
 def _selected(suites: tuple[Suite, ...], globs: Sequence[str]) -> tuple[Rule, ...]:
     every = tuple(rule for suite in suites for rule in suite.rules)
+    known = [*(rule.id for rule in every), *ADDED_RULES]
     for glob in globs:
-        if not any(fnmatchcase(rule.id, glob) for rule in every):
-            hint = nearest(glob, [rule.id for rule in every])
-            raise UsageError(f"no rule matches {glob!r}", hint=hint)
-    if not globs:
-        return every
-    return tuple(rule for rule in every if any(fnmatchcase(rule.id, glob) for glob in globs))
+        if not any(fnmatchcase(rule, glob) for rule in known):
+            raise UsageError(f"no rule matches {glob!r}", hint=nearest(glob, known))
+    return tuple(rule for rule in every if not globs or _fits(rule.id, globs))
 
 
 def _until(rules: tuple[Rule, ...], as_of: str) -> tuple[Rule, ...]:

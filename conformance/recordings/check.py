@@ -107,7 +107,7 @@ def check_recording(
     target = target_of(recording)
     hops = {each.number: each.hop for each in recording.exchanges}
     results = [
-        replace(_located(recording, r), target=target, hop=hops[r.exchange])
+        replace(_located(recording, rulebook.narrowed(r)), target=target, hop=hops[r.exchange])
         for r in (each.result for each in judged)
     ]
     results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))

@@ -69,7 +69,11 @@ def _judged_recordings(runs: Sequence[ApiRun]) -> Iterator[tuple[Recording, list
 def _streams(run: ApiRun) -> list[StreamResult]:
     options = run.target.options
     results = [each for kept in run.kept.values() for each in kept.results]
-    results = with_foreign_text(run) if options.repeat > 1 else results
+    results = (
+        [run.target.rulebook.narrowed(each) for each in with_foreign_text(run)]
+        if options.repeat > 1
+        else results
+    )
     if options.save is not None:
         return results
     return [_without_lines(each) for each in results]

@@ -255,7 +255,7 @@ def result(
     judging: Judging, exchange: Exchange, made: Verdicts, notes: tuple[str, ...] = ()
 ) -> StreamResult:
     """The line in the report for one exchange, over all its replays."""
-    return StreamResult(
+    stream = StreamResult(
         file=judging.setting.file,
         exchange=exchange.number,
         dialect=judging.dialect.name,
@@ -270,6 +270,7 @@ def result(
         reasons={rule: why for rule, why in made.reasons.items() if rule in made.verdicts},
         notes=notes,
     )
+    return judging.rulebook.narrowed(stream)
 
 
 _CONTENT: Final = frozenset(
