@@ -15,15 +15,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from . import chat, messages, responses
+from . import chat, messages, ollama, responses
 from .defects import Defect, hooked
 from .fields import Fields, decoded
 from .models import entry, listed
 from .plan import Plan
-from .refusal import Refusal, anthropic_error, openai_error
-from .sending import JSON, Body, EventStream
+from .refusal import Refusal, anthropic_error, ollama_error, openai_error
+from .sending import EVENT_STREAM, JSON, JSON_LINES, Body, EventStream
 from .service import Service
-from .wire import Wire, encoded, framed
+from .wire import Wire, encoded, framed, lined
 
 Planner = Callable[[Service, Fields, Headers], Plan]
 Envelope = Callable[[Refusal], Mapping[str, Any]]
@@ -37,6 +37,9 @@ def application(service: Service) -> Starlette:
             _posting("/v1/chat/completions", _answering(service, chat.plan, _openai)),
             _posting("/v1/responses", _answering(service, responses.plan, _openai)),
             _posting("/v1/messages", _answering(service, messages.plan, _anthropic)),
+            _posting("/api/chat", _answering(service, ollama.plan, _ollama)),
+            _posting("/api/show", _describing(service)),
+            Route("/api/tags", _reading(service, lambda _: ollama.tags(service))),
             Route("/v1/models", _reading(service, lambda _: listed(service))),
             Route("/v1/models/{model:path}", _reading(service, lambda at: entry(service, at))),
             Route("/health", _health),
@@ -72,18 +75,31 @@ def _answer(plan: Plan, defect: Defect | None) -> ASGIApp:
         wires = hooked(wires, defect.wires, plan.scene)
     if plan.whole is not None:
         return Body(wires, plan.whole)
-    frames = _frames(wires, with_lines=plan.event_lines)
+    frames = _frames(wires, plan)
     if defect is not None and defect.frames is not None:
         frames = hooked(frames, defect.frames, plan.scene)
-    return EventStream(frames)
+    return EventStream(frames, JSON_LINES if plan.framing == "lines" else EVENT_STREAM)
 
 
-async def _frames(
-    wires: AsyncGenerator[Wire, None], *, with_lines: bool
-) -> AsyncGenerator[bytes, None]:
+async def _frames(wires: AsyncGenerator[Wire, None], plan: Plan) -> AsyncGenerator[bytes, None]:
+    is_lines, with_lines = plan.framing == "lines", plan.event_lines
     async with aclosing(wires):
         async for wire in wires:
-            yield framed(wire, with_lines=with_lines)
+            yield lined(wire) if is_lines else framed(wire, with_lines=with_lines)
+
+
+def _describing(service: Service) -> Endpoint:
+    """The endpoint that says what a model can do."""
+
+    async def endpoint(request: Request) -> ASGIApp:
+        try:
+            check_key(service.settings.api_key, request.headers)
+            fields = decoded(await read(request, service.settings.max_body))
+            return _json(ollama.shown(service, fields))
+        except Refusal as refusal:
+            return _json(_ollama(refusal), refusal.status)
+
+    return endpoint
 
 
 def _reading(service: Service, look_up: Callable[[str], Mapping[str, Any]]) -> Endpoint:
@@ -117,8 +133,9 @@ async def _broken(request: Request, error: Exception) -> Response:
 
 
 def _said(request: Request, refusal: Refusal) -> Response:
-    is_messages = request.url.path.startswith("/v1/messages")
-    envelope = _anthropic if is_messages else _openai
+    envelopes = {"/v1/messages": _anthropic, "/api/": _ollama}
+    path = request.url.path
+    envelope = next((each for at, each in envelopes.items() if path.startswith(at)), _openai)
     return _json(envelope(refusal), refusal.status)
 
 
@@ -158,3 +175,7 @@ def _openai(refusal: Refusal) -> Mapping[str, Any]:
 
 def _anthropic(refusal: Refusal) -> Mapping[str, Any]:
     return anthropic_error(refusal.message, status=refusal.status)
+
+
+def _ollama(refusal: Refusal) -> Mapping[str, Any]:
+    return ollama_error(refusal.message)

@@ -42,6 +42,11 @@ def openai_error(
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
+def ollama_error(message: str) -> dict[str, Any]:
+    """The envelope of Ollama's native API."""
+    return {"error": message}
+
+
 def anthropic_error(message: str, *, status: int = 500) -> dict[str, Any]:
     """The envelope of Messages."""
     kind = _ANTHROPIC_TYPES.get(status, "invalid_request_error")

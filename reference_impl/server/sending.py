@@ -21,6 +21,7 @@ from .wire import Wire, encoded
 
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 JSON: Final = "application/json"
+JSON_LINES: Final = "application/x-ndjson"
 MOST_WAITING: Final = 1024 * 1024  # bytes of one stream
 Result = TypeVar("Result")
 
@@ -64,14 +65,17 @@ class Outbox:
 
 
 class EventStream:
-    """A stream of server-sent events; `frames` are their bytes."""
+    """A stream of server-sent events, or of lines; `frames` are their bytes."""
 
-    def __init__(self, frames: AsyncGenerator[bytes, None]) -> None:
+    def __init__(
+        self, frames: AsyncGenerator[bytes, None], content_type: str = EVENT_STREAM
+    ) -> None:
         self._frames = frames
+        self._content_type = content_type
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         del scope
-        await send(_head(200, {"content-type": EVENT_STREAM, "cache-control": "no-cache"}))
+        await send(_head(200, {"content-type": self._content_type, "cache-control": "no-cache"}))
         await _unless_gone(receive, self._deliver(send))
 
     async def _deliver(self, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""What goes out: one value per server-sent event, and its bytes.
+"""What goes out: one value per server-sent event or line, and its bytes.
 
 A projection makes `Wire` values; nothing but this module knows how they are framed.
 """
@@ -37,3 +37,8 @@ def framed(wire: Wire, *, with_lines: bool = True) -> bytes:
     if wire.event and with_lines:
         return b"event: %b\ndata: %b\n\n" % (wire.event.encode(), data)
     return b"data: %b\n\n" % data
+
+
+def lined(wire: Wire) -> bytes:
+    """The payload as one line of JSON."""
+    return b"%b\n" % encoded(wire.data)
