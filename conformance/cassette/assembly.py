@@ -132,7 +132,7 @@ class Draft:
             hop=record.hop,
             after=record.after,
             seen=self.seen,
-            asked=record.asked,
+            user_choices=record.asked if record.user_choices is None else record.user_choices,
         )
 
     def _close_chunk(self) -> None:

@@ -45,7 +45,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     role: str = ""
     hop: Literal["upstream", "downstream", ""] = ""
     after: _Number | None = None
-    asked: dict[str, Any] | None = None
+    user_choices: dict[str, Any] | None = None
+    asked: dict[str, Any] | None = None  # the old word for `user_choices`, still read
     chunks: _Count | None = None
     bytes: _Count | None = None
     sha256: str | None = None

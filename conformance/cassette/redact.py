@@ -141,7 +141,9 @@ class Redactor:
             response=exchange.response and self.response(exchange.response),
             chunks=self._chunks(exchange.chunks),
             seen=None if seen is None else tuple(self.value(list(seen))),
-            asked=None if exchange.asked is None else self.value(dict(exchange.asked)),
+            user_choices=None
+            if exchange.user_choices is None
+            else self.value(dict(exchange.user_choices)),
         )
 
     def request(self, request: Request) -> Request:

@@ -109,7 +109,7 @@ class Writer:
         role: str = "",
         hop: str = "",
         after: int | None = None,
-        asked: Mapping[str, Any] | None = None,
+        user_choices: Mapping[str, Any] | None = None,
     ) -> int:
         """Opens an exchange and returns its number. None: the request was not recorded."""
         number = exchange or max(self._accounts, default=0) + 1
@@ -120,7 +120,7 @@ class Writer:
         own = dialect if dialect != self._dialect else None
         facts = {"dialect": own, "scenario": scenario, "role": role, "hop": hop, "after": after}
         known = {key: value for key, value in facts.items() if value}
-        chosen = {} if asked is None else {"asked": asked}
+        chosen = {} if user_choices is None else {"user_choices": user_choices}
         fields = _request_fields(request)
         self._line({"request": fields, "exchange": number, **known, **chosen})
         return number
@@ -204,7 +204,7 @@ class Writer:
             role=exchange.role,
             hop=exchange.hop,
             after=exchange.after,
-            asked=exchange.asked,
+            user_choices=exchange.user_choices,
         )
         if exchange.response is not None or exchange.chunks:
             self.response(exchange.response, ms=times.head)

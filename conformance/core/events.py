@@ -149,8 +149,8 @@ class Exchange:
 
     `request` is None where it was not recorded. `chunks` are the response body. `seen` holds what
     a client under test reported (harness objects, unchanged), None where there was no client.
-    `asked` is what that client's user chose: model, effort, summary, history, include_thinking, as
-    far as they were chosen; None where it is not known.
+    `user_choices` is what that client's user chose: model, effort, summary, history,
+    include_thinking, as far as they were chosen; None where it is not known.
     """
 
     number: int = 1
@@ -164,7 +164,7 @@ class Exchange:
     hop: str = ""
     after: int | None = None
     seen: tuple[Mapping[str, Any], ...] | None = None
-    asked: Mapping[str, Any] | None = None
+    user_choices: Mapping[str, Any] | None = None
     name: str = field(default="")
 
 

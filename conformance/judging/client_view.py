@@ -92,7 +92,7 @@ class ClientView(View):
             hop=exchange.hop,
             reported=True,
             declared=setting.declared,
-            choice=exchange.asked,
+            user_choices=exchange.user_choices,
         )
         super().__init__(setting, exchange, evidence)
 

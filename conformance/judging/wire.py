@@ -83,5 +83,5 @@ def _evidence(setting: Setting, exchange: Exchange, reader: Reader) -> Evidence:
         hop=exchange.hop,
         reported=exchange.seen is not None,
         declared=setting.declared,
-        choice=exchange.asked,
+        user_choices=exchange.user_choices,
     )

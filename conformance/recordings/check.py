@@ -129,7 +129,9 @@ def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Itera
         if scenario is not None:
             scenario.next()
         elif exchange is recording.exchanges[0] and setting.bound.scenario.plans:
-            evidence = Evidence(exchange.request, exchange.response, choice=exchange.asked)
+            evidence = Evidence(
+                exchange.request, exchange.response, user_choices=exchange.user_choices
+            )
             scenario = Scenario(setting.bound, evidence)
         judged = check_wire(
             setting,

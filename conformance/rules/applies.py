@@ -9,7 +9,7 @@ from typing import Any, Literal
 from conformance.core.events import Request, Response
 from conformance.rules.model import Compare, Rule, Side, Timing
 from conformance.rules.paths import MISSING, Getter, getter
-from conformance.rules.patterns import CHOICE, REQUEST, UNASKED, Test, compile_value, references
+from conformance.rules.patterns import CHOICES, REQUEST, UNASKED, Test, compile_value, references
 from conformance.rules.verdicts import Verdict
 
 Fidelity = Literal["bytes", "text", "events"]
@@ -35,7 +35,7 @@ class Evidence:
     hop: str = ""
     reported: bool = False
     declared: frozenset[str] | None = None
-    choice: Mapping[str, Any] | None = None
+    user_choices: Mapping[str, Any] | None = None
 
     def is_side(self, side: Side) -> bool:
         """Whether a comparison takes something from this exchange, seen in this view."""
@@ -56,7 +56,7 @@ class Evidence:
 
     def chosen(self, path: str) -> Any:
         """What the user of the client chose at `path`, or MISSING."""
-        return MISSING if self.choice is None else getter(path)(self.choice)
+        return MISSING if self.user_choices is None else getter(path)(self.user_choices)
 
     def head(self) -> Mapping[str, Any]:
         if self.request is None:
@@ -151,7 +151,7 @@ class Terms:
     def _refused_by_choice(self, evidence: Evidence) -> Refusal | None:
         if not self.choosing:
             return None
-        if evidence.choice is None:
+        if evidence.user_choices is None:
             return Verdict.UNTESTABLE, "what the user of the client chose was not recorded"
         for path, test in self.choice:
             if not test(evidence.chosen(path), {}, evidence):
@@ -195,9 +195,11 @@ def terms(rule: Rule, knobs: Mapping[str, Any]) -> Terms:
     response = tuple(
         (path, getter(path), compile_value(v, knobs)) for path, v in rule.applies.response
     )
-    choice = tuple((path, compile_value(v, knobs)) for path, v in rule.applies.asked)
-    choosing = bool(choice or _named(rule, CHOICE))
-    lacks, echoed = tuple(_lacks(rule)), _named(rule, REQUEST)
+    choice = tuple((path, compile_value(v, knobs)) for path, v in rule.applies.user_choices)
+    choosing = bool(choice) or any(name.startswith(CHOICES) for name in _references(rule))
+    lacks = tuple(_lacks(rule))
+    named = sorted(name for name in _references(rule) if name.startswith(REQUEST))
+    echoed = tuple(name.removeprefix(REQUEST) for name in named)
     bound = request or response or choosing or lacks or echoed
     free = not bound and rule.view == "wire" and not isinstance(rule.form, Compare)
     neutral = all(alias.layer == "semantic" for alias in rule.aliases.values())
@@ -221,11 +223,10 @@ def _lacks(rule: Rule) -> Iterator[Lack]:
         yield lambda e: not e.clock, "no clock was recorded"
 
 
-def _named(rule: Rule, prefix: str) -> tuple[str, ...]:
-    """Paths below `$request.` or `$asked.` that the patterns of its events compare with."""
+def _references(rule: Rule) -> set[str]:
+    """Every `$name` that the patterns of its events compare with."""
     patterns = [v for alias in rule.aliases.values() for _, v in alias.conditions]
-    wanted = sorted({name for pattern in patterns for name in references(pattern)})
-    return tuple(n.removeprefix(prefix) for n in wanted if n.startswith(prefix))
+    return {name for pattern in patterns for name in references(pattern)}
 
 
 def _recorded(evidence: Evidence, path: str) -> bool:

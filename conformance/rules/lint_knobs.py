@@ -9,7 +9,7 @@ from typing import Any, Final
 from conformance.rules.lint_texts import Fault
 from conformance.rules.model import Fold, Rule
 from conformance.rules.node import Node, nearest, shown
-from conformance.rules.patterns import CHOICE, REQUEST, references, same
+from conformance.rules.patterns import CHOICES, REQUEST, references, same
 
 PROMISE: Final = "promises."
 _HINTED: Final = re.compile(r"\bknobs? ([a-z][a-z0-9_]*)")
@@ -22,12 +22,12 @@ def knobs_read(rule: Rule) -> frozenset[str]:
     patterns = [alias.type for alias in rule.aliases.values()]
     patterns += [value for alias in rule.aliases.values() for _, value in alias.conditions]
     applies = rule.applies
-    patterns += [value for _, value in (*applies.request, *applies.response, *applies.asked)]
+    patterns += [value for _, value in (*applies.request, *applies.response, *applies.user_choices)]
     if isinstance(rule.form, Fold):
         patterns += [rule.form.minus, rule.form.lacks, rule.form.at_least]
     patterns += [getattr(rule.form, name, None) for name in ("schema", "start")]
     named = frozenset[str]().union(*(references(pattern) for pattern in patterns))
-    return frozenset(name for name in named if not name.startswith((REQUEST, CHOICE)))
+    return frozenset(name for name in named if not name.startswith((REQUEST, *CHOICES)))
 
 
 def knob_faults(rule: Rule, node: Node, declared: Knobs) -> Iterator[Fault]:

@@ -16,6 +16,9 @@ from conformance.rules.node import Node
 from conformance.rules.patterns import PatternError, probe
 from conformance.rules.verdicts import Level
 
+OLD_KEY: Final = "asked"
+"""The old word for `user_choices` in `applies`, read for one version."""
+
 SUITE_KEYS: Final = frozenset({"suite", "title", "dialect", "events", "rules"})
 RULE_KEYS: Final = frozenset(
     {
@@ -124,12 +127,14 @@ def _source(node: Node) -> tuple[Mapping[str, str], ...]:
 def _applies(node: Node | None) -> Applies:
     if node is None:
         return Applies()
-    entries = node.mapping({"request", "response", "profile", "asked", "view"})
+    entries = node.mapping({"request", "response", "profile", "user_choices", OLD_KEY, "view"})
+    if OLD_KEY in entries and "user_choices" in entries:
+        raise node.key(OLD_KEY).error(f"{OLD_KEY!r} is the old word for 'user_choices'")
     return Applies(
         request=_conditions(entries.get("request")),
         response=_conditions(entries.get("response")),
         profile=_conditions(entries.get("profile")),
-        asked=_conditions(entries.get("asked")),
+        user_choices=_conditions(entries.get("user_choices") or entries.get(OLD_KEY)),
         view=chosen(entries["view"], VIEWS) if "view" in entries else "wire",
     )
 

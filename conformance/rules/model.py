@@ -168,7 +168,7 @@ class Applies:
     request: tuple[tuple[str, Any], ...] = ()
     response: tuple[tuple[str, Any], ...] = ()
     profile: tuple[tuple[str, Any], ...] = ()
-    asked: tuple[tuple[str, Any], ...] = ()
+    user_choices: tuple[tuple[str, Any], ...] = ()
     view: Literal["wire", "client"] = "wire"
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from conformance.core.events import SEMANTIC_EVENTS, TRANSPORT_EVENTS, Layer, Vocabulary
 from conformance.rules.model import Alias
 from conformance.rules.node import Node, nearest
-from conformance.rules.patterns import CHOICE, REQUEST, PatternError, probe, references
+from conformance.rules.patterns import CHOICES, REQUEST, PatternError, probe, references
 
 LAYERS: Final[tuple[Layer, ...]] = ("transport", "wire", "semantic")
 
@@ -82,7 +82,7 @@ class Names:
     def _layer(self, node: Node, kind: object, stated: Node | None) -> Layer:
         if isinstance(kind, Mapping):
             self._pattern(node)
-            if any(name.startswith((REQUEST, CHOICE)) for name in references(kind)):
+            if any(name.startswith((REQUEST, *CHOICES)) for name in references(kind)):
                 # Which rules an event wakes is worked out once for all exchanges.
                 raise node.error("a type cannot depend on the request")
             chosen = stated.one_of(LAYERS) if stated else "wire"

@@ -2,8 +2,8 @@
 
 A value pattern is a constant, a list (one of), a JSON Schema, `{field: path}` (equal to another
 field of the same event), `{above: ...}` (a greater number), `{not: ...}` or `{absent: true}`.
-`$knob` stands for a profile's value, `$request.path` for what was asked, `$asked.path` for what
-the user of a client chose; `$$x` is the text `$x`.
+`$knob` stands for a profile's value, `$request.path` for what was asked, `$user_choices.path` for
+what the user of a client chose; `$$x` is the text `$x`.
 
 Rule 1: only `absent` and `not` hold for a value that is not there; null is there.
 Rule 2: `not` is plain negation. Where absence is another rule's business, write
@@ -25,11 +25,13 @@ from conformance.rules.paths import MISSING, getter
 
 SPECIAL: Final = frozenset({"field", "above", "not", "absent"})
 REQUEST: Final = "request."
-CHOICE: Final = "asked."
+OLD_CHOICES: Final = "asked."
+CHOICES: Final = ("user_choices.", OLD_CHOICES)
+"""What begins a reference to what a client's user chose; the old word is read for one version."""
 
 
 class Asked(Protocol):
-    """Where `$request.path` and `$asked.path` are looked up."""
+    """Where `$request.path` and `$user_choices.path` are looked up."""
 
     def asked(self, path: str) -> Any:
         """The value at `path` of the request, or of the response's echo of it, or MISSING."""
@@ -113,13 +115,13 @@ def _reference(text: str, knobs: Mapping[str, Any]) -> Test:
 
 def is_of_exchange(text: str) -> bool:
     """Whether a `$name` stands for something of the exchange rather than for a knob."""
-    return text.startswith((f"${REQUEST}", f"${CHOICE}"))
+    return text.removeprefix("$").startswith((REQUEST, *CHOICES))
 
 
 def _looked_up(text: str) -> Callable[[Asked], Any]:
     name = text.removeprefix("$")
-    if name.startswith(CHOICE):
-        path = name.removeprefix(CHOICE)
+    if name.startswith(CHOICES):
+        path = name.partition(".")[2]
         return lambda asked: asked.chosen(path)
     path = name.removeprefix(REQUEST)
     return lambda asked: asked.asked(path)

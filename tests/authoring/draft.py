@@ -99,7 +99,7 @@ class Draft:
             hop=self.hop,
             after=self.after,
             seen=self.seen,
-            asked=self.chosen,
+            user_choices=self.chosen,
         )
 
     def _request(self) -> Request:

@@ -172,9 +172,9 @@ BAD = {
     "chunks": (OPENED + b'{"end":"eof","chunks":1}\n', "4: the end states 1 chunks"),
     "hash": (OPENED + b'{"end":"eof","sha256":"00"}\n', "4: the end states another sha256"),
     "type of text": (OPENED + b'{"text":1}\n', "4: expected `str`, got `int` at `text`"),
-    "type of asked": (
-        HEADER + b'{"request":{},"asked":[]}\n',
-        "2: expected `object | null`, got `array` at `asked`",
+    "type of user_choices": (
+        HEADER + b'{"request":{},"user_choices":[]}\n',
+        "2: expected `object | null`, got `array` at `user_choices`",
     ),
     "type of seen": (OPENED + b'{"seen":[1]}\n', "4: expected `object`, got `int` at `seen[0]`"),
     "type of headers": (HEADER + b'{"request":{"headers":{}}}\n', "2: expected `array`"),

@@ -116,7 +116,7 @@ def test_equal_secrets_get_equal_stand_ins_wherever_they_stand() -> None:
         request=Request(json={"input": [{"encrypted_content": BLOB}]}),
         chunks=(Chunk(wire.encode()),),
         seen=({"type": "thinking.opaque", "kind": "encrypted", "data": BLOB},),
-        asked={"encrypted_content": BLOB},
+        user_choices={"encrypted_content": BLOB},
     )
     clean = Redactor().exchange(exchange)
     found = re.findall(r'"encrypted_content":"([^"]*)"', clean.chunks[0].data.decode())
@@ -124,7 +124,7 @@ def test_equal_secrets_get_equal_stand_ins_wherever_they_stand() -> None:
     assert clean.seen is not None
     assert clean.request.json["input"][0]["encrypted_content"] == found[0]
     assert clean.seen[0]["data"] == found[0]
-    assert clean.asked == {"encrypted_content": found[0]}
+    assert clean.user_choices == {"encrypted_content": found[0]}
     assert found[0] != found[1][:-1]
     assert BLOB not in str(clean)
 

@@ -27,7 +27,7 @@ FULL = Exchange(
     hop="upstream",
     after=1,
     seen=({"type": "thinking.start"},),
-    asked={"model": "m", "effort": "low", "include_thinking": True},
+    user_choices={"model": "m", "effort": "low", "include_thinking": True},
 )
 HEADER = Header(
     origin="imported",
@@ -70,8 +70,8 @@ def test_everything_written_is_valid(tmp_path: Path, seal: bool) -> None:
         {"end": "boredom"},
         {"request": {"headers": {}}},
         {"request": {}, "exchange": 0},
-        {"request": {}, "asked": []},
-        {"request": {}, "asked": {"effort": 3}},
+        {"request": {}, "user_choices": []},
+        {"request": {}, "user_choices": {"effort": 3}},
         {"seen": [1]},
         {"redactions": [{"rule": "x"}]},
     ],

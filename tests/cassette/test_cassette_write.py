@@ -63,7 +63,7 @@ EXCHANGES = st.builds(
     hop=st.sampled_from(["", "upstream", "downstream"]),
     after=st.none() | st.integers(1, 99),
     seen=st.none() | st.lists(st.dictionaries(TEXT, JSON, max_size=2), max_size=2).map(tuple),
-    asked=st.none() | st.dictionaries(TEXT, JSON, max_size=2),
+    user_choices=st.none() | st.dictionaries(TEXT, JSON, max_size=2),
 )
 COMMON = settings(
     max_examples=80,
@@ -75,7 +75,12 @@ COMMON = settings(
 def numbered(found: list[Exchange]) -> tuple[Exchange, ...]:
     fields = ("request", "response", "chunks", "end", "dialect", "scenario", "role", "hop", "after")
     return tuple(
-        Exchange(number=n, seen=one.seen, asked=one.asked, **{f: getattr(one, f) for f in fields})
+        Exchange(
+            number=n,
+            seen=one.seen,
+            user_choices=one.user_choices,
+            **{f: getattr(one, f) for f in fields},
+        )
         for n, one in enumerate(found, 1)
     )
 

@@ -59,7 +59,7 @@ def evidence_of(said: Mapping[str, Any]) -> Evidence:
         clock=said.get("clock", False),
         view=said.get("view", "wire"),
         echo=lambda: echo,
-        choice=said.get("asked"),
+        user_choices=said.get("user_choices"),
     )
 
 

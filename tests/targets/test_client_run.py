@@ -186,7 +186,7 @@ def test_requests_that_are_saved_are_judged_alike_without_the_client(tmp_path: P
     assert kept(again) == {rule for rule in kept(outcome.report) if rule.startswith("effort/")}
     assert again.findings == ()
     assert "effort/chat/sent" in kept(again)
-    asked = [each.asked for each in open_recording(saved).exchanges]
+    asked = [each.user_choices for each in open_recording(saved).exchanges]
     assert {"model": "gpt-5", "effort": "low"} in asked
 
 

@@ -247,7 +247,7 @@ def asked(
         hop="",
         scenario="",
         seen=None,
-        asked=chosen,
+        user_choices=chosen,
     )
 
 

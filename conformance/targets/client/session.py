@@ -222,7 +222,7 @@ class Session:
             if is_rich and visit.seen is not None:
                 edited.add(dialect)
             # The request is the recording's own: nobody of this client's users chose it.
-            watched.append(replace(exchange, seen=visit.seen, asked=None))
+            watched.append(replace(exchange, seen=visit.seen, user_choices=None))
         if self.options.save and watched:
             self._save(recording, watched)
         return visited

@@ -189,7 +189,7 @@ def _roles(*, is_first: bool, calls: bool) -> list[tuple[str, str]]:
 def _turns(
     exchange: Exchange, request: Request, roles: tuple[str, str], choice: Mapping[str, Any]
 ) -> list[Exchange]:
-    before = replace(exchange, role=roles[0], hop="", asked=choice)
+    before = replace(exchange, role=roles[0], hop="", user_choices=choice)
     return [before, asked(request, exchange.number + 1, roles[1], exchange, choice)]
 
 

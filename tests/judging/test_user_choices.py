@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -47,7 +48,7 @@ def recorded(name: str) -> tuple[Setting, tuple[Exchange, ...]]:
 def test_both_ways_agree_on_what_was_chosen(name: str) -> None:
     setting, exchanges = recorded(name)
     for exchange in exchanges:
-        assert exchange.asked is not None
+        assert exchange.user_choices is not None
         view = WireView(setting, exchange)
         for data, ms in clocked(exchange.chunks):
             view.feed(data, ms)
@@ -62,11 +63,20 @@ def verdict(setting: Setting, exchange: Exchange) -> Verdict:
 def test_a_promise_is_untestable_where_the_choice_was_not_recorded() -> None:
     setting, (_, low, *_) = recorded("openai.chat/reference-client/levels")
     assert verdict(setting, low) is Verdict.PASS
-    assert verdict(setting, replace(low, asked=None)) is Verdict.UNTESTABLE
+    assert verdict(setting, replace(low, user_choices=None)) is Verdict.UNTESTABLE
 
 
 def test_nobody_is_held_to_what_the_profile_does_not_promise() -> None:
     setting, (_, low, *_) = recorded("openai.chat/reference-client/levels")
     strict = find("strict", "openai.chat")
     plain = replace(setting, profile=strict, bound=rulebook().bound(strict))
-    assert verdict(plain, replace(low, asked=None)) is Verdict.NOT_APPLICABLE
+    assert verdict(plain, replace(low, user_choices=None)) is Verdict.NOT_APPLICABLE
+
+
+def test_the_old_word_in_a_cassette_is_still_read(tmp_path: Path) -> None:
+    source = shipped.cassettes() / f"{CHOSEN[0]}.cassette.jsonl"
+    text = source.read_text(encoding="utf-8")
+    old = tmp_path / source.name
+    old.write_text(text.replace('"user_choices":', '"asked":'), encoding="utf-8")
+    assert old.read_text(encoding="utf-8") != text
+    assert open_recording(old).exchanges == open_recording(source).exchanges
