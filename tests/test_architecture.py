@@ -15,7 +15,7 @@ REFERENCE = ROOT / "reference_impl"
 # Lowest first. Inside a floor a module imports only what stands to its left.
 FLOORS = (
     ("schemas", "core"),
-    ("rules", "dialects", "cassette"),
+    ("rules", "editing", "dialects", "cassette"),
     ("profiles", "identify"),
     ("judging", "evidence", "recordings"),
     ("mutate", "linting", "baseline", "diff", "scenarios", "systems", "report"),

@@ -18,9 +18,9 @@ from conformance.core.events import Chunk, Exchange, Request
 from conformance.diff import Change, compare
 from conformance.diff.fields import Fields
 from conformance.diff.order import Order, edits
+from conformance.editing.operator import make_mutants
 from conformance.judging.rulebook import Rulebook
-from conformance.mutate import OPERATORS, base
-from conformance.mutate.operator import mutants
+from conformance.mutate import OPERATORS, open_base
 
 ROOT = shipped.cassettes()
 DEMO = ROOT / "openai.responses/demo/summary.cassette.jsonl"
@@ -246,9 +246,9 @@ def test_a_file_beside_a_folder_is_refused(tmp_path: Path) -> None:
 def test_deltas_may_be_cut_otherwise(source: Path, operator: str, tmp_path: Path) -> None:
     made = next(each for each in OPERATORS if each.name == operator)
     assert made.must == "pass"
-    origin = base(source)
+    origin = open_base(source)
     (stream,) = origin.streams()
-    tried = list(mutants(made, stream, most=3))
+    tried = list(make_mutants(made, stream, most=3))
     assert tried
     for number, mutant in enumerate(tried):
         target = tmp_path / f"{number}.cassette.jsonl"

@@ -11,19 +11,19 @@ from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING
 from conformance.cli.options import DialectOption, ProfileOption
 from conformance.cli.terminal import progress, put
 from conformance.core.errors import UsageError
+from conformance.editing.operator import Operator
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate import (
     OPERATORS,
-    base,
-    matrix,
-    named,
-    printed,
-    save,
+    find_operators,
+    format_matrix,
+    judge_matrix,
+    judge_mutants,
+    open_base,
     shipped_bases,
     shipped_mutants,
-    tried,
+    write_mutant,
 )
-from conformance.mutate.operator import Operator
 from conformance.report.printable import visible
 
 
@@ -49,7 +49,7 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
     profile: ProfileOption = None,
 ) -> None:
     """Put known defects into a recording and tell which rules find them."""
-    wanted = tuple(each for glob in operator or () for each in named(glob)) or OPERATORS
+    wanted = tuple(each for glob in operator or () for each in find_operators(glob)) or OPERATORS
     if with_matrix == (file is not None):
         raise UsageError("expected either a recording or --matrix")
     if file is None:
@@ -62,8 +62,8 @@ def _matrix(format_: str) -> None:
     if format_ not in ("text", "markdown", "json"):
         raise UsageError(f"format must be text, markdown or json, got {format_!r}")
     with progress("judging mutants of the shipped recordings ..."):
-        found = matrix(shipped_bases(), shipped_mutants())
-    put(printed(found, format_))
+        found = judge_matrix(shipped_bases(), shipped_mutants())
+    put(format_matrix(found, format_))
     raise typer.Exit(CONFORMS if found.is_sound else FINDINGS)
 
 
@@ -75,10 +75,12 @@ def _mutants(
     profile: str | None,
 ) -> None:
     found = False
-    for one in tried(base(file, dialect=dialect, profile=profile), operators, Rulebook.load()):
+    for one in judge_mutants(
+        open_base(file, dialect=dialect, profile=profile), operators, Rulebook.load()
+    ):
         found = True
         rules = ", ".join(one.rules) or "no new finding"
-        where = f" -> {save(one, output)}" if output is not None else ""
+        where = f" -> {write_mutant(one, output)}" if output is not None else ""
         put(visible(f"{one.mutant.name} ({one.mutant.must}): {rules}{where}"))
     if not found:
         raise typer.Exit(NOTHING)

@@ -67,7 +67,8 @@ class Dialect:
 
     `recognises` looks at one decoded payload and says whether it is ours. `columns` gives what a
     payload of deltas may differ in from the next one, or None; reading one frame that holds the
-    joined text of many must leave the reader as reading the many does.
+    joined text of many must leave the reader as reading the many does. `mutation` names the module
+    that has a `MUTATION`: few who load a dialect edit its streams.
     """
 
     name: str
@@ -78,3 +79,4 @@ class Dialect:
     endpoint: Endpoint | None = None
     models: ModelListing | None = None
     request: RequestForm | None = None
+    mutation: str = ""

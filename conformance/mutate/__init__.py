@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-from conformance.mutate.bases import Base, base, shipped_bases, shipped_mutants
-from conformance.mutate.catalogue import OPERATORS, named
-from conformance.mutate.client import DEFECTS, Defect, client_mutants
-from conformance.mutate.matrix import Matrix, Trial, matrix
-from conformance.mutate.operator import FAMILIES, Mutant, Operator, mutants
-from conformance.mutate.printed import faults, printed, summary
-from conformance.mutate.stream import Piece, Stream, taken_apart
-from conformance.mutate.written import Tried, save, tried
+from conformance.editing.operator import FAMILIES, Mutant, Operator, make_mutants
+from conformance.mutate.base_recordings import (
+    BaseRecording,
+    JudgedMutant,
+    judge_mutants,
+    open_base,
+    shipped_bases,
+    shipped_mutants,
+    write_mutant,
+)
+from conformance.mutate.catalogue import OPERATORS, find_operators
+from conformance.mutate.client_defects import DEFECTS, ClientDefect, client_mutants
+from conformance.mutate.matrix import Matrix, Trial, judge_matrix
+from conformance.mutate.matrix_report import format_matrix, matrix_faults, matrix_summary
+from conformance.mutate.stream import take_apart
 
 __all__ = [
     "DEFECTS",
     "FAMILIES",
     "OPERATORS",
-    "Base",
-    "Defect",
+    "BaseRecording",
+    "ClientDefect",
+    "JudgedMutant",
     "Matrix",
     "Mutant",
     "Operator",
-    "Piece",
-    "Stream",
     "Trial",
-    "Tried",
-    "base",
     "client_mutants",
-    "faults",
-    "matrix",
-    "mutants",
-    "named",
-    "printed",
-    "save",
+    "find_operators",
+    "format_matrix",
+    "judge_matrix",
+    "judge_mutants",
+    "make_mutants",
+    "matrix_faults",
+    "matrix_summary",
+    "open_base",
     "shipped_bases",
     "shipped_mutants",
-    "summary",
-    "taken_apart",
-    "tried",
+    "take_apart",
+    "write_mutant",
 ]

@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Final
 
 from conformance.core.errors import UsageError
-from conformance.mutate.asked import ASKED
-from conformance.mutate.boundary import BOUNDARY
-from conformance.mutate.chat_lifecycle import CHAT_LIFECYCLE
+from conformance.dialects import SUPPORTED
+from conformance.editing.operator import FAMILIES, Operator
+from conformance.mutate.chunks import CHUNKS
 from conformance.mutate.endings import ENDINGS
+from conformance.mutate.events import EVENTS
 from conformance.mutate.framing import FRAMING
-from conformance.mutate.indices import INDICES
-from conformance.mutate.lifecycle import LIFECYCLE
-from conformance.mutate.messages import BLOCKS
-from conformance.mutate.naming import NAMING
-from conformance.mutate.opaque import OPAQUE
-from conformance.mutate.operator import Operator
-from conformance.mutate.outcome import OUTCOME
-from conformance.mutate.tools import TOOLS
+from conformance.mutate.markers import MARKERS
+from conformance.mutate.stream import mutation_of
+from conformance.mutate.texts import TEXTS
 from conformance.rules.node import nearest
 
-OPERATORS: Final[tuple[Operator, ...]] = (
-    *FRAMING,
-    *BOUNDARY,
-    *LIFECYCLE,
-    *CHAT_LIFECYCLE,
-    *BLOCKS,
-    *INDICES,
-    *OPAQUE,
-    *OUTCOME,
-    *NAMING,
-    *TOOLS,
-    *ENDINGS,
-    *ASKED,
+
+def _family_and_number(operator: Operator) -> tuple[int, int]:
+    digits = re.match(r"[A-Z](\d+)", operator.name)
+    return [*FAMILIES].index(operator.family), int(digits[1]) if digits else 0
+
+
+OPERATORS: Final[tuple[Operator, ...]] = tuple(
+    sorted(
+        (
+            *(*FRAMING, *MARKERS, *EVENTS, *CHUNKS, *TEXTS, *ENDINGS),
+            *(
+                replace(operator, dialect=name)
+                for name in SUPPORTED
+                for operator in mutation_of(name).operators
+            ),
+        ),
+        key=_family_and_number,
+    )
 )
 
 
-def named(glob: str) -> tuple[Operator, ...]:
+def find_operators(glob: str) -> tuple[Operator, ...]:
     """Operators whose name fits. Raises UsageError where none does."""
     found = tuple(each for each in OPERATORS if fnmatchcase(each.name, glob))
     if not found:

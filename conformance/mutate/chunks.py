@@ -1,70 +1,350 @@
-"""Chat Completions chunks as edits need them: who finishes, who has the role, who counts."""
+"""Operators on chunks: pieces of one message, whose whole no event states."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Final
 
-from conformance.core.json_values import cut_at, value_at
-from conformance.mutate.stream import Piece, Stream
+from conformance.core.json_values import cut_at, put_at
+from conformance.editing.chunks import (
+    chunk_layout,
+    finish_places,
+    message_at,
+    message_places,
+    plain_places,
+    repeats_role,
+    write_chunk,
+)
+from conformance.editing.deltas import delta_groups, delta_places, find_deltas, joined_text
+from conformance.editing.edits import double_piece, double_stream, drop_piece
+from conformance.editing.layout import Delta, TextKind
+from conformance.editing.operator import Edit, Operator
+from conformance.editing.stream import Stream
+from conformance.mutate.texts import ENOUGH, is_long_run, make_cumulative
 
-CHOICE = ("choices", 0)
-DELTA = (*CHOICE, "delta")
+_UNKNOWN_WHOLE: Final = "no chunk states the whole text, so this is another good stream"
 
 
-def chunks(stream: Stream) -> list[int]:
-    """Places of chunks."""
+def _only_deltas(stream: Stream, kind: TextKind) -> list[Delta]:
+    """Deltas of a kind in chunks that hold no text of another kind, no role and no end."""
+    every, free = find_deltas(stream), set(plain_places(stream))
+    kinds: dict[int, set[str]] = {}
+    for each in every:
+        kinds.setdefault(each.place, set()).add(each.kind)
     return [
-        n
-        for n, piece in stream.events()
-        if piece.kind == "event" and isinstance(value_at(piece.payload, "choices"), list)
+        each
+        for each in every
+        if kinds[each.place] == {kind} and each.place in free and not _has_role(stream, each.place)
     ]
 
 
-def with_choice(stream: Stream) -> list[int]:
-    """Places of chunks that have a choice with a delta."""
-    return [n for n in chunks(stream) if isinstance(stream.value_at(n, *DELTA), dict)]
+def _has_role(stream: Stream, place: int) -> bool:
+    return bool(message_at(stream, place, "role")) and not repeats_role(stream)
 
 
-def finishes(stream: Stream) -> list[int]:
-    """Places of chunks with a finish reason."""
-    return [n for n in chunks(stream) if stream.value_at(n, *CHOICE, "finish_reason")]
+def _text_chunks(stream: Stream) -> list[int]:
+    kinds: tuple[TextKind, ...] = ("thinking", "text")
+    return [each.place for kind in kinds for each in _only_deltas(stream, kind)]
 
 
-def usages(stream: Stream) -> list[int]:
-    """Places of chunks that count tokens."""
-    return [n for n in chunks(stream) if isinstance(stream.value_at(n, "usage"), dict)]
+def _first_role(stream: Stream) -> list[int]:
+    return [n for n in message_places(stream) if message_at(stream, n, "role")][:1]
 
 
-def tools(stream: Stream) -> list[int]:
-    """Places of chunks with a fragment of a tool call."""
-    return [n for n in chunks(stream) if stream.list_at(n, *DELTA, "tool_calls")]
+def _drop_roles(stream: Stream, _site: int) -> Stream:
+    for place in message_places(stream):
+        stream = stream.without_value(place, (*chunk_layout(stream).message, "role"))
+    return stream
 
 
-def plain(stream: Stream) -> list[int]:
-    """Places of chunks that say something and neither finish nor count."""
-    ends = {*finishes(stream), *usages(stream)}
-    return [n for n in with_choice(stream) if n not in ends]
+def _delay_role(stream: Stream, site: int) -> Stream | None:
+    """The role comes after the first chunk that says something."""
+    following = next((n for n in _text_chunks(stream) if n > site), None)
+    if following is None or site in delta_places(stream):
+        return None
+    return stream.move(site, following + 1)
 
 
-def repeats_role(stream: Stream) -> bool:
-    """Whether more than one chunk of a choice carries the role."""
-    choices = [stream.value_at(n, *CHOICE) for n in with_choice(stream)]
-    indices = [value_at(choice, "index") for choice in choices if value_at(choice, "delta", "role")]
-    return len(set(indices)) < len(indices)
+def _repeat_role(stream: Stream, site: int) -> Stream:
+    return stream.with_value(site, (*chunk_layout(stream).message, "role"), "assistant")
 
 
-def said(stream: Stream, place: int, delta: dict[str, Any], **more: Any) -> Piece:
-    """A chunk as the one at `place` is written, with another delta and nothing else."""
-    sample = stream.pieces[place]
-    role = value_at(sample.payload, *DELTA, "role")
-    held = {"role": role} if role and repeats_role(stream) else {}
-    choice = {**value_at(sample.payload, *CHOICE), "delta": {**held, **delta}}
-    if "finish_reason" in choice:
-        choice["finish_reason"] = None
-    return sample.saying({**cut_at(sample.payload, ("usage",)), "choices": [{**choice, **more}]})
+def _long_runs(stream: Stream) -> list[int]:
+    groups = delta_groups(stream, "thinking", "text") if stream.layout.chunk else []
+    return [n for n, group in enumerate(groups) if is_long_run(group)]
 
 
-def without_choices(stream: Stream, place: int, **more: Any) -> Piece:
-    """A chunk as the one at `place` is written, with no choice."""
-    sample = stream.pieces[place]
-    return sample.saying({**cut_at(sample.payload, ("usage",)), "choices": [], **more})
+def _add_empty_texts(stream: Stream, _site: int) -> Stream:
+    """Every chunk with thinking has empty text, and the other way round."""
+    layout = chunk_layout(stream)
+    for each in (*_only_deltas(stream, "thinking"), *_only_deltas(stream, "text")):
+        key = layout.text if each.kind == "thinking" else layout.thinking[0]
+        if message_at(stream, each.place, key) is None:
+            stream = stream.with_value(each.place, (*layout.message, key), "")
+    return stream
+
+
+def _boundaries(stream: Stream) -> list[int]:
+    """Places of the first text after thinking, where thinking stands right before it."""
+    thoughts = {(each.place + 1, each.choice) for each in _only_deltas(stream, "thinking")}
+    texts = _only_deltas(stream, "text")
+    return [each.place for each in texts if (each.place, each.choice) in thoughts]
+
+
+def _separate_boundaries(stream: Stream) -> list[int]:
+    """As `_boundaries`, where thinking has a field of its own."""
+    return [n for n in _boundaries(stream) if _thinking_key(stream, n - 1)]
+
+
+def _thinking_key(stream: Stream, place: int) -> str:
+    """The key whose string is the thinking of a chunk; empty where there is none."""
+    message = message_at(stream, place) or {}
+    found = (key for key in chunk_layout(stream).thinking if isinstance(message.get(key), str))
+    return next((key for key in found if message[key]), "")
+
+
+def _combine_chunks(stream: Stream, site: int) -> Stream:
+    layout = chunk_layout(stream)
+    text = message_at(stream, site, layout.text)
+    message = {**message_at(stream, site - 1), layout.text: text}
+    return stream.with_value(site, layout.message, message).without(site - 1)
+
+
+def _move_thinking(stream: Stream, site: int) -> Stream:
+    return stream.move(site - 1, site + 1)
+
+
+def _add_after_finish(kind: TextKind, text: str) -> Edit:
+    def edit(stream: Stream, site: int) -> Stream:
+        layout = chunk_layout(stream)
+        path = next((each.paths[0] for each in find_deltas(stream, kind)), ())
+        key = path[-1] if len(path) == len(layout.message) + 1 else layout.text
+        return stream.insert(site + 1, write_chunk(stream, site, {str(key): text}))
+
+    return edit
+
+
+def _last_finish(stream: Stream) -> list[int]:
+    return finish_places(stream)[-1:]
+
+
+def _speaking_finish(stream: Stream) -> list[int]:
+    """The last finish of a stream that says something."""
+    return _last_finish(stream) if find_deltas(stream, "text", "thinking") else []
+
+
+def _drop_thinking(stream: Stream, _site: int) -> Stream:
+    return stream.without(*(each.place for each in _only_deltas(stream, "thinking")))
+
+
+def _has_thinking(stream: Stream) -> list[int]:
+    return [0] if _only_deltas(stream, "thinking") else []
+
+
+def _finish_again(stream: Stream, site: int) -> Stream:
+    layout = chunk_layout(stream)
+    role = message_at(stream, site, "role")
+    payload = cut_at(stream.pieces[site].payload, layout.usage)
+    again = put_at(payload, layout.message, {"role": role} if role else {})
+    return stream.insert(site + 1, stream.pieces[site].with_payload(again))
+
+
+def _drop_finishes(stream: Stream, _site: int) -> Stream:
+    for place in finish_places(stream):
+        stream = stream.with_value(place, chunk_layout(stream).finish, None)
+    return stream
+
+
+def _misname_reason(stream: Stream, site: int) -> Stream:
+    return stream.with_value(site, chunk_layout(stream).finish, "eos_token")
+
+
+def _later_chunks(stream: Stream) -> list[int]:
+    return [n for n in plain_places(stream) if n > min(message_places(stream))]
+
+
+def _add_empty_chunk(stream: Stream, site: int) -> Stream:
+    return stream.insert(site, write_chunk(stream, site, {}))
+
+
+def _only_thinking(stream: Stream) -> list[int]:
+    """The finish of a stream that has thinking and no text."""
+    is_enough = len(joined_text(stream, "thinking")) >= ENOUGH and not find_deltas(stream, "text")
+    return finish_places(stream)[:1] if is_enough else []
+
+
+def _send_as_text(stream: Stream, site: int) -> Stream:
+    message = {chunk_layout(stream).text: joined_text(stream, "thinking")}
+    return stream.insert(site, write_chunk(stream, site, message))
+
+
+def _thinking_chunks(stream: Stream) -> list[int]:
+    """Chunks whose thinking stands in a field of its own."""
+    return [n for n in message_places(stream) if _thinking_key(stream, n)]
+
+
+def _rename_thinking(stream: Stream, _site: int) -> Stream:
+    for place in _thinking_chunks(stream):
+        known = _thinking_key(stream, place)
+        message = message_at(stream, place)
+        renamed = {("thoughts" if key == known else key): message[key] for key in message}
+        stream = stream.with_value(place, chunk_layout(stream).message, renamed)
+    return stream
+
+
+def _textless_chunks(stream: Stream) -> list[int]:
+    """Chunks whose text is absent, null or empty, and which say something else."""
+    found = [n for n in plain_places(stream) if message_at(stream, n)]
+    return [n for n in found if not message_at(stream, n, chunk_layout(stream).text)]
+
+
+def _with_text_key(stream: Stream) -> list[int]:
+    key = chunk_layout(stream).text if stream.layout.chunk else ""
+    return [n for n in _textless_chunks(stream) if key in message_at(stream, n)]
+
+
+def _spell_no_text(value: str | None) -> Edit:
+    """Another way to say that a chunk has no visible text."""
+
+    def edit(stream: Stream, site: int) -> Stream:
+        layout = chunk_layout(stream)
+        return stream.with_value(site, (*layout.message, layout.text), value)
+
+    return edit
+
+
+def _drop_text_key(stream: Stream, site: int) -> Stream:
+    layout = chunk_layout(stream)
+    return stream.without_value(site, (*layout.message, layout.text))
+
+
+def _visible_chunks(stream: Stream) -> list[int]:
+    return delta_places(stream, "text") if stream.layout.chunk else []
+
+
+def _mistype_text(stream: Stream, site: int) -> Stream:
+    layout = chunk_layout(stream)
+    key = _thinking_key(stream, site) or layout.text
+    return stream.with_value(site, (*layout.message, key), 7)
+
+
+CHUNKS: Final = (
+    Operator("X1-no-role", "No chunk has the role.", _first_role, _drop_roles),
+    Operator("X1-role-late", "The role comes after the first text.", _first_role, _delay_role),
+    Operator("X3-role-again", "A later chunk repeats the role.", _text_chunks, _repeat_role),
+    Operator(
+        "X5-text-after-finish",
+        "Text comes after the finish.",
+        _speaking_finish,
+        _add_after_finish("text", "More."),
+    ),
+    Operator(
+        "X5-thinking-after-finish",
+        "Thinking comes after the finish.",
+        _speaking_finish,
+        _add_after_finish("thinking", "Hm."),
+    ),
+    Operator(
+        "X6-doubled-chunk",
+        "A chunk with text or thinking is sent twice.",
+        _text_chunks,
+        double_piece,
+        "either",
+        _UNKNOWN_WHOLE,
+    ),
+    Operator(
+        "X14-lost-chunk",
+        "A chunk with text or thinking is lost.",
+        _text_chunks,
+        drop_piece,
+        "either",
+        _UNKNOWN_WHOLE,
+    ),
+    Operator(
+        "X14-no-thinking",
+        "All thinking is lost.",
+        _has_thinking,
+        _drop_thinking,
+        "either",
+        "a model may answer without thinking; a scenario that asks for it says more",
+    ),
+    Operator(
+        "X7-running-total", "Deltas repeat the whole text so far.", _long_runs, make_cumulative
+    ),
+    Operator("X8-two-streams", "The stream is sent twice.", _first_role, double_stream),
+    Operator(
+        "X10-flip-flop",
+        "Each chunk has an empty text of the other kind.",
+        _text_chunks,
+        _add_empty_texts,
+        "pass",
+        most=1,
+    ),
+    Operator(
+        "X11-combined",
+        "The last thinking and the first text share a chunk.",
+        _separate_boundaries,
+        _combine_chunks,
+    ),
+    Operator(
+        "X15-thinking-after-text",
+        "Thinking comes after the first text.",
+        _boundaries,
+        _move_thinking,
+    ),
+    Operator("U3-finish-twice", "A choice finishes twice.", _last_finish, _finish_again),
+    Operator("U4-no-finish", "A choice does not finish.", _last_finish, _drop_finishes),
+    Operator(
+        "U10-unknown-reason", "The finish reason is no known one.", finish_places, _misname_reason
+    ),
+    Operator(
+        "U12-empty-delta",
+        "A chunk with an empty delta comes in between.",
+        _later_chunks,
+        _add_empty_chunk,
+        "pass",
+    ),
+    Operator(
+        "N2-renamed-field",
+        "Thinking stands in a field that nobody knows.",
+        lambda stream: _thinking_chunks(stream)[:1],
+        _rename_thinking,
+        "either",
+        "an unknown field says nothing, and a model may answer without thinking",
+    ),
+    Operator(
+        "N3-content-null",
+        "Content is null where there is none.",
+        _textless_chunks,
+        _spell_no_text(None),
+        "pass",
+    ),
+    Operator(
+        "N3-content-empty",
+        "Content is empty where there is none.",
+        _textless_chunks,
+        _spell_no_text(""),
+        "pass",
+    ),
+    Operator(
+        "N3-content-absent",
+        "Content is left out where there is none.",
+        _with_text_key,
+        _drop_text_key,
+        "pass",
+    ),
+    Operator(
+        "N9-text-is-number", "A text of a delta is a number.", _thinking_chunks, _mistype_text
+    ),
+    Operator(
+        "N9-content-is-number",
+        "The content of a delta is a number.",
+        _visible_chunks,
+        _mistype_text,
+    ),
+    Operator(
+        "E2-cut-thinking-as-text",
+        "Thinking that was cut off is sent again as text.",
+        _only_thinking,
+        _send_as_text,
+    ),
+)

@@ -16,14 +16,14 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 from zlib import crc32
 
+from conformance.editing.operator import Mutant, Operator, make_mutants
+from conformance.editing.stream import Stream
 from conformance.judging.rulebook import Rulebook
-from conformance.mutate.bases import Base, Judgement
+from conformance.mutate.allowances import Allowance, load_allowances
+from conformance.mutate.base_recordings import BaseRecording, RuleOutcomes
 from conformance.mutate.catalogue import OPERATORS
-from conformance.mutate.client import DEFECTS, client_mutants
-from conformance.mutate.derived import Ground
-from conformance.mutate.legal import Allowance, load
-from conformance.mutate.operator import Mutant, Operator, mutants
-from conformance.mutate.stream import Stream
+from conformance.mutate.client_defects import DEFECTS, client_mutants
+from conformance.mutate.rule_mutants import RuledStream
 from conformance.rules.plans import Plan
 
 # Bases on which one rule is tried to be violated; more of them seldom help.
@@ -99,7 +99,7 @@ class Matrix:
         return Counter(rule for trial in mine for rule in trial.killers)
 
 
-class _Trials:
+class _MatrixRun:
     """Judges mutants one after the other, with one rulebook."""
 
     def __init__(self, rulebook: Rulebook, allowances: Sequence[Allowance]) -> None:
@@ -109,28 +109,30 @@ class _Trials:
         self.tries: Counter[str] = Counter()  # bases on which a rule was tried
         self.defects: Counter[str] = Counter()  # mutants of a defect or operator
 
-    def of(self, base: Base, operators: Operators, seed: int) -> Iterator[Trial]:
+    def base_trials(self, base: BaseRecording, operators: Operators, seed: int) -> Iterator[Trial]:
         """Mutants of the operators, or of the defects of clients where a client reported."""
         for stream in base.streams():
             if base.has_client:
-                yield from self._judged(base, base, stream, client_mutants(stream.exchange))
+                yield from self._judge_mutants(base, base, stream, client_mutants(stream.exchange))
             else:
-                yield from self._judged(base, base, stream, _made(base, stream, operators, seed))
+                yield from self._judge_mutants(
+                    base, base, stream, _half_of_mutants(base, stream, operators, seed)
+                )
 
-    def of_clients(self, bases: Iterable[Base]) -> Iterator[Trial]:
+    def client_trials(self, bases: Iterable[BaseRecording]) -> Iterator[Trial]:
         """Defects of clients on reports of streams that nobody watched, a few of each defect."""
         for base in bases:
             wanted = [each for each in DEFECTS if self.defects[each.name] < _TRIES]
             if wanted and not base.has_client:
-                watched = base.watched(self.rulebook)
+                watched = base.with_client_view(self.rulebook)
                 for stream in watched.streams():
                     made = client_mutants(stream.exchange, wanted)
-                    yield from self._judged(base, watched, stream, made)
+                    yield from self._judge_mutants(base, watched, stream, made)
 
-    def _judged(
-        self, named: Base, base: Base, stream: Stream, made: Iterable[Mutant]
+    def _judge_mutants(
+        self, named: BaseRecording, base: BaseRecording, stream: Stream, made: Iterable[Mutant]
     ) -> Iterator[Trial]:
-        plain, profile = base.judged(self.rulebook), named.profile(stream)
+        plain, profile = base.judge(self.rulebook), named.profile(stream)
         for mutant in made:
             self.defects[mutant.operator] += 1
             allowed = [
@@ -138,56 +140,60 @@ class _Trials:
                 for n, each in enumerate(self.allowances)
                 if each.covers(mutant.operator, named.name, profile)
             ]
-            judged = base.judged(self.rulebook, mutant.exchange)
-            yield self._trial(named, mutant, plain, judged, allowed)
+            judged = base.judge(self.rulebook, mutant.exchange)
+            yield self._judge_trial(named, mutant, plain, judged, allowed)
 
-    def _trial(
+    def _judge_trial(
         self,
-        base: Base,
+        base: BaseRecording,
         mutant: Mutant,
-        plain: Judgement,
-        judged: Judgement,
+        plain: RuleOutcomes,
+        judged: RuleOutcomes,
         allowed: Sequence[tuple[int, Allowance]],
     ) -> Trial:
         killers = judged.killed_by - plain.killed_by
         new = judged.failing - plain.failing
-        outcome, reason = _outcome(mutant, killers, new), ""
+        outcome, reason = _trial_outcome(mutant, killers, new), ""
         if outcome in _LIVING and allowed:
             number, allowance = allowed[0]
             self.used.add(number)
             outcome, reason = ("gap" if allowance.missing else "allowed"), allowance.reason
         return Trial(mutant.operator, base.name, mutant.name, outcome, killers, new, reason)
 
-    def is_used(self, allowance: Allowance, bases: Sequence[Base], every: Operators) -> bool:
+    def is_used(
+        self, allowance: Allowance, bases: Sequence[BaseRecording], every: Operators
+    ) -> bool:
         """Whether it covers a living mutant among those that the matrix left out."""
         for base in bases:
             fitting = [each for each in every if allowance.fits(each.name, base.name)]
             for stream in base.streams() if fitting and not base.has_client else ():
                 if not allowance.allows(base.profile(stream)):
                     continue
-                plain = base.judged(self.rulebook)
-                made = (m for each in fitting for m in mutants(each, stream, most=_ALL))
+                plain = base.judge(self.rulebook)
+                made = (m for each in fitting for m in make_mutants(each, stream, most=_ALL))
                 for mutant in made:
-                    judged = base.judged(self.rulebook, mutant.exchange)
-                    if self._trial(base, mutant, plain, judged, ()).outcome in _LIVING:
+                    judged = base.judge(self.rulebook, mutant.exchange)
+                    if self._judge_trial(base, mutant, plain, judged, ()).outcome in _LIVING:
                         return True
         return False
 
-    def of_rules(self, base: Base) -> Iterator[Trial]:
+    def rule_trials(self, base: BaseRecording) -> Iterator[Trial]:
         """Mutants derived from rules that the base keeps and that nothing has violated yet."""
-        plain = base.judged(self.rulebook)
+        plain = base.judge(self.rulebook)
         for stream in base.streams():
             profile = base.profile(stream)
-            ground = Ground.of(stream, profile)
+            ruled = RuledStream.of(stream, profile)
             for plan in self.rulebook.bound(profile).rules.plans:
                 if plan.rule.id in plain.passing and self.tries[plan.rule.id] < _TRIES:
-                    yield from self._of_rule(base, plain, ground, plan)
+                    yield from self._violate_rule(base, plain, ruled, plan)
 
-    def _of_rule(self, base: Base, plain: Judgement, ground: Ground, plan: Plan) -> Iterator[Trial]:
+    def _violate_rule(
+        self, base: BaseRecording, plain: RuleOutcomes, ruled: RuledStream, plan: Plan
+    ) -> Iterator[Trial]:
         self.tries[plan.rule.id] += 1
-        for mutant in ground.mutants(plan):
-            trial = self._trial(
-                base, mutant, plain, base.judged(self.rulebook, mutant.exchange), ()
+        for mutant in ruled.mutants(plan):
+            trial = self._judge_trial(
+                base, mutant, plain, base.judge(self.rulebook, mutant.exchange), ()
             )
             yield trial
             if plan.rule.id in trial.new:
@@ -195,7 +201,9 @@ class _Trials:
                 return
 
 
-def _made(base: Base, stream: Stream, operators: Sequence[Operator], seed: int) -> Iterator[Mutant]:
+def _half_of_mutants(
+    base: BaseRecording, stream: Stream, operators: Sequence[Operator], seed: int
+) -> Iterator[Mutant]:
     """Half of an operator's mutants, at places that differ from base to base.
 
     What must pass depends little on the stream: each such operator takes every other base. Base
@@ -205,10 +213,10 @@ def _made(base: Base, stream: Stream, operators: Sequence[Operator], seed: int) 
         name = crc32(f"{base.name} {operator.name}".encode())
         if operator.must != "pass" or name % 2:
             most = max(1, operator.most // 2)
-            yield from mutants(operator, stream, seed=seed + name % 97, most=most)
+            yield from make_mutants(operator, stream, seed=seed + name % 97, most=most)
 
 
-def _outcome(mutant: Mutant, killers: frozenset[str], new: frozenset[str]) -> Outcome:
+def _trial_outcome(mutant: Mutant, killers: frozenset[str], new: frozenset[str]) -> Outcome:
     if mutant.must == "pass":
         return "alarm" if new else "passed"
     if mutant.must == "either":
@@ -216,17 +224,17 @@ def _outcome(mutant: Mutant, killers: frozenset[str], new: frozenset[str]) -> Ou
     return "killed" if killers else "survived"
 
 
-def shipped_trial(base: Base, rulebook: Rulebook) -> Trial:
+def judge_shipped(base: BaseRecording, rulebook: Rulebook) -> Trial:
     """A shipped mutant; its own header says which rules have to fail."""
-    judged = base.judged(rulebook)
+    judged = base.judge(rulebook)
     wanted = set(base.cassette.header.expect)
     outcome: Outcome = "killed" if wanted and wanted <= judged.failing else "survived"
     return Trial("shipped", base.name, base.name, outcome, judged.killed_by, judged.failing)
 
 
-def matrix(
-    bases: Iterable[Base],
-    shipped: Iterable[Base] = (),
+def judge_matrix(
+    bases: Iterable[BaseRecording],
+    shipped: Iterable[BaseRecording] = (),
     *,
     operators: Operators = OPERATORS,
     rulebook: Rulebook | None = None,
@@ -235,15 +243,15 @@ def matrix(
 ) -> Matrix:
     """Judges every mutant of every base once. `shipped` are mutants that stand in files."""
     rules = rulebook or Rulebook.load()
-    allowed = tuple(load() if allowances is None else allowances)
+    allowed = tuple(load_allowances() if allowances is None else allowances)
     grounds = tuple(bases)
-    trials = _Trials(rules, allowed)
+    trials = _MatrixRun(rules, allowed)
     every: list[Trial] = []
     for base in grounds:
-        every.extend(trials.of(base, operators, seed))
-        every.extend(() if base.has_client else trials.of_rules(base))
-    every.extend(trials.of_clients(grounds))
-    every.extend(shipped_trial(base, rules) for base in shipped)
+        every.extend(trials.base_trials(base, operators, seed))
+        every.extend(() if base.has_client else trials.rule_trials(base))
+    every.extend(trials.client_trials(grounds))
+    every.extend(judge_shipped(base, rules) for base in shipped)
     unused = (n for n in range(len(allowed)) if n not in trials.used)
     late = {n for n in unused if trials.is_used(allowed[n], grounds, operators)}
     return Matrix(

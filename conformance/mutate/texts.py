@@ -1,136 +1,148 @@
-"""Where a stream's deltas hold thinking, text and arguments, alike for every dialect."""
+"""Operators on texts: split and merged deltas, thinking and opaque data shown as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from itertools import pairwise
+from typing import Final
 
-from conformance.core.json_values import Path, list_at, put_at, text_at, value_at
-from conformance.dialects.openai_chat.fields import STRING_CARRIERS
-from conformance.dialects.openai_responses import vocabulary as responses
-from conformance.mutate.stream import Piece, Stream
+from conformance.editing.chunks import opens_message, plain_places
+from conformance.editing.deltas import (
+    delta_groups,
+    find_deltas,
+    joined_text,
+    restate_delta,
+    rewrite_deltas,
+    split_delta,
+)
+from conformance.editing.layout import Delta
+from conformance.editing.operator import Operator
+from conformance.editing.stream import Stream
 
-Kind = Literal["thinking", "text", "refusal", "arguments"]
-
-CHAT: Final = "openai.chat"
-RESPONSES: Final = "openai.responses"
-MESSAGES: Final = "anthropic.messages"
-_KINDS: Final[dict[str, Kind]] = {
-    "raw": "thinking",
-    "summary": "thinking",
-    "text": "text",
-    "refusal": "refusal",
-    "arguments": "arguments",
-}
-# Type of a block's delta -> what it is, and the field that holds it.
-_BLOCK_DELTAS: Final[dict[str, tuple[Kind, str]]] = {
-    "thinking_delta": ("thinking", "thinking"),
-    "text_delta": ("text", "text"),
-    "input_json_delta": ("arguments", "partial_json"),
-}
-_DETAILS: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
+ENOUGH: Final = 40
+"""Characters of thinking of which a copy shows."""
+_ENOUGH_OPAQUE: Final = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
-    """One piece of text: `place` of its event, the `paths` that all hold it, what it adds to."""
+def is_long_run(group: list[Delta]) -> bool:
+    """Whether more than four deltas of one text come one right after the other.
 
-    place: int
-    paths: tuple[Path, ...]
-    kind: Kind
-    group: tuple[Any, ...]
-    text: str
-
-    def payload(self, piece: Piece, text: str) -> Any:
-        """The event's payload with another text in every place that holds this one."""
-        payload = piece.payload
-        for path in self.paths:
-            payload = put_at(payload, path, text)
-        return payload
+    In so many, sums are told from increments.
+    """
+    return len(group) > 4 and group[-1].place - group[0].place + 1 == len(group)
 
 
-def deltas(stream: Stream, *kinds: Kind) -> list[Delta]:
-    """Every delta that is not empty, in stream order; all kinds where none is named."""
-    found = _READERS.get(stream.dialect, _none)
-    every = (each for place, piece in stream.events() for each in found(place, piece))
-    return [each for each in every if each.text and (not kinds or each.kind in kinds)]
+def make_cumulative(stream: Stream, site: int) -> Stream:
+    """Every delta of one text repeats what came before."""
+    group = delta_groups(stream, "thinking", "text")[site]
+    whole, edits = "", []
+    for each in group:
+        whole += each.text
+        edits.append((each, whole))
+    return rewrite_deltas(stream, edits)
 
 
-def joined(stream: Stream, kind: Kind) -> str:
-    """All text of a kind."""
-    return "".join(each.text for each in deltas(stream, kind))
+def _splittable_deltas(stream: Stream) -> list[int]:
+    """Numbers of deltas of two characters or more that can be sent in two."""
+    every = find_deltas(stream)
+    places = [each.place for each in every]
+    return [
+        n
+        for n, each in enumerate(every)
+        if len(each.text) > 1
+        and places.count(each.place) == 1
+        and _is_repeatable(stream, each.place)
+        and not stream.is_body
+    ]
 
 
-def groups(stream: Stream, *kinds: Kind) -> list[list[Delta]]:
-    """Deltas that add to the same text, each group in stream order."""
-    found: dict[tuple[Any, ...], list[Delta]] = {}
-    for each in deltas(stream, *kinds):
-        found.setdefault(each.group, []).append(each)
-    return list(found.values())
+def _is_repeatable(stream: Stream, place: int) -> bool:
+    """Whether an event does nothing that is done once: open, name a call, finish, count."""
+    if stream.layout.chunk is None:
+        return True
+    return place in plain_places(stream) and not opens_message(stream, place)
 
 
-def rewritten(stream: Stream, texts: list[tuple[Delta, str]]) -> Stream:
-    """The stream with other texts in these deltas."""
-    for delta, text in texts:
-        stream = stream.changed(delta.place, delta.payload(stream.pieces[delta.place], text))
-    return stream
+def _split_in_two(stream: Stream, site: int) -> Stream:
+    delta = find_deltas(stream)[site]
+    half = len(delta.text) // 2
+    return split_delta(stream, delta, delta.text[:half], delta.text[half:])
 
 
-def _none(_place: int, _piece: Piece) -> Iterator[Delta]:
-    yield from ()
+def _mergeable_deltas(stream: Stream) -> list[int]:
+    """Numbers of deltas whose successor differs in its text only, and in what is volatile."""
+    every, free = find_deltas(stream), set(_splittable_deltas(stream))
+    return [
+        n
+        for n, (one, two) in enumerate(pairwise(every))
+        if {n, n + 1} <= free
+        and one.place + 1 == two.place
+        and one.group == two.group
+        and one.paths == two.paths
+        and "<" not in one.text + two.text
+    ]
 
 
-def _response_deltas(place: int, piece: Piece) -> Iterator[Delta]:
-    kind = responses.DELTAS.get(piece.type)
-    if kind is not None:
-        fields = ("output_index", "content_index", "summary_index")
-        group = (piece.type, *(value_at(piece.payload, field) for field in fields))
-        yield Delta(place, (("delta",),), _KINDS[kind], group, text_at(piece.payload, "delta"))
+def _merge_with_next(stream: Stream, site: int) -> Stream:
+    one, two = find_deltas(stream)[site : site + 2]
+    return rewrite_deltas(stream, [(one, one.text + two.text)]).without(two.place)
 
 
-def _chat_deltas(place: int, piece: Piece) -> Iterator[Delta]:
-    for number in range(len(list_at(piece.payload, "choices"))):
-        way = ("choices", number, "delta")
-        found: dict[tuple[Kind, str, int], list[Path]] = {}
-        for kind, path, tool in _chat_texts(value_at(piece.payload, *way)):
-            text = text_at(piece.payload, *way, *path)
-            found.setdefault((kind, text, tool), []).append((*way, *path))
-        choice = value_at(piece.payload, "choices", number, "index")
-        for (kind, text, tool), paths in found.items():
-            yield Delta(place, tuple(paths), kind, (choice, kind, tool), text)
+def _insert_empty(stream: Stream, site: int) -> Stream:
+    """An empty delta before another one of the same text."""
+    delta = find_deltas(stream)[site]
+    piece = stream.pieces[delta.place]
+    return stream.insert(delta.place, piece.with_payload(delta.payload(piece, "")))
 
 
-def _chat_texts(delta: Any) -> Iterator[tuple[Kind, Path, int]]:
-    for name in STRING_CARRIERS:
-        yield "thinking", (name,), -1
-    for n, detail in enumerate(list_at(delta, "reasoning_details")):
-        field = _DETAILS.get(text_at(detail, "type"))
-        if field is not None:
-            yield "thinking", ("reasoning_details", n, field), -1
-    yield "text", ("content",), -1
-    yield from _content_parts(list_at(delta, "content"))
-    yield "refusal", ("refusal",), -1
-    for n, tool in enumerate(list_at(delta, "tool_calls")):
-        index = value_at(tool, "index")
-        number = index if isinstance(index, int) else n
-        yield "arguments", ("tool_calls", n, "function", "arguments"), number
+def _last_arguments(stream: Stream) -> list[int]:
+    return [each.place for each in find_deltas(stream, "arguments")][-1:]
 
 
-def _content_parts(parts: list[Any]) -> Iterator[tuple[Kind, Path, int]]:
-    for n, part in enumerate(parts):
-        yield "text", ("content", n, "text"), -1
-        for m in range(len(list_at(part, "thinking"))):
-            yield "thinking", ("content", n, "thinking", m, "text"), -1
+def _shorten_arguments(stream: Stream, site: int) -> Stream:
+    delta = next(each for each in find_deltas(stream, "arguments") if each.place == site)
+    return rewrite_deltas(stream, [(delta, delta.text[:-1])])
 
 
-def _block_deltas(place: int, piece: Piece) -> Iterator[Delta]:
-    found = _BLOCK_DELTAS.get(text_at(piece.payload, "delta", "type"))
-    if piece.type == "content_block_delta" and found is not None:
-        kind, field = found
-        group = (kind, value_at(piece.payload, "index"))
-        text = text_at(piece.payload, "delta", field)
-        yield Delta(place, (("delta", field),), kind, group, text)
+def _opaque_data(stream: Stream) -> str:
+    found = (stream.layout.opaque(piece) for _, piece in stream.events())
+    return next((data for data in found if len(data) >= _ENOUGH_OPAQUE), "")
 
 
-_READERS: Final = {CHAT: _chat_deltas, RESPONSES: _response_deltas, MESSAGES: _block_deltas}
+def _beside_opaque(stream: Stream) -> list[int]:
+    return list(range(len(find_deltas(stream, "text")))) if _opaque_data(stream) else []
+
+
+def _show_opaque(stream: Stream, site: int) -> Stream:
+    delta = find_deltas(stream, "text")[site]
+    return restate_delta(stream, delta, f"{delta.text} {_opaque_data(stream)}")
+
+
+def _last_text(stream: Stream) -> list[int]:
+    """The last delta of the answer, where there is so much thinking that a copy of it shows."""
+    texts, choices = find_deltas(stream, "text"), {each.choice for each in find_deltas(stream)}
+    is_enough = len(joined_text(stream, "thinking")) >= ENOUGH and len(choices) == 1
+    return [len(texts) - 1] if is_enough and texts else []
+
+
+def _repeat_thinking(stream: Stream, site: int) -> Stream:
+    delta = find_deltas(stream, "text")[site]
+    return restate_delta(stream, delta, f"{delta.text}\n{joined_text(stream, 'thinking')}")
+
+
+TEXTS: Final = (
+    Operator("N6-empty-delta", "A delta has no text.", _splittable_deltas, _insert_empty, "pass"),
+    Operator("N7-split-delta", "A delta comes in two.", _splittable_deltas, _split_in_two, "pass"),
+    Operator(
+        "N8-merged-deltas", "Two deltas come as one.", _mergeable_deltas, _merge_with_next, "pass"
+    ),
+    Operator(
+        "T3-broken-arguments",
+        "The last character of the arguments is lost.",
+        _last_arguments,
+        _shorten_arguments,
+    ),
+    Operator("S7-opaque-shown", "Opaque data is visible text.", _beside_opaque, _show_opaque),
+    Operator(
+        "E2-thinking-as-text", "The thinking is repeated as text.", _last_text, _repeat_thinking
+    ),
+)

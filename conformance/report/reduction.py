@@ -21,10 +21,11 @@ from conformance.cassette import Cassette
 from conformance.core.errors import ConformanceError
 from conformance.core.events import Exchange
 from conformance.dialects.base import Reading
+from conformance.editing.piece import Piece
 from conformance.judging.result import Finding
 from conformance.judging.rulebook import Rulebook
-from conformance.mutate.bases import InMemory
-from conformance.mutate.stream import Piece, taken_apart
+from conformance.mutate.base_recordings import InMemory
+from conformance.mutate.stream import take_apart
 from conformance.profiles.profile import reading
 from conformance.recordings.check import check_recording
 from conformance.recordings.rebuilt import profile_at_hand
@@ -115,7 +116,7 @@ def reduce(
 
 
 def _events(exchange: Exchange) -> int:
-    return len(taken_apart(exchange, exchange.dialect or "").pieces)
+    return len(take_apart(exchange, exchange.dialect or "").pieces)
 
 
 def _fewer_exchanges(cassette: Cassette, running: _Trials) -> Cassette:
@@ -128,7 +129,7 @@ def _fewer_exchanges(cassette: Cassette, running: _Trials) -> Cassette:
 
 
 def _fewer_events(cassette: Cassette, exchange: Exchange, running: _Trials) -> Cassette:
-    stream = taken_apart(exchange, running.selected.stream.dialect)
+    stream = take_apart(exchange, running.selected.stream.dialect)
 
     def with_pieces(pieces: Sequence[Piece]) -> Cassette:
         edited = stream.with_pieces(pieces).renumbered().result()

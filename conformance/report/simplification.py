@@ -13,7 +13,8 @@ from typing import Any, Final
 from conformance.core.json_values import NOT_JSON, cut_at, list_at, put_at, value_at
 from conformance.dialects import get
 from conformance.dialects.base import Columns, Reading
-from conformance.mutate.stream import Piece, Stream
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
 
 _INDEX: Final = "output_index"
 _OUTPUT: Final = ("response", "output")
@@ -39,7 +40,7 @@ def _merged(stream: Stream, read_as: Reading) -> Iterator[Piece]:
         columns = columns_of(piece.payload, read_as) if piece.payload is not NOT_JSON else None
         if held is not None and columns is not None and _alike(held, piece, columns):
             text = _text(held, columns.text) + _text(piece, columns.text)
-            held = held.saying(put_at(held.payload, _path(columns.text), text))
+            held = held.with_payload(put_at(held.payload, _path(columns.text), text))
             continue
         if held is not None:
             yield held
@@ -81,7 +82,7 @@ def _moved(piece: Piece, gone: int) -> Piece:
     """The piece as it reads where the item of that index never was."""
     number = _index(piece)
     if number is not None and number > gone:
-        return piece.saying({**piece.payload, _INDEX: number - 1})
+        return piece.with_payload({**piece.payload, _INDEX: number - 1})
     if gone < len(list_at(piece.payload, *_OUTPUT)):
-        return piece.saying(cut_at(piece.payload, (*_OUTPUT, gone)))
+        return piece.with_payload(cut_at(piece.payload, (*_OUTPUT, gone)))
     return piece

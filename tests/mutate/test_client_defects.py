@@ -8,8 +8,8 @@ from functools import cache
 import pytest
 
 from conformance.judging.rulebook import Rulebook
-from conformance.mutate import DEFECTS, Base, client_mutants, shipped_bases
-from conformance.mutate.legal import Allowance, load
+from conformance.mutate import DEFECTS, BaseRecording, client_mutants, shipped_bases
+from conformance.mutate.allowances import Allowance, load_allowances
 
 SUITES = ("thinking/client", "thinking/start")
 MOST = 4
@@ -26,9 +26,9 @@ def rules() -> Rulebook:
 
 
 @cache
-def watched() -> tuple[Base, ...]:
+def watched() -> tuple[BaseRecording, ...]:
     wire = [base for base in shipped_bases() if not base.has_client]
-    return tuple(base.watched(rules()) for base in wire)
+    return tuple(base.with_client_view(rules()) for base in wire)
 
 
 def test_names_are_unique() -> None:
@@ -36,7 +36,7 @@ def test_names_are_unique() -> None:
 
 
 def test_an_honest_client_breaks_no_rule() -> None:
-    alarms = {base.name: base.judged(rules()).failing for base in watched()}
+    alarms = {base.name: base.judge(rules()).failing for base in watched()}
     assert {name: found for name, found in alarms.items() if found} == {}
 
 
@@ -49,11 +49,11 @@ def test_defect_is_caught(defect: object) -> None:
             for mutant in client_mutants(exchange, chosen):
                 tried += 1
                 if not _may_live(mutant.operator, base):
-                    assert base.judged(rules(), mutant.exchange).killed_by
+                    assert base.judge(rules(), mutant.exchange).killed_by
         if tried >= MOST:
             break
     assert tried
 
 
-def _may_live(operator: str, base: Base) -> bool:
-    return any(each.fits(operator, base.name) for each in (*load(), *DISCHARGED))
+def _may_live(operator: str, base: BaseRecording) -> bool:
+    return any(each.fits(operator, base.name) for each in (*load_allowances(), *DISCHARGED))

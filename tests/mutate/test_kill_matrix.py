@@ -8,35 +8,35 @@ from pathlib import Path
 
 import pytest
 
+from conformance.editing.operator import Operator
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate import (
     Matrix,
-    faults,
-    matrix,
-    named,
-    printed,
+    find_operators,
+    format_matrix,
+    judge_matrix,
+    matrix_faults,
     shipped_bases,
     shipped_mutants,
 )
-from conformance.mutate.legal import Allowance, load
-from conformance.mutate.operator import Operator
+from conformance.mutate.allowances import Allowance, load_allowances
 from conformance.rules.verdicts import Level
 
 PAGE = Path(__file__).parents[2] / "docs" / "mutation-matrix.md"
 BASE = "openai.responses/demo/summary"
-DUPLICATE = named("X6-duplicate-delta")[0]
+DUPLICATE = find_operators("X6-duplicate-delta")[0]
 # Harmless, but it claims to be a defect that has to be found.
-UNFOUND = replace(named("F6-no-space")[0], must="kill")
+UNFOUND = replace(find_operators("F6-no-space")[0], must="kill")
 
 
 @cache
 def whole() -> Matrix:
-    return matrix(shipped_bases(), shipped_mutants())
+    return judge_matrix(shipped_bases(), shipped_mutants())
 
 
 def small(operator: Operator, allowances: tuple[Allowance, ...] = ()) -> Matrix:
     bases = [base for base in shipped_bases() if base.name == BASE]
-    return matrix(bases, operators=[operator], allowances=allowances)
+    return judge_matrix(bases, operators=[operator], allowances=allowances)
 
 
 def outcomes(found: Matrix, operator: str) -> set[str]:
@@ -45,13 +45,13 @@ def outcomes(found: Matrix, operator: str) -> set[str]:
 
 @pytest.mark.slow
 def test_matrix_has_no_survivor_alarm_dead_rule_or_stale_allowance() -> None:
-    assert faults(whole()) == []
+    assert matrix_faults(whole()) == []
 
 
 @pytest.mark.slow
 def test_page_of_the_matrix_is_current() -> None:
     # `conformance mutate --matrix --format markdown > docs/mutation-matrix.md` writes it anew.
-    assert PAGE.read_text(encoding="utf-8") == printed(whole(), "markdown")
+    assert PAGE.read_text(encoding="utf-8") == format_matrix(whole(), "markdown")
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_duplicate_delta_is_killed_by_the_text_that_is_stated() -> None:
 def test_a_survivor_is_told() -> None:
     found = small(UNFOUND)
     assert outcomes(found, UNFOUND.name) == {"survived"}
-    assert any(fault.startswith(f"survivor: {UNFOUND.name}") for fault in faults(found))
+    assert any(fault.startswith(f"survivor: {UNFOUND.name}") for fault in matrix_faults(found))
 
 
 def test_an_allowance_covers_a_survivor() -> None:
@@ -84,13 +84,13 @@ def test_an_allowance_for_the_dead_is_stale() -> None:
 
 
 def test_allowances_have_a_reason_and_name_operators() -> None:
-    for allowance in load():
+    for allowance in load_allowances():
         assert allowance.reason
-        assert allowance.operator.startswith("C") or named(allowance.operator)
+        assert allowance.operator.startswith("C") or find_operators(allowance.operator)
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
 def test_every_form_names_operator_and_killer(form: str) -> None:
-    shown = printed(small(DUPLICATE), form)
+    shown = format_matrix(small(DUPLICATE), form)
     assert DUPLICATE.name in shown
     assert "summary/lifecycle/text-agrees" in shown

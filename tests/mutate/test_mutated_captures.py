@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from conformance.judging.rulebook import Rulebook
-from conformance.mutate import OPERATORS, base, mutants
-from conformance.mutate.legal import load
+from conformance.mutate import OPERATORS, make_mutants, open_base
+from conformance.mutate.allowances import load_allowances
 
 TABLE: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parents[1] / "captures" / "table.yaml").read_text(encoding="utf-8")
@@ -42,15 +42,15 @@ def test_what_must_pass_raises_nothing(
     path = folder / row["file"]
     if path.stat().st_size > MOST_BYTES:
         pytest.skip("long")
-    recording = base(path, profile=row["profile"])
-    known = recording.judged(rulebook).failing
-    gaps = [each for each in load() if each.missing]
+    recording = open_base(path, profile=row["profile"])
+    known = recording.judge(rulebook).failing
+    gaps = [each for each in load_allowances() if each.missing]
     alarms: dict[str, list[str]] = {}
     for stream in recording.streams():
         for operator in OPERATORS:
             if operator.must != "pass" or any(g.fits(operator.name, row["file"]) for g in gaps):
                 continue
-            for mutant in mutants(operator, stream, most=1, seed=len(alarms)):
-                if new := recording.judged(rulebook, mutant.exchange).failing - known:
+            for mutant in make_mutants(operator, stream, most=1, seed=len(alarms)):
+                if new := recording.judge(rulebook, mutant.exchange).failing - known:
                     alarms[mutant.name] = sorted(new)
     assert alarms == {}

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.core.events import Chunk, Exchange
-from conformance.mutate import Stream, taken_apart
-from conformance.mutate.stream import rechunked
+from conformance.editing.stream import Stream, rechunked
+from conformance.mutate import take_apart
 
 LINES = (b"data: {}", b'data: {"a":1}', b": note", b"event: x", b"id: 1", b"odd", b"\xff", b"")
 ENDS = (b"\n", b"\r\n", b"\r")
 
 
 def stream(body: bytes, dialect: str = "openai.responses") -> Stream:
-    return taken_apart(Exchange(chunks=(Chunk(body, 1.0),)), dialect)
+    return take_apart(Exchange(chunks=(Chunk(body, 1.0),)), dialect)
 
 
 @given(
@@ -62,23 +62,23 @@ def test_comment_inside_an_event_stays_in_its_piece() -> None:
     ],
 )
 def test_edited_payload_leaves_other_lines_alone(raw: bytes, edited: bytes) -> None:
-    assert stream(raw).changed(0, {"n": 1}).body == edited
+    assert stream(raw).with_payload(0, {"n": 1}).body == edited
 
 
 def test_event_line_follows_the_type_that_it_named() -> None:
-    found = stream(b'event: a\ndata: {"type":"a"}\n\n').changed(0, {"type": "b"})
+    found = stream(b'event: a\ndata: {"type":"a"}\n\n').with_payload(0, {"type": "b"})
     assert found.body == b'event: b\ndata: {"type":"b"}\n\n'
 
 
 def test_numbers_are_counted_anew_in_place() -> None:
     body = b"".join(b'data: {"type": "a",  "sequence_number": %d}\n\n' % n for n in (4, 5, 6))
     kept = body[len(body) // 3 :]
-    found = stream(body).dropped(0).renumbered()
+    found = stream(body).without(0).renumbered()
     assert found.body == kept.replace(b": 5}", b": 4}").replace(b": 6}", b": 5}")
 
 
 def test_numbers_with_a_hole_stay() -> None:
     body = b"".join(b'data: {"type":"a","sequence_number":%d}\n\n' % n for n in (4, 6, 7))
-    found = stream(body).dropped(0).renumbered()
+    found = stream(body).without(0).renumbered()
     assert found.body.count(b":6}") == 1
     assert found.body.count(b":7}") == 1

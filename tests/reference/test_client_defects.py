@@ -11,8 +11,8 @@ import pytest
 from conformance.core import shipped
 from conformance.core.events import SEMANTIC_EVENTS, Exchange
 from conformance.judging.rulebook import Rulebook
-from conformance.mutate import Base, base
-from conformance.mutate.bases import InMemory
+from conformance.mutate import BaseRecording, open_base
+from conformance.mutate.base_recordings import InMemory
 from reference_impl.client import Event, Reader
 from reference_impl.client.answer import Answer
 from reference_impl.client.ask import Ask
@@ -51,12 +51,12 @@ def rules() -> Rulebook:
 
 
 @cache
-def stream(name: str) -> Base:
+def stream(name: str) -> BaseRecording:
     folder = shipped.cassettes()
-    return base(folder / f"{name}.cassette.jsonl", folder)
+    return open_base(folder / f"{name}.cassette.jsonl", folder)
 
 
-def seen(one: Base, exchange: Exchange, dialect: str, defect: Defect) -> list[Event]:
+def seen(one: BaseRecording, exchange: Exchange, dialect: str, defect: Defect) -> list[Event]:
     """What the client reports of an exchange."""
     profile = case(one.name, dialect, one.cassette.header.profile, exchange).profile
     reader, door = Reader(APIS[dialect], reading(profile)), defect.events()
@@ -65,7 +65,7 @@ def seen(one: Base, exchange: Exchange, dialect: str, defect: Defect) -> list[Ev
     return [reported for event in events for reported in door(event)]
 
 
-def watched(one: Base, defect: Defect) -> Base:
+def watched(one: BaseRecording, defect: Defect) -> BaseRecording:
     """The recording as a client with that defect saw it."""
     exchanges = tuple(
         replace(
@@ -77,7 +77,7 @@ def watched(one: Base, defect: Defect) -> Base:
     return _replaced(one, exchanges)
 
 
-def _replaced(one: Base, exchanges: tuple[Exchange, ...]) -> Base:
+def _replaced(one: BaseRecording, exchanges: tuple[Exchange, ...]) -> BaseRecording:
     header = one.cassette.header
     implementation = {"name": "client", "events": sorted(SEMANTIC_EVENTS)}
     header = replace(header, extra={**header.extra, "implementation": implementation})
@@ -87,12 +87,12 @@ def _replaced(one: Base, exchanges: tuple[Exchange, ...]) -> Base:
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_an_honest_client_breaks_no_rule(name: str) -> None:
-    assert watched(stream(name), HONEST).judged(rules()).failing == frozenset()
+    assert watched(stream(name), HONEST).judge(rules()).failing == frozenset()
 
 
 @pytest.mark.parametrize("defect", HEARING, ids=lambda defect: str(defect.name))
 def test_what_is_reported_wrongly_is_found_by_the_rules_listed(defect: Defect) -> None:
-    found = [watched(stream(name), defect).judged(rules()).failing for name in STREAMS]
+    found = [watched(stream(name), defect).judge(rules()).failing for name in STREAMS]
     assert frozenset().union(*found) == set(defect.rules) - HARNESS
 
 
@@ -163,7 +163,7 @@ def judged(name: str, ask: Ask, defect: Defect) -> frozenset[str]:
     edited = replace(one.cassette, exchanges=(*before, replace(last, request=asked)))
     return (
         replace(one, recording=InMemory(one.recording.path, "cassette", edited))
-        .judged(rules())
+        .judge(rules())
         .failing
     )
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from conformance.cassette import discover, open_recording
 from conformance.core import shipped
 from conformance.core.events import Chunk, Exchange, Response
-from conformance.mutate import OPERATORS, base, mutants
+from conformance.mutate import OPERATORS, make_mutants, open_base
 from conformance.recordings.check import choose_dialect
 from tests.fuzz.generated import generated
 from tests.reference.client_sides import APIS, Case, case, client_events, engine_events, merged
@@ -131,11 +131,11 @@ def _wire(frame: Any) -> bytes:
 @pytest.mark.parametrize("name", BASES)
 def test_broken_streams_are_read_alike(name: str) -> None:
     folder = shipped.cassettes()
-    one = base(folder / f"{name}.cassette.jsonl", folder)
+    one = open_base(folder / f"{name}.cassette.jsonl", folder)
     tried = 0
     for stream in one.streams():
         for operator in OPERATORS:
-            for mutant in mutants(operator, stream, most=1):
+            for mutant in make_mutants(operator, stream, most=1):
                 if operator.name not in OPEN:
                     tried += 1
                     broken = Case(name, stream.dialect, one.profile(stream), mutant.exchange)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from conformance.cassette import Cassette, Recording
 from conformance.core import shipped
+from conformance.editing.piece import Piece
 from conformance.judging.rulebook import Rulebook
-from conformance.mutate.bases import InMemory
-from conformance.mutate.stream import Piece
+from conformance.mutate.base_recordings import InMemory
 from conformance.recordings.check import Choices, check_recording
 from conformance.report.reduction import Reduced, minimised, reduce
 from conformance.report.selection import Selected, select

@@ -8,9 +8,11 @@ import pytest
 from conformance.cassette import Cassette, open_recording
 from conformance.core import shipped
 from conformance.core.json_values import list_at, value_at
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
 from conformance.judging.rulebook import Rulebook
-from conformance.mutate.bases import InMemory
-from conformance.mutate.stream import Piece, Stream, taken_apart
+from conformance.mutate.base_recordings import InMemory
+from conformance.mutate.stream import take_apart
 from conformance.profiles.profile import reading
 from conformance.recordings.check import Choices, check_recording
 from conformance.recordings.rebuilt import profile_at_hand
@@ -30,7 +32,7 @@ NAMES = (
 
 def opened(name: str) -> tuple[Cassette, Stream]:
     recording = open_recording(ROOT / f"{name}.cassette.jsonl")
-    return recording.cassette, taken_apart(recording.exchanges[0], name.split("/", maxsplit=1)[0])
+    return recording.cassette, take_apart(recording.exchanges[0], name.split("/", maxsplit=1)[0])
 
 
 def failing(cassette: Cassette, stream: Stream, pieces: list[Piece]) -> set[str]:

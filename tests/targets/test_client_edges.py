@@ -14,7 +14,7 @@ from conformance.core.events import Chunk, Exchange, Response
 from conformance.core.sse import Parser
 from conformance.dialects import get
 from conformance.evidence.expected_client_events import Sent, read_sent
-from conformance.mutate import taken_apart
+from conformance.mutate import take_apart
 from conformance.profiles.profile import reading
 from conformance.recordings.check import Choices, choose_profile
 from conformance.targets.client.edge_texts import POISON
@@ -211,7 +211,7 @@ ODD: list[tuple[bytes, set[str]]] = [
 def test_a_stream_without_texts_has_fewer_edges(body: bytes, missing: set[str]) -> None:
     chunks = (Chunk(body),) if body else ()
     exchange = Exchange(response=Response(200), chunks=chunks)
-    found = {each.name for each in edges(taken_apart(exchange, "openai.chat"))}
+    found = {each.name for each in edges(take_apart(exchange, "openai.chat"))}
     assert found.isdisjoint(missing)
     assert bool(found) == bool(missing)
 
@@ -219,7 +219,7 @@ def test_a_stream_without_texts_has_fewer_edges(body: bytes, missing: set[str]) 
 def test_a_stream_that_broke_off_has_no_other_end() -> None:
     exchange, dialect = stream(NAMES[0])
     broken = Exchange(response=exchange.response, chunks=exchange.chunks, end="reset")
-    found = {each.name for each in edges(taken_apart(broken, dialect))}
+    found = {each.name for each in edges(take_apart(broken, dialect))}
     assert found.isdisjoint({"A-unfinished-event", "A-comment-last", "A-id-last"})
 
 

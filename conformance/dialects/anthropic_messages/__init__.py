@@ -34,4 +34,5 @@ DIALECT: Final = Dialect(
         limits=("max_tokens",),
         styles=(RequestStyle({"temperature": 0}), PLAIN),
     ),
+    mutation="conformance.dialects.anthropic_messages.mutation",
 )

@@ -31,4 +31,5 @@ DIALECT: Final = Dialect(
             PLAIN,
         ),
     ),
+    mutation="conformance.dialects.openai_chat.mutation",
 )

@@ -25,7 +25,7 @@ STRING_CARRIERS: Final = ("reasoning_content", "reasoning", "reasoning_text")
 _OPAQUE_CARRIERS: Final = frozenset({"reasoning_opaque", "reasoning_details", "thinking_blocks"})
 # Mistral nests texts in a thinking part; LiteLLM's providers send either with a text.
 _THOUGHTS: Final = ("thinking", "reasoning")  # a tuple: a type may be no hashable value
-_DETAIL_TEXT: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
+DETAIL_TEXT: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
 
 def thinking(delta: dict[str, Any], fields: Fields) -> tuple[Channel, str]:
@@ -105,5 +105,5 @@ def _only_summaries(details: list[dict[str, Any]]) -> bool:
 
 
 def _detail_text(detail: dict[str, Any]) -> str:
-    field = _DETAIL_TEXT.get(string(detail.get("type")))
+    field = DETAIL_TEXT.get(string(detail.get("type")))
     return string(detail.get(field)) if field is not None else ""

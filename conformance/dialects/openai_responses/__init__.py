@@ -27,4 +27,5 @@ DIALECT: Final = Dialect(
         previous="previous_response_id",
         answer_id=rb'"id"\s*:\s*"(resp_[A-Za-z0-9_-]{1,200})"',
     ),
+    mutation="conformance.dialects.openai_responses.mutation",
 )

@@ -17,6 +17,11 @@ OVERFLOW: Final = "openai.responses.overflow"
 
 TextKind = Literal["raw", "summary", "text", "refusal", "arguments"]
 
+CREATED: Final = "response.created"
+ITEM_ADDED: Final = "response.output_item.added"
+ITEM_DONE: Final = "response.output_item.done"
+PARTS_ADDED: Final = ("response.content_part.added", "response.reasoning_summary_part.added")
+
 # Type -> what its `delta` is.
 DELTAS: Final[Mapping[str, TextKind]] = {
     "response.reasoning_text.delta": "raw",
@@ -62,7 +67,7 @@ TERMINALS: Final = frozenset(
 )
 ANNOUNCEMENTS: Final = frozenset(
     {
-        "response.created",
+        CREATED,
         "response.queued",
         "response.in_progress",
     }
@@ -78,11 +83,10 @@ _OTHERS: Final = frozenset(
         "[DONE]",
         "error",
         OVERFLOW,
-        "response.output_item.added",
-        "response.output_item.done",
-        "response.content_part.added",
+        ITEM_ADDED,
+        ITEM_DONE,
+        *PARTS_ADDED,
         "response.reasoning_part.added",
-        "response.reasoning_summary_part.added",
         "response.output_text.annotation.added",
         "response.mcp_call.in_progress",
         "response.mcp_call.completed",

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from conformance.core.json_values import NOT_JSON
-from conformance.mutate import Piece, Stream
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
 
 _DATA: Final = re.compile(rb"(?m)^data: ?(?=[{\[])")
 _CLOSED: Final = re.compile(rb"(?m)(?<=[}\]])(?=\r?$)")

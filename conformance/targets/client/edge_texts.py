@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any, Final
 
 from conformance.core.json_values import NOT_JSON
-from conformance.mutate import Piece, Stream
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
 
 POISON: Final = "not to be read"
 # What stands for a blank. The first three are line ends to str.splitlines(), not to the standard.
@@ -78,7 +79,7 @@ def _only_a_space(stream: Stream) -> Iterator[tuple[str, Stream]]:
         is_chunk = isinstance(piece.payload, dict) and "choices" in piece.payload
         blank = _said(piece.payload, lambda text: " " if text else text)
         if is_chunk and blank != piece.payload:
-            yield "A-only-a-space", stream.inserted(place + 1, piece.saying(blank))
+            yield "A-only-a-space", stream.insert(place + 1, piece.with_payload(blank))
             return
 
 

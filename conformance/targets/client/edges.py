@@ -18,7 +18,8 @@ from itertools import cycle
 from typing import Final
 
 from conformance.core.events import Exchange, Response
-from conformance.mutate import Piece, Stream
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
 from conformance.targets.client import edge_blocks, edge_lines, edge_texts
 
 BYTEWISE: Final = "bytes:1"
@@ -45,7 +46,7 @@ def edges(stream: Stream) -> Iterator[Edge]:
     poison = json.dumps(edge_texts.poisoned(stream), ensure_ascii=False).encode()
     place = _events(stream)[:2][-1]
     for name, block in edge_blocks.blocks(poison):
-        yield Edge(name, stream.inserted(place, Piece(block)).result())
+        yield Edge(name, stream.insert(place, Piece(block)).result())
     for name, made in edge_lines.relined(stream):
         yield Edge(name, made.result())
     yield from _beginnings(stream, poison)
@@ -65,12 +66,12 @@ def _beginnings(stream: Stream, poison: bytes) -> Iterator[Edge]:
         ("A-bom-and-comment", _BOM + b": hello\n"),
         ("A-bom-double", _BOM + _BOM + b"data: " + poison + b"\n\n"),
     ):
-        yield Edge(name, stream.inserted(0, Piece(start)).result())
+        yield Edge(name, stream.insert(0, Piece(start)).result())
 
 
 def _cut_otherwise(stream: Stream) -> Iterator[Edge]:
     """Line ends and byte order marks, torn apart where they have several bytes."""
-    yield Edge("A-bom-bytewise", stream.inserted(0, Piece(_BOM)).result(), BYTEWISE)
+    yield Edge("A-bom-bytewise", stream.insert(0, Piece(_BOM)).result(), BYTEWISE)
     yield Edge("A-crlf-bytewise", _ending_lines(stream, b"\r\n").result(), BYTEWISE)
     yield Edge("A-cr-bytewise", _ending_lines(stream, b"\r").result(), BYTEWISE)
     yield Edge("A-mixed-line-ends", _ending_lines(stream, b"\n", b"\r\n", b"\r").result())
@@ -93,7 +94,7 @@ def _endings(stream: Stream, poison: bytes) -> Iterator[Edge]:
         ("A-block-without-end", b"id: 9\ndata: " + poison + b"\n"),
         ("A-character-without-end", b"data: \xe2\x80"),
     ):
-        yield Edge(name, stream.inserted(len(stream.pieces), Piece(end)).result())
+        yield Edge(name, stream.insert(len(stream.pieces), Piece(end)).result())
     yield Edge("A-unfinished-event", _unfinished(stream))
 
 

@@ -16,7 +16,7 @@ from typing import Final, Literal
 from conformance.cassette import Clock
 from conformance.core.events import Chunk, Exchange
 from conformance.judging.trace import is_body
-from conformance.mutate import OPERATORS, mutants, taken_apart
+from conformance.mutate import OPERATORS, make_mutants, take_apart
 from conformance.targets.client.edges import BYTEWISE, edges
 from conformance.targets.replay import Chunking, ReplayOptions, Spot, event_count
 from conformance.targets.replay.script import script
@@ -119,9 +119,9 @@ def _inside_a_line(body: bytes) -> int:
 
 
 def _edited(exchange: Exchange, dialect: str) -> Iterator[Variation]:
-    stream = taken_apart(exchange, dialect)
+    stream = take_apart(exchange, dialect)
     for operator in _FRAMING:
-        for mutant in mutants(operator, stream, most=1):
+        for mutant in make_mutants(operator, stream, most=1):
             yield Variation(operator.name, "same", mutant.exchange, _options())
     for edge in edges(stream):
         chunking = _bytewise(exchange) if edge.chunking == BYTEWISE else edge.chunking

@@ -9,21 +9,20 @@ Rule 3: an edit that leaves the exchange as it was is no mutant.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from conformance.core.events import Exchange
-from conformance.mutate.stream import Stream
-from conformance.mutate.texts import CHAT, MESSAGES, RESPONSES
+from conformance.editing.layout import StreamLayout
+from conformance.editing.stream import Stream
 
-Must = Literal["kill", "pass", "either"]
+Outlook = Literal["kill", "pass", "either"]
 """`kill`: a MUST or SHOULD finding has to come. `pass`: nothing new may be found. `either`:
 nothing on the wire tells the mutant from a good stream; the reason stands with the operator."""
 
 Sites = Callable[[Stream], Sequence[int]]
 Edit = Callable[[Stream, int], Stream | None]
 
-ALL: Final = (CHAT, RESPONSES, MESSAGES)
 FAMILIES: Final = {
     "F": "framing bytes",
     "B": "boundaries and markers",
@@ -42,17 +41,20 @@ FAMILIES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """One kind of edit. `reason` says why the outcome is open where `must` is `either`."""
+    """One kind of edit. `reason` says why the outcome is open where `must` is `either`.
+
+    `dialect` is the only one it is of; empty: it acts wherever it finds a place.
+    """
 
     name: str
     says: str
     sites: Sites
     edit: Edit
-    dialects: tuple[str, ...] = ALL
-    must: Must = "kill"
+    must: Outlook = "kill"
     reason: str = ""
     renumbers: bool = True
     most: int = 2
+    dialect: str = ""
 
     @property
     def family(self) -> str:
@@ -60,11 +62,19 @@ class Operator:
 
 
 @dataclass(frozen=True, slots=True)
+class Mutation:
+    """What a dialect gives to mutation: where its streams hold what, and operators of its own."""
+
+    layout: StreamLayout = field(default_factory=StreamLayout)
+    operators: tuple[Operator, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Mutant:
     """One edited exchange; `site` is the place that the operator chose."""
 
     operator: str
-    must: Must
+    must: Outlook
     site: int
     exchange: Exchange
 
@@ -73,12 +83,7 @@ class Mutant:
         return f"{self.operator}.{self.site}"
 
 
-def once(_stream: Stream) -> Sequence[int]:
-    """One place: the stream as a whole."""
-    return (0,)
-
-
-def chosen(sites: Sequence[int], most: int, seed: int = 0) -> list[int]:
+def choose_sites(sites: Sequence[int], most: int, seed: int = 0) -> list[int]:
     """At most that many of the places, evenly; a seed shifts the choice."""
     if len(sites) <= most:
         return list(sites)
@@ -88,13 +93,13 @@ def chosen(sites: Sequence[int], most: int, seed: int = 0) -> list[int]:
     return [sites[int((n + shift) * step)] for n in range(most)]
 
 
-def mutants(
+def make_mutants(
     operator: Operator, stream: Stream, *, seed: int = 0, most: int | None = None
 ) -> Iterator[Mutant]:
     """The operator's mutants of one stream; none where it does not apply."""
-    if stream.dialect not in operator.dialects:
+    if operator.dialect not in ("", stream.dialect):
         return
-    for site in chosen(operator.sites(stream), most or operator.most, seed):
+    for site in choose_sites(operator.sites(stream), most or operator.most, seed):
         edited = operator.edit(stream, site)
         if edited is None:
             continue

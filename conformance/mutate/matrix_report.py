@@ -7,23 +7,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from conformance.core.errors import UsageError
-from conformance.mutate.client import DEFECTS
+from conformance.editing.operator import FAMILIES
+from conformance.mutate.client_defects import DEFECTS
 from conformance.mutate.matrix import Matrix, Trial
-from conformance.mutate.operator import FAMILIES
 
 _SHOWN: Final = 3  # rules named beside an operator
 _VERSION: Final = "1.0"
 _WORDS: Final = {"kill": "must be found", "pass": "must stay PASS", "either": "cannot be told"}
 
 
-def printed(matrix: Matrix, form: str = "text") -> str:
+def format_matrix(matrix: Matrix, form: str = "text") -> str:
     """The matrix as `text`, `markdown` or `json`. Raises UsageError for another form."""
     if form not in _FORMS:
         raise UsageError(f"expected the format {', '.join(_FORMS)}, got {form!r}")
     return _FORMS[form](matrix)
 
 
-def faults(matrix: Matrix) -> list[str]:
+def matrix_faults(matrix: Matrix) -> list[str]:
     """What is wrong, a line each: survivors, alarms, dead rules, stale allowances."""
     return [
         *(f"survivor: {trial.mutant} of {trial.base}" for trial in matrix.survivors),
@@ -36,7 +36,7 @@ def faults(matrix: Matrix) -> list[str]:
     ]
 
 
-def summary(matrix: Matrix) -> str:
+def matrix_summary(matrix: Matrix) -> str:
     """One line of counts."""
     known = [t for t in matrix.trials if t.outcome in ("killed", "survived", "allowed", "gap")]
     counts = {
@@ -52,19 +52,22 @@ def summary(matrix: Matrix) -> str:
     return ", ".join(f"{count} {what}" for what, count in counts.items())
 
 
-def _text(matrix: Matrix) -> str:
-    rows = [(name, str(made), str(killed), rules) for name, made, killed, rules in _rows(matrix)]
+def _as_text(matrix: Matrix) -> str:
+    rows = [
+        (name, str(made), str(killed), rules)
+        for name, made, killed, rules in _operator_rows(matrix)
+    ]
     widths = [max(map(len, column), default=0) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    return "\n".join([*lines, *faults(matrix), summary(matrix)])
+    return "\n".join([*lines, *matrix_faults(matrix), matrix_summary(matrix)])
 
 
-def _rows(matrix: Matrix) -> Iterator[tuple[str, int, int, str]]:
+def _operator_rows(matrix: Matrix) -> Iterator[tuple[str, int, int, str]]:
     """Operator, mutants, killed ones, and the rules that killed most."""
     by_operator: dict[str, list[Trial]] = {}
     for trial in matrix.trials:
         by_operator.setdefault(trial.operator, []).append(trial)
-    for name in _names(matrix):
+    for name in _operator_names(matrix):
         trials = by_operator.get(name, [])
         killed = sum(trial.outcome in ("killed", "seen") for trial in trials)
         ranked = sorted(matrix.kills(name).items(), key=lambda pair: (-pair[1], pair[0]))
@@ -73,26 +76,26 @@ def _rows(matrix: Matrix) -> Iterator[tuple[str, int, int, str]]:
         yield name, len(trials), killed, ", ".join([*rules, *more])
 
 
-def _names(matrix: Matrix) -> list[str]:
+def _operator_names(matrix: Matrix) -> list[str]:
     return [*(each.name for each in matrix.operators), *(each.name for each in DEFECTS)]
 
 
-def _markdown(matrix: Matrix) -> str:
+def _as_markdown(matrix: Matrix) -> str:
     lines = [
         "# Mutation matrix",
         "",
         "Written by `conformance mutate --matrix --format markdown`; do not edit.",
         "",
-        f"Over {len(matrix.bases)} shipped recordings: {summary(matrix)}.",
-        *_operators(matrix),
-        *_gaps(matrix),
-        *_rules(matrix),
+        f"Over {len(matrix.bases)} shipped recordings: {matrix_summary(matrix)}.",
+        *_operator_tables(matrix),
+        *_allowance_table(matrix),
+        *_rule_table(matrix),
     ]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _operators(matrix: Matrix) -> Iterator[str]:
-    counts = {name: (made, killed, rules) for name, made, killed, rules in _rows(matrix)}
+def _operator_tables(matrix: Matrix) -> Iterator[str]:
+    counts = {name: (made, killed, rules) for name, made, killed, rules in _operator_rows(matrix)}
     known: list[tuple[str, str, str]] = [
         *((each.name, each.says, _WORDS[each.must]) for each in matrix.operators),
         *((each.name, each.says, _WORDS["kill"]) for each in DEFECTS),
@@ -107,18 +110,18 @@ def _operators(matrix: Matrix) -> Iterator[str]:
                 yield f"| `{name}` | {says} | {outcome} | {made} | {killed} | {rules or '-'} |"
 
 
-def _gaps(matrix: Matrix) -> Iterator[str]:
+def _allowance_table(matrix: Matrix) -> Iterator[str]:
     yield from ("", "## Mutants that may live", "")
     yield "| operator | where | why | missing rule |"
     yield "|---|---|---|---|"
     for each in matrix.allowances:
-        knobs = [f"{k}: {' or '.join(map(_json, v))}" for k, v in each.knobs.items()]
+        knobs = [f"{k}: {' or '.join(map(_knob_value, v))}" for k, v in each.knobs.items()]
         places = [p for p in (each.base, each.profile) if p != "*"]
         where = ", ".join([*places, *knobs]) or "everywhere"
         yield f"| `{each.operator}` | {where} | {each.reason} | {each.missing or '-'} |"
 
 
-def _rules(matrix: Matrix) -> Iterator[str]:
+def _rule_table(matrix: Matrix) -> Iterator[str]:
     found = {rule: [t for t in matrix.trials if rule in t.new] for rule in matrix.rules}
     yield from ("", "## Rules", "")
     yield "Alone: mutants on which no other rule fails. Derived: mutants made from rules."
@@ -138,11 +141,11 @@ def _as_json(matrix: Matrix) -> str:
         "bases": list(matrix.bases),
         "operators": {
             name: {"mutants": made, "killed": killed, "rules": dict(sorted(_kills(matrix, name)))}
-            for name, made, killed, _ in _rows(matrix)
+            for name, made, killed, _ in _operator_rows(matrix)
         },
-        "survivors": _told(matrix.survivors),
-        "alarms": _told(matrix.alarms),
-        "gaps": _told(matrix.of("gap")),
+        "survivors": _trial_values(matrix.survivors),
+        "alarms": _trial_values(matrix.alarms),
+        "gaps": _trial_values(matrix.of("gap")),
         "dead": list(matrix.dead),
         "never_alone": list(matrix.never_alone),
         "stale": [each.operator for each in matrix.stale],
@@ -154,19 +157,19 @@ def _kills(matrix: Matrix, name: str) -> Iterable[tuple[str, int]]:
     return matrix.kills(name).items()
 
 
-def _told(trials: Iterable[Trial]) -> list[Mapping[str, Any]]:
+def _trial_values(trials: Iterable[Trial]) -> list[Mapping[str, Any]]:
     return [
         {"mutant": t.mutant, "base": t.base, "rules": sorted(t.new), "reason": t.reason}
         for t in trials
     ]
 
 
-def _json(value: Any) -> str:
+def _knob_value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
 _FORMS: Final[Mapping[str, Callable[[Matrix], str]]] = {
-    "text": _text,
-    "markdown": _markdown,
+    "text": _as_text,
+    "markdown": _as_markdown,
     "json": _as_json,
 }

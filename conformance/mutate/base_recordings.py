@@ -1,4 +1,4 @@
-"""Recordings that mutants are made of, and how they are judged in memory."""
+"""Recordings that mutants are made of, how they are judged in memory, and mutants as cassettes."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.cassette import Cassette, Recording, discover, open_recording
+from conformance.cassette import Cassette, Recording, discover, open_recording, write
 from conformance.core import shipped
 from conformance.core.errors import UsageError
 from conformance.core.events import SEMANTIC_EVENTS, Exchange
+from conformance.editing.operator import Mutant, Operator, make_mutants
+from conformance.editing.stream import Stream
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.mutate.stream import Stream, taken_apart
+from conformance.mutate.client_defects import client_mutants
+from conformance.mutate.stream import take_apart
 from conformance.profiles.profile import Profile
 from conformance.recordings.check import Choices, check_recording, choose_dialect, choose_profile
 from conformance.rules.verdicts import Level, Verdict
 
 SUFFIX: Final = ".cassette.jsonl"
+_ORIGIN_KEYS: Final = ("base", "operator")
 _KILLS: Final = (Level.MUST, Level.SHOULD)
 
 
@@ -31,7 +35,7 @@ class InMemory(Recording):
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
+class BaseRecording:
     """A recording under a name, with the profile it is judged by."""
 
     name: str
@@ -56,13 +60,13 @@ class Base:
         """Whether no rule fails on it, and nothing but rules is asked of it."""
         if "run" in self.cassette.header.extra:
             return False
-        return not self.judged(Rulebook.load()).failing
+        return not self.judge(Rulebook.load()).failing
 
     def streams(self) -> Iterator[Stream]:
         """Every exchange, taken apart. Raises UsageError where its dialect is not known."""
         for exchange in self.cassette.exchanges:
             stated = self.choices.dialect or exchange.dialect or self.cassette.header.dialect
-            yield taken_apart(exchange, choose_dialect(exchange, stated).name)
+            yield take_apart(exchange, choose_dialect(exchange, stated).name)
 
     def profile(self, stream: Stream) -> Profile:
         dialect = choose_dialect(stream.exchange, stream.dialect)
@@ -74,19 +78,19 @@ class Base:
         exchanges = tuple(edited if each.number == edited.number else each for each in every)
         return replace(self.cassette, exchanges=exchanges)
 
-    def judged(self, rulebook: Rulebook, edited: Exchange | None = None) -> Judgement:
+    def judge(self, rulebook: Rulebook, edited: Exchange | None = None) -> RuleOutcomes:
         """What is found, with one exchange replaced if there is another one."""
         cassette = self.with_exchange(edited) if edited is not None else self.cassette
         in_memory = InMemory(self.recording.path, "cassette", cassette)
-        return Judgement.of(check_recording(in_memory, rulebook, self.choices))
+        return RuleOutcomes.of(check_recording(in_memory, rulebook, self.choices))
 
-    def watched(self, rulebook: Rulebook) -> Base:
+    def with_client_view(self, rulebook: Rulebook) -> BaseRecording:
         """The recording with the report of a client that tells everything as it was sent."""
         keeping = replace(self.choices, keep=True)
         results = check_recording(self.recording, rulebook, keeping)
         wire = {each.exchange: each for each in results if each.view == "wire"}
         exchanges = tuple(
-            replace(exchange, seen=tuple(_reported(wire[exchange.number])))
+            replace(exchange, seen=tuple(_semantic_events(wire[exchange.number])))
             for exchange in self.cassette.exchanges
         )
         implementation = {"name": "everything", "events": sorted(SEMANTIC_EVENTS)}
@@ -96,13 +100,13 @@ class Base:
         return replace(self, recording=InMemory(self.recording.path, "cassette", cassette))
 
 
-def _reported(result: StreamResult) -> Iterator[dict[str, Any]]:
+def _semantic_events(result: StreamResult) -> Iterator[dict[str, Any]]:
     semantic = (event for event in result.events if event.layer == "semantic")
     yield from ({"type": event.type, **event.data} for event in semantic)
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class RuleOutcomes:
     """The rules of one judged recording by outcome."""
 
     killed_by: frozenset[str]  # MUST and SHOULD rules that fail
@@ -110,7 +114,7 @@ class Judgement:
     passing: frozenset[str]
 
     @classmethod
-    def of(cls, results: Iterable[StreamResult]) -> Judgement:
+    def of(cls, results: Iterable[StreamResult]) -> RuleOutcomes:
         streams = list(results)
         found = [f for stream in streams for f in stream.findings]
         verdicts = [pair for stream in streams for pair in stream.verdicts.items()]
@@ -122,35 +126,74 @@ class Judgement:
         )
 
 
-def shipped_bases(root: Path | None = None) -> list[Base]:
+def shipped_bases(root: Path | None = None) -> list[BaseRecording]:
     """The shipped cassettes that fail no rule.
 
     Recordings of real servers may hold faults that are known of them, and those of whole runs hold
     more than one fault at a time could be put into: neither is a base.
     """
     folder = root or shipped.cassettes()
-    every = (base(path, folder) for path in discover(folder))
+    every = (open_base(path, folder) for path in discover(folder))
     return [each for each in every if not each.is_live or each.conforms]
 
 
-def shipped_mutants(root: Path | None = None) -> list[Base]:
+def shipped_mutants(root: Path | None = None) -> list[BaseRecording]:
     """The shipped cassettes that fail on purpose."""
     folder = root or shipped.cassettes()
     held = folder / "mutants"
-    return [base(path, folder) for path in discover(held)] if held.is_dir() else []
+    return [open_base(path, folder) for path in discover(held)] if held.is_dir() else []
 
 
-def base(
+def open_base(
     path: Path,
     root: Path | None = None,
     *,
     dialect: str | None = None,
     profile: str | None = None,
-) -> Base:
+) -> BaseRecording:
     """One recording; below `root` it is named by its place there, and finds profiles there."""
     recording = open_recording(path, dialect=dialect)
     if not recording.exchanges:
         raise UsageError(f"{path} holds no exchange")
     name = path.relative_to(root).as_posix() if root else path.name
     folders = (root / "profiles",) if root and (root / "profiles").is_dir() else ()
-    return Base(name.removesuffix(SUFFIX), recording, Choices(dialect, profile, folders))
+    return BaseRecording(name.removesuffix(SUFFIX), recording, Choices(dialect, profile, folders))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedMutant:
+    """A mutant of a recording and the rules that fail on it and not on the recording."""
+
+    mutant: Mutant
+    exchange: int
+    rules: tuple[str, ...]
+    cassette: Cassette
+
+
+def judge_mutants(
+    base: BaseRecording, operators: Sequence[Operator], rulebook: Rulebook
+) -> Iterator[JudgedMutant]:
+    """Every mutant that the operators make, and those of the client if one reported."""
+    plain = base.judge(rulebook)
+    for stream in base.streams():
+        made = [mutant for each in operators for mutant in make_mutants(each, stream)]
+        for mutant in (*made, *client_mutants(stream.exchange)):
+            new = base.judge(rulebook, mutant.exchange).failing - plain.failing
+            cassette = _as_cassette(base, mutant)
+            yield JudgedMutant(mutant, stream.exchange.number, tuple(sorted(new)), cassette)
+
+
+def _as_cassette(base: BaseRecording, mutant: Mutant) -> Cassette:
+    """The mutant with a header that says what it was made of, and no verdict."""
+    cassette = base.with_exchange(mutant.exchange)
+    kept = {key: value for key, value in cassette.header.extra.items() if key not in _ORIGIN_KEYS}
+    extra = {**kept, "base": base.name, "operator": mutant.operator}
+    return replace(cassette, header=replace(cassette.header, expect={}, extra=extra))
+
+
+def write_mutant(one: JudgedMutant, folder: Path) -> Path:
+    """Writes the mutant below the folder, sealed; returns its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{one.mutant.name}.{one.exchange}{SUFFIX}"
+    write(path, one.cassette, seal=True)
+    return path

@@ -12,7 +12,7 @@ from conformance.profiles.profile import Profile
 from conformance.rules import document
 from conformance.rules.node import Node
 
-FILE: Final = Path(__file__).with_name("legal.yaml")
+_FILE: Final = Path(__file__).with_name("legal.yaml")
 _KEYS: Final = frozenset({"operator", "base", "profile", "knobs", "reason", "missing"})
 
 
@@ -43,7 +43,7 @@ class Allowance:
         return known and fnmatchcase(profile.name, self.profile)
 
 
-def load(path: Path = FILE) -> tuple[Allowance, ...]:
+def load_allowances(path: Path = _FILE) -> tuple[Allowance, ...]:
     """The allowances of a file. Raises SpecError with the place of a mistake."""
     root = document.load(path)
     root.mapping(known={"allowances"})
@@ -53,12 +53,12 @@ def load(path: Path = FILE) -> tuple[Allowance, ...]:
 def _allowance(node: Node) -> Allowance:
     node.mapping(known=_KEYS)
     knobs = node.get("knobs")
-    values = {k: _listed(v.plain()) for k, v in knobs.mapping().items()} if knobs else {}
+    values = {k: _value_list(v.plain()) for k, v in knobs.mapping().items()} if knobs else {}
     texts = {k: found.string() for k in _KEYS - {"knobs"} if (found := node.get(k))}
     for key in ("operator", "reason"):
         node.required(key)
     return Allowance(**texts, knobs=values)
 
 
-def _listed(value: Any) -> tuple[Any, ...]:
+def _value_list(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list | tuple) else (value,)

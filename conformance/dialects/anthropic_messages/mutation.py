@@ -1,0 +1,251 @@
+"""Mutation of `anthropic.messages`: where events hold what, operators on blocks and signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from conformance.core.json_values import text_at, value_at
+from conformance.editing.deltas import delta_places
+from conformance.editing.edits import (
+    double_piece,
+    drop_piece,
+    drop_value,
+    move_before,
+    places_of,
+    places_with,
+    raise_value,
+    set_value,
+)
+from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.operator import Edit, Mutation, Operator, Sites
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
+
+_START: Final = "content_block_start"
+_DELTA: Final = "content_block_delta"
+_STOP: Final = "content_block_stop"
+_STOP_REASON: Final = ("delta", "stop_reason")
+# Type of a block's delta -> what it is, and the field that holds it.
+_TEXTS: Final[dict[str, tuple[TextKind, str]]] = {
+    "thinking_delta": ("thinking", "thinking"),
+    "text_delta": ("text", "text"),
+    "input_json_delta": ("arguments", "partial_json"),
+}
+
+
+def _block_deltas(place: int, piece: Piece) -> Iterator[Delta]:
+    found = _TEXTS.get(text_at(piece.payload, "delta", "type"))
+    if piece.type == _DELTA and found is not None:
+        kind, field = found
+        group = (kind, value_at(piece.payload, "index"))
+        yield Delta(place, (("delta", field),), kind, group, text_at(piece.payload, "delta", field))
+
+
+def _error_event(message: str, code: str) -> dict[str, Any]:
+    return {
+        "type": "error",
+        "error": {"message": message, "code": code, "type": "overloaded_error"},
+    }
+
+
+_LAYOUT: Final = StreamLayout(
+    deltas=_block_deltas,
+    error=_error_event,
+    openings=("message_start",),
+    starts=("message_start", _START),
+    ends=(_STOP, "message_delta", "message_stop"),
+    terminals=("message_stop",),
+    repeatable=("message_delta",),
+    text_ends={_DELTA: _STOP},
+    text_keys=("index",),
+    named_events=True,
+)
+
+
+def _signatures(stream: Stream) -> list[int]:
+    found = stream.typed(_DELTA)
+    return [n for n in found if stream.value_at(n, "delta", "type") == "signature_delta"]
+
+
+def _signatures_after_thinking(stream: Stream) -> list[int]:
+    """Signatures that a delta of thinking stands right before."""
+    thoughts = set(delta_places(stream, "thinking"))
+    return [n for n in _signatures(stream) if n - 1 in thoughts]
+
+
+def _first_text(stream: Stream) -> list[int]:
+    return delta_places(stream, "text")[:1] if _signatures(stream) else []
+
+
+def _sign_text(stream: Stream, site: int) -> Stream:
+    """A signature comes in a block of text."""
+    signature = stream.pieces[_signatures(stream)[0]].payload["delta"]
+    payload = {**stream.pieces[site].payload, "delta": signature}
+    return stream.insert(site + 1, stream.pieces[site].with_payload(payload))
+
+
+def _deltas_of(kind: TextKind) -> Sites:
+    return lambda stream: delta_places(stream, kind)
+
+
+def _later_starts(stream: Stream) -> list[int]:
+    return stream.typed(_START)[1:]
+
+
+def _reuse_index(stream: Stream, site: int) -> Stream:
+    index = stream.value_at(site, "index")
+    for place in stream.typed(_START, _DELTA, _STOP):
+        if place >= site and stream.value_at(place, "index") == index:
+            stream = stream.with_value(place, ("index",), 0)
+    return stream
+
+
+def _prefill_block(stream: Stream, site: int) -> Stream:
+    """The block is announced with its first delta's text."""
+    kind = stream.text_at(site, "content_block", "type")
+    return stream.with_value(site, ("content_block", kind), "Hm, ")
+
+
+def _starts_of(*kinds: str) -> Sites:
+    def sites(stream: Stream) -> list[int]:
+        found = stream.typed(_START)
+        return [n for n in found if stream.value_at(n, "content_block", "type") in kinds]
+
+    return sites
+
+
+def _stops_before_start(stream: Stream) -> list[int]:
+    """Ends of blocks that another block follows."""
+    starts = stream.typed(_START)
+    return [n for n in stream.typed(_STOP) if any(m > n for m in starts)]
+
+
+def _stop_after_start(stream: Stream, site: int) -> Stream:
+    following = next(n for n in stream.typed(_START) if n > site)
+    return stream.move(site, following + 1)
+
+
+def _streamed_usage(stream: Stream) -> list[int]:
+    return [n for n in stream.typed("message_delta") if stream.value_at(n, "usage")]
+
+
+def _add_sentinel(stream: Stream, site: int) -> Stream:
+    return stream.insert(site + 1, stream.pieces[site].as_sentinel("[DONE]"))
+
+
+def _put_delta(kind: str, field: str) -> Edit:
+    """A delta of another kind than its block."""
+    return set_value({"type": kind, field: "Hm."}, "delta")
+
+
+MUTATION: Final = Mutation(
+    _LAYOUT,
+    (
+        Operator(
+            "X4-block-overlap",
+            "A block ends after the next one began.",
+            _stops_before_start,
+            _stop_after_start,
+        ),
+        Operator(
+            "X9-prefilled-block",
+            "A block is announced with text.",
+            _starts_of("thinking", "text"),
+            _prefill_block,
+        ),
+        Operator(
+            "X16-other-kind",
+            "A delta of text comes in a block of thinking.",
+            _deltas_of("thinking"),
+            _put_delta("text_delta", "text"),
+        ),
+        Operator(
+            "X16-thinking-in-text",
+            "A delta of thinking comes in a block of text.",
+            _deltas_of("text"),
+            _put_delta("thinking_delta", "thinking"),
+        ),
+        Operator(
+            "I10-block-index-off",
+            "A delta names another block.",
+            places_of(_DELTA),
+            raise_value(("index",)),
+        ),
+        Operator(
+            "I10-block-index-reused",
+            "A block takes the index of the first one.",
+            _later_starts,
+            _reuse_index,
+        ),
+        Operator(
+            "I10-no-block-index",
+            "An event of a block has no index.",
+            places_of(_START, _DELTA, _STOP),
+            drop_value("index"),
+            most=4,
+        ),
+        Operator("S1-unsigned", "The signature of thinking is lost.", _signatures, drop_piece),
+        Operator("S3-signed-twice", "Thinking is signed twice.", _signatures, double_piece),
+        Operator(
+            "S4-signed-early",
+            "The signature comes before the last thinking.",
+            _signatures_after_thinking,
+            move_before,
+        ),
+        Operator(
+            "S2-signature-in-text",
+            "A signature comes in a block of text.",
+            _first_text,
+            _sign_text,
+        ),
+        Operator(
+            "S5-no-redacted-data",
+            "Redacted thinking has no data.",
+            _starts_of("redacted_thinking"),
+            drop_value("content_block", "data"),
+        ),
+        Operator(
+            "U4-no-stop-reason",
+            "The message stops for no reason.",
+            places_with(*_STOP_REASON),
+            set_value(None, *_STOP_REASON),
+        ),
+        Operator(
+            "U10-unknown-stop-reason",
+            "The stop reason is no known one.",
+            places_with(*_STOP_REASON),
+            set_value("eos", *_STOP_REASON),
+        ),
+        Operator(
+            "U5-delta-without-usage",
+            "The message's delta has no usage.",
+            _streamed_usage,
+            drop_value("usage"),
+        ),
+        Operator(
+            "U1-sentinel-added",
+            "A [DONE] line follows the message.",
+            places_of("message_stop"),
+            _add_sentinel,
+        ),
+        Operator(
+            "N10-no-message",
+            "The start of a message has no message.",
+            places_of("message_start"),
+            drop_value("message"),
+        ),
+        Operator(
+            "N10-no-block",
+            "The start of a block has no block.",
+            places_of(_START),
+            drop_value("content_block"),
+        ),
+        Operator(
+            "T5-nameless-use",
+            "A tool use has no name.",
+            _starts_of("tool_use"),
+            drop_value("content_block", "name"),
+        ),
+    ),
+)

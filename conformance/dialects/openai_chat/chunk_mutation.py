@@ -1,0 +1,173 @@
+"""Operators on chunks of `openai.chat`: their keys, ids, numbers, usage and missing choices."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.core.json_values import Path, value_at
+from conformance.editing.chunks import (
+    chunk_places,
+    finish_places,
+    message_places,
+    plain_places,
+    usage_places,
+)
+from conformance.editing.edits import (
+    drop_value,
+    prolong_text,
+    raise_value,
+    request_body,
+    set_value,
+)
+from conformance.editing.operator import Operator, Sites
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
+
+CHOICE: Final = ("choices", 0)
+DELTA: Final = (*CHOICE, "delta")
+FINISH: Final = (*CHOICE, "finish_reason")
+TOOLS: Final = (*DELTA, "tool_calls")
+
+
+def tool_places(stream: Stream) -> list[int]:
+    """Places of chunks with a fragment of a tool call."""
+    return [n for n in chunk_places(stream) if stream.list_at(n, *TOOLS)]
+
+
+def _drop_usage(stream: Stream, _site: int) -> Stream:
+    for place in reversed(usage_places(stream)):
+        bare = stream.without_value(place, ("usage",))
+        stream = bare if stream.value_at(place, "choices") else stream.without(place)
+    return stream
+
+
+def _requested_usage(stream: Stream) -> list[int]:
+    wanted = value_at(request_body(stream), "stream_options", "include_usage")
+    return usage_places(stream)[:1] if wanted is True else []
+
+
+def _unrequested_usage(stream: Stream) -> list[int]:
+    return [] if _requested_usage(stream) else usage_places(stream)[:1]
+
+
+def _usage_alone(stream: Stream) -> list[int]:
+    """Usage in a chunk of its own after the finish."""
+    ends = finish_places(stream) if plain_places(stream) else []
+    found = [n for n in usage_places(stream) if not stream.value_at(n, "choices")]
+    return [n for n in found if ends and n > ends[0]]
+
+
+def _count_first(stream: Stream, site: int) -> Stream:
+    return stream.move(site, plain_places(stream)[0] + 1)
+
+
+def _without_choices(stream: Stream, place: int) -> Piece:
+    """A chunk as the one at a place is written, with no choice."""
+    emptied = stream.without_value(place, ("usage",)).with_value(place, ("choices",), [])
+    return emptied.pieces[place]
+
+
+def _empty_before(stream: Stream, site: int) -> Stream:
+    return stream.insert(site, _without_choices(stream, site))
+
+
+def _empty_after(stream: Stream, site: int) -> Stream:
+    return stream.insert(site + 1, _without_choices(stream, site))
+
+
+def _chunks_with(*path: str | int) -> Sites:
+    return lambda stream: [n for n in chunk_places(stream) if stream.value_at(n, *path) is not None]
+
+
+def _streamed_objects(stream: Stream) -> list[int]:
+    return [n for n in message_places(stream) if stream.value_at(n, "object")]
+
+
+def _with_finish_key(stream: Stream) -> list[int]:
+    """Chunks that do not finish and have the key all the same."""
+    found = plain_places(stream)
+    return [n for n in found if FINISH[-1] in (stream.value_at(n, *CHOICE) or {})]
+
+
+def _later_ids(stream: Stream) -> list[int]:
+    return [n for n, _ in stream.events() if stream.text_at(n, "id")][1:]
+
+
+def _later_stamps(stream: Stream) -> list[int]:
+    return [n for n in chunk_places(stream) if stream.value_at(n, "created")][1:]
+
+
+def _tool_streams(stream: Stream) -> list[int]:
+    return [0] if tool_places(stream) else []
+
+
+def _number_from_one(stream: Stream, _site: int) -> Stream:
+    for place in tool_places(stream):
+        calls = stream.list_at(place, *TOOLS)
+        raised = [{**call, "index": (value_at(call, "index") or 0) + 1} for call in calls]
+        stream = stream.with_value(place, TOOLS, raised)
+    return stream
+
+
+def _lacks_key(name: str, says: str, sites: Sites, path: Path) -> Operator:
+    return Operator(f"N10-no-{name}", says, sites, drop_value(*path), most=1)
+
+
+OPERATORS: Final = (
+    Operator("U5-no-usage", "Usage that was asked for is lost.", _requested_usage, _drop_usage),
+    Operator(
+        "U5-less-usage",
+        "Usage that nobody asked for is lost.",
+        _unrequested_usage,
+        _drop_usage,
+        "either",
+        "nobody asked for usage, so a stream without it is a good stream",
+    ),
+    Operator("U6-usage-first", "Usage comes before the finish.", _usage_alone, _count_first),
+    Operator(
+        "U11-empty-choices-before",
+        "A chunk without choices comes before the finish.",
+        lambda stream: plain_places(stream)[1:],
+        _empty_before,
+    ),
+    Operator(
+        "U11-empty-choices-after",
+        "A chunk without choices comes after the finish.",
+        lambda stream: finish_places(stream)[-1:],
+        _empty_after,
+        "pass",
+    ),
+    _lacks_key("id", "A chunk has no id.", _chunks_with("id"), ("id",)),
+    _lacks_key("model", "A chunk has no model.", _chunks_with("model"), ("model",)),
+    _lacks_key("created", "A chunk has no time stamp.", _chunks_with("created"), ("created",)),
+    _lacks_key("delta", "A choice has no delta.", message_places, DELTA),
+    _lacks_key("object", "A chunk does not say what it is.", _streamed_objects, ("object",)),
+    _lacks_key(
+        "finish-key", "A choice has no finish_reason, not even null.", _with_finish_key, FINISH
+    ),
+    Operator(
+        "N11-other-object",
+        "A chunk calls itself a completion.",
+        _streamed_objects,
+        set_value("chat.completion", "object"),
+        most=1,
+    ),
+    Operator(
+        "I4-chunk-id-off", "One chunk has another id.", _later_ids, prolong_text(("id",), "x")
+    ),
+    Operator(
+        "I7-created-off",
+        "One chunk has another time stamp.",
+        _later_stamps,
+        raise_value(("created",), 60),
+    ),
+    Operator(
+        "I8-no-choice-index",
+        "A choice has no index.",
+        plain_places,
+        drop_value(*CHOICE, "index"),
+    ),
+    Operator(
+        "I9-tools-from-one", "Tool calls are numbered from 1.", _tool_streams, _number_from_one
+    ),
+)

@@ -1,0 +1,244 @@
+"""Operators on messages of `openai.chat`: carriers of thinking, signatures, tool calls, history.
+
+Where the request is edited, the response stays as it was recorded and does not fit it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.core.json_values import cut_at, list_at, put_at, text_at, value_at
+from conformance.dialects.openai_chat.chunk_mutation import DELTA, FINISH, TOOLS, tool_places
+from conformance.editing.chunks import finish_places, message_places, plain_places, write_chunk
+from conformance.editing.deltas import delta_groups, delta_places, find_deltas
+from conformance.editing.edits import (
+    double_piece,
+    drop_piece,
+    drop_value,
+    prolong_text,
+    request_body,
+    set_value,
+)
+from conformance.editing.operator import Edit, Operator
+from conformance.editing.stream import Stream
+
+CARRIERS: Final = ("reasoning_content", "reasoning")
+_CALL: Final = (*TOOLS, 0)
+_NAME: Final = (*_CALL, "function", "name")
+_OPAQUE_KEYS: Final = ("signature", "data")
+_SIGNED_LISTS: Final = ("reasoning_details", "thinking_blocks")
+
+
+def opaque_data(delta: Any) -> str:
+    """The first opaque data of a delta; empty where it has none."""
+    blocks = [block for name in _SIGNED_LISTS for block in list_at(delta, name)]
+    found = (text_at(block, key) for block in blocks for key in _OPAQUE_KEYS)
+    return text_at(delta, "reasoning_opaque") or next(filter(None, found), "")
+
+
+def _carrier_of(stream: Stream, place: int) -> str:
+    return next((name for name in CARRIERS if stream.text_at(place, *DELTA, name)), "")
+
+
+def _carried_thinking(stream: Stream) -> list[int]:
+    return [n for n in message_places(stream) if _carrier_of(stream, n)]
+
+
+def _mirror_thinking(stream: Stream, site: int) -> Stream:
+    name = _carrier_of(stream, site)
+    other = next(each for each in CARRIERS if each != name)
+    return stream.with_value(site, (*DELTA, other), stream.value_at(site, *DELTA, name))
+
+
+def _signed_chunks(stream: Stream) -> list[int]:
+    return [n for n in message_places(stream) if opaque_data(stream.value_at(n, *DELTA))]
+
+
+def _drop_signature(stream: Stream, site: int) -> Stream:
+    delta = cut_at(stream.value_at(site, *DELTA), ("reasoning_opaque",))
+    for name in _SIGNED_LISTS:
+        for n in range(len(list_at(delta, name))):
+            for key in _OPAQUE_KEYS:
+                delta = cut_at(delta, (name, n, key))
+    return stream.with_value(site, DELTA, delta)
+
+
+def _first_text(stream: Stream) -> list[int]:
+    """The first chunk of visible text that can be followed by another chunk."""
+    free = set(plain_places(stream))
+    if not find_deltas(stream, "thinking"):
+        return []  # what its first text is, only the profile's markers tell
+    return [n for n in delta_places(stream, "text") if n in free][:1]
+
+
+def _thinking_chunks(stream: Stream) -> list[int]:
+    """Thinking in chunks that can be followed by another chunk."""
+    free = set(plain_places(stream))
+    return [n for n in delta_places(stream, "thinking") if n in free]
+
+
+def _add_detail(**detail: str | int) -> Edit:
+    message = {"reasoning_details": [{"type": "reasoning.text", **detail, "index": 0}]}
+    return lambda stream, site: stream.insert(site + 1, write_chunk(stream, site, message))
+
+
+def _details(stream: Stream) -> list[int]:
+    found = message_places(stream)
+    return [n for n in found if stream.list_at(n, *DELTA, "reasoning_details")]
+
+
+def _call_starts(stream: Stream) -> list[int]:
+    return [n for n in tool_places(stream) if stream.value_at(n, *_CALL, "id")]
+
+
+def _thinking_before_call(stream: Stream) -> list[int]:
+    """The last thinking before the first call, where it stands alone in its chunk."""
+    calls = _call_starts(stream)[:1]
+    return [n for n in delta_places(stream, "thinking")[-1:] if calls and n < calls[0]]
+
+
+def _think_after_call(stream: Stream, site: int) -> Stream:
+    return stream.move(site, tool_places(stream)[-1] + 1)
+
+
+def _later_fragments(stream: Stream) -> list[int]:
+    """Fragments that neither name a call nor are all of its arguments."""
+    starts = set(_call_starts(stream))
+    groups = [group for group in delta_groups(stream, "arguments") if len(group) > 1]
+    return sorted(each.place for group in groups for each in group if each.place not in starts)
+
+
+def _continued_calls(stream: Stream) -> list[int]:
+    starts = _call_starts(stream)
+    known = {stream.value_at(n, *_CALL, "index") for n in starts}
+    later = [n for n in tool_places(stream) if n not in starts]
+    return [n for n in later if stream.value_at(n, *_CALL, "index") in known]
+
+
+def _repeat_id(stream: Stream, site: int) -> Stream:
+    index = stream.value_at(site, *_CALL, "index")
+    starts = _call_starts(stream)
+    first = next(n for n in starts if stream.value_at(n, *_CALL, "index") == index)
+    return stream.with_value(site, (*_CALL, "id"), stream.value_at(first, *_CALL, "id"))
+
+
+def _tool_finishes(stream: Stream) -> list[int]:
+    found = finish_places(stream)
+    return [n for n in found if stream.value_at(n, *FINISH) == "tool_calls"]
+
+
+def _thinking_shown(stream: Stream) -> list[int]:
+    """Streams with thinking whose request is known."""
+    is_known = isinstance(request_body(stream), dict)
+    return [0] if is_known and find_deltas(stream, "thinking") else []
+
+
+def _request_with(**more: Any) -> Edit:
+    return lambda stream, _: stream.with_request({**request_body(stream), **more})
+
+
+def _thoughtful_messages(stream: Stream) -> list[int]:
+    """Earlier answers that are sent back with their thinking."""
+    messages = list_at(request_body(stream), "messages")
+    return [n for n, each in enumerate(messages) if text_at(each, "reasoning_content")]
+
+
+def _lose_thinking(stream: Stream, site: int) -> Stream:
+    body = cut_at(request_body(stream), ("messages", site, "reasoning_content"))
+    return stream.with_request(body)
+
+
+def _inline_thinking(stream: Stream, site: int) -> Stream:
+    body = request_body(stream)
+    message = value_at(body, "messages", site)
+    text = f"<think>{message['reasoning_content']}</think>{message.get('content') or ''}"
+    bare = {**cut_at(message, ("reasoning_content",)), "content": text}
+    return stream.with_request(put_at(body, ("messages", site), bare))
+
+
+OPERATORS: Final = (
+    Operator("N1-mirrored", "Thinking stands in two fields.", _carried_thinking, _mirror_thinking),
+    Operator(
+        "S1-no-signature",
+        "A signature is lost.",
+        _signed_chunks,
+        _drop_signature,
+        "either",
+        "a stream without a signature is good; only the next request shows the loss",
+    ),
+    Operator(
+        "S4-late-opaque",
+        "Opaque data comes after visible text.",
+        _first_text,
+        _add_detail(signature="c2lnbmF0dXJl" * 4),
+    ),
+    Operator(
+        "S6-signature-alone",
+        "A signature comes with empty text.",
+        _thinking_chunks,
+        _add_detail(text="", signature="c2ln" * 8),
+        "pass",
+        most=1,
+    ),
+    Operator(
+        "S8-no-detail-index",
+        "A reasoning detail has no index.",
+        _details,
+        drop_value(*DELTA, "reasoning_details", 0, "index"),
+    ),
+    Operator(
+        "T1-thinking-after-call",
+        "Thinking comes after the tool call it led to.",
+        _thinking_before_call,
+        _think_after_call,
+    ),
+    Operator(
+        "T2-marker-in-name",
+        "A tool name holds a marker.",
+        _call_starts,
+        prolong_text(_NAME, "<|channel|>"),
+    ),
+    Operator(
+        "T3-lost-fragment", "A fragment of the arguments is lost.", _later_fragments, drop_piece
+    ),
+    Operator(
+        "T3-doubled-fragment",
+        "A fragment of the arguments is sent twice.",
+        _later_fragments,
+        double_piece,
+    ),
+    Operator(
+        "T4-named-again", "A later fragment repeats the call's id.", _continued_calls, _repeat_id
+    ),
+    Operator("T5-nameless", "A call has no name.", _call_starts, set_value("", *_NAME)),
+    Operator(
+        "T6-says-stop",
+        "The finish of a tool call says stop.",
+        _tool_finishes,
+        set_value("stop", *FINISH),
+    ),
+    Operator(
+        "P1-excluded",
+        "Thinking is shown though it was excluded.",
+        _thinking_shown,
+        _request_with(reasoning={"exclude": True}),
+    ),
+    Operator(
+        "P1-switched-off",
+        "Thinking is shown though the template switched it off.",
+        _thinking_shown,
+        _request_with(chat_template_kwargs={"enable_thinking": False}),
+    ),
+    Operator(
+        "H3-lost-thinking",
+        "The thinking before a tool call is not sent back.",
+        _thoughtful_messages,
+        _lose_thinking,
+    ),
+    Operator(
+        "H4-thinking-in-content",
+        "Thinking is sent back inside the content.",
+        _thoughtful_messages,
+        _inline_thinking,
+    ),
+)

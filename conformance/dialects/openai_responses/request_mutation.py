@@ -1,0 +1,166 @@
+"""Operators on how `openai.responses` ends and on what its request asks for.
+
+Where the request is edited, the response stays as it was recorded and does not fit it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.core.json_values import cut_at, list_at, put_at, text_at
+from conformance.dialects.openai_responses.vocabulary import ITEM_DONE
+from conformance.editing.deltas import find_deltas
+from conformance.editing.edits import places_of, request_body, set_value
+from conformance.editing.operator import Edit, Operator
+from conformance.editing.stream import Stream
+
+_ENCRYPTED: Final = "encrypted_content"
+_FAILED: Final = ("response.failed", "response.incomplete")
+
+
+def _last_terminal(stream: Stream) -> list[int]:
+    return [] if stream.is_body else stream.terminals()[-1:]
+
+
+def _add_sentinel(stream: Stream, site: int) -> Stream | None:
+    if stream.sentinels():
+        return None
+    sentinel = stream.pieces[site].as_sentinel(stream.layout.sentinel)
+    return stream.insert(len(stream.pieces), sentinel)
+
+
+def _closed_with_usage(stream: Stream) -> list[int]:
+    found = stream.typed("response.completed", "response.incomplete")
+    return [n for n in found if stream.value_at(n, "response", "usage")]
+
+
+def _with_status(stream: Stream) -> list[int]:
+    return [n for n in stream.terminals() if stream.text_at(n, "response", "status")]
+
+
+def _interrupted(stream: Stream) -> list[int]:
+    """Closing events of failed and incomplete responses that list items."""
+    return [n for n in stream.typed(*_FAILED) if stream.value_at(n, "response", "output")]
+
+
+def _fail_silently(stream: Stream, site: int) -> Stream:
+    """The response fails, and the closing event still says completed."""
+    failed = {"status": "failed", "error": {"code": "server_error"}}
+    response = stream.pieces[site].payload["response"]
+    return stream.with_value(site, ("response",), {**response, **failed})
+
+
+def _encrypted_items(stream: Stream) -> list[int]:
+    """Closed reasoning items with encrypted thinking, where the request asks for it."""
+    if f"reasoning.{_ENCRYPTED}" not in list_at(request_body(stream), "include"):
+        return []
+    return [n for n in stream.typed(ITEM_DONE) if stream.text_at(n, "item", _ENCRYPTED)]
+
+
+def _drop_encrypted(stream: Stream, site: int) -> Stream:
+    stream = stream.without_value(site, ("item", _ENCRYPTED))
+    for place in stream.terminals():
+        payload = stream.pieces[place].payload
+        for n in range(len(list_at(payload, "response", "output"))):
+            payload = cut_at(payload, ("response", "output", n, _ENCRYPTED))
+        stream = stream.with_payload(place, payload)
+    return stream
+
+
+def _thinking_shown(stream: Stream) -> list[int]:
+    """Streams with thinking whose request is known."""
+    is_known = isinstance(request_body(stream), dict)
+    return [0] if is_known and find_deltas(stream, "thinking") else []
+
+
+def _summary_shown(stream: Stream) -> list[int]:
+    is_known = isinstance(request_body(stream), dict)
+    return [0] if is_known and stream.typed("response.reasoning_summary_text.delta") else []
+
+
+def _request_reasoning(value: Any) -> Edit:
+    return lambda stream, _: stream.with_request({**request_body(stream), "reasoning": value})
+
+
+def _history_items(stream: Stream) -> list[int]:
+    """Places of reasoning items in the history."""
+    items = list_at(request_body(stream), "input")
+    return [n for n, item in enumerate(items) if text_at(item, "type") == "reasoning"]
+
+
+def _lose_item(stream: Stream, site: int) -> Stream:
+    return stream.with_request(cut_at(request_body(stream), ("input", site)))
+
+
+def _encrypted_history(stream: Stream) -> list[int]:
+    body = request_body(stream)
+    return [n for n in _history_items(stream) if text_at(body, "input", n, _ENCRYPTED)]
+
+
+def _alter_encrypted(stream: Stream, site: int) -> Stream:
+    path, body = ("input", site, _ENCRYPTED), request_body(stream)
+    data = text_at(body, *path)
+    return stream.with_request(put_at(body, path, f"{data[1:]}{data[0]}"))
+
+
+OPERATORS: Final = (
+    Operator(
+        "S2-no-encrypted-thinking",
+        "Encrypted thinking that was asked for is lost.",
+        _encrypted_items,
+        _drop_encrypted,
+    ),
+    Operator(
+        "U1-done-added", "A [DONE] line follows the closing event.", _last_terminal, _add_sentinel
+    ),
+    Operator(
+        "U5-response-without-usage",
+        "The closing response has no usage.",
+        _closed_with_usage,
+        set_value(None, "response", "usage"),
+    ),
+    Operator(
+        "U9-misstated-status",
+        "The closing response says it is in progress.",
+        _with_status,
+        set_value("in_progress", "response", "status"),
+    ),
+    Operator(
+        "E8-forgets-items",
+        "An interrupted response forgets its items.",
+        _interrupted,
+        set_value([], "response", "output"),
+    ),
+    Operator(
+        "E9-silent-failure",
+        "A failed response is closed as completed.",
+        places_of("response.completed"),
+        _fail_silently,
+    ),
+    Operator(
+        "P1-effort-none",
+        "Thinking is shown though none was asked for.",
+        _thinking_shown,
+        _request_reasoning({"effort": "none"}),
+    ),
+    Operator(
+        "P2-no-summary-asked",
+        "A summary is shown though none was asked for.",
+        _summary_shown,
+        _request_reasoning({"effort": "medium"}),
+        "either",
+        "OpenAI sends a summary only where it is asked for, other servers send it always",
+    ),
+    Operator(
+        "H1-lost-reasoning-item",
+        "A reasoning item is not sent back.",
+        _history_items,
+        _lose_item,
+    ),
+    Operator(
+        "H2-altered-opaque",
+        "Encrypted thinking is sent back altered.",
+        _encrypted_history,
+        _alter_encrypted,
+    ),
+)

@@ -1,0 +1,71 @@
+"""Places and edits that many operators share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from conformance.core.json_values import Path
+from conformance.editing.operator import Edit, Sites
+from conformance.editing.stream import Stream
+
+
+def whole_stream(_stream: Stream) -> Sequence[int]:
+    """One place: the stream as a whole."""
+    return (0,)
+
+
+def places_of(*types: str) -> Sites:
+    """Events of these types."""
+    return lambda stream: stream.typed(*types)
+
+
+def places_with(*path: str | int) -> Sites:
+    """Events with something other than null at a path."""
+    return lambda stream: stream.holding(*path)
+
+
+def first_of(sites: Sites) -> Sites:
+    """The first of these places."""
+    return lambda stream: sites(stream)[:1]
+
+
+def drop_piece(stream: Stream, site: int) -> Stream:
+    return stream.without(site)
+
+
+def double_piece(stream: Stream, site: int) -> Stream:
+    return stream.insert(site + 1, stream.pieces[site])
+
+
+def move_before(stream: Stream, site: int) -> Stream:
+    """The piece comes before the one that stood right before it."""
+    return stream.move(site, site - 1)
+
+
+def double_stream(stream: Stream, _site: int) -> Stream:
+    return stream.with_pieces([*stream.pieces, *stream.pieces])
+
+
+def drop_value(*path: str | int) -> Edit:
+    return lambda stream, site: stream.without_value(site, path)
+
+
+def set_value(value: object, *path: str | int) -> Edit:
+    return lambda stream, site: stream.with_value(site, path, value)
+
+
+def raise_value(path: Path, change: int = 1) -> Edit:
+    """A number is another one."""
+    return lambda stream, site: stream.with_value(site, path, stream.value_at(site, *path) + change)
+
+
+def prolong_text(path: Path, more: str) -> Edit:
+    """A string goes on."""
+    return lambda stream, site: stream.with_value(site, path, stream.text_at(site, *path) + more)
+
+
+def request_body(stream: Stream) -> Any:
+    """What was asked; None where it is not known."""
+    request = stream.exchange.request
+    return request.json if request is not None else None

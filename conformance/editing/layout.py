@@ -1,0 +1,101 @@
+"""Where the streams of one dialect hold what edits change: a value that each dialect fills in.
+
+Two families of wires are told apart. *Typed events* say by their type what they begin, carry or
+end. *Chunks* have no type: each holds a piece of one message, and by what it holds one sees whether
+it begins or finishes the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from conformance.core.json_values import Path, put_at
+from conformance.editing.piece import Piece
+
+TextKind = Literal["thinking", "text", "refusal", "arguments"]
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """One piece of text: `place` of its event, the `paths` that all hold it, what it adds to.
+
+    Deltas of one `group` add to the same text. `choice` is the answer it belongs to, where a
+    stream can hold several.
+    """
+
+    place: int
+    paths: tuple[Path, ...]
+    kind: TextKind
+    group: tuple[Any, ...]
+    text: str
+    choice: Any = 0
+
+    def payload(self, piece: Piece, text: str) -> Any:
+        """The event's payload with another text in every place that holds this one."""
+        payload = piece.payload
+        for path in self.paths:
+            payload = put_at(payload, path, text)
+        return payload
+
+
+DeltaReader = Callable[[int, Piece], Iterator[Delta]]
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkLayout:
+    """Chunks without a type. Paths begin at the payload.
+
+    Every chunk has the list or object `holder`. `message` is the object with the role and the
+    texts, `text` and `thinking` are its keys, the first one of `thinking` the one that is written.
+    `finish` holds the finish reason, `usage` the token counts. Paths of `once`, below `message`,
+    hold what is said once and opens something. `unfinished` gives the payload with another message
+    that neither finishes nor counts.
+    """
+
+    holder: Path
+    message: Path
+    finish: Path
+    usage: Path
+    text: str
+    thinking: tuple[str, ...]
+    unfinished: Callable[[Any, Mapping[str, Any]], Any]
+    once: tuple[Path, ...] = (("role",),)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamLayout:
+    """What the neutral operators need to know of a dialect; what is left out, it does not have.
+
+    `openings`, `starts`, `ends` and `terminals` are types of events; a terminal ends the response.
+    `repeatable` are ends that may come twice. `text_ends` maps the type of a delta to the type of
+    the event that ends its text, `text_keys` are what these two have in common; `restates`: such
+    an event states the whole text, so that a lost or doubled delta shows.
+    `named_events`: an `event:` line names the type. `event_ids`: whether an `id:` line is harmless.
+    `unknown_event` is a type that the dialect leaves to vendors. `number` is the key of sequence
+    numbers, `sentinel` the text after the last event.
+    `error` makes the payload of an error event from message and code; `reasoning_tokens` are paths
+    of counts, `opaque` finds what is never displayed in a payload. `elements` maps wire events of
+    list elements to where the first such element stands.
+    """
+
+    deltas: DeltaReader = lambda _place, _piece: iter(())
+    error: Callable[[str, str], Mapping[str, Any]] = lambda _message, _code: {}
+    openings: tuple[str, ...] = ()
+    starts: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
+    terminals: tuple[str, ...] = ()
+    repeatable: tuple[str, ...] = ()
+    text_ends: Mapping[str, str] = field(default_factory=dict)
+    text_keys: tuple[str, ...] = ()
+    restates: bool = False
+    named_events: bool = False
+    event_ids: bool = True
+    unknown_event: str = ""
+    number: str = ""
+    sentinel: str = ""
+    reasoning_tokens: tuple[Path, ...] = ()
+    opaque: Callable[[Piece], str] = lambda _piece: ""
+    elements: Mapping[str, Path] = field(default_factory=dict)
+    chunk: ChunkLayout | None = None

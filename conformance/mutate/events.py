@@ -1,0 +1,285 @@
+"""Operators on typed events: what begins, ends and numbers them, and events that nobody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from conformance.editing.deltas import delta_groups, delta_places
+from conformance.editing.edits import double_piece, double_stream, drop_piece, move_before
+from conformance.editing.operator import Edit, Operator
+from conformance.editing.stream import Stream
+from conformance.mutate.texts import is_long_run, make_cumulative
+
+
+def _first_and_last(stream: Stream, types: Sequence[str]) -> list[int]:
+    """The first and the last event of each of these types, in stream order."""
+    found = [stream.typed(kind) for kind in types]
+    return sorted({place for places in found if places for place in (places[0], places[-1])})
+
+
+def _start_events(stream: Stream) -> list[int]:
+    return _first_and_last(stream, stream.layout.starts)
+
+
+def _end_events(stream: Stream) -> list[int]:
+    return _first_and_last(stream, stream.layout.ends)
+
+
+def _single_ends(stream: Stream) -> list[int]:
+    layout = stream.layout
+    return _first_and_last(stream, [kind for kind in layout.ends if kind not in layout.repeatable])
+
+
+def _end_of_text(stream: Stream, place: int) -> int:
+    """Place of the event that ends the text that a delta adds to; 0 where there is none."""
+    layout = stream.layout
+    ends = stream.typed(layout.text_ends.get(stream.pieces[place].type, ""))
+    wanted = [stream.value_at(place, key) for key in layout.text_keys]
+    fitting = (n for n in ends if [stream.value_at(n, key) for key in layout.text_keys] == wanted)
+    return next(fitting, 0)
+
+
+def _ended_deltas(stream: Stream) -> list[int]:
+    """Deltas whose text is ended."""
+    if not stream.layout.text_ends:
+        return []
+    return [place for place in delta_places(stream) if _end_of_text(stream, place)]
+
+
+def _restated_deltas(stream: Stream) -> list[int]:
+    """Deltas whose text is stated as a whole later."""
+    return _ended_deltas(stream) if stream.layout.restates else []
+
+
+def _repeat_after_end(stream: Stream, site: int) -> Stream:
+    return stream.insert(_end_of_text(stream, site) + 1, stream.pieces[site])
+
+
+def _move_after_end(stream: Stream, site: int) -> Stream:
+    return stream.move(site, _end_of_text(stream, site) + 1)
+
+
+def _neighbours(stream: Stream) -> list[int]:
+    """Deltas that are followed by another one of the same text."""
+    found = {
+        one.place
+        for group in delta_groups(stream)
+        for one, two in pairwise(group)
+        if one.place + 1 == two.place and one.text != two.text
+    }
+    return [place for place in _restated_deltas(stream) if place in found]
+
+
+def _swap_with_next(stream: Stream, site: int) -> Stream:
+    return stream.move(site, site + 2)
+
+
+def _long_runs(stream: Stream) -> list[int]:
+    groups = [] if stream.layout.chunk else delta_groups(stream, "thinking", "text")
+    return [n for n, group in enumerate(groups) if is_long_run(group)]
+
+
+def _restated_thinking(stream: Stream) -> Sequence[int]:
+    return [0] if delta_places(stream, "thinking") and _restated_deltas(stream) else []
+
+
+def _drop_thinking(stream: Stream, _site: int) -> Stream:
+    return stream.without(*delta_places(stream, "thinking"))
+
+
+def _openings(stream: Stream) -> list[int]:
+    return stream.typed(*stream.layout.openings)[:1]
+
+
+def _after_opening(stream: Stream) -> list[int]:
+    return [n + 1 for n in _openings(stream) if n + 1 < len(stream.pieces)]
+
+
+def _named_types(stream: Stream) -> list[int]:
+    """Events whose type an event line has to name."""
+    found = stream.events() if stream.layout.named_events else ()
+    return [n for n, piece in found if piece.type and piece.kind == "event"]
+
+
+def _with_event_line(stream: Stream) -> list[int]:
+    return [n for n in _named_types(stream) if stream.pieces[n].name]
+
+
+def _name_event(name: str) -> Edit:
+    return lambda stream, site: stream.swap(site, stream.pieces[site].with_name(name))
+
+
+def _numbered_events(stream: Stream) -> list[int]:
+    """Events with a sequence number."""
+    return [n for n, _ in stream.events() if stream.number_at(n) is not None]
+
+
+def _later_numbers(stream: Stream) -> list[int]:
+    return _numbered_events(stream)[1:]
+
+
+def _number_from(stream: Stream, site: int, change: int) -> Stream:
+    """Numbers that differ by this much, from the site on."""
+    pieces, key = list(stream.pieces), stream.layout.number
+    for place in range(site, len(pieces)):
+        if (known := pieces[place].number(key)) is not None:
+            pieces[place] = pieces[place].with_number(key, known + change)
+    return stream.with_pieces(pieces)
+
+
+def _skip_number(stream: Stream, site: int) -> Stream:
+    return _number_from(stream, site, 1)
+
+
+def _restart_numbers(stream: Stream, site: int) -> Stream:
+    return _number_from(stream, site, -(stream.number_at(site) or 0))
+
+
+def _repeat_number(stream: Stream, site: int) -> Stream:
+    number = (stream.number_at(site) or 1) - 1
+    return stream.swap(site, stream.pieces[site].with_number(stream.layout.number, number))
+
+
+def _drop_number(stream: Stream, site: int) -> Stream:
+    return stream.without_value(site, (stream.layout.number,))
+
+
+def _json_objects(stream: Stream) -> list[int]:
+    return [n for n, piece in stream.events() if isinstance(piece.payload, dict)]
+
+
+def _add_unknown_key(stream: Stream, site: int) -> Stream:
+    chunk = stream.layout.chunk
+    stream = stream.with_value(site, ("x_vendor",), {"note": "unknown", "n": 1})
+    if chunk is not None and stream.value_at(site, *chunk.message):
+        return stream.with_value(site, (*chunk.message, "x_vendor"), "unknown")
+    return stream
+
+
+def _later_events(stream: Stream) -> list[int]:
+    return [n for n, piece in stream.events() if piece.kind == "event"][1:]
+
+
+def _before_known(stream: Stream) -> list[int]:
+    return _later_events(stream) if stream.layout.unknown_event else []
+
+
+def _insert_event(payload: Callable[[Stream], dict[str, Any]], name: str = "") -> Edit:
+    """Another event before this one, written and numbered as it is."""
+
+    def edit(stream: Stream, site: int) -> Stream:
+        sample, number = stream.pieces[site], stream.number_at(site)
+        numbered = {} if number is None else {stream.layout.number: number}
+        new = sample.with_payload({**payload(stream), **numbered})
+        new = new.with_name(name or new.type) if sample.name or name else new
+        return stream.insert(site, new)
+
+    return edit
+
+
+EVENTS: Final = (
+    Operator(
+        "X1-no-start",
+        "A response, item, part or block is not announced.",
+        _start_events,
+        drop_piece,
+        most=8,
+    ),
+    Operator(
+        "X2-no-end",
+        "A text, part, item, block or response is not closed.",
+        _end_events,
+        drop_piece,
+        most=8,
+    ),
+    Operator(
+        "X3-start-twice", "Something is announced twice.", _start_events, double_piece, most=8
+    ),
+    Operator("X3-end-twice", "Something is closed twice.", _single_ends, double_piece, most=8),
+    Operator(
+        "X5-delta-after-end",
+        "A delta comes again after its text was stated.",
+        _ended_deltas,
+        _repeat_after_end,
+    ),
+    Operator(
+        "X5-delta-late",
+        "A delta comes after its text was stated.",
+        _ended_deltas,
+        _move_after_end,
+    ),
+    Operator("X6-duplicate-delta", "A delta is sent twice.", _restated_deltas, double_piece),
+    Operator("X7-cumulative", "Deltas repeat the whole text so far.", _long_runs, make_cumulative),
+    Operator("X8-two-cycles", "The stream is sent twice.", _openings, double_stream),
+    Operator("X13-swapped-deltas", "Two deltas are turned round.", _neighbours, _swap_with_next),
+    Operator("X14-lost-delta", "A delta is lost.", _restated_deltas, drop_piece),
+    Operator(
+        "X14-no-thinking-deltas",
+        "All thinking deltas are lost.",
+        _restated_thinking,
+        _drop_thinking,
+    ),
+    Operator(
+        "X18-before-created",
+        "Something comes before the opening event.",
+        _after_opening,
+        move_before,
+    ),
+    Operator(
+        "F11-misnamed",
+        "The event line names another type than the payload.",
+        _named_types,
+        _name_event("message.delta"),
+    ),
+    Operator("F12-unnamed", "An event lost its event line.", _with_event_line, _name_event("")),
+    Operator(
+        "I1-gap", "A sequence number is left out.", _later_numbers, _skip_number, renumbers=False
+    ),
+    Operator(
+        "I1-repeat",
+        "A sequence number comes twice.",
+        _later_numbers,
+        _repeat_number,
+        renumbers=False,
+    ),
+    Operator(
+        "I1-reset", "The numbering starts again.", _later_numbers, _restart_numbers, renumbers=False
+    ),
+    Operator(
+        "I1-offset",
+        "The numbering starts at another number.",
+        lambda stream: _numbered_events(stream)[:1],
+        _skip_number,
+        renumbers=False,
+    ),
+    Operator(
+        "I1-no-number",
+        "An event has no sequence number.",
+        _later_numbers,
+        _drop_number,
+        renumbers=False,
+    ),
+    Operator(
+        "N4-unknown-key",
+        "An event has a key that nobody knows.",
+        _json_objects,
+        _add_unknown_key,
+        "pass",
+    ),
+    Operator(
+        "N5-unknown-event",
+        "An event of an unknown type comes in between.",
+        _before_known,
+        _insert_event(lambda stream: {"type": stream.layout.unknown_event, "note": "unknown"}),
+        "pass",
+    ),
+    Operator(
+        "N5-ping",
+        "A ping event comes in between.",
+        _later_events,
+        _insert_event(lambda _: {"type": "ping"}, "ping"),
+        "pass",
+    ),
+)

@@ -1,0 +1,176 @@
+"""Operators on markers: in visible text, around marked thinking, and inside thinking."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.editing.chunks import message_places, plain_places
+from conformance.editing.deltas import (
+    find_deltas,
+    joined_text,
+    restate_delta,
+    restate_in_parts,
+    rewrite_deltas,
+)
+from conformance.editing.layout import Delta
+from conformance.editing.operator import Edit, Operator
+from conformance.editing.stream import Stream
+
+_OPEN: Final = "<think>"
+_CLOSE: Final = "</think>"
+
+
+def _is_marked(stream: Stream) -> bool:
+    return joined_text(stream, "text").lstrip().startswith(_OPEN)
+
+
+def _unmarked_texts(stream: Stream) -> list[int]:
+    """Numbers of the text deltas of a stream that does not mark its thinking."""
+    return [] if _is_marked(stream) else list(range(len(find_deltas(stream, "text"))))
+
+
+def _thinking_deltas(stream: Stream) -> list[int]:
+    return list(range(len(find_deltas(stream, "thinking"))))
+
+
+def _leak_around(before: str, after: str = "") -> Edit:
+    """Text around one delta of visible text, stated everywhere."""
+
+    def edit(stream: Stream, site: int) -> Stream:
+        delta = find_deltas(stream, "text")[site]
+        return restate_delta(stream, delta, f"{before}{delta.text}{after}")
+
+    return edit
+
+
+def _leak_in_two(stream: Stream, site: int) -> Stream | None:
+    """The marker is cut at a place that depends on the site."""
+    delta = find_deltas(stream, "text")[site]
+    if delta.place in _single_chunks(stream):
+        return None
+    cut = 1 + site % (len(_OPEN) - 1)
+    return restate_in_parts(stream, delta, _OPEN[:cut], _OPEN[cut:] + delta.text)
+
+
+def _single_chunks(stream: Stream) -> set[int]:
+    """Chunks that cannot be sent twice: they carry the role or finish."""
+    found = message_places(stream)
+    return {*found} - {*plain_places(stream)} | {*found[:1]}
+
+
+def _marked_stream(stream: Stream) -> list[int]:
+    return [0] if _is_marked(stream) else []
+
+
+def _answered_stream(stream: Stream) -> list[int]:
+    """Streams with marked thinking and text after it."""
+    text = joined_text(stream, "text")
+    return [0] if _is_marked(stream) and text.partition(_CLOSE)[2] else []
+
+
+def _respell_marker(stream: Stream, marker: str, new: str) -> Stream | None:
+    """Another spelling, or nothing, in place of the marker, wherever the deltas cut it."""
+    texts = find_deltas(stream, "text")
+    start = "".join(each.text for each in texts).find(marker)
+    if start < 0:
+        return None
+    stop, at, edits = start + len(marker), 0, list[tuple[Delta, str]]()
+    for each in texts:
+        end = at + len(each.text)
+        if at < stop and start < end:
+            left, right = each.text[: max(0, start - at)], each.text[max(0, stop - at) :]
+            edits.append((each, left + (new if at <= start < end else "") + right))
+        at = end
+    return rewrite_deltas(stream, edits)
+
+
+def _respell(marker: str, new: str) -> Edit:
+    return lambda stream, _site: _respell_marker(stream, marker, new)
+
+
+def _drop_both(stream: Stream, _site: int) -> Stream | None:
+    opened = _respell_marker(stream, _OPEN, "")
+    return _respell_marker(opened, _CLOSE, "") if opened is not None else None
+
+
+def _append_block(stream: Stream, _site: int) -> Stream:
+    last = find_deltas(stream, "text")[-1]
+    return rewrite_deltas(stream, [(last, f"{last.text}<think>Let me add this.</think> Done.")])
+
+
+def _spell_in_thinking(stream: Stream, site: int) -> Stream:
+    delta = find_deltas(stream, "thinking")[site]
+    return restate_delta(stream, delta, f"{delta.text} The tag is spelled {_OPEN}.")
+
+
+MARKERS: Final = (
+    Operator("B1-split-marker", "A marker leaks, cut in two.", _unmarked_texts, _leak_in_two),
+    Operator(
+        "B2-pair-in-text",
+        "A pair of markers leaks.",
+        _unmarked_texts,
+        _leak_around("<think>hm</think>"),
+    ),
+    Operator(
+        "B3-glued-marker",
+        "A marker leaks, glued to text.",
+        _unmarked_texts,
+        _leak_around("", _CLOSE),
+    ),
+    Operator(
+        "B4-other-family",
+        "Markers of another family leak.",
+        _unmarked_texts,
+        _leak_around("[THINK]"),
+    ),
+    Operator(
+        "B5-harmony", "A channel header leaks.", _unmarked_texts, _leak_around("<|channel|>final")
+    ),
+    Operator(
+        "B6-no-open-marker",
+        "Marked thinking lost its open marker.",
+        _marked_stream,
+        _respell(_OPEN, ""),
+    ),
+    Operator(
+        "B7-no-close-marker",
+        "Marked thinking lost its close marker.",
+        _marked_stream,
+        _respell(_CLOSE, ""),
+    ),
+    Operator(
+        "B8-second-block",
+        "More marked thinking follows the text.",
+        _answered_stream,
+        _append_block,
+    ),
+    Operator(
+        "B9-empty-block",
+        "Marked thinking is preceded by an empty pair of markers.",
+        _marked_stream,
+        _respell(_OPEN, "<think></think>\n<think>"),
+        "pass",
+    ),
+    Operator(
+        "B9-white-space",
+        "White space surrounds the markers.",
+        _marked_stream,
+        _respell(_OPEN, "\n <think>\n"),
+        "pass",
+    ),
+    Operator(
+        "B10-no-markers",
+        "Both markers were removed from marked thinking.",
+        _marked_stream,
+        _drop_both,
+        "either",
+        "thinking without its markers is text, and nothing on the wire says otherwise",
+    ),
+    Operator(
+        "B11-marker-in-thinking",
+        "The thinking speaks of a marker.",
+        _thinking_deltas,
+        _spell_in_thinking,
+        "pass",
+    ),
+)

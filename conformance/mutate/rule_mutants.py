@@ -1,0 +1,271 @@
+"""Mutants made from a rule: what would violate it, by its form, on a stream that keeps it.
+
+grammar   an event of its alphabet is dropped, doubled or moved
+never     an event that may not come is moved, copied, or made of one that near_misses is it
+response  the answers are dropped, or moved
+values    one value is changed, or made that of another event
+each      a required field is dropped, a field has a value of another type
+fold      one of the collected texts is changed, dropped or doubled, or the statement is changed
+
+Whether such an edit violates the rule shows only when it is judged: these mutants prove that a
+rule can fail, and prove nothing where it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from conformance.core.json_values import Path, cut_at, put_at, value_at
+from conformance.editing.edits import request_body
+from conformance.editing.operator import Mutant
+from conformance.editing.stream import Stream
+from conformance.mutate.rule_events import (
+    REQUEST,
+    RuleEvent,
+    events_by_name,
+    field_path,
+    near_misses,
+    stream_events,
+)
+from conformance.profiles.profile import Profile
+from conformance.rules.model import Answer, Each, Fold, Grammar, Never, Values
+from conformance.rules.patterns import UNASKED, compile_value
+from conformance.rules.plans import Named, Plan
+
+_MOST: Final = 16
+_WRONG: Final = "another value"
+_Found = Mapping[str, list[RuleEvent]]
+_Edits = Iterator[Stream | None]
+
+
+@dataclass(frozen=True, slots=True)
+class RuledStream:
+    """A stream with its events, on which rules are to be violated."""
+
+    stream: Stream
+    events: list[RuleEvent]
+
+    @classmethod
+    def of(cls, stream: Stream, profile: Profile) -> RuledStream:
+        return cls(stream, stream_events(stream, profile))
+
+    def mutants(self, plan: Plan) -> Iterator[Mutant]:
+        """At most `_MOST` mutants made from one rule."""
+        made = 0
+        for edited in self._edits_of(plan):
+            if edited is None:
+                continue
+            exchange = edited.renumbered().result()
+            if exchange != self.stream.exchange:
+                made += 1
+                yield Mutant(f"rule:{plan.rule.id}", "either", made, exchange)
+            if made >= _MOST:
+                return
+
+    def _edits_of(self, plan: Plan) -> _Edits:
+        form = plan.rule.form
+        found = events_by_name(plan, self.events)
+        if isinstance(form, Grammar):
+            yield from _violate_grammar(self.stream, found, found)
+        elif isinstance(form, Never):
+            yield from _violate_never(self, plan, form, found)
+        elif isinstance(form, Answer):
+            yield from _violate_answer(self.stream, form, found)
+        elif isinstance(form, Values):
+            yield from _violate_values(self.stream, form, found)
+        elif isinstance(form, Each):
+            yield from _violate_each(self.stream, form, found)
+        elif isinstance(form, Fold):
+            yield from _violate_fold(self.stream, form, found)
+
+
+def _first_and_last(found: Iterable[RuleEvent]) -> list[RuleEvent]:
+    """The first and the last, without repetition."""
+    every = list(found)
+    return [every[0], every[-1]] if len(every) > 1 else every
+
+
+def _body_places(found: Iterable[RuleEvent]) -> list[int]:
+    """Places of these events in the body, each once."""
+    return sorted({each.place for each in found if each.place != REQUEST})
+
+
+def _violate_grammar(stream: Stream, found: _Found, names: Iterable[str]) -> _Edits:
+    for name in names:
+        for each in _first_and_last(found.get(name, [])):
+            if each.place != REQUEST:
+                yield stream.without(each.place)
+                yield stream.insert(each.place + 1, stream.pieces[each.place])
+                yield stream.move(each.place, 0)
+                yield stream.move(each.place, len(stream.pieces))
+
+
+def _violate_never(ruled: RuledStream, plan: Plan, form: Never, found: _Found) -> _Edits:
+    stream = ruled.stream
+    bad = _body_places(s for name in form.events for s in found.get(name, []))
+    after = _body_places(s for name in form.after for s in found.get(name, []))
+    until = _body_places(s for name in form.until for s in found.get(name, []))
+    for place in bad[:1] + bad[-1:]:
+        for bound in after[:1] + after[-1:]:
+            yield stream.insert(bound + 1, stream.pieces[place])
+            yield stream.insert(len(stream.pieces), stream.pieces[place])
+        if until:
+            yield stream.move(place, until[0])
+            yield stream.without(*until)
+    named = {each.name: each for each in plan.names}
+    for name in form.events:
+        near = near_misses(named[name], ruled.events)
+        for each in _first_and_last(near):
+            yield _make_event(stream, named[name], each)
+
+
+def _make_event(stream: Stream, named: Named, what: RuleEvent) -> Stream | None:
+    """The event changed so that the name's conditions hold for it."""
+    for (path, pattern), (get, test) in zip(named.alias.conditions, named.conditions, strict=True):
+        if test(get(what.event.data), what.event.data, UNASKED):
+            continue
+        way = field_path(stream, what, path)
+        change = _fitting_change(pattern, what, way) if way else None
+        if change is None:
+            return None
+        stream = _change_field(stream, what, change)
+    return stream
+
+
+_Change = Callable[[Any], Any]
+
+
+def _fitting_change(pattern: Any, what: RuleEvent, way: Path) -> _Change | None:
+    """The first change found that makes a value fit a pattern."""
+    if pattern == {"absent": True}:
+        return _drop_field(way)
+    candidates = [
+        *_pattern_values(pattern),
+        _WRONG,
+        7,
+        None,
+        "",
+        [],
+        ["x"],
+        {},
+        {"x": 1},
+        True,
+        False,
+    ]
+    candidates += [10_000_000, what.event.type]
+    # What a pattern with a knob stands for, only the profile tells: the first candidate is tried.
+    test = compile_value(pattern, {}) if "$" not in repr(pattern) else None
+    for value in candidates:
+        if test is None or test(value, what.event.data, UNASKED):
+            return _set_to(way, value)
+    return None
+
+
+def _set_to(way: Path, value: Any) -> _Change:
+    return lambda body: put_at(body, way, value)
+
+
+def _drop_field(way: Path) -> _Change:
+    return lambda body: cut_at(body, way)
+
+
+def _set_other(way: Path) -> _Change:
+    return lambda body: put_at(body, way, _another_value(value_at(body, *way)))
+
+
+def _pattern_values(pattern: Any) -> list[Any]:
+    if isinstance(pattern, list | tuple):
+        return [value for each in pattern for value in _pattern_values(each)]
+    if isinstance(pattern, Mapping):
+        return [
+            value
+            for key in ("const", "enum")
+            if key in pattern
+            for value in _pattern_values(pattern[key])
+        ]
+    return [pattern]
+
+
+def _change_field(stream: Stream, what: RuleEvent, change: _Change) -> Stream:
+    """Another payload for an event, or another body for the request."""
+    if what.place != REQUEST:
+        return stream.with_payload(what.place, change(stream.pieces[what.place].payload))
+    return stream.with_request(change(request_body(stream)))
+
+
+def _violate_answer(stream: Stream, form: Answer, found: _Found) -> _Edits:
+    answers = _body_places(s for name in form.then for s in found.get(name, []))
+    if not answers:
+        return
+    yield stream.without(*answers)
+    yield stream.without(answers[-1])
+    yield stream.without(answers[0])
+    yield stream.move(answers[0], len(stream.pieces))
+    yield stream.with_pieces(stream.pieces[: answers[0]])
+
+
+def _violate_values(stream: Stream, form: Values, found: _Found) -> _Edits:
+    everywhere = [(s, path) for name, path in form.paths.items() for s in found.get(name, [])]
+    everywhere.sort(key=lambda pair: pair[0].place)
+    for what, dotted in everywhere[-1:] + everywhere[:1]:
+        way = field_path(stream, what, dotted)
+        if not way:
+            continue
+        for other, path in everywhere:
+            there = field_path(stream, other, path)
+            if there is not None and other.place not in (what.place, REQUEST):
+                value = stream.value_at(other.place, *there)
+                yield _change_field(stream, what, _set_to(way, value))
+        yield _change_field(stream, what, _set_other(way))
+        if what.place != REQUEST:
+            yield stream.without(what.place)
+
+
+def _another_value(value: Any) -> Any:
+    if isinstance(value, bool) or value is None:
+        return _WRONG
+    if isinstance(value, int | float):
+        return value + 1
+    return f"{value} {_WRONG}" if isinstance(value, str) else _WRONG
+
+
+def _violate_each(stream: Stream, form: Each, found: _Found) -> _Edits:
+    for name in form.events:
+        for what in _first_and_last(found.get(name, [])):
+            for dotted, values in _schema_paths(form.schema):
+                way = field_path(stream, what, dotted)
+                if not way:
+                    continue
+                yield _change_field(stream, what, _drop_field(way))
+                for value in values:
+                    yield _change_field(stream, what, _set_to(way, value))
+
+
+def _schema_paths(schema: Any, way: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Paths that a schema speaks of, with values that it may refuse."""
+    inner = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
+    required = schema.get("required", ()) if isinstance(schema, Mapping) else ()
+    for name in dict.fromkeys((*required, *inner)):
+        path = f"{way}.{name}" if way else name
+        yield path, (_WRONG, 7, "", None)
+        yield from _schema_paths(inner.get(name, {}), path)
+
+
+def _violate_fold(stream: Stream, form: Fold, found: _Found) -> _Edits:
+    for name, dotted in form.paths.items():
+        for what in _first_and_last(found.get(name, [])):
+            way = field_path(stream, what, dotted)
+            if way:
+                yield _change_field(stream, what, _set_other(way))
+            if what.place != REQUEST:
+                yield stream.without(what.place)
+                yield stream.insert(what.place + 1, stream.pieces[what.place])
+    stated = form.equals or form.contains
+    for name in stated.events if stated is not None else ():
+        for what in _first_and_last(found.get(name, [])):
+            way = field_path(stream, what, stated.path if stated is not None else "")
+            if way:
+                yield _change_field(stream, what, _set_other(way))
+                yield _change_field(stream, what, _set_to(way, []))
