@@ -37,19 +37,19 @@ from conformance.report.wording import count
 from conformance.runs import RequestSettings, scenario_requests
 from conformance.scenarios import load_scenarios
 from conformance.targets.recording import (
-    Asking,
+    DirectRequest,
+    ExchangeOutcome,
     Origin,
-    Patience,
-    Questions,
+    ProxyTimeouts,
+    RecordingFolder,
+    RecordingOptions,
     RecordingProxy,
-    Shelf,
-    Terms,
-    Told,
-    in_turn,
+    RequestSequence,
+    fixed_requests,
     load_requests,
     record_directly,
 )
-from conformance.targets.server_limits import Limits
+from conformance.targets.server_limits import ExchangeLimits
 
 _SUFFIXES: Final = (".cassette.jsonl", ".cassette.jsonl.gz")
 
@@ -124,7 +124,7 @@ class Given:
 def command(**given: Any) -> None:
     """Record a server's answers as they come: asked for, or passed on to a client."""
     asked = Given(**given)
-    terms = Terms(
+    terms = RecordingOptions(
         redact=not asked.no_redact,
         max_bytes=asked.max_bytes,
         profile=asked.profile,
@@ -140,19 +140,19 @@ command.__annotations__ = get_type_hints(Given, include_extras=True)
 vars(command)["__signature__"] = signature(Given, eval_str=True)
 
 
-def _pass_on(given: Given, proxy: str, terms: Terms) -> int:
+def _pass_on(given: Given, proxy: str, terms: RecordingOptions) -> int:
     """Stands between until a signal comes. The exit code."""
     _refuse({"--url": given.url, "--request": given.request, "--scenario": given.scenario})
     _refuse({"--model": given.model, "--api": given.api, "--api-key-env": given.api_key_env})
     _refuse({"-H": given.header}, "a client behind the proxy sends its own")
     if given.upstream is None:
         raise UsageError("--proxy needs --upstream URL")
-    patience = Patience(idle=given.idle_timeout or Patience().idle)
+    patience = ProxyTimeouts(idle=given.idle_timeout or ProxyTimeouts().idle)
     recorder = _Proxying(Origin.parse(given.upstream), *_address(proxy), patience)
     return asyncio.run(recorder.run(given.output, terms, given.port_file))
 
 
-def _ask(given: Given, terms: Terms) -> None:
+def _ask(given: Given, terms: RecordingOptions) -> None:
     """Asks a server, and tells what came."""
     others = {"--upstream": given.upstream, "--port-file": given.port_file}
     _refuse(others, "it belongs to --proxy HOST:PORT")
@@ -160,7 +160,7 @@ def _ask(given: Given, terms: Terms) -> None:
         expected = "--url URL with --request FILE or --scenario NAME, or --proxy with --upstream"
         raise UsageError(f"expected {expected}")
     idle = given.idle_timeout or LIMITS.idle
-    limits = Limits(timeout=given.timeout, idle=idle, max_bytes=given.max_bytes)
+    limits = ExchangeLimits(timeout=given.timeout, idle=idle, max_bytes=given.max_bytes)
     secret = secrets(given.api_key_env, given.key_header)
     endpoint, own = _endpoint(given.url, given.api), headers(given.header or ())
     if given.request is not None:
@@ -179,12 +179,16 @@ class _Plan:
     """Who is asked what, in which API."""
 
     origin: Origin
-    asked: Questions
+    asked: RequestSequence
     dialect: str
 
     async def record(
-        self, output: Path, terms: Terms, limits: Limits, secret: Mapping[str, str] | None
-    ) -> list[Told]:
+        self,
+        output: Path,
+        terms: RecordingOptions,
+        limits: ExchangeLimits,
+        secret: Mapping[str, str] | None,
+    ) -> list[ExchangeOutcome]:
         return await record_directly(
             self.origin, self.asked, output, terms, limits=limits, secrets=secret
         )
@@ -194,7 +198,7 @@ def _of_file(request: Path, origin: Origin, path: str | None, given: Mapping[str
     """The requests of a file."""
     loaded = load_requests(request, path, origin.path)
     dialect = dialect_at(origin.target(loaded[0].path)) or next(iter(SUPPORTED))
-    return _Plan(origin, in_turn([_with_headers(one, given) for one in loaded]), dialect)
+    return _Plan(origin, fixed_requests([_with_headers(one, given) for one in loaded]), dialect)
 
 
 def _of_scenario(
@@ -214,14 +218,14 @@ def _of_scenario(
 class _Proxying:
     """The proxy until a signal comes."""
 
-    def __init__(self, upstream: Origin, host: str, port: int, patience: Patience) -> None:
+    def __init__(self, upstream: Origin, host: str, port: int, patience: ProxyTimeouts) -> None:
         self._upstream = upstream
         self._host, self._port = host, port
         self._patience = patience
         self._exchanges = 0
         self._files: set[str] = set()
 
-    async def run(self, folder: Path, terms: Terms, port_file: Path | None) -> int:
+    async def run(self, folder: Path, terms: RecordingOptions, port_file: Path | None) -> int:
         """The exit code."""
         loop = asyncio.get_running_loop()
         code: asyncio.Future[int] = loop.create_future()
@@ -229,7 +233,7 @@ class _Proxying:
             loop.add_signal_handler(number, _settle, code, meaning)
         proxy = RecordingProxy(
             self._upstream,
-            Shelf(folder, terms, tell=self._tell),
+            RecordingFolder(folder, terms, tell=self._tell),
             host=self._host,
             port=self._port,
             patience=self._patience,
@@ -244,7 +248,7 @@ class _Proxying:
         put(f"{folder}: {count(self._exchanges, 'exchange')} in {files}")
         return USAGE if proxy.failures else exit_code
 
-    def _tell(self, file: str, told: Told) -> None:
+    def _tell(self, file: str, told: ExchangeOutcome) -> None:
         self._exchanges += 1
         self._files.add(file)
         warn(f"{file}: {_account(told)}")
@@ -255,7 +259,7 @@ def _settle(code: asyncio.Future[int], value: int) -> None:
         code.set_result(value)
 
 
-def _account(told: Told) -> str:
+def _account(told: ExchangeOutcome) -> str:
     asked = f"{told.request.method} {told.request.path}"
     status = "no answer" if told.status is None else str(told.status)
     facts = f"{count(told.chunks, 'chunk')}, {count(told.size, 'byte')}, {told.end}"
@@ -299,7 +303,7 @@ def _make_way(target: Path, *, force: bool) -> None:
     target.unlink(missing_ok=True)
 
 
-def _with_headers(asked: Asking, given: Mapping[str, str]) -> Asking:
+def _with_headers(asked: DirectRequest, given: Mapping[str, str]) -> DirectRequest:
     names = {name.lower() for name in given}
     kept = tuple((name, value) for name, value in asked.headers if name.lower() not in names)
     return replace(asked, headers=(*kept, *given.items()))

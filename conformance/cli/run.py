@@ -51,9 +51,9 @@ from conformance.runs import (
 )
 from conformance.scenarios import Scenario, load_scenarios, own_request
 from conformance.targets import asgi
-from conformance.targets.gateway import playing
-from conformance.targets.server import Server
-from conformance.targets.server_limits import Limits
+from conformance.targets.gateway import serve_upstream
+from conformance.targets.server import LiveServer
+from conformance.targets.server_limits import ExchangeLimits
 
 _NO: Final = frozenset({"", "0", "false", "no"})
 
@@ -144,15 +144,15 @@ async def _live(
     folder: Path,
     progress: Callable[[str], None],
 ) -> RunOutcome:
-    limits = Limits(asked.timeout, asked.idle_timeout, max_bytes=asked.max_bytes)
+    limits = ExchangeLimits(asked.timeout, asked.idle_timeout, max_bytes=asked.max_bytes)
     async with AsyncExitStack() as stack:
         transport = None
         if asked.asgi_app is not None:
             application = asgi.load_application(asked.asgi_app)
-            state = await stack.enter_async_context(asgi.alive(application))
+            state = await stack.enter_async_context(asgi.running_lifespan(application))
             transport = asgi.Transport(application, state)
         server = await stack.enter_async_context(
-            Server(
+            LiveServer(
                 asked.url or asked.gateway or asgi.URL,
                 limits=limits,
                 headers=live.headers(asked.header or ()),
@@ -161,7 +161,7 @@ async def _live(
         )
         upstream = None
         if asked.upstream_port is not None:
-            upstream = await stack.enter_async_context(playing(asked.upstream_port))
+            upstream = await stack.enter_async_context(serve_upstream(asked.upstream_port))
         if not options.model:
             model = await only_model(server, options.secrets, options.dialects)
             options = replace(options, model=model)

@@ -16,7 +16,7 @@ from conformance.cli.terminal import put, warn
 from conformance.report.files import write_whole
 from conformance.report.printable import visible
 from conformance.report.wording import count
-from conformance.targets.replay import ReplayOptions, ReplayServer, Seen, prefix
+from conformance.targets.replay import ReplayOptions, ReplayServer, SeenRequest, url_prefix
 
 ChunkingOption = Annotated[
     str, typer.Option(help="recorded, events, bytes:N or seed:N (at random, and where it hurts).")
@@ -114,7 +114,7 @@ class _Stop:
                 await server.settled()
             return code
 
-    def take(self, seen: Seen) -> None:
+    def take(self, seen: SeenRequest) -> None:
         """One request has its end."""
         self.misses += seen.outcome in ("refused", "rejected")
         if not self._quiet:
@@ -127,9 +127,9 @@ class _Stop:
             self._code.set_result(code)
 
 
-def _line(seen: Seen) -> str:
+def _line(seen: SeenRequest) -> str:
     asked = visible(
-        f"{seen.method} {prefix(seen.name, seen.session)}{seen.path}".strip() or "?", 120
+        f"{seen.method} {url_prefix(seen.name, seen.session)}{seen.path}".strip() or "?", 120
     )
     told = f"#{seen.number} connection {seen.connection}: {asked} -> {seen.status}"
     if seen.exchange is None:

@@ -14,9 +14,9 @@ from conformance.core.errors import UsageError
 from conformance.dialects import APIS, ENDPOINTS
 from conformance.rules.node import nearest
 from conformance.scenarios import CAPABILITIES
-from conformance.targets.server_limits import Limits
+from conformance.targets.server_limits import ExchangeLimits
 
-LIMITS: Final = Limits()
+LIMITS: Final = ExchangeLimits()
 API_WORDS: Final = " or ".join(", ".join(APIS).rsplit(", ", 1))
 _HEADER: Final = re.compile(r"([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*([\x20-\x7e\t]*)")
 _SECRET: Final = frozenset({"authorization", "api-key", "x-api-key", "cookie", "x-goog-api-key"})

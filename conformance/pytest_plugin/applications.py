@@ -13,5 +13,5 @@ from conformance.targets import asgi
 async def hosted(url: str) -> AsyncIterator[asgi.Transport]:
     """A transport to the application, between its start-up and its shutdown. Raises UsageError."""
     application = asgi.load_application(url.removeprefix(ASGI))
-    async with asgi.alive(application) as state:
+    async with asgi.running_lifespan(application) as state:
         yield asgi.Transport(application, state)

@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from conformance.targets.recording import Origin, RecordingProxy, Shelf
-from conformance.targets.recording.relay import RequestSettings
+from conformance.targets.recording import Origin, RecordingFolder, RecordingProxy
+from conformance.targets.recording.relay import RelayRoute
 from conformance.targets.replay import ReplayOptions, ReplayServer, matching
-from conformance.targets.replay.tape import tapes
+from conformance.targets.replay.tape import load_recordings
 from conformance.wire.requests import HttpRequest
 
 
@@ -21,19 +21,19 @@ class Known:
     """What the replay server has left to answer, counted as it counts."""
 
     def __init__(self, sources: tuple[Path, ...], options: ReplayOptions) -> None:
-        entries = [entry for each in tapes(sources) for entry in each.entries]
-        self._index = matching.Index(entries, options)
-        self._shelf = matching.Shelf(self._index)
+        entries = [entry for each in load_recordings(sources) for entry in each.entries]
+        self._index = matching.ExchangeIndex(entries, options)
+        self._shelf = matching.ReplaySession(self._index)
 
     def takes(self, request: HttpRequest) -> bool:
         """Whether the replay server answers this; its turn is taken then."""
-        return self._shelf.take(self._index.wanted(request, request.target)) is not None
+        return self._shelf.next_match(self._index.request_key(request, request.target)) is not None
 
 
 @asynccontextmanager
 async def episodes(
     upstream: Origin,
-    shelf: Shelf,
+    shelf: RecordingFolder,
     *,
     replayed: ReplayServer,
     known: Known,
@@ -42,11 +42,11 @@ async def episodes(
     """A recording proxy that asks `replayed` for what is `known`, and records the rest."""
     async with replayed:
         again, live = (
-            RequestSettings(Origin.parse(replayed.url), None),
-            RequestSettings(upstream, shelf),
+            RelayRoute(Origin.parse(replayed.url), None),
+            RelayRoute(upstream, shelf),
         )
 
-        def route(request: HttpRequest) -> RequestSettings:
+        def route(request: HttpRequest) -> RelayRoute:
             return again if known.takes(request) else live
 
         async with RecordingProxy(upstream, shelf, warn=warn, route=route) as proxy:

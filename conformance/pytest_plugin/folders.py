@@ -22,9 +22,9 @@ import msgspec
 from conformance.cassette import discover, read, write
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Exchange, Request
-from conformance.targets.replay.matching import Index, Wanted
+from conformance.targets.replay.matching import ExchangeIndex, RequestKey
 from conformance.targets.replay.options import ReplayOptions
-from conformance.targets.replay.tape import tapes
+from conformance.targets.replay.tape import load_recordings
 from conformance.wire.requests import HttpRequest
 
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9_.,=+-]+")
@@ -90,7 +90,9 @@ class Shelved:
         again = discover(fresh)
         if not again:
             return
-        index = Index([entry for each in tapes(again) for entry in each.entries], options)
+        index = ExchangeIndex(
+            [entry for each in load_recordings(again) for entry in each.entries], options
+        )
         for path in self.files():
             kept = [each for each in read(path).exchanges if not _has(index, each)]
             _keep(path, kept)
@@ -101,16 +103,16 @@ class Shelved:
         return f"{highest + 1:04}-{_NUMBER.sub('', name)}"
 
 
-def wanted(request: Request, index: Index) -> Wanted:
+def wanted(request: Request, index: ExchangeIndex) -> RequestKey:
     """A recorded request as one that is asked."""
     body = b"" if request.json is None else msgspec.json.encode(request.json)
     asked = HttpRequest(request.method, request.path, request.headers, body)
-    return index.wanted(asked, request.path)
+    return index.request_key(asked, request.path)
 
 
-def _has(index: Index, exchange: Exchange) -> bool:
+def _has(index: ExchangeIndex, exchange: Exchange) -> bool:
     request = exchange.request
-    return request is not None and bool(index.candidates(wanted(request, index)))
+    return request is not None and bool(index.matching_numbers(wanted(request, index)))
 
 
 def _keep(path: Path, kept: Sequence[Exchange]) -> None:

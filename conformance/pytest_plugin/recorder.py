@@ -18,8 +18,8 @@ from conformance.pytest_plugin.options import ASGI
 from conformance.pytest_plugin.portal import Portal
 from conformance.pytest_plugin.responses import ending_of
 from conformance.targets import asgi
-from conformance.targets.recording import Origin, Shelf
-from conformance.targets.recording.relay import Fail, Recorded
+from conformance.targets.recording import Origin, RecordingFolder
+from conformance.targets.recording.relay import GuardedRecorder, OnFailure
 from conformance.wire.chunked import ChunkPart
 from conformance.wire.client import ResponseHead
 from conformance.wire.content_coding import ask_for_readable
@@ -28,7 +28,7 @@ from conformance.wire.requests import HttpRequest
 
 
 @asynccontextmanager
-async def recorder(url: str, shelf: Shelf, fail: Fail) -> AsyncIterator[Portal]:
+async def recorder(url: str, shelf: RecordingFolder, fail: OnFailure) -> AsyncIterator[Portal]:
     """A transport that records what the server of this URL answers, or `asgi:MODULE:APP`.
 
     Raises UsageError for what is neither, or does not start.
@@ -47,32 +47,36 @@ class Recorder(httpx.AsyncBaseTransport):
     """Asks `inner` for what lies below `origin`, whatever host a client names."""
 
     def __init__(
-        self, inner: httpx.AsyncBaseTransport, origin: Origin, shelf: Shelf, fail: Fail
+        self,
+        inner: httpx.AsyncBaseTransport,
+        origin: Origin,
+        shelf: RecordingFolder,
+        fail: OnFailure,
     ) -> None:
         self._inner = inner
         self._origin = origin
         self._shelf = shelf
         self._fail = fail
-        self._recorded: list[Recorded] = []
+        self._recorded: list[GuardedRecorder] = []
 
     def end(self) -> None:
         """Whatever is still under way has no reader any more."""
         for each in self._recorded:
-            each.end("client-closed")  # an end that was recorded stands
+            each.record_end("client-closed")  # an end that was recorded stands
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         asked = _asked(request, await request.aread())
         target = self._origin.target(asked.target)
-        recorded = Recorded(self._shelf, self._fail, asked, target)
+        recorded = GuardedRecorder(self._shelf, self._fail, asked, target)
         self._recorded.append(recorded)
-        recorded.begin()
+        recorded.record_request()
         try:
             onward = self._onward(asked, target, request)
             response = await self._inner.handle_async_request(onward)
         except httpx.TransportError as err:
-            recorded.end(ending_of(err), str(err))
+            recorded.record_end(ending_of(err), str(err))
             raise
-        recorded.head(_head(response))
+        recorded.record_head(_head(response))
         assert isinstance(response.stream, httpx.AsyncByteStream)
         return httpx.Response(
             response.status_code,
@@ -97,22 +101,22 @@ class Recorder(httpx.AsyncBaseTransport):
 class _Body(httpx.AsyncByteStream):
     """Pieces, recorded before they are passed on; the end, too."""
 
-    def __init__(self, inner: httpx.AsyncByteStream, recorded: Recorded) -> None:
+    def __init__(self, inner: httpx.AsyncByteStream, recorded: GuardedRecorder) -> None:
         self._inner = inner
         self._recorded = recorded
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
             async for data in self._inner:
-                self._recorded.take([ChunkPart(data, len(data), whole=True)])
+                self._recorded.record_parts([ChunkPart(data, len(data), whole=True)])
                 yield data
         except httpx.TransportError as err:
-            self._recorded.end(ending_of(err), str(err))
+            self._recorded.record_end(ending_of(err), str(err))
             raise
-        self._recorded.end("eof")
+        self._recorded.record_end("eof")
 
     async def aclose(self) -> None:
-        self._recorded.end("client-closed")  # as above
+        self._recorded.record_end("client-closed")  # as above
         await self._inner.aclose()
 
 

@@ -26,7 +26,7 @@ from conformance.pytest_plugin.verdicts import Told
 from conformance.runs import RunOptions, only_model, run_server
 from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets import asgi
-from conformance.targets.server import Server
+from conformance.targets.server import LiveServer
 
 _HINT: Final = "needs a live target: --conformance-url URL, or asgi:MODULE:APP"
 
@@ -89,7 +89,7 @@ async def _run(
         transport = None
         if url.startswith(ASGI):
             transport, url = await stack.enter_async_context(hosted(url)), asgi.URL
-        server = await stack.enter_async_context(Server(url, transport=transport))
+        server = await stack.enter_async_context(LiveServer(url, transport=transport))
         if not options.model:
             model = await only_model(server, options.secrets, options.dialects)
             options = replace(options, model=model)

@@ -16,10 +16,10 @@ from conformance.core.errors import ConformanceError
 from conformance.pytest_plugin.settings import Settings
 from conformance.report.printable import visible
 from conformance.report.wording import count
-from conformance.targets.replay import Address, ReplayServer, Serving
+from conformance.targets.replay import ExchangeAddress, ReplayServer, ThreadedServer
 
 if TYPE_CHECKING:  # most runs replay: they do not pay for the recorder
-    from conformance.targets.recording import Told
+    from conformance.targets.recording import ExchangeOutcome
 
 _SETTLES_S: Final = 1.0
 _SHOWN: Final = 5
@@ -28,7 +28,7 @@ _SHOWN: Final = 5
 class Replayed(Protocol):
     """What answers from recordings."""
 
-    def unused(self) -> Sequence[Address]: ...
+    def unused(self) -> Sequence[ExchangeAddress]: ...
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Stage:
             *(self._unused() if passed and self.settings.fails_unused else ()),
         ]
 
-    def tell(self, _: str, told: Told) -> None:
+    def tell(self, _: str, told: ExchangeOutcome) -> None:
         """Takes what became of a request that was recorded."""
         if told.status is None:
             asked = f"{told.request.method} {told.request.path}"
@@ -87,7 +87,7 @@ class Stage:
 
 
 def _missed(replayed: Replayed | None) -> list[str]:
-    if isinstance(replayed, Serving):
+    if isinstance(replayed, ThreadedServer):
         with suppress(TimeoutError):  # an answer that nobody reads is no miss
             replayed.settle(_SETTLES_S)
     if isinstance(replayed, ReplayServer):

@@ -22,7 +22,7 @@ from conformance.targets.replay import ReplayServer, serving
 
 if TYPE_CHECKING:  # most runs replay: they do not pay for the recorder, nor for httpx
     from conformance.pytest_plugin.transport import Transport
-    from conformance.targets.recording import RecordingProxy, Shelf
+    from conformance.targets.recording import RecordingFolder, RecordingProxy
 
 _VERSION: Final = re.compile(r"/v\d+[a-z0-9]*/?$")
 
@@ -75,9 +75,9 @@ def records(settings: Settings) -> bool:
 
 
 @contextmanager
-def _recording(settings: Settings) -> Iterator[tuple[Stage, Shelf]]:
+def _recording(settings: Settings) -> Iterator[tuple[Stage, RecordingFolder]]:
     """Where to record; it takes its place when every recording is complete."""
-    from conformance.targets.recording import Shelf, Terms  # noqa: PLC0415
+    from conformance.targets.recording import RecordingFolder, RecordingOptions  # noqa: PLC0415
 
     if settings.url is None:
         hint = "--conformance-url URL, or url= of the marker"
@@ -86,7 +86,7 @@ def _recording(settings: Settings) -> Iterator[tuple[Stage, Shelf]]:
     named = None if profile is None or profile.endswith((".yaml", ".yml")) else profile
     stage = Stage(settings)
     with settings.shelved.beside() as fresh:
-        shelf = Shelf(fresh, Terms(profile=named), tell=stage.tell)
+        shelf = RecordingFolder(fresh, RecordingOptions(profile=named), tell=stage.tell)
         try:
             yield stage, shelf
         finally:
@@ -95,7 +95,7 @@ def _recording(settings: Settings) -> Iterator[tuple[Stage, Shelf]]:
             _keep(settings, fresh)
 
 
-def _proxy(stage: Stage, shelf: Shelf) -> AbstractAsyncContextManager[RecordingProxy]:
+def _proxy(stage: Stage, shelf: RecordingFolder) -> AbstractAsyncContextManager[RecordingProxy]:
     from conformance.pytest_plugin import episodes  # noqa: PLC0415
     from conformance.targets.recording import Origin, RecordingProxy  # noqa: PLC0415
 

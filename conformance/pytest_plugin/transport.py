@@ -16,11 +16,11 @@ import httpx
 
 from conformance.pytest_plugin.libraries import answered, broken, library_of
 from conformance.pytest_plugin.portal import Portal
-from conformance.targets.replay import Address, ReplayOptions
-from conformance.targets.replay.matching import Index, Shelf, Wanted
-from conformance.targets.replay.miss import explain
+from conformance.targets.replay import ExchangeAddress, ReplayOptions
+from conformance.targets.replay.matching import ExchangeIndex, ReplaySession, RequestKey
+from conformance.targets.replay.miss import explain_miss
 from conformance.targets.replay.script import End, Script
-from conformance.targets.replay.tape import tapes
+from conformance.targets.replay.tape import load_recordings
 from conformance.wire.requests import HttpRequest
 
 
@@ -36,18 +36,18 @@ class ReplayTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         options: ReplayOptions | None = None,
         onward: Portal | None = None,
     ) -> None:
-        entries = [entry for each in tapes(sources) for entry in each.entries]
-        self._shelf = Shelf(Index(entries, options or ReplayOptions()))
+        entries = [entry for each in load_recordings(sources) for entry in each.entries]
+        self._shelf = ReplaySession(ExchangeIndex(entries, options or ReplayOptions()))
         self._onward = onward
         self.misses: list[str] = []
 
-    def unused(self) -> tuple[Address, ...]:
+    def unused(self) -> tuple[ExchangeAddress, ...]:
         """Exchanges that answered nobody."""
-        return tuple(entry.address for entry in self._shelf.unused())
+        return tuple(entry.address for entry in self._shelf.unused_entries())
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         wanted = self._wanted(request, request.read())
-        match = self._shelf.take(wanted)
+        match = self._shelf.next_match(wanted)
         if match is not None:
             return _answer(request, match.script)
         if self._onward is not None:
@@ -56,21 +56,21 @@ class ReplayTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         wanted = self._wanted(request, await request.aread())
-        match = self._shelf.take(wanted)
+        match = self._shelf.next_match(wanted)
         if match is not None:
             return _answer(request, match.script)
         if self._onward is not None:
             return await self._onward.handle_async_request(request)
         return self._missed(request, wanted)
 
-    def _wanted(self, request: httpx.Request, body: bytes) -> Wanted:
+    def _wanted(self, request: httpx.Request, body: bytes) -> RequestKey:
         headers = tuple(request.headers.items())
         target = request.url.raw_path.decode("ascii", "replace")
         asked = HttpRequest(request.method, target, headers, body)
-        return self._shelf.index.wanted(asked, target)
+        return self._shelf.index.request_key(asked, target)
 
-    def _missed(self, request: httpx.Request, wanted: Wanted) -> httpx.Response:
-        miss = explain(wanted, self._shelf.index)
+    def _missed(self, request: httpx.Request, wanted: RequestKey) -> httpx.Response:
+        miss = explain_miss(wanted, self._shelf.index)
         self.misses.append(miss.why)
         made: httpx.Response = library_of(request).Response(
             404, headers={"content-type": "application/json"}, content=miss.json_body()

@@ -9,14 +9,14 @@ from conformance.core.errors import UsageError
 from conformance.core.events import Request
 from conformance.dialects import SUPPORTED, get
 from conformance.judging.trace import decode
-from conformance.targets.server import Server
+from conformance.targets.server import LiveServer
 
 _SHOWN: Final = 5
 _HINT: Final = "name one with --model"
 
 
 async def only_model(
-    server: Server, secrets: Mapping[str, Mapping[str, str]], dialects: Sequence[str] = ()
+    server: LiveServer, secrets: Mapping[str, Mapping[str, str]], dialects: Sequence[str] = ()
 ) -> str:
     """The one model that the server lists, in any of the dialects (default: all).
 
@@ -32,7 +32,7 @@ async def only_model(
 
 
 async def _listed(
-    server: Server, secrets: Mapping[str, Mapping[str, str]], dialects: Sequence[str]
+    server: LiveServer, secrets: Mapping[str, Mapping[str, str]], dialects: Sequence[str]
 ) -> list[str]:
     tried: set[str] = set()
     for dialect in dialects:

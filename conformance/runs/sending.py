@@ -10,9 +10,9 @@ from conformance.cassette import Clock
 from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange, Request
 from conformance.runs.pace import RequestPace, is_refusal
-from conformance.targets.gateway import Heard, Scripts, Upstream
+from conformance.targets.gateway import Scripts, UpstreamCall, UpstreamStandIn
 from conformance.targets.gateway.scripts import Speaker
-from conformance.targets.server import Fetched, NoAnswerError, Server
+from conformance.targets.server import FetchedAnswer, LiveServer, NoAnswerError
 
 
 @dataclass(slots=True)
@@ -37,10 +37,10 @@ class TargetReply:
     is what a gateway asked meanwhile, None where the target is none.
     """
 
-    fetched: Fetched
+    fetched: FetchedAnswer
     untestable: str = ""
     silent: str = ""
-    upstream: tuple[Heard, ...] | None = None
+    upstream: tuple[UpstreamCall, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -51,11 +51,11 @@ class RequestSender:
     must come one at a time then.
     """
 
-    server: Server
+    server: LiveServer
     pace: RequestPace
     secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     tokens: TokenCount = field(default_factory=TokenCount)
-    upstream: Upstream | None = None
+    upstream: UpstreamStandIn | None = None
 
     async def send(
         self, request: Request, dialect: str, speaker: Speaker | None = None
@@ -66,9 +66,9 @@ class RequestSender:
         """
         if self.upstream is None:
             return await self._send_patiently(request, dialect)
-        self.upstream.begin(speaker or Scripts())
+        self.upstream.begin_request(speaker or Scripts())
         reply = await self._send_patiently(request, dialect)
-        heard = self.upstream.taken()
+        heard = self.upstream.calls_made()
         misfit = next((each.misfit for each in heard if each.misfit), "")
         return replace(reply, upstream=heard, untestable=misfit or reply.untestable)
 
@@ -80,7 +80,7 @@ class RequestSender:
                 fetched = await self.server.fetch(request, self.secrets.get(dialect))
             except NoAnswerError as err:
                 exchange = Exchange(request=request, end=err.end)
-                return TargetReply(Fetched(exchange, Clock(), str(err)), silent=str(err))
+                return TargetReply(FetchedAnswer(exchange, Clock(), str(err)), silent=str(err))
             response = fetched.exchange.response
             if not await self.pace.wait_after_refusal(response, attempt):
                 break

@@ -30,20 +30,20 @@ from conformance.runs.scenario_run import ScenarioOutcome
 from conformance.runs.sending import RequestSender
 from conformance.runs.step_requests import RequestSettings
 from conformance.scenarios import Scenario, load_scenarios
-from conformance.targets.gateway import Upstream
-from conformance.targets.server import Server
+from conformance.targets.gateway import UpstreamStandIn
+from conformance.targets.server import LiveServer
 
 SANITY: Final = "think"  # the shipped scenario whose first step asks whether anybody is there
 
 
 async def run_server(
-    server: Server,
+    server: LiveServer,
     scenarios: Sequence[Scenario],
     options: RunOptions,
     folder: Path,
     show_progress: ShowProgress = lambda _: None,
     *,
-    upstream: Upstream | None = None,
+    upstream: UpstreamStandIn | None = None,
 ) -> RunOutcome:
     """Runs scenarios on every API of a server; recordings are kept below `folder`, alone.
 
@@ -104,7 +104,9 @@ def promises_of(options: RunOptions, dialect: str) -> tuple[str, ...]:
     return _choose_profile(_profile_for(dialect, options), dialect, options).promises
 
 
-def _new_sender(server: Server, options: RunOptions, upstream: Upstream | None) -> RequestSender:
+def _new_sender(
+    server: LiveServer, options: RunOptions, upstream: UpstreamStandIn | None
+) -> RequestSender:
     pace = RequestPace(most=options.max_requests, rpm=options.rpm, patience=options.patience)
     return RequestSender(server, pace, options.secrets, upstream=upstream)
 

@@ -13,7 +13,7 @@ from conformance.dialects.base import Reading
 from conformance.dialects.requests import PLAIN, RequestStyle
 from conformance.runs.turns import next_turns, response_id
 from conformance.scenarios import Scenario, Step
-from conformance.targets.recording import Asking, Questions
+from conformance.targets.recording import DirectRequest, RequestSequence
 
 OPT_IN: Final = "x-include-thinking"
 _YES: Final = frozenset({"1", "true", "yes"})
@@ -88,7 +88,7 @@ def scenario_requests(
     headers: Mapping[str, str] | None = None,
     *,
     tell: Callable[[str], None] = lambda _: None,
-) -> Questions:
+) -> RequestSequence:
     """The requests of a scenario in one API to record, with `headers` of the user's own.
 
     Each is built on what came before it. `tell` hears of a step that cannot be taken. Raises
@@ -107,7 +107,7 @@ def _requests_in_turn(
     settings: RequestSettings,
     headers: Mapping[str, str],
     tell: Callable[[str], None],
-) -> Questions:
+) -> RequestSequence:
     taken: dict[str, Exchange] = {}
     for step in scenario.steps_for(dialect):
         try:
@@ -117,7 +117,7 @@ def _requests_in_turn(
             continue
         request = step_request(step, dialect, {**scenario.values, **known}, settings)
         before = taken.get(step.carry.role) if step.carry else None
-        answered = yield Asking(
+        answered = yield DirectRequest(
             path=request.path,
             body=request.json,
             method=request.method,

@@ -164,7 +164,7 @@ def _scope(request: httpx.Request, state: Message) -> Message:
 
 
 @asynccontextmanager
-async def alive(application: Application) -> AsyncIterator[Message]:
+async def running_lifespan(application: Application) -> AsyncIterator[Message]:
     """Runs an application's start-up before and its shutdown after; gives the state it left.
 
     One that knows no lifespan is served all the same. Raises UsageError if start-up fails.

@@ -24,7 +24,7 @@ from conformance.core.errors import RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.dialects import base_path
 from conformance.targets.server_faults import Fault, fault_of, told
-from conformance.targets.server_limits import Limits
+from conformance.targets.server_limits import ExchangeLimits
 from conformance.wire.content_coding import ContentDecoder, UndecodableError
 
 MOST_REDIRECTS: Final = 3
@@ -34,7 +34,7 @@ _KEEPING: Final = frozenset({307, 308})  # redirects that keep method and body
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedAnswer:
     """What one request gave. `fault` says why it ended otherwise than by itself; else empty."""
 
     exchange: Exchange
@@ -50,7 +50,7 @@ class NoAnswerError(RemoteError):
         self.end = end
 
 
-class Server:
+class LiveServer:
     """A base URL with its limits and headers; an asynchronous context manager.
 
     `secrets` are headers that carry credentials: sent, but not part of the recorded request.
@@ -61,13 +61,13 @@ class Server:
         self,
         url: str,
         *,
-        limits: Limits | None = None,
+        limits: ExchangeLimits | None = None,
         headers: Mapping[str, str] | None = None,
         secrets: Mapping[str, str] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self.url = _base(url)
-        self.limits = limits or Limits()
+        self.limits = limits or ExchangeLimits()
         self._headers = dict(headers or {})
         self._secrets = dict(secrets or {})
         self._client = httpx.AsyncClient(
@@ -89,7 +89,9 @@ class Server:
     ) -> None:
         await self._client.aclose()
 
-    async def fetch(self, asked: Request, secrets: Mapping[str, str] | None = None) -> Fetched:
+    async def fetch(
+        self, asked: Request, secrets: Mapping[str, str] | None = None
+    ) -> FetchedAnswer:
         """Sends a request whose path is below the base URL, and takes the answer.
 
         Raises NoAnswerError where no response head came.
@@ -155,7 +157,7 @@ class Server:
 
     async def _body(
         self, response: httpx.Response, asked: Request, begun: float, head: float, *, streams: bool
-    ) -> Fetched:
+    ) -> FetchedAnswer:
         chunks: list[Chunk] = []
         last = monotonic()
         end: Ending = "eof"
@@ -174,7 +176,7 @@ class Server:
             chunks=tuple(chunks),
             end=end,
         )
-        return Fetched(exchange, Clock(head=head, end=_ms(last)), fault)
+        return FetchedAnswer(exchange, Clock(head=head, end=_ms(last)), fault)
 
     async def _decoded(
         self, response: httpx.Response, begun: float, *, streams: bool

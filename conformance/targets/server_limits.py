@@ -9,7 +9,7 @@ from conformance.targets.server_faults import Fault
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ExchangeLimits:
     """Bounds of one exchange: seconds, and bytes of a body after decompression.
 
     `timeout` is for the whole exchange, `idle` for silence within a stream, `connect` for getting

@@ -23,7 +23,7 @@ import conformance.pytest_plugin.tracing
 import conformance.pytest_plugin.transport
 import conformance.targets.recording  # noqa: F401  # as said
 from conformance.cassette import open_recording
-from conformance.targets.replay import ReplayOptions, Serving, serving
+from conformance.targets.replay import ReplayOptions, ThreadedServer, serving
 
 with suppress(ImportError):
     import httpx2  # noqa: F401  # as said
@@ -107,7 +107,7 @@ def project(
 
 
 @pytest.fixture
-def upstream() -> Iterator[Serving]:
+def upstream() -> Iterator[ThreadedServer]:
     """A server to record: it gives the answer of `PLAIN` again and again."""
     with serving([PLAIN], options=ReplayOptions(repeat=True)) as server:
         yield server

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from conformance.cassette import open_recording
-from conformance.targets.replay import Serving
+from conformance.targets.replay import ThreadedServer
 from tests.plugin.conftest import CASSETTES, PLAIN, SUMMARY, Project, counts
 
 HOME = "cassettes/test_client/test_asks"
@@ -22,7 +22,7 @@ def needs(module: str) -> pytest.MarkDecorator:
 
 
 @needs("xdist")
-def test_processes_of_xdist_record_side_by_side(project: Project, upstream: Serving) -> None:
+def test_processes_of_xdist_record_side_by_side(project: Project, upstream: ThreadedServer) -> None:
     project.tests(
         "@pytest.mark.parametrize('x', range(12))\n"
         "def test_asks(conformance_server, x):\n"
@@ -79,7 +79,7 @@ async def test_records(conformance_transport):
     ],
 )
 def test_asynchronous_tests_use_the_fixtures(
-    project: Project, upstream: Serving, plugin: str, marker: str
+    project: Project, upstream: ThreadedServer, plugin: str, marker: str
 ) -> None:
     project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
     project.write(
@@ -98,7 +98,9 @@ def test_asynchronous_tests_use_the_fixtures(
 
 
 @needs("pytest_recording")
-def test_record_mode_of_pytest_recording_is_followed(project: Project, upstream: Serving) -> None:
+def test_record_mode_of_pytest_recording_is_followed(
+    project: Project, upstream: ThreadedServer
+) -> None:
     project.tests(ASKS)
     live = ("--record-mode=once", f"--conformance-url={upstream.url}")
     counts(project.spawn("-p", "pytest_recording.plugin", *live), passed=1)
@@ -106,7 +108,7 @@ def test_record_mode_of_pytest_recording_is_followed(project: Project, upstream:
 
 
 @needs("pytest_recording")
-def test_vcr_in_the_same_test_is_told(project: Project, upstream: Serving) -> None:
+def test_vcr_in_the_same_test_is_told(project: Project, upstream: ThreadedServer) -> None:
     project.tests(
         "@pytest.mark.vcr\n"
         "def test_asks(conformance_trace):\n"

@@ -12,7 +12,7 @@ from conformance.cassette import open_recording
 from conformance.pytest_plugin import options
 from conformance.pytest_plugin.settings import KEYS
 from conformance.pytest_plugin.spec import _KEYS as SPEC_KEYS
-from conformance.targets.replay import Serving
+from conformance.targets.replay import ThreadedServer
 from tests.plugin.conftest import CASSETTES, PLAIN, Project, counts, recorded
 
 PAGE = (Path(__file__).parents[2] / "docs/pytest.md").read_text(encoding="utf-8")
@@ -46,7 +46,7 @@ def test_key_of_a_file_is_documented(key: str) -> None:
 
 @PLACES
 def test_url_and_record_name_what_is_recorded(
-    project: Project, upstream: Serving, place: str
+    project: Project, upstream: ThreadedServer, place: str
 ) -> None:
     project.tests("def test_asks(conformance_server):\n    ask(conformance_server)\n")
     args = (*given(place, "url", upstream.url), *given(place, "record", "once"))

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from conformance.cassette import open_recording
-from conformance.targets.replay import Serving
+from conformance.targets.replay import ThreadedServer
 from tests.plugin.conftest import PLAIN, Project, counts, recorded
 
 ASKS = """
@@ -38,7 +38,7 @@ def test_miss_shows_the_nearest_request_and_what_differs(project: Project) -> No
     result.stdout.fnmatch_lines(["*nearest is 0001-chat exchange 1: n was not recorded, sent 2*"])
 
 
-def test_miss_never_goes_live(project: Project, upstream: Serving) -> None:
+def test_miss_never_goes_live(project: Project, upstream: ThreadedServer) -> None:
     project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
     project.tests("def test_asks(conformance_server):\n    ask(conformance_server, n=2)")
     for mode in ("none", "once"):
@@ -46,7 +46,7 @@ def test_miss_never_goes_live(project: Project, upstream: Serving) -> None:
     assert not upstream.requests
 
 
-def url(server: Serving) -> tuple[str, str]:
+def url(server: ThreadedServer) -> tuple[str, str]:
     return "--conformance-url", f"{server.url}/v1"
 
 
@@ -76,7 +76,7 @@ def test_failed_test_is_not_blamed_for_what_it_left_unused(project: Project) -> 
     result.stdout.fnmatch_lines(["*its own reason*"])
 
 
-def test_once_records_and_then_replays(project: Project, upstream: Serving) -> None:
+def test_once_records_and_then_replays(project: Project, upstream: ThreadedServer) -> None:
     project.tests(ASKS)
     counts(project.run("--conformance-record=once", *url(upstream)), passed=1)
     assert recorded(project) == ["0001-chat.cassette.jsonl"]
@@ -88,13 +88,13 @@ def test_once_records_and_then_replays(project: Project, upstream: Serving) -> N
     assert fresh.exchanges[0].chunks[-1].data == open_recording(PLAIN).exchanges[0].chunks[-1].data
 
 
-def test_recording_leaves_nothing_else_behind(project: Project, upstream: Serving) -> None:
+def test_recording_leaves_nothing_else_behind(project: Project, upstream: ThreadedServer) -> None:
     project.tests(ASKS)
     project.run("--conformance-record=once", *url(upstream))
     assert recorded(project, "cassettes/test_client") == ["test_asks"]
 
 
-def test_new_episodes_asks_only_for_what_is_new(project: Project, upstream: Serving) -> None:
+def test_new_episodes_asks_only_for_what_is_new(project: Project, upstream: ThreadedServer) -> None:
     project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
     project.tests(f"{ASKS}    assert ask(conformance_server).status_code == 200\n")
     counts(project.run(), failed=1)
@@ -104,7 +104,9 @@ def test_new_episodes_asks_only_for_what_is_new(project: Project, upstream: Serv
     counts(project.run(), passed=1)
 
 
-def test_all_asks_again_and_replaces_what_was_asked(project: Project, upstream: Serving) -> None:
+def test_all_asks_again_and_replaces_what_was_asked(
+    project: Project, upstream: ThreadedServer
+) -> None:
     project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
     project.tests(ASKS)
     counts(project.run("--conformance-record=all", *url(upstream)), passed=1)
@@ -113,7 +115,7 @@ def test_all_asks_again_and_replaces_what_was_asked(project: Project, upstream: 
     assert open_recording(project.path / HOME / recorded(project)[0]).header.origin == "live"
 
 
-def test_all_keeps_what_was_not_asked_again(project: Project, upstream: Serving) -> None:
+def test_all_keeps_what_was_not_asked_again(project: Project, upstream: ThreadedServer) -> None:
     kept = project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
     other = kept.read_text(encoding="utf-8").replace('"json":{', '"json":{"n":2,', 1)
     kept.write_text(other, encoding="utf-8")
@@ -122,7 +124,7 @@ def test_all_keeps_what_was_not_asked_again(project: Project, upstream: Serving)
     assert recorded(project) == ["0001-chat.cassette.jsonl", "0002-chat.cassette.jsonl"]
 
 
-def test_rewrite_begins_anew(project: Project, upstream: Serving) -> None:
+def test_rewrite_begins_anew(project: Project, upstream: ThreadedServer) -> None:
     kept = project.take(PLAIN, f"{HOME}/0007-old.cassette.jsonl")
     kept.write_text(kept.read_text(encoding="utf-8").replace('"json":{', '"json":{"n":2,', 1))
     project.tests(ASKS)
@@ -147,7 +149,7 @@ def test_recording_without_a_server_is_told(project: Project) -> None:
 
 
 def test_ci_records_nothing_unless_the_command_line_says_so(
-    project: Project, upstream: Serving, monkeypatch: pytest.MonkeyPatch
+    project: Project, upstream: ThreadedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CI", "true")
     project.tests(f"@pytest.mark.conformance(record='once'){ASKS}")
@@ -156,13 +158,13 @@ def test_ci_records_nothing_unless_the_command_line_says_so(
     counts(project.run("--conformance-record=once", *url(upstream)), passed=1)
 
 
-def test_record_mode_of_the_marker_counts(project: Project, upstream: Serving) -> None:
+def test_record_mode_of_the_marker_counts(project: Project, upstream: ThreadedServer) -> None:
     project.tests(f"@pytest.mark.conformance(record='once', url={upstream.url!r}){ASKS}")
     counts(project.run(), passed=1)
     assert recorded(project) == ["0001-chat.cassette.jsonl"]
 
 
-def test_record_mode_of_others_is_followed(project: Project, upstream: Serving) -> None:
+def test_record_mode_of_others_is_followed(project: Project, upstream: ThreadedServer) -> None:
     project.write(
         "conftest.py",
         "def pytest_addoption(parser):\n"
@@ -173,7 +175,7 @@ def test_record_mode_of_others_is_followed(project: Project, upstream: Serving) 
     assert recorded(project) == ["0001-chat.cassette.jsonl"]
 
 
-def test_parameters_have_folders_of_their_own(project: Project, upstream: Serving) -> None:
+def test_parameters_have_folders_of_their_own(project: Project, upstream: ThreadedServer) -> None:
     project.tests(
         "class TestIt:\n"
         "    @pytest.mark.parametrize('x', ['a/b', 'a-b'])\n"
@@ -218,7 +220,7 @@ def test_wrong_marker_is_told_in_one_line(project: Project, marker: str, line: s
     result.stdout.no_fnmatch_line("*During handling*")
 
 
-def test_secrets_of_a_client_are_not_recorded(project: Project, upstream: Serving) -> None:
+def test_secrets_of_a_client_are_not_recorded(project: Project, upstream: ThreadedServer) -> None:
     key = "sk-proj-" + "A1b2C3d4" * 5
     project.tests(
         "def test_asks(conformance_server):\n"

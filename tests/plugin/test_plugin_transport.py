@@ -12,7 +12,7 @@ import pytest
 
 from conformance.cassette import open_recording
 from conformance.pytest_plugin.portal import Portal
-from conformance.targets.replay import ReplayOptions, Serving, serving
+from conformance.targets.replay import ReplayOptions, ThreadedServer, serving
 from tests.plugin.conftest import PLAIN, Project, counts, recorded
 
 HOME = "cassettes/test_client/test_asks"
@@ -56,13 +56,13 @@ def other(kept: Path) -> None:
     kept.write_text(text, encoding="utf-8")
 
 
-def live(server: Serving, mode: str) -> tuple[str, str]:
+def live(server: ThreadedServer, mode: str) -> tuple[str, str]:
     return f"--conformance-url={server.url}/v1", f"--conformance-record={mode}"
 
 
 @way
 def test_transport_records_once_and_then_replays(
-    project: Project, upstream: Serving, way: str
+    project: Project, upstream: ThreadedServer, way: str
 ) -> None:
     asks(project, way)
     for _ in range(2):
@@ -78,7 +78,9 @@ def test_transport_records_once_and_then_replays(
 
 
 @way
-def test_transport_records_new_episodes_only(project: Project, upstream: Serving, way: str) -> None:
+def test_transport_records_new_episodes_only(
+    project: Project, upstream: ThreadedServer, way: str
+) -> None:
     project.take(PLAIN, f"{HOME}/{KEPT}")
     asks(project, way, {}, {})
     counts(project.run(), failed=1)
@@ -93,7 +95,7 @@ def test_transport_records_new_episodes_only(project: Project, upstream: Serving
     [("all", [KEPT, NEXT]), ("rewrite", [KEPT])],
 )
 def test_transport_asks_anew(
-    project: Project, upstream: Serving, mode: str, left: list[str]
+    project: Project, upstream: ThreadedServer, mode: str, left: list[str]
 ) -> None:
     project.take(PLAIN, f"{HOME}/0007-old.cassette.jsonl")
     other(project.take(PLAIN, f"{HOME}/{KEPT}"))
@@ -105,7 +107,7 @@ def test_transport_asks_anew(
 
 
 def test_transport_holds_unused_episodes_against_a_test(
-    project: Project, upstream: Serving
+    project: Project, upstream: ThreadedServer
 ) -> None:
     other(project.take(PLAIN, f"{HOME}/{KEPT}"))
     asks(project, "httpx synchronous")
@@ -223,7 +225,7 @@ def test_transport_records_how_a_stream_broke(
     assert open_recording(project.path / HOME / KEPT).exchanges[0].end == end
 
 
-def test_transport_records_that_a_client_left(project: Project, upstream: Serving) -> None:
+def test_transport_records_that_a_client_left(project: Project, upstream: ThreadedServer) -> None:
     project.tests(
         "def test_asks(conformance_transport):\n"
         "    client = httpx.Client(transport=conformance_transport)\n"
@@ -237,7 +239,7 @@ def test_transport_records_that_a_client_left(project: Project, upstream: Servin
     assert len(fresh.chunks) == 1
 
 
-def test_answer_that_a_client_forgot_is_closed(project: Project, upstream: Serving) -> None:
+def test_answer_that_a_client_forgot_is_closed(project: Project, upstream: ThreadedServer) -> None:
     project.tests(
         "def test_asks(conformance_transport):\n"
         "    request = httpx.Request('POST', 'http://x/v1/chat/completions', json=BODY)\n"
@@ -265,7 +267,7 @@ def test_application_that_fails_leaves_no_recording(
     assert recorded(project) == []
 
 
-def test_transport_records_no_secrets(project: Project, upstream: Serving) -> None:
+def test_transport_records_no_secrets(project: Project, upstream: ThreadedServer) -> None:
     key = "sk-proj-" + "A1b2C3d4" * 5
     project.tests(
         "def test_asks(conformance_transport):\n"

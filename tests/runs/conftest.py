@@ -13,7 +13,7 @@ import pytest
 from conformance.runs import RunOptions, RunOutcome, run_server
 from conformance.scenarios import load_scenarios
 from conformance.targets import asgi
-from conformance.targets.server import Server
+from conformance.targets.server import LiveServer
 from tests.fakes.chatty import Chatty
 
 Runner = Callable[..., RunOutcome]
@@ -29,7 +29,7 @@ def run(tmp_path: Path) -> Runner:
 
         async def go() -> RunOutcome:
             transport = asgi.Transport(server)
-            async with Server(asgi.URL, transport=transport) as target:
+            async with LiveServer(asgi.URL, transport=transport) as target:
                 return await run_server(target, load_scenarios(names), options, tmp_path)
 
         return asyncio.run(go())

@@ -16,8 +16,8 @@ from conformance.rules.verdicts import Verdict
 from conformance.runs import RunOptions, RunOutcome, run_server
 from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets import asgi
-from conformance.targets.gateway import playing
-from conformance.targets.server import Server
+from conformance.targets.gateway import serve_upstream
+from conformance.targets.server import LiveServer
 from reference_impl.client.wire import Api
 from tests.fakes.gateway import Gateway
 from tests.fakes.translating import Translator, forgets, invents, leaks, loses, miscounts, reorders
@@ -34,9 +34,9 @@ def ran(
     options = replace(OPTIONS, save=folder, **changes)  # type: ignore[arg-type]  # by name
 
     async def go() -> RunOutcome:
-        async with playing(0) as upstream:
+        async with serve_upstream(0) as upstream:
             gateway.upstream = f"http://127.0.0.1:{upstream.port}/v1"
-            async with Server(asgi.URL, transport=asgi.Transport(gateway)) as server:
+            async with LiveServer(asgi.URL, transport=asgi.Transport(gateway)) as server:
                 taken = scenarios or load_scenarios()
                 return await run_server(server, taken, options, folder, upstream=upstream)
 

@@ -11,8 +11,8 @@ from conformance.core.errors import RemoteError
 from conformance.recordings.check import check_paths
 from conformance.runs import RunOptions, RunOutcome, run_server
 from conformance.scenarios import load_scenarios
-from conformance.targets.server import Server
-from conformance.targets.server_limits import Limits
+from conformance.targets.server import LiveServer
+from conformance.targets.server_limits import ExchangeLimits
 from tests.fakes.hostile import (
     CHUNK,
     LAST,
@@ -28,7 +28,7 @@ from tests.fakes.hostile import (
     whole,
 )
 
-QUICK = Limits(timeout=1.0, idle=0.2, connect=1.0, max_bytes=200_000)
+QUICK = ExchangeLimits(timeout=1.0, idle=0.2, connect=1.0, max_bytes=200_000)
 ENDING = "scenario/ending"
 JSON = "application/json"
 HTML = b"<!doctype html>\n<h1>Bad gateway</h1>\n"
@@ -39,7 +39,7 @@ def ran(behave: Behaviour, folder: Path) -> RunOutcome:
     options = RunOptions(model="m", dialects=("openai.chat",), profile="strict", save=folder)
 
     async def go() -> RunOutcome:
-        async with serving(behave) as heard, Server(heard.url, limits=QUICK) as server:
+        async with serving(behave) as heard, LiveServer(heard.url, limits=QUICK) as server:
             return await run_server(server, load_scenarios(["think"]), options, folder)
 
     return asyncio.run(go())

@@ -11,7 +11,7 @@ from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Exchange, Response
 from conformance.runs import RequestSettings, scenario_requests
 from conformance.scenarios import load_scenarios
-from conformance.targets.recording import Asking
+from conformance.targets.recording import DirectRequest
 
 WAY = RequestSettings("m", 64)
 CALL = {"index": 0, "id": "call_1", "type": "function"}
@@ -29,7 +29,7 @@ def answer(said: str, number: int) -> Exchange:
     return Exchange(number=number, response=head, chunks=(Chunk(json.dumps(body).encode()),))
 
 
-def asked(name: str, *said: str) -> tuple[list[Asking], list[str]]:
+def asked(name: str, *said: str) -> tuple[list[DirectRequest], list[str]]:
     """The requests for these answers, and what was told."""
     told: list[str] = []
     (scenario,) = load_scenarios([name])

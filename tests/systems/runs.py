@@ -23,8 +23,8 @@ from conformance.runs import RunOptions, RunOutcome, run_server
 from conformance.scenarios import load_scenarios
 from conformance.systems import Preset, Stream, read_streams
 from conformance.targets import asgi
-from conformance.targets.gateway import playing
-from conformance.targets.server import Server
+from conformance.targets.gateway import serve_upstream
+from conformance.targets.server import LiveServer
 from reference_impl.client.wire import Api
 from reference_impl.model import folder
 from reference_impl.server.app import application
@@ -132,9 +132,9 @@ def _between(name: str, profile: str) -> Ran:
 
 async def _through(gateway: Translator, profile: str, folder: Path) -> RunOutcome:
     options = RunOptions(model=gateway.model_id, dialects=("openai.responses",), profile=profile)
-    async with playing(0) as upstream:
+    async with serve_upstream(0) as upstream:
         gateway.upstream = f"http://127.0.0.1:{upstream.port}/v1"
-        async with Server(asgi.URL, transport=asgi.Transport(gateway)) as server:
+        async with LiveServer(asgi.URL, transport=asgi.Transport(gateway)) as server:
             return await run_server(server, load_scenarios(), options, folder, upstream=upstream)
 
 

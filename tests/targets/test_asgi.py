@@ -13,8 +13,8 @@ import pytest
 from conformance.core.errors import UsageError
 from conformance.core.events import Request
 from conformance.targets import asgi
-from conformance.targets.server import Fetched, NoAnswerError, Server
-from conformance.targets.server_limits import Limits
+from conformance.targets.server import FetchedAnswer, LiveServer, NoAnswerError
+from conformance.targets.server_limits import ExchangeLimits
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -32,10 +32,10 @@ def part(data: bytes, *, more: bool = True) -> Message:
     return {"type": "http.response.body", "body": data, "more_body": more}
 
 
-def fetched(application: asgi.Application, limits: Limits | None = None) -> Fetched:
-    async def go() -> Fetched:
+def fetched(application: asgi.Application, limits: ExchangeLimits | None = None) -> FetchedAnswer:
+    async def go() -> FetchedAnswer:
         transport = asgi.Transport(application)
-        async with Server(asgi.URL, limits=limits, transport=transport) as server:
+        async with LiveServer(asgi.URL, limits=limits, transport=transport) as server:
             return await server.fetch(ASKED)
 
     return asyncio.run(go())
@@ -106,7 +106,7 @@ def test_an_application_that_hangs_is_told_that_its_client_left() -> None:
         await send(part(b"data: 1\n\n"))
         told.append((await receive())["type"])
 
-    found = fetched(application, Limits(idle=0.1))
+    found = fetched(application, ExchangeLimits(idle=0.1))
     assert found.exchange.end == "idle-timeout"
     assert told == ["http.disconnect"]
 
@@ -118,7 +118,7 @@ def test_an_endless_application_is_ended() -> None:
             await send(part(b"x" * 1000))
             await asyncio.sleep(0)
 
-    found = fetched(application, Limits(max_bytes=50_000))
+    found = fetched(application, ExchangeLimits(max_bytes=50_000))
     assert found.exchange.end == "client-closed"
 
 
@@ -133,7 +133,7 @@ def test_startup_comes_before_and_shutdown_after() -> None:
             await send({"type": f"lifespan.{event}.complete"})
 
     async def go() -> None:
-        async with asgi.alive(application) as state:
+        async with asgi.running_lifespan(application) as state:
             seen.append(str(state["ready"]))
 
     asyncio.run(go())
@@ -145,7 +145,7 @@ def test_an_application_without_lifespan_is_served() -> None:
         assert scope["type"] == "http"
 
     async def go() -> None:
-        async with asgi.alive(application):
+        async with asgi.running_lifespan(application):
             pass
 
     asyncio.run(go())
@@ -157,7 +157,7 @@ def test_a_failed_startup_is_told() -> None:
         await send({"type": "lifespan.startup.failed", "message": "no weights"})
 
     async def go() -> None:
-        async with asgi.alive(application):
+        async with asgi.running_lifespan(application):
             pass
 
     with pytest.raises(UsageError, match="no weights"):

@@ -16,7 +16,13 @@ from conformance.dialects.base import Reading
 from conformance.evidence.answer import Answer, ended, read_answer
 from conformance.recordings.api import check_chunks
 from conformance.scenarios.model import UPSTREAM
-from conformance.targets.gateway import Heard, Recorded, Scripts, Upstream, playing
+from conformance.targets.gateway import (
+    Recorded,
+    Scripts,
+    UpstreamCall,
+    UpstreamStandIn,
+    serve_upstream,
+)
 from conformance.targets.gateway.said import Answered
 from conformance.targets.gateway.scripts import scripted
 
@@ -28,15 +34,15 @@ WHOLE = ("answer", "tools", "length")
 
 
 async def _posted(speaker: Scripts | Recorded, body: object, path: str) -> _Posted:
-    async with playing(0) as upstream:
-        upstream.begin(speaker)
+    async with serve_upstream(0) as upstream:
+        upstream.begin_request(speaker)
         base = f"http://127.0.0.1:{upstream.port}/v1"
         async with httpx.AsyncClient(base_url=base, verify=False) as client:
             response = await client.post(path, json=body)
-        return response, upstream.taken()
+        return response, upstream.calls_made()
 
 
-_Posted = tuple[httpx.Response, tuple[Heard, ...]]
+_Posted = tuple[httpx.Response, tuple[UpstreamCall, ...]]
 
 
 def posted(
@@ -128,8 +134,8 @@ def test_a_cut_is_a_reset() -> None:
 
 
 async def _twice() -> list[int]:
-    async with playing(0) as upstream:
-        upstream.begin(Scripts(("answer", "unavailable")))
+    async with serve_upstream(0) as upstream:
+        upstream.begin_request(Scripts(("answer", "unavailable")))
         base = f"http://127.0.0.1:{upstream.port}/v1"
         async with httpx.AsyncClient(base_url=base, verify=False) as client:
             answers = [await client.post("/chat/completions", json=ASKED) for _ in range(3)]
@@ -181,7 +187,7 @@ def test_odd_bodies_are_answered(body: object) -> None:
 
 
 async def _raw(data: bytes) -> bytes:
-    async with playing(0) as upstream:
+    async with serve_upstream(0) as upstream:
         reader, writer = await asyncio.open_connection("127.0.0.1", upstream.port)
         writer.write(data)
         writer.write_eof()
@@ -211,7 +217,7 @@ def test_whatever_is_asked_ends(data: bytes, status: bytes) -> None:
 
 def test_a_port_that_is_taken_is_a_wrong_call() -> None:
     async def go() -> None:
-        async with playing(0) as upstream, playing(upstream.port):
+        async with serve_upstream(0) as upstream, serve_upstream(upstream.port):
             pass
 
     with pytest.raises(UsageError, match="cannot listen"):
@@ -226,11 +232,11 @@ def test_answers_can_be_told_apart(dialect: str) -> None:
 
 
 def test_a_call_for_an_earlier_request_is_not_counted_for_the_next() -> None:
-    upstream = Upstream()
-    upstream.begin(Scripts())
-    late = Heard(RECORDED, Clock())
-    upstream.begin(Scripts())
-    upstream.keep(late, upstream.request - 1)
-    assert upstream.taken() == ()
-    upstream.keep(late, upstream.request)
-    assert upstream.taken() == (late,)
+    upstream = UpstreamStandIn()
+    upstream.begin_request(Scripts())
+    late = UpstreamCall(RECORDED, Clock())
+    upstream.begin_request(Scripts())
+    upstream.keep_call(late, upstream.request - 1)
+    assert upstream.calls_made() == ()
+    upstream.keep_call(late, upstream.request)
+    assert upstream.calls_made() == (late,)

@@ -13,7 +13,13 @@ import pytest
 
 from conformance.cassette import Cassette, read
 from conformance.core.errors import UsageError
-from conformance.targets.recording import Origin, Patience, RecordingProxy, Shelf, Terms
+from conformance.targets.recording import (
+    Origin,
+    ProxyTimeouts,
+    RecordingFolder,
+    RecordingOptions,
+    RecordingProxy,
+)
 from tests.targets.record_peers import (
     END,
     HEAD,
@@ -35,14 +41,18 @@ Action = Callable[[RecordingProxy, Upstream], Awaitable[None]]
 
 
 def through(
-    folder: Path, action: Action, *scripts: Script, terms: Terms | None = None, idle: float = 60
+    folder: Path,
+    action: Action,
+    *scripts: Script,
+    terms: RecordingOptions | None = None,
+    idle: float = 60,
 ) -> list[Cassette]:
     """What was recorded while the action went on."""
 
     async def run() -> None:
         async with origin(*scripts) as server:
-            shelf = Shelf(folder, terms or Terms())
-            upstream, patience = Origin.parse(server.url), Patience(5, idle)
+            shelf = RecordingFolder(folder, terms or RecordingOptions())
+            upstream, patience = Origin.parse(server.url), ProxyTimeouts(5, idle)
             async with RecordingProxy(upstream, shelf, patience=patience) as proxy:
                 await action(proxy, server)
                 assert not proxy.failures
@@ -113,7 +123,7 @@ def test_an_upstream_that_is_not_there_gives_502(tmp_path: Path) -> None:
         port = free.getsockname()[1]
 
     async def run() -> Got:
-        shelf = Shelf(tmp_path, Terms())
+        shelf = RecordingFolder(tmp_path, RecordingOptions())
         async with RecordingProxy(Origin.parse(f"http://127.0.0.1:{port}"), shelf) as proxy:
             return await ask(proxy.url, post("/v1/responses"))
 
@@ -266,7 +276,7 @@ def test_a_bomb_is_passed_on_and_recorded_up_to_the_limit(tmp_path: Path) -> Non
     async def action(proxy: RecordingProxy, _: Upstream) -> None:
         got.append(await ask(proxy.url, post("/v1/chat/completions")))
 
-    (cassette,) = through(tmp_path, action, script, terms=Terms(max_bytes=1000))
+    (cassette,) = through(tmp_path, action, script, terms=RecordingOptions(max_bytes=1000))
     assert got[0].chunks == (bomb,)
     assert cassette.exchanges[0].end == "open"
     assert sum(len(chunk.data) for chunk in cassette.exchanges[0].chunks) == 1000
@@ -284,7 +294,7 @@ def test_a_full_disk_harms_no_client(tmp_path: Path) -> None:
 
     async def run() -> Got:
         async with origin(STREAM) as server:
-            shelf = Shelf(tmp_path / "gone", Terms())
+            shelf = RecordingFolder(tmp_path / "gone", RecordingOptions())
             (tmp_path / "gone").rmdir()
             upstream = Origin.parse(server.url)
             async with RecordingProxy(upstream, shelf, warn=told.append) as proxy:
@@ -300,7 +310,9 @@ def test_a_port_in_use_is_told() -> None:
     async def run() -> None:
         async with origin(STREAM) as server:
             port = int(server.url.rsplit(":", 1)[1])
-            async with RecordingProxy(Origin.parse(server.url), Shelf(Path(), Terms()), port=port):
+            async with RecordingProxy(
+                Origin.parse(server.url), RecordingFolder(Path(), RecordingOptions()), port=port
+            ):
                 pass
 
     with pytest.raises(UsageError, match="cannot listen on 127"):

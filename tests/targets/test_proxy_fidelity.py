@@ -13,7 +13,7 @@ import pytest
 from conformance.cassette import read
 from conformance.cassette.placeholders import is_stand_in
 from conformance.core.events import Exchange
-from conformance.targets.recording import Origin, RecordingProxy, Shelf, Terms
+from conformance.targets.recording import Origin, RecordingFolder, RecordingOptions, RecordingProxy
 from tests.targets.record_peers import END, HEAD, Got, Script, ask, chunked, origin, post
 
 FRAMES = (
@@ -59,7 +59,7 @@ async def both_ways(scripts: list[Script], folder: Path, *, redact: bool) -> lis
     pairs = []
     # Each script is played twice in a row.
     async with origin(*(one for one in scripts for _ in range(2))) as server:
-        shelf = Shelf(folder, Terms(redact=redact))
+        shelf = RecordingFolder(folder, RecordingOptions(redact=redact))
         async with RecordingProxy(Origin.parse(server.url), shelf) as proxy:
             for _ in scripts:
                 direct = await ask(server.url, post("/v1/chat/completions"))

@@ -16,15 +16,15 @@ from conformance.cassette import Cassette, read
 from conformance.core.errors import CassetteError, RemoteError, UsageError
 from conformance.core.events import Exchange
 from conformance.targets.recording import (
-    Asking,
+    DirectRequest,
     Origin,
-    Questions,
-    Terms,
-    in_turn,
+    RecordingOptions,
+    RequestSequence,
+    fixed_requests,
     load_requests,
     record_directly,
 )
-from conformance.targets.server_limits import Limits
+from conformance.targets.server_limits import ExchangeLimits
 from conformance.wire.client import certificates
 from tests.targets.record_peers import END, HEAD, Script, chunked, origin
 from tests.targets.record_peers import Origin as Upstream
@@ -35,15 +35,21 @@ BODY = {"model": "m", "stream": True, "messages": []}
 
 
 def recorded(
-    folder: Path, asked: list[Asking], *scripts: Script, limits: Limits | None = None, **more: Any
+    folder: Path,
+    asked: list[DirectRequest],
+    *scripts: Script,
+    limits: ExchangeLimits | None = None,
+    **more: Any,
 ) -> tuple[Cassette, Upstream]:
     target = folder / "a.cassette.jsonl"
 
     async def run() -> Upstream:
         async with origin(*scripts) as server:
             where = Origin.parse(f"{server.url}/v1")
-            bounds = limits or Limits()
-            await record_directly(where, in_turn(asked), target, Terms(), limits=bounds, **more)
+            bounds = limits or ExchangeLimits()
+            await record_directly(
+                where, fixed_requests(asked), target, RecordingOptions(), limits=bounds, **more
+            )
             return server
 
     server = asyncio.run(run())
@@ -51,7 +57,7 @@ def recorded(
 
 
 def test_an_answer_is_recorded_as_it_was_cut(tmp_path: Path) -> None:
-    asked = [Asking("/chat/completions", BODY)]
+    asked = [DirectRequest("/chat/completions", BODY)]
     cassette, server = recorded(tmp_path, asked, Script([*WIRE, END]))
     exchange = cassette.exchanges[0]
     assert [chunk.data for chunk in exchange.chunks] == EVENTS
@@ -67,7 +73,7 @@ def test_a_key_is_sent_and_not_kept(tmp_path: Path) -> None:
     head = b"HTTP/1.1 401 No\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
     _, server = recorded(
         tmp_path,
-        [Asking("/chat/completions", BODY)],
+        [DirectRequest("/chat/completions", BODY)],
         Script([head % len(echo), echo]),
         secrets={"authorization": f"Bearer {key}"},
     )
@@ -78,21 +84,21 @@ def test_a_key_is_sent_and_not_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "limits", "end"),
     [
-        (Script(WIRE, "silence"), Limits(idle=0.2), "idle-timeout"),
-        (Script(WIRE, "silence"), Limits(timeout=0.3), "client-closed"),
-        (Script([*WIRE, chunked(b"x" * 100)], "silence"), Limits(), "client-closed"),
-        (Script(WIRE, "fin"), Limits(), "protocol-error"),
+        (Script(WIRE, "silence"), ExchangeLimits(idle=0.2), "idle-timeout"),
+        (Script(WIRE, "silence"), ExchangeLimits(timeout=0.3), "client-closed"),
+        (Script([*WIRE, chunked(b"x" * 100)], "silence"), ExchangeLimits(), "client-closed"),
+        (Script(WIRE, "fin"), ExchangeLimits(), "protocol-error"),
     ],
 )
 def test_what_came_is_kept_when_it_is_given_up(
-    script: Script, limits: Limits, end: str, tmp_path: Path
+    script: Script, limits: ExchangeLimits, end: str, tmp_path: Path
 ) -> None:
     target = tmp_path / "a.cassette.jsonl"
 
     async def run() -> None:
         async with origin(script) as server:
-            asked = in_turn([Asking("/v1/messages", BODY)])
-            terms = Terms(max_bytes=90)
+            asked = fixed_requests([DirectRequest("/v1/messages", BODY)])
+            terms = RecordingOptions(max_bytes=90)
             await record_directly(Origin.parse(server.url), asked, target, terms, limits=limits)
 
     asyncio.run(run())
@@ -103,15 +109,22 @@ def test_what_came_is_kept_when_it_is_given_up(
 
 def test_a_server_that_is_silent_before_its_head_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(RemoteError, match=r"nothing came for 0\.2 s"):
-        recorded(tmp_path, [Asking("/x", BODY)], Script([], "silence"), limits=Limits(idle=0.2))
+        recorded(
+            tmp_path,
+            [DirectRequest("/x", BODY)],
+            Script([], "silence"),
+            limits=ExchangeLimits(idle=0.2),
+        )
     (exchange,) = read(tmp_path / "a.cassette.jsonl").exchanges
     assert (exchange.response, exchange.end) == (None, "idle-timeout")
 
 
 def test_a_recording_is_asked_anew(tmp_path: Path) -> None:
-    asked = [Asking("/chat/completions", BODY, headers=(("x-mine", "1"), ("Cookie", "a=b")))]
+    asked = [DirectRequest("/chat/completions", BODY, headers=(("x-mine", "1"), ("Cookie", "a=b")))]
     recorded(
-        tmp_path, [*asked, Asking("/responses", {"input": "x"}, after=1)], Script([*WIRE, END])
+        tmp_path,
+        [*asked, DirectRequest("/responses", {"input": "x"}, after=1)],
+        Script([*WIRE, END]),
     )
     again = load_requests(tmp_path / "a.cassette.jsonl", None, "/v1")
     assert [(one.path, one.body, one.after) for one in again] == [
@@ -163,15 +176,23 @@ def test_tls_is_spoken_and_strangers_are_not_trusted(
     async def run() -> None:
         async with origin(Script([*WIRE, END]), tls=context) as server:
             where = Origin.parse(server.url.replace("http:", "https:"))
-            asked = [Asking("/v1/responses", BODY)]
+            asked = [DirectRequest("/v1/responses", BODY)]
             with pytest.raises(RemoteError, match="TLS failed"):
                 await record_directly(
-                    where, in_turn(asked), tmp_path / "no.cassette.jsonl", Terms(), limits=Limits()
+                    where,
+                    fixed_requests(asked),
+                    tmp_path / "no.cassette.jsonl",
+                    RecordingOptions(),
+                    limits=ExchangeLimits(),
                 )
             monkeypatch.setenv("SSL_CERT_FILE", str(pem))
             certificates.cache_clear()
             await record_directly(
-                where, in_turn(asked), tmp_path / "yes.cassette.jsonl", Terms(), limits=Limits()
+                where,
+                fixed_requests(asked),
+                tmp_path / "yes.cassette.jsonl",
+                RecordingOptions(),
+                limits=ExchangeLimits(),
             )
 
     asyncio.run(run())
@@ -191,10 +212,12 @@ def certificate(folder: Path) -> Path:
 def test_what_came_is_told_to_whoever_asks_on(tmp_path: Path) -> None:
     heard: list[Exchange] = []
 
-    def asking() -> Questions:
-        first = yield Asking("/chat/completions", BODY, scenario="tools", role="tool-turn")
+    def asking() -> RequestSequence:
+        first = yield DirectRequest("/chat/completions", BODY, scenario="tools", role="tool-turn")
         heard.append(first)
-        heard.append((yield Asking("/chat/completions", BODY, after=first.number, role="more")))
+        heard.append(
+            (yield DirectRequest("/chat/completions", BODY, after=first.number, role="more"))
+        )
 
     secret = b'data: {"key": "sk-proj-' + b"a1B2" * 10 + b'"}\n\n'
     target = tmp_path / "a.cassette.jsonl"
@@ -203,7 +226,9 @@ def test_what_came_is_told_to_whoever_asks_on(tmp_path: Path) -> None:
         script = Script([HEAD, chunked(secret), END])
         async with origin(script, script) as server:
             where = Origin.parse(f"{server.url}/v1")
-            await record_directly(where, asking(), target, Terms(), limits=Limits())
+            await record_directly(
+                where, asking(), target, RecordingOptions(), limits=ExchangeLimits()
+            )
 
     asyncio.run(run())
     assert [chunk.data for each in heard for chunk in each.chunks] == [secret, secret]

@@ -11,16 +11,16 @@ import pytest
 
 from conformance.cassette import read
 from conformance.core.events import Request
-from conformance.targets.recording import Origin, RecordingProxy, Shelf, Terms
-from conformance.targets.recording.threads import Threads, Turn
+from conformance.targets.recording import Origin, RecordingFolder, RecordingOptions, RecordingProxy
+from conformance.targets.recording.threads import Conversations, ExchangePlace
 from tests.targets.record_peers import END, HEAD, Script, ask, chunked, origin, post
 
 HI = {"role": "user", "content": "hi"}
 HO = {"role": "assistant", "content": "ho"}
 ON = {"role": "user", "content": "and?"}
 CALL = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
-FIRST = Turn("a", 1)
-SECOND = Turn("a", 2)
+FIRST = ExchangePlace("a", 1)
+SECOND = ExchangePlace("a", 2)
 
 
 def chat(*messages: Any, key: str = "messages", **more: Any) -> Request:
@@ -45,29 +45,31 @@ def chat(*messages: Any, key: str = "messages", **more: Any) -> Request:
     ],
 )
 def test_a_request_follows_the_one_whose_history_it_carries_on(
-    earlier: list[Request], later: Request, follows: Turn | None
+    earlier: list[Request], later: Request, follows: ExchangePlace | None
 ) -> None:
-    threads = Threads()
+    threads = Conversations()
     for number, request in enumerate(earlier, 1):
-        threads.asked(request, Turn("a", number))
-    assert threads.before(later) == follows
+        threads.remember_request(request, ExchangePlace("a", number))
+    assert threads.preceding_exchange(later) == follows
 
 
 def test_a_request_follows_the_response_it_names() -> None:
-    threads = Threads()
-    threads.answered(b'event: x\ndata: {"response":{"id":"resp_1","object":"response"}}', FIRST)
-    assert threads.before(chat(ON, key="input", previous_response_id="resp_1")) == FIRST
-    assert threads.before(chat(ON, key="input", previous_response_id="resp_2")) is None
+    threads = Conversations()
+    threads.remember_answer(
+        b'event: x\ndata: {"response":{"id":"resp_1","object":"response"}}', FIRST
+    )
+    assert threads.preceding_exchange(chat(ON, key="input", previous_response_id="resp_1")) == FIRST
+    assert threads.preceding_exchange(chat(ON, key="input", previous_response_id="resp_2")) is None
 
 
 def test_memory_is_bounded() -> None:
-    threads = Threads()
+    threads = Conversations()
     for number in range(10_050):
-        threads.asked(chat({"n": number}), FIRST)
-        threads.answered(b'"id":"resp_%d"' % number, FIRST)
-    assert threads.before(chat({"n": 0}, HO)) is None
-    assert threads.before(chat({"n": 10_049}, HO)) == FIRST
-    assert threads.before(chat(previous_response_id="resp_1")) is None
+        threads.remember_request(chat({"n": number}), FIRST)
+        threads.remember_answer(b'"id":"resp_%d"' % number, FIRST)
+    assert threads.preceding_exchange(chat({"n": 0}, HO)) is None
+    assert threads.preceding_exchange(chat({"n": 10_049}, HO)) == FIRST
+    assert threads.preceding_exchange(chat(previous_response_id="resp_1")) is None
 
 
 def test_conversations_at_once_go_to_files_of_their_own(tmp_path: Path) -> None:
@@ -80,7 +82,7 @@ def test_conversations_at_once_go_to_files_of_their_own(tmp_path: Path) -> None:
     async def run() -> None:
         script = Script([HEAD, *(chunked(b"data: %d\n\n" % n) for n in range(20)), END])
         async with origin(script) as server:
-            shelf = Shelf(tmp_path, Terms())
+            shelf = RecordingFolder(tmp_path, RecordingOptions())
             async with RecordingProxy(Origin.parse(server.url), shelf) as proxy:
                 await asyncio.gather(*(talk(proxy.url, f"talk {n}") for n in range(8)))
 
@@ -97,9 +99,9 @@ def test_conversations_at_once_go_to_files_of_their_own(tmp_path: Path) -> None:
 
 def test_files_that_are_there_are_kept(tmp_path: Path) -> None:
     (tmp_path / "0007-chat.cassette.jsonl").write_text("mine")
-    shelf = Shelf(tmp_path, Terms())
+    shelf = RecordingFolder(tmp_path, RecordingOptions())
     for path in ("/v1/models", "/v1/threads/thread_abcdefghijklmnopqrstu", "/"):
-        shelf.end(shelf.begin(Request("GET", path)), "eof")
+        shelf.end_exchange(shelf.begin_exchange(Request("GET", path)), "eof")
     shelf.close()
     names = sorted(path.name.split(".")[0] for path in tmp_path.iterdir())
     assert names == ["0007-chat", "0008-models", "0009-other", "0010-other"]
@@ -107,9 +109,9 @@ def test_files_that_are_there_are_kept(tmp_path: Path) -> None:
 
 
 def test_idle_files_are_closed_when_many_are_open(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path, Terms())
+    shelf = RecordingFolder(tmp_path, RecordingOptions())
     for number in range(150):
-        shelf.end(shelf.begin(chat({"n": number})), "eof")
+        shelf.end_exchange(shelf.begin_exchange(chat({"n": number})), "eof")
     assert len(shelf._reels) <= 129
     shelf.close()
     assert len(list(tmp_path.iterdir())) == 150

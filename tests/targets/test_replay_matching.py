@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from conformance.cassette import Redactor, redact
 from conformance.core.events import Exchange
 from conformance.targets.replay import ReplayOptions
-from conformance.targets.replay.canonical import canonical, canonical_value, paths
-from conformance.targets.replay.matching import Index, Shelf, endpoint
-from conformance.targets.replay.miss import Miss, explain
-from conformance.targets.replay.tape import tape
+from conformance.targets.replay.canonical import canonical_json, canonical_value, parse_paths
+from conformance.targets.replay.matching import ExchangeIndex, ReplaySession, path_below_version
+from conformance.targets.replay.miss import ReplayMiss, explain_miss
+from conformance.targets.replay.tape import load_recording
 from conformance.wire.requests import HttpRequest
 from tests.targets.replay_wire import ASKED, PATH, cassette, exchange
 
@@ -28,13 +28,13 @@ JSON = st.recursive(
 )
 
 
-def shelf(*exchanges: Exchange, redacted: bool = False, **options: Any) -> Shelf:
-    held = tape(cassette(*exchanges, redacted=redacted), "tape")
-    return Shelf(Index(held.entries, ReplayOptions(**options)))
+def shelf(*exchanges: Exchange, redacted: bool = False, **options: Any) -> ReplaySession:
+    held = load_recording(cassette(*exchanges, redacted=redacted), "tape")
+    return ReplaySession(ExchangeIndex(held.entries, ReplayOptions(**options)))
 
 
 def ask(
-    on: Shelf,
+    on: ReplaySession,
     body: Any = ASKED,
     path: str = PATH,
     method: str = "POST",
@@ -43,9 +43,9 @@ def ask(
     """The number of the exchange that answers, or why none does."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     asked = HttpRequest(method, path, headers, data, http11=True, keeps_alive=True)
-    wanted = on.index.wanted(asked, path)
-    match = on.take(wanted)
-    return match.entry.exchange.number if match else explain(wanted, on.index).why
+    wanted = on.index.request_key(asked, path)
+    match = on.next_match(wanted)
+    return match.entry.exchange.number if match else explain_miss(wanted, on.index).why
 
 
 @given(JSON, st.randoms(use_true_random=False))
@@ -61,7 +61,7 @@ def test_spelling_does_not_matter(value: Any, random: Any) -> None:
         return float(each) if is_whole and random.random() < 0.5 else each
 
     other = json.dumps(shuffled(value), indent=1, ensure_ascii=random.random() < 0.5)
-    assert canonical(other.encode()) == canonical_value(value)
+    assert canonical_json(other.encode()) == canonical_value(value)
 
 
 @given(JSON, JSON)
@@ -82,7 +82,7 @@ NOT_JSON = [b"", b"{", b'{"a":1}x', b"\xff", b"[" * 100_000, b"NaN", b'"\\ud83e"
 
 @pytest.mark.parametrize("body", NOT_JSON, ids=lambda body: repr(body[:8]))
 def test_what_is_no_json_has_no_form(body: bytes) -> None:
-    assert canonical(body) is None
+    assert canonical_json(body) is None
 
 
 IGNORED = [
@@ -99,7 +99,7 @@ IGNORED = [
 
 @pytest.mark.parametrize(("path", "value", "left"), IGNORED)
 def test_an_ignored_field_is_left_out(path: str, value: Any, left: Any) -> None:
-    assert canonical_value(value, paths([path])) == canonical_value(left)
+    assert canonical_value(value, parse_paths([path])) == canonical_value(left)
 
 
 ENDPOINTS = [
@@ -115,7 +115,7 @@ ENDPOINTS = [
 
 @pytest.mark.parametrize(("path", "place"), ENDPOINTS)
 def test_a_path_counts_from_behind_its_version(path: str, place: str) -> None:
-    assert endpoint(path) == place
+    assert path_below_version(path) == place
 
 
 SAME = [
@@ -207,7 +207,7 @@ def test_equal_requests_get_their_answers_in_order_and_once() -> None:
     turns = shelf(exchange(number=1), exchange(number=2, json={"b": 1}), exchange(number=3))
     assert [ask(turns), ask(turns)] == [1, 3]
     assert "was recorded 2 times, and has been answered as often" in str(ask(turns))
-    assert [entry.exchange.number for entry in turns.unused()] == [2]
+    assert [entry.exchange.number for entry in turns.unused_entries()] == [2]
 
 
 def test_repeat_gives_the_last_answer_again() -> None:
@@ -292,7 +292,7 @@ def test_a_miss_names_the_nearest_and_keeps_secrets() -> None:
     found = shelf(exchange(number=1, json={"model": "z"}), exchange(number=2, json=near))
     key = "sk-abcdefghij0123456789"
     asked = HttpRequest("POST", PATH, (), json.dumps({**near, "key": key}).encode(), True, True)
-    miss = explain(found.index.wanted(asked, PATH), found.index)
+    miss = explain_miss(found.index.request_key(asked, PATH), found.index)
     assert str(miss.nearest) == "tape exchange 2"
     told = miss.json_body().decode()
     assert key not in told
@@ -317,8 +317,8 @@ def test_a_hostile_body_is_explained_in_bounds() -> None:
 
 
 def test_a_miss_without_anything_near_says_so() -> None:
-    empty = Index((), ReplayOptions())
+    empty = ExchangeIndex((), ReplayOptions())
     asked = HttpRequest("GET", "/", (), b"", http11=True, keeps_alive=True)
-    assert explain(empty.wanted(asked, "/"), empty) == Miss(
+    assert explain_miss(empty.request_key(asked, "/"), empty) == ReplayMiss(
         "no recorded exchange answers GET /: none holds a request"
     )

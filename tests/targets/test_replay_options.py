@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from conformance.core.errors import UsageError
-from conformance.targets.replay import Chunking, ReplayOptions, Spot, Timing
+from conformance.targets.replay import BodySpot, Chunking, ReplayOptions, Timing
 
 SPELLINGS = [
     (Chunking.parse, "recorded", Chunking()),
@@ -15,16 +15,19 @@ SPELLINGS = [
     (Timing.parse, "recorded", Timing(1)),
     (Timing.parse, "none", Timing(0)),
     (Timing.parse, "scale:0.25", Timing(0.25)),
-    (Spot.parse, "event:0", Spot("event", 0)),
-    (Spot.parse, "byte:17", Spot("byte", 17)),
+    (BodySpot.parse, "event:0", BodySpot("event", 0)),
+    (BodySpot.parse, "byte:17", BodySpot("byte", 17)),
 ]
 WRONG = [
     *((Chunking.parse, text) for text in ("", "Events", "bytes", "bytes:0", "bytes:-1", "seed:x")),
     *((Chunking.parse, text) for text in ("seed:", "recorded:1", "bytes:1.5", "bytes:²", "x:1")),
     *((Timing.parse, text) for text in ("", "scale", "scale:", "scale:-1", "scale:nan", "scale:x")),
     *((Timing.parse, text) for text in ("scale:inf", "none:1", "1")),
-    *((Spot.parse, text) for text in ("", "5", "event", "event:-1", "byte:", "line:3", "byte:9e9")),
-    *((Spot.parse, text) for text in (f"byte:{10**30}", f"byte:{2**45}")),
+    *(
+        (BodySpot.parse, text)
+        for text in ("", "5", "event", "event:-1", "byte:", "line:3", "byte:9e9")
+    ),
+    *((BodySpot.parse, text) for text in (f"byte:{10**30}", f"byte:{2**45}")),
 ]
 
 
@@ -59,7 +62,7 @@ def test_spellings_make_the_same_options_as_values() -> None:
         chunking="seed:3", timing="scale:2", cut="byte:9", how="rst", crlf=True, comments=True
     )
     assert parsed == ReplayOptions(
-        Chunking("seed", 3), Timing(2), Spot("byte", 9), "rst", comments=True, crlf=True
+        Chunking("seed", 3), Timing(2), BodySpot("byte", 9), "rst", comments=True, crlf=True
     )
 
 

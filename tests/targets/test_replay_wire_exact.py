@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conformance.core.errors import CassetteError
 from conformance.core.events import Ending
-from conformance.targets.replay import ReplayOptions, Serving, event_count, serving
+from conformance.targets.replay import ReplayOptions, ThreadedServer, event_count, serving
 from conformance.targets.replay.cutting import event_ends
 from tests.targets.replay_wire import (
     ASKED,
@@ -56,7 +56,9 @@ def shared() -> Any:
     st.lists(st.binary(max_size=30), max_size=12),
     st.sampled_from(["recorded", "events", "bytes:1", "bytes:4", "seed:1", "seed:2"]),
 )
-def test_bytes_and_cuts_are_exact(shared: Serving, parts: list[bytes], chunking: str) -> None:
+def test_bytes_and_cuts_are_exact(
+    shared: ThreadedServer, parts: list[bytes], chunking: str
+) -> None:
     options = ReplayOptions.parse(chunking=chunking)
     name = shared.mount(cassette(exchange(parts)), options=options)
     got = answer(shared.port, request(path=f"/c/{name}{PATH}"))

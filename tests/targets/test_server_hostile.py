@@ -9,8 +9,8 @@ import pytest
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Request
-from conformance.targets.server import Fetched, NoAnswerError, Server
-from conformance.targets.server_limits import Limits
+from conformance.targets.server import FetchedAnswer, LiveServer, NoAnswerError
+from conformance.targets.server_limits import ExchangeLimits
 from tests.fakes.hostile import (
     CHUNK,
     LAST,
@@ -28,23 +28,23 @@ from tests.fakes.hostile import (
 )
 
 ASKED = Request(path="/chat/completions", json={"model": "m", "stream": True})
-QUICK = Limits(timeout=1.5, idle=0.3, connect=1.0, max_bytes=1_000_000)
+QUICK = ExchangeLimits(timeout=1.5, idle=0.3, connect=1.0, max_bytes=1_000_000)
 
 
 def fetched(
     behave: Behaviour,
-    limits: Limits = QUICK,
+    limits: ExchangeLimits = QUICK,
     asked: Request = ASKED,
     secrets: dict[str, str] | None = None,
-) -> tuple[Fetched, Heard]:
-    async def go() -> tuple[Fetched, Heard]:
-        async with serving(behave) as heard, Server(heard.url, limits=limits) as server:
+) -> tuple[FetchedAnswer, Heard]:
+    async def go() -> tuple[FetchedAnswer, Heard]:
+        async with serving(behave) as heard, LiveServer(heard.url, limits=limits) as server:
             return await server.fetch(asked, secrets), heard
 
     return asyncio.run(go())
 
 
-def body(fetched: Fetched) -> bytes:
+def body(fetched: FetchedAnswer) -> bytes:
     return b"".join(chunk.data for chunk in fetched.exchange.chunks)
 
 
@@ -151,7 +151,7 @@ def test_nobody_there_is_no_answer() -> None:
     async def go() -> None:
         async with serving(whole(b"")) as heard:
             url = heard.url
-        async with Server(url, limits=QUICK) as server:
+        async with LiveServer(url, limits=QUICK) as server:
             await server.fetch(ASKED)
 
     with pytest.raises(NoAnswerError, match="cannot connect"):
@@ -163,7 +163,7 @@ def test_a_server_without_tls_fails_tls() -> None:
         plain = whole(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         async with (
             serving(plain) as heard,
-            Server(f"https://127.0.0.1:{heard.port}", limits=QUICK) as server,
+            LiveServer(f"https://127.0.0.1:{heard.port}", limits=QUICK) as server,
         ):
             await server.fetch(ASKED)
 
@@ -172,10 +172,10 @@ def test_a_server_without_tls_fails_tls() -> None:
 
 
 def test_a_redirect_elsewhere_is_not_followed_and_gets_no_credentials() -> None:
-    async def go() -> tuple[Fetched, Heard]:
+    async def go() -> tuple[FetchedAnswer, Heard]:
         async with serving(whole(chunked(CHUNK, LAST))) as other:
             away = whole(head("307 Temporary Redirect", location=f"{other.url}/v1"))
-            async with serving(away) as heard, Server(heard.url, limits=QUICK) as server:
+            async with serving(away) as heard, LiveServer(heard.url, limits=QUICK) as server:
                 return await server.fetch(ASKED, {"authorization": "Bearer key"}), other
 
     found, other = asyncio.run(go())
@@ -185,7 +185,7 @@ def test_a_redirect_elsewhere_is_not_followed_and_gets_no_credentials() -> None:
 
 
 def test_a_redirect_within_the_host_is_followed_with_method_and_body() -> None:
-    async def go() -> tuple[Fetched, Heard]:
+    async def go() -> tuple[FetchedAnswer, Heard]:
         answers = iter(
             [
                 whole(head("308 Permanent Redirect", location="/v2/chat/completions")),
@@ -196,7 +196,7 @@ def test_a_redirect_within_the_host_is_followed_with_method_and_body() -> None:
         async def behave(writer: asyncio.StreamWriter) -> None:
             await next(answers)(writer)
 
-        async with serving(behave) as heard, Server(heard.url, limits=QUICK) as server:
+        async with serving(behave) as heard, LiveServer(heard.url, limits=QUICK) as server:
             return await server.fetch(ASKED), heard
 
     found, heard = asyncio.run(go())
@@ -214,7 +214,7 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> 
     async def go() -> list[bytes]:
         async with serving(whole(chunked(CHUNK, LAST))) as proxy:
             monkeypatch.setenv("HTTP_PROXY", proxy.url)
-            async with Server("http://nowhere.invalid", limits=QUICK) as server:
+            async with LiveServer("http://nowhere.invalid", limits=QUICK) as server:
                 await server.fetch(ASKED)
             return proxy.requests
 
@@ -232,7 +232,7 @@ def test_credentials_are_sent() -> None:
 )
 def test_what_is_no_url_of_a_server_is_refused(url: str) -> None:
     with pytest.raises(UsageError):
-        Server(url)
+        LiveServer(url)
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_what_is_no_url_of_a_server_is_refused(url: str) -> None:
 )
 def test_paths_stand_below_the_base_url(url: str, path: bytes) -> None:
     async def go() -> bytes:
-        async with Server(url) as server:
+        async with LiveServer(url) as server:
             return server._request(Request("GET", "/models"), {}).url.raw_path
 
     assert asyncio.run(go()) == path

@@ -43,7 +43,7 @@ from conformance.targets.client.stored import DIALECT, restore, store
 from conformance.targets.client.variation import Extent
 from conformance.targets.client.visit import BODIES, Tally, Visit
 from conformance.targets.replay import serving
-from conformance.targets.replay.tape import stem
+from conformance.targets.replay.tape import recording_stem
 
 Progress = Callable[[str], None]
 
@@ -245,7 +245,7 @@ class Session:
             self.rulebook.profile,
         )
         path = recording.path
-        called = "/".join([*path.resolve().parent.parts[-2:], stem(path)])
+        called = "/".join([*path.resolve().parent.parts[-2:], recording_stem(path)])
         return Judging(
             self.rulebook,
             by.profile if dialect.name in self.clients else _of_anybody(by.profile),

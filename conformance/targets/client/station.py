@@ -28,7 +28,7 @@ from conformance.targets.client.protocol import (
     Implementation,
 )
 from conformance.targets.client.variation import Variation
-from conformance.targets.replay import ReplayOptions, Seen, Serving
+from conformance.targets.replay import ReplayOptions, SeenRequest, ThreadedServer
 
 MOST_FAULTS: Final = 5
 _COUNTER = itertools.count(1)
@@ -37,7 +37,7 @@ _COUNTER = itertools.count(1)
 class Resumed(NamedTuple):
     """Requests, and how many seconds after the end of the one before each of them began."""
 
-    seen: list[Seen]
+    seen: list[SeenRequest]
     waits: list[float]
 
 
@@ -45,9 +45,9 @@ class Resumed(NamedTuple):
 class Log:
     """What the replay server saw, by the name of the case, and when each request had its end."""
 
-    seen: dict[str, list[tuple[Seen, float]]] = field(default_factory=dict)
+    seen: dict[str, list[tuple[SeenRequest, float]]] = field(default_factory=dict)
 
-    def note(self, seen: Seen) -> None:
+    def note(self, seen: SeenRequest) -> None:
         """Called by the server, in its thread."""
         self.seen.setdefault(seen.name, []).append((seen, time.monotonic()))
 
@@ -64,7 +64,7 @@ class Station:
     def __init__(
         self,
         command: str | Sequence[str],
-        server: Serving,
+        server: ThreadedServer,
         log: Log,
         *,
         deadline: float,
@@ -93,7 +93,7 @@ class Station:
 
     def stream(
         self, variation: Variation, dialect: str, said: Mapping[str, Any]
-    ) -> tuple[Told, list[Seen], str]:
+    ) -> tuple[Told, list[SeenRequest], str]:
         """Replays an answer to the client: what it told, what it asked for, and the case's seq."""
         told, resumed, seq = self._put([variation.exchange], variation.options, dialect, said)
         return told, resumed.seen, seq

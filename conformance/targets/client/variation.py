@@ -18,7 +18,7 @@ from conformance.core.events import Chunk, Exchange
 from conformance.judging.trace import is_body
 from conformance.mutate import OPERATORS, make_mutants, take_apart
 from conformance.targets.client.edges import BYTEWISE, edges
-from conformance.targets.replay import Chunking, ReplayOptions, Spot, event_count
+from conformance.targets.replay import BodySpot, Chunking, ReplayOptions, event_count
 from conformance.targets.replay.script import script
 
 Extent = Literal["quick", "full"]
@@ -104,7 +104,7 @@ def _cuts(exchange: Exchange) -> Iterator[Variation]:
     count = event_count(exchange)
     step = max(1, -(-count // MOST_CUTS))
     for place in range(0, count, step):
-        options = replace(_options(), cut=Spot("event", place))
+        options = replace(_options(), cut=BodySpot("event", place))
         yield Variation(f"cut event:{place}", "cut", exchange, options)
     middle = f"byte:{_inside_a_line(b''.join(chunk.data for chunk in exchange.chunks))}"
     yield Variation(f"cut {middle}", "cut", exchange, _options(cut=middle))

@@ -24,7 +24,7 @@ from conformance.report.files import write_whole
 from conformance.rules.monitors.gather import MERGED_FIELDS
 from conformance.targets.client.asking import conversation
 from conformance.targets.client.variation import Variation, variations
-from conformance.targets.replay.tape import stem
+from conformance.targets.replay.tape import recording_stem
 
 VERSION: Final = "1.0"
 _COMPARED: Final = frozenset(
@@ -47,7 +47,7 @@ def write_vectors(recording: Recording, folder: Path, *, profile: str | None = N
         if (vector := vectors(recording, exchange, profile=profile)) is None:
             continue
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{stem(recording.path)}-{exchange.number}.vectors.json"
+        path = folder / f"{recording_stem(recording.path)}-{exchange.number}.vectors.json"
         text = json.dumps(vector, ensure_ascii=False, indent=1)
         # A lone surrogate of a recording is spelled as JSON does.
         write_whole(path, f"{text}\n".encode("utf-8", "backslashreplace"))

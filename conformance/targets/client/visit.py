@@ -24,7 +24,7 @@ from conformance.targets.client.models import differing, matching
 from conformance.targets.client.protocol import EXTRACT, NEXT_REQUEST, STREAM
 from conformance.targets.client.station import Station
 from conformance.targets.client.variation import Extent, Variation, variations
-from conformance.targets.replay import Seen
+from conformance.targets.replay import SeenRequest
 
 KNOB: Final = "history_models"
 _OK: Final = 200
@@ -105,7 +105,9 @@ class Visit:
                 self._go_on(gathered, exchange, said, seq)
         return None
 
-    def _judged(self, way: Variation, told: Told, seen: Sequence[Seen], where: str) -> Verdicts:
+    def _judged(
+        self, way: Variation, told: Told, seen: Sequence[SeenRequest], where: str
+    ) -> Verdicts:
         if told.how == "errored":
             return error(where, told)
         if told.how not in ("completed", "failed", "cut"):
@@ -193,7 +195,7 @@ def _turns(
     return [before, asked(request, exchange.number + 1, roles[1], exchange, choice)]
 
 
-def _repeated(seen: Sequence[Seen], where: str) -> Any:
+def _repeated(seen: Sequence[SeenRequest], where: str) -> Any:
     """A finding where an answer that had begun well was asked for again."""
     begun = [each for each in seen[:-1] if each.sent and each.status == _OK]
     if not begun:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from conformance.targets.gateway.scripts import Recorded, Scripts
-from conformance.targets.gateway.upstream import Heard, Upstream, playing
+from conformance.targets.gateway.upstream import UpstreamCall, UpstreamStandIn, serve_upstream
 
-__all__ = ["Heard", "Recorded", "Scripts", "Upstream", "playing"]
+__all__ = ["Recorded", "Scripts", "UpstreamCall", "UpstreamStandIn", "serve_upstream"]

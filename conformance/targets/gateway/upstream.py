@@ -24,11 +24,11 @@ from conformance.wire.requests import HttpRequest, RequestRejected, json_or_none
 from conformance.wire.server import PeerGoneError, ServerConnection, listening
 
 MOST_BYTES: Final = 8 * 1024 * 1024
-MOST_HEARD: Final = 1000  # calls of one step
+MOST_CALLS: Final = 1000  # calls of one step
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class UpstreamCall:
     """One call of the gateway, with what it was answered; its exchange has its dialect.
 
     `misfit` says why that was no answer to it; else it is empty.
@@ -40,7 +40,7 @@ class Heard:
 
 
 @dataclass(slots=True)
-class Upstream:
+class UpstreamStandIn:
     """Who speaks next, and what was heard since `begin`."""
 
     port: int = 0
@@ -48,18 +48,18 @@ class Upstream:
     _speaker: Speaker = field(default_factory=Scripts)
     _number: int = 0
     _calls: int = 0
-    _heard: list[Heard] = field(default_factory=list)
+    _heard: list[UpstreamCall] = field(default_factory=list)
 
-    def begin(self, speaker: Speaker) -> None:
+    def begin_request(self, speaker: Speaker) -> None:
         """A request goes out to the gateway: what was heard before is nobody's."""
         self._speaker, self._calls, self._heard = speaker, 0, []
         self.request += 1
 
-    def taken(self) -> tuple[Heard, ...]:
+    def calls_made(self) -> tuple[UpstreamCall, ...]:
         """The calls since `begin`, in the order in which they were answered."""
         return tuple(self._heard)
 
-    def answer(self, method: str, path: str, asked: Any) -> Answered | None:
+    def answer_call(self, method: str, path: str, asked: Any) -> Answered | None:
         """What is said to a request; None where nothing is known of its path."""
         if method == "GET":
             return models(path)
@@ -71,16 +71,16 @@ class Upstream:
         fields = asked if isinstance(asked, dict) else {}
         return self._speaker.answer(dialect, call, self._number, fields)
 
-    def keep(self, heard: Heard, request: int) -> None:
+    def keep_call(self, heard: UpstreamCall, request: int) -> None:
         """Keeps a call that was made for that request, unless another one is under way now."""
-        if request == self.request and len(self._heard) < MOST_HEARD:
+        if request == self.request and len(self._heard) < MOST_CALLS:
             self._heard.append(heard)
 
 
 @asynccontextmanager
-async def playing(port: int, host: str = "127.0.0.1") -> AsyncIterator[Upstream]:
+async def serve_upstream(port: int, host: str = "127.0.0.1") -> AsyncIterator[UpstreamStandIn]:
     """Serves until the block is left. Raises UsageError where the port is taken."""
-    upstream = Upstream()
+    upstream = UpstreamStandIn()
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = ServerConnection(reader, writer, most_body=MOST_BYTES)
@@ -95,19 +95,21 @@ async def playing(port: int, host: str = "127.0.0.1") -> AsyncIterator[Upstream]
         yield upstream
 
 
-async def _serve(upstream: Upstream, connection: ServerConnection) -> None:
+async def _serve(upstream: UpstreamStandIn, connection: ServerConnection) -> None:
     """Requests come one after another."""
     stays = True
     while stays and (request := await connection.next_request()) is not None:
         stays = await _respond(upstream, connection, request)
 
 
-async def _respond(upstream: Upstream, connection: ServerConnection, request: HttpRequest) -> bool:
+async def _respond(
+    upstream: UpstreamStandIn, connection: ServerConnection, request: HttpRequest
+) -> bool:
     """Answers; whether the connection goes on."""
     path = request.target.partition("?")[0]
     payload = json_or_none(request.body)
     number = upstream.request
-    answered = upstream.answer(request.method, path, payload)
+    answered = upstream.answer_call(request.method, path, payload)
     if answered is None:
         answered = Answered(404, "application/json", (b'{"error": {"message": "no such path"}}',))
     headers = (("content-type", answered.kind), ("transfer-encoding", "chunked"))
@@ -122,7 +124,9 @@ async def _respond(upstream: Upstream, connection: ServerConnection, request: Ht
             end=end,
             dialect=dialect_at(path),
         )
-        upstream.keep(Heard(exchange, Clock(head=0.0, end=0.0), answered.misfit), number)
+        upstream.keep_call(
+            UpstreamCall(exchange, Clock(head=0.0, end=0.0), answered.misfit), number
+        )
     return stays and end == "eof"
 
 

@@ -7,28 +7,28 @@ as it comes, cut as it came.
 from __future__ import annotations
 
 from conformance.targets.recording.direct import (
-    Asking,
-    Questions,
-    in_turn,
+    DirectRequest,
+    RequestSequence,
+    fixed_requests,
     load_requests,
     record_directly,
 )
 from conformance.targets.recording.proxy import RecordingProxy
-from conformance.targets.recording.relay import Patience
-from conformance.targets.recording.shelf import Shelf, Terms
-from conformance.targets.recording.take import Told
+from conformance.targets.recording.relay import ProxyTimeouts
+from conformance.targets.recording.shelf import RecordingFolder, RecordingOptions
+from conformance.targets.recording.take import ExchangeOutcome
 from conformance.wire.origin import Origin
 
 __all__ = [
-    "Asking",
+    "DirectRequest",
+    "ExchangeOutcome",
     "Origin",
-    "Patience",
-    "Questions",
+    "ProxyTimeouts",
+    "RecordingFolder",
+    "RecordingOptions",
     "RecordingProxy",
-    "Shelf",
-    "Terms",
-    "Told",
-    "in_turn",
+    "RequestSequence",
+    "fixed_requests",
     "load_requests",
     "record_directly",
 ]

@@ -17,9 +17,9 @@ from conformance.cassette.source import whole
 from conformance.core.errors import CassetteError, Place, RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request
 from conformance.dialects import ENDPOINTS, dialect_at
-from conformance.targets.recording.shelf import Reel, Terms
-from conformance.targets.recording.take import Take, Told
-from conformance.targets.server_limits import Limits
+from conformance.targets.recording.shelf import CassetteFile, RecordingOptions
+from conformance.targets.recording.take import ExchangeOutcome, ExchangeRecorder
+from conformance.targets.server_limits import ExchangeLimits
 from conformance.wire.client import ClientConnection, ResponseHead
 from conformance.wire.faults import BrokenExchange
 from conformance.wire.heads import Headers, end_to_end, without_headers
@@ -31,7 +31,7 @@ _OWN: Final = ("host", "content-length", "accept-encoding")
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class DirectRequest:
     """A request as it goes out: the path below the server's URL, headers with credentials."""
 
     path: str
@@ -43,11 +43,11 @@ class Asking:
     role: str = ""
 
 
-Questions = Generator[Asking, Exchange, None]
+RequestSequence = Generator[DirectRequest, Exchange, None]
 """Requests, one after the other; each is told what the one before it was answered, as it came."""
 
 
-def load_requests(file: Path, path: str | None, base: str = "") -> list[Asking]:
+def load_requests(file: Path, path: str | None, base: str = "") -> list[DirectRequest]:
     """The requests of a file: one JSON body, or those of a recording, to be asked anew.
 
     `path` is where a body goes, below `base`; None: a recording knows. Raises CassetteError,
@@ -58,9 +58,9 @@ def load_requests(file: Path, path: str | None, base: str = "") -> list[Asking]:
             paths = ", ".join(endpoint.path for endpoint in ENDPOINTS.values())
             hint = f"or a URL that ends in {' or '.join(paths.rsplit(', ', 1))}"
             raise UsageError("a request body needs --api", place=Place(str(file)), hint=hint)
-        return [Asking(path, _body(file))]
+        return [DirectRequest(path, _body(file))]
     asked = [
-        Asking(
+        DirectRequest(
             path=each.request.path.removeprefix(base) if path is None else path,
             body=each.request.json,
             method=each.request.method,
@@ -77,7 +77,7 @@ def load_requests(file: Path, path: str | None, base: str = "") -> list[Asking]:
     return asked
 
 
-def in_turn(asked: Iterable[Asking]) -> Questions:
+def fixed_requests(asked: Iterable[DirectRequest]) -> RequestSequence:
     """Requests that stand fast, whatever is answered."""
     for one in asked:  # noqa: UP028  # a list cannot be told what came, as `yield from` would
         yield one
@@ -85,13 +85,13 @@ def in_turn(asked: Iterable[Asking]) -> Questions:
 
 async def record_directly(
     origin: Origin,
-    asked: Questions,
+    asked: RequestSequence,
     target: Path,
-    terms: Terms,
+    terms: RecordingOptions,
     *,
-    limits: Limits,
+    limits: ExchangeLimits,
     secrets: Mapping[str, str] | None = None,
-) -> list[Told]:
+) -> list[ExchangeOutcome]:
     """Asks one after the other and writes one cassette. What came of each.
 
     What is told to `asked` is kept in memory, up to 16 MiB of each answer.
@@ -99,14 +99,14 @@ async def record_directly(
     Raises RemoteError where no response head came (what was sent is in the cassette), CassetteError
     where the cassette cannot be written.
     """
-    reel: Reel | None = None
-    told: list[Told] = []
+    reel: CassetteFile | None = None
+    told: list[ExchangeOutcome] = []
     try:
         one = next(asked, None)
         while one is not None:
             request = _request(origin, one, secrets or {})
-            reel = reel or Reel(target, terms, request, via="direct")
-            take = reel.take(
+            reel = reel or CassetteFile(target, terms, request, via="direct")
+            take = reel.start_exchange(
                 request,
                 one.after,
                 when_full="client-closed",
@@ -116,7 +116,7 @@ async def record_directly(
             try:
                 came, heard = await _record(origin, request, take, limits)
             finally:
-                reel.ended()
+                reel.finish_exchange()
             told.append(came)
             one = _next(asked, heard)
     finally:
@@ -125,7 +125,7 @@ async def record_directly(
     return told
 
 
-def _next(asked: Questions, heard: Exchange) -> Asking | None:
+def _next(asked: RequestSequence, heard: Exchange) -> DirectRequest | None:
     try:
         return asked.send(heard)
     except StopIteration:
@@ -133,8 +133,8 @@ def _next(asked: Questions, heard: Exchange) -> Asking | None:
 
 
 async def _record(
-    origin: Origin, request: Request, take: Take, limits: Limits
-) -> tuple[Told, Exchange]:
+    origin: Origin, request: Request, take: ExchangeRecorder, limits: ExchangeLimits
+) -> tuple[ExchangeOutcome, Exchange]:
     """What to tell of an exchange, and the exchange as it came."""
     run = _Run(origin, request, take, limits)
     how: Ending = "client-closed"
@@ -147,7 +147,7 @@ async def _record(
     except BrokenExchange as broken:
         how, note = broken.end, str(broken)
     finally:
-        told = take.end(how, note)
+        told = take.record_end(how, note)
     if run.head is None:
         raise RemoteError(f"{origin.netloc}: {note}")
     return told, Exchange(
@@ -163,7 +163,9 @@ async def _record(
 class _Run:
     """One request and its answer."""
 
-    def __init__(self, origin: Origin, request: Request, take: Take, limits: Limits) -> None:
+    def __init__(
+        self, origin: Origin, request: Request, take: ExchangeRecorder, limits: ExchangeLimits
+    ) -> None:
         self.head: ResponseHead | None = None
         self._origin = origin
         self._request = request
@@ -179,9 +181,9 @@ class _Run:
             await connection.send_request(request.method, request.path, request.headers, body)
             idle = limits.idle if _streams(request.json) else None
             head = self.head = await connection.read_head(request.method, idle=idle)
-            self._take.head(head.response)
+            self._take.record_head(head.response)
             async for parts in connection.read_body(head, idle=idle):
-                self._take.take(parts)
+                self._take.record_parts(parts)
                 if self._take.is_full:
                     return "client-closed", self._take.note
             return "eof", ""
@@ -189,7 +191,7 @@ class _Run:
             connection.abort()
 
 
-def _request(origin: Origin, asked: Asking, secrets: Mapping[str, str]) -> Request:
+def _request(origin: Origin, asked: DirectRequest, secrets: Mapping[str, str]) -> Request:
     own = without_headers(end_to_end(asked.headers), *_OWN, *(name.lower() for name in secrets))
     fixed: Headers = (
         ("host", origin.netloc),

@@ -15,12 +15,12 @@ from typing import Final, Self
 
 from conformance.core.errors import ConformanceError
 from conformance.targets.recording.relay import (
-    Patience,
+    ChooseRoute,
+    ProxyTimeouts,
     RecordedConnection,
-    RequestSettings,
-    Route,
+    RelayRoute,
 )
-from conformance.targets.recording.shelf import Shelf
+from conformance.targets.recording.shelf import RecordingFolder
 from conformance.wire.origin import Origin, bracketed
 from conformance.wire.server import ServerConnection, listening
 
@@ -37,20 +37,20 @@ class RecordingProxy:
     def __init__(
         self,
         upstream: Origin,
-        shelf: Shelf,
+        shelf: RecordingFolder,
         *,
         host: str = "127.0.0.1",
         port: int = 0,
-        patience: Patience | None = None,
+        patience: ProxyTimeouts | None = None,
         warn: Callable[[str], None] | None = None,
-        route: Route | None = None,
+        route: ChooseRoute | None = None,
     ) -> None:
         self.failures = 0
         self.url = ""
         self._shelf = shelf
-        self._route = route or (lambda _: RequestSettings(upstream, shelf))
+        self._route = route or (lambda _: RelayRoute(upstream, shelf))
         self._host, self._port = host, port
-        self._patience = patience or Patience()
+        self._patience = patience or ProxyTimeouts()
         self._warn = warn or (lambda _: None)
         self._clients = 0
 
@@ -76,7 +76,7 @@ class RecordingProxy:
         self._clients += 1
         client = ServerConnection(reader, writer)
         try:
-            await RecordedConnection(client, self._route, self._patience, self._fail).serve()
+            await RecordedConnection(client, self._route, self._patience, self._fail).serve_client()
         except Exception as err:  # noqa: BLE001  # rule 2
             self._fail(err)
         finally:

@@ -16,7 +16,7 @@ import msgspec
 
 from conformance.core.errors import CassetteError
 from conformance.core.events import Ending, Request
-from conformance.targets.recording.shelf import Running, Shelf
+from conformance.targets.recording.shelf import RecordingFolder, RunningExchange
 from conformance.wire.chunked import ChunkPart
 from conformance.wire.client import ClientConnection, ResponseHead
 from conformance.wire.content_coding import ask_for_readable
@@ -26,22 +26,22 @@ from conformance.wire.origin import Origin
 from conformance.wire.requests import HttpRequest, RequestRejected, json_or_none
 from conformance.wire.server import PeerGoneError, ServerConnection
 
-Fail = Callable[[BaseException], None]
+OnFailure = Callable[[BaseException], None]
 
 
 @dataclass(frozen=True, slots=True)
-class RequestSettings:
+class RelayRoute:
     """Where one request goes, and what it is recorded in; nowhere if `shelf` is None."""
 
     origin: Origin
-    shelf: Shelf | None
+    shelf: RecordingFolder | None
 
 
-Route = Callable[[HttpRequest], RequestSettings]
+ChooseRoute = Callable[[HttpRequest], RelayRoute]
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class ProxyTimeouts:
     """Seconds: to connect, and the longest silence of the upstream before and within a body."""
 
     connect: float = 10.0
@@ -52,7 +52,7 @@ class RecordedConnection:
     """Serves one connection of a client until either side ends it."""
 
     def __init__(
-        self, client: ServerConnection, route: Route, patience: Patience, fail: Fail
+        self, client: ServerConnection, route: ChooseRoute, patience: ProxyTimeouts, fail: OnFailure
     ) -> None:
         self._client = client
         self._route = route
@@ -60,7 +60,7 @@ class RecordedConnection:
         self._fail = fail
         self._upstreams: dict[Origin, ClientConnection] = {}
 
-    async def serve(self) -> None:
+    async def serve_client(self) -> None:
         """Raises nothing that the client, the upstream or the disk does."""
         try:
             while (request := await self._client.next_request()) is not None:
@@ -78,7 +78,7 @@ class RecordedConnection:
         """One request and its answer. Whether the connection can go on."""
         _check_target(request)
         settings = self._route(request)
-        recorded = Recorded(
+        recorded = GuardedRecorder(
             settings.shelf, self._fail, request, settings.origin.target(request.target)
         )
         stays = False
@@ -86,11 +86,11 @@ class RecordedConnection:
             stays = await self._relay(request, settings.origin, recorded)
         except BrokenExchange as broken:
             if not self._client.gone:
-                recorded.end(broken.end, str(broken))
+                recorded.record_end(broken.end, str(broken))
                 await self._pass_on(broken, recorded)
         finally:
             # Whoever left or was stopped in its midst ends it; an end that was recorded stands.
-            recorded.end("client-closed" if self._client.gone else "open")
+            recorded.record_end("client-closed" if self._client.gone else "open")
             await self._client.unwatch()
         return stays
 
@@ -103,16 +103,16 @@ class RecordedConnection:
         self._upstreams[origin] = upstream
         return upstream
 
-    async def _relay(self, request: HttpRequest, origin: Origin, recorded: Recorded) -> bool:
+    async def _relay(self, request: HttpRequest, origin: Origin, recorded: GuardedRecorder) -> bool:
         upstream = await self._connected(origin)
         headers = ask_for_readable(without_headers(end_to_end(request.headers), "host", "expect"))
         headers = (("Host", origin.netloc), *headers)
         idle = self._patience.idle
         await upstream.send_request(request.method, recorded.target, headers, request.body)
         self._client.watch(upstream.abort)
-        recorded.begin()  # while the upstream thinks
+        recorded.record_request()  # while the upstream thinks
         head = await upstream.read_head(request.method, idle=idle)
-        recorded.head(head)
+        recorded.record_head(head)
         stays = self._client.start_response(
             request,
             head.response.status or 502,
@@ -122,15 +122,15 @@ class RecordedConnection:
             has_length=head.length is not None,
         )
         async for parts in upstream.read_body(head, idle=idle):
-            recorded.take(parts)
+            recorded.record_parts(parts)
             await self._client.send_parts(parts)
         if self._client.gone and not head.ends_itself:
             raise PeerGoneError  # we closed the upstream ourselves: its end says nothing
-        recorded.end("eof")
+        recorded.record_end("eof")
         await self._client.end_response()
         return stays
 
-    async def _pass_on(self, broken: BrokenExchange, recorded: Recorded) -> None:
+    async def _pass_on(self, broken: BrokenExchange, recorded: GuardedRecorder) -> None:
         """The client learns of a broken upstream as it would have learned directly."""
         if not recorded.has_head:
             await self._refuse(502, str(broken), "upstream_error")
@@ -148,10 +148,12 @@ class RecordedConnection:
         self._upstreams.clear()
 
 
-class Recorded:
+class GuardedRecorder:
     """The recording of one exchange; where it fails, it is told once and given up."""
 
-    def __init__(self, shelf: Shelf | None, fail: Fail, request: HttpRequest, target: str) -> None:
+    def __init__(
+        self, shelf: RecordingFolder | None, fail: OnFailure, request: HttpRequest, target: str
+    ) -> None:
         self.target = target
         self.has_head = False
         self._shelf = shelf
@@ -159,9 +161,9 @@ class Recorded:
         self._request = request
         self._came = perf_counter()
         self._begun = False
-        self._running: Running | None = None
+        self._running: RunningExchange | None = None
 
-    def begin(self) -> None:
+    def record_request(self) -> None:
         """Records the request, as of when it came."""
         self._begun = True
         if self._shelf is None:
@@ -170,32 +172,32 @@ class Recorded:
         body = json_or_none(request.body)
         recorded = Request(request.method, self.target, request.headers, body)
         try:
-            self._running = self._shelf.begin(recorded, self._came)
+            self._running = self._shelf.begin_exchange(recorded, self._came)
         except (CassetteError, OSError) as err:
             self._fail(err)
 
-    def head(self, head: ResponseHead) -> None:
+    def record_head(self, head: ResponseHead) -> None:
         self.has_head = True
-        self._guard(lambda running: running.take.head(head.response))
+        self._guard(lambda running: running.take.record_head(head.response))
 
-    def take(self, parts: list[ChunkPart]) -> None:
+    def record_parts(self, parts: list[ChunkPart]) -> None:
         running = self._running
         if running is None:
             return
         try:
-            running.take.take(parts)
+            running.take.record_parts(parts)
         except (CassetteError, OSError) as err:
             self._give_up(err)
 
-    def end(self, how: Ending, note: str = "") -> None:
+    def record_end(self, how: Ending, note: str = "") -> None:
         """A second end says nothing."""
         if not self._begun:
-            self.begin()
+            self.record_request()
         if (shelf := self._shelf) is not None:
-            self._guard(lambda running: shelf.end(running, how, note))
+            self._guard(lambda running: shelf.end_exchange(running, how, note))
         self._running = None
 
-    def _guard(self, action: Callable[[Running], object]) -> None:
+    def _guard(self, action: Callable[[RunningExchange], object]) -> None:
         if self._running is None:
             return
         try:

@@ -15,15 +15,15 @@ from conformance.cassette import Header, Redaction, Redactor, Writer
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Ending, Request
 from conformance.dialects import ENDPOINTS, dialect_at
-from conformance.targets.recording.take import Take, Told
-from conformance.targets.recording.threads import Threads, Turn
+from conformance.targets.recording.take import ExchangeOutcome, ExchangeRecorder
+from conformance.targets.recording.threads import Conversations, ExchangePlace
 
 _NUMBERED: Final = re.compile(r"(\d{4,9})-.*\.cassette\.jsonl")
 _MOST_OPEN: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class RecordingOptions:
     """How to record. `max_bytes` bounds the body of each exchange."""
 
     redact: bool = True
@@ -32,10 +32,10 @@ class Terms:
     target: dict[str, Any] = field(default_factory=dict)
 
 
-class Reel:
+class CassetteFile:
     """One cassette that is being written, under one key of redaction."""
 
-    def __init__(self, path: Path, terms: Terms, request: Request, *, via: str) -> None:
+    def __init__(self, path: Path, terms: RecordingOptions, request: Request, *, via: str) -> None:
         self.path = path
         self.redactor = Redactor() if terms.redact else None
         self.running = 0
@@ -43,7 +43,7 @@ class Reel:
         self._counted: Counter[str] = Counter()
         self.writer = Writer(path, _header(terms, request, via), append=True, seal=True)
 
-    def take(
+    def start_exchange(
         self,
         request: Request,
         after: int | None = None,
@@ -51,10 +51,10 @@ class Reel:
         when_full: Ending = "open",
         came: float | None = None,
         **more: Any,
-    ) -> Take:
+    ) -> ExchangeRecorder:
         """A new exchange; it is this cassette's latest. `more` is what `Take` knows beside it."""
         self.running += 1
-        return Take(
+        return ExchangeRecorder(
             self.writer,
             self.redactor,
             request,
@@ -66,7 +66,7 @@ class Reel:
             **more,
         )
 
-    def ended(self) -> None:
+    def finish_exchange(self) -> None:
         """An exchange is over: what redaction replaced since the last one is written."""
         self.running -= 1
         counts = self.redactor.counts() if self.redactor else ()
@@ -78,28 +78,32 @@ class Reel:
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningExchange:
     """An exchange that is being recorded, and where."""
 
-    take: Take
-    reel: Reel
+    take: ExchangeRecorder
+    reel: CassetteFile
     request: Request
 
 
-class Shelf:
+class RecordingFolder:
     """Opens a cassette for each conversation, and finds the one that a request carries on.
 
     Raises CassetteError where the folder cannot be made.
     """
 
     def __init__(
-        self, folder: Path, terms: Terms, *, tell: Callable[[str, Told], None] | None = None
+        self,
+        folder: Path,
+        terms: RecordingOptions,
+        *,
+        tell: Callable[[str, ExchangeOutcome], None] | None = None,
     ) -> None:
         self._folder = folder
         self._terms = terms
         self._tell = tell
-        self._threads = Threads()
-        self._reels: OrderedDict[str, Reel] = OrderedDict()
+        self._threads = Conversations()
+        self._reels: OrderedDict[str, CassetteFile] = OrderedDict()
         try:
             folder.mkdir(parents=True, exist_ok=True)
             names = [_NUMBERED.fullmatch(path.name) for path in folder.iterdir()]
@@ -107,25 +111,27 @@ class Shelf:
             raise CassetteError(_reason(err), place=Place(str(folder))) from err
         self._highest = max((int(name[1]) for name in names if name), default=0)
 
-    def begin(self, request: Request, came: float | None = None) -> Running:
+    def begin_exchange(self, request: Request, came: float | None = None) -> RunningExchange:
         """Records a request that `came` then, by `perf_counter`; default: now.
 
         Raises CassetteError, OSError where it cannot be written.
         """
-        turn = self._threads.before(request)
+        turn = self._threads.preceding_exchange(request)
         known = self._reels.get(turn.file) if turn else None
         reel = known or self._opened(request)
         after = turn.number if turn and known else None
-        return Running(reel.take(request, after, came=came), reel, request)
+        return RunningExchange(reel.start_exchange(request, after, came=came), reel, request)
 
-    def end(self, running: Running, how: Ending, note: str = "") -> Told:
+    def end_exchange(
+        self, running: RunningExchange, how: Ending, note: str = ""
+    ) -> ExchangeOutcome:
         """The exchange is over. Raises CassetteError, OSError where it cannot be written."""
-        told = running.take.end(how, note)
-        running.reel.ended()
-        turn = Turn(str(running.reel.path), running.take.number)
+        told = running.take.record_end(how, note)
+        running.reel.finish_exchange()
+        turn = ExchangePlace(str(running.reel.path), running.take.number)
         if told.status is not None and told.status < 300:
-            self._threads.asked(running.request, turn)
-            self._threads.answered(running.take.start, turn)
+            self._threads.remember_request(running.request, turn)
+            self._threads.remember_answer(running.take.start, turn)
         if self._tell:
             self._tell(running.reel.path.name, told)
         return told
@@ -135,13 +141,13 @@ class Shelf:
         while self._reels:
             self._reels.popitem()[1].writer.close()
 
-    def _opened(self, request: Request) -> Reel:
+    def _opened(self, request: Request) -> CassetteFile:
         while True:
             self._highest += 1
             path = self._folder / f"{self._highest:04}-{_label(request.path)}.cassette.jsonl"
             if not path.exists():
                 break
-        reel = Reel(path, self._terms, request, via="proxy")
+        reel = CassetteFile(path, self._terms, request, via="proxy")
         self._reels[str(path)] = reel
         self._close_idle()
         return reel
@@ -154,7 +160,7 @@ class Shelf:
             self._reels.pop(name).writer.close()
 
 
-def _header(terms: Terms, request: Request, via: str) -> Header:
+def _header(terms: RecordingOptions, request: Request, via: str) -> Header:
     asked = request.json.get("model") if isinstance(request.json, dict) else None
     return Header(
         origin="live",

@@ -32,7 +32,7 @@ _START: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ExchangeOutcome:
     """What became of an exchange: for people."""
 
     request: Request
@@ -43,7 +43,7 @@ class Told:
     note: str
 
 
-class Take:
+class ExchangeRecorder:
     """Records one exchange into a cassette that is open. `redactor` None: everything as it came.
 
     `max_bytes` bounds what is recorded of the body; then its end is `when_full`. `start` is how the
@@ -90,7 +90,7 @@ class Take:
         """Whether nothing more will be recorded, whatever comes."""
         return self._ending is not None
 
-    def head(self, response: Response) -> None:
+    def record_head(self, response: Response) -> None:
         """The response head came."""
         self._status = response.status
         encoding = (response.header("content-encoding") or "").strip().lower()
@@ -100,7 +100,7 @@ class Take:
             self._body = BodyRedactor(self._redactor, response.header("content-type") or "")
         self._writer.response(recorded, ms=self._elapsed(), exchange=self.number)
 
-    def take(self, pieces: Iterable[ChunkPart]) -> None:
+    def record_parts(self, pieces: Iterable[ChunkPart]) -> None:
         """What one read gave of the body; it is safe from a crash now."""
         for piece in pieces:
             if self._ending is None:
@@ -116,7 +116,7 @@ class Take:
             if piece.whole or self._held > _LONGEST_CHUNK:
                 self._chunk(b"".join(self._pieces))
 
-    def end(self, how: Ending, note: str = "") -> Told:
+    def record_end(self, how: Ending, note: str = "") -> ExchangeOutcome:
         """It is over; what was held back is written."""
         if self._pieces:
             self._chunk(b"".join(self._pieces))
@@ -127,7 +127,7 @@ class Take:
         self._writer.end(ending, ms=ms, exchange=self.number)
         self._ending = ending
         said = self.note or note
-        return Told(self._request, self._status, self._chunks, self._size, ending, said)
+        return ExchangeOutcome(self._request, self._status, self._chunks, self._size, ending, said)
 
     def _chunk(self, data: bytes) -> None:
         self._pieces, self._held = [], 0

@@ -27,21 +27,21 @@ _ANSWER_ITEMS: Final = frozenset({"reasoning", "function_call", "message"})
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ExchangePlace:
     """An exchange by the file that holds it and its number there."""
 
     file: str
     number: int
 
 
-class Threads:
+class Conversations:
     """Remembers what was asked and answered, the last 10,000 exchanges."""
 
     def __init__(self) -> None:
-        self._asked: OrderedDict[bytes, list[Turn]] = OrderedDict()
-        self._answered: OrderedDict[str, Turn] = OrderedDict()
+        self._asked: OrderedDict[bytes, list[ExchangePlace]] = OrderedDict()
+        self._answered: OrderedDict[str, ExchangePlace] = OrderedDict()
 
-    def before(self, request: Request) -> Turn | None:
+    def preceding_exchange(self, request: Request) -> ExchangePlace | None:
         """The exchange that this request carries on; None if that cannot be told."""
         body = request.json
         if not isinstance(body, dict):
@@ -57,7 +57,7 @@ class Threads:
                 return turns[0] if len(turns) == 1 else None
         return None
 
-    def asked(self, request: Request, turn: Turn) -> None:
+    def remember_request(self, request: Request, turn: ExchangePlace) -> None:
         """This exchange sent this history."""
         history = _history(request.json)
         if history:
@@ -65,7 +65,7 @@ class Threads:
             self._asked.setdefault(digest, []).append(turn)
             _forget(self._asked)
 
-    def answered(self, start: bytes, turn: Turn) -> None:
+    def remember_answer(self, start: bytes, turn: ExchangePlace) -> None:
         """This exchange's body began like this: the id of a response stands there, if anywhere."""
         for match in filter(None, (pattern.search(start) for pattern in _ANSWER_IDS)):
             self._answered[match[1].decode()] = turn

@@ -6,27 +6,27 @@ is what the client did.
 
 from __future__ import annotations
 
-from conformance.targets.replay.options import Chunking, Limits, ReplayOptions, Spot, Timing
-from conformance.targets.replay.routing import prefix
+from conformance.targets.replay.options import BodySpot, Chunking, Limits, ReplayOptions, Timing
+from conformance.targets.replay.routing import url_prefix
 from conformance.targets.replay.script import event_count
-from conformance.targets.replay.seen import Outcome, Seen
+from conformance.targets.replay.seen import ReplayOutcome, SeenRequest
 from conformance.targets.replay.server import ReplayServer
-from conformance.targets.replay.serving import Serving, serving
-from conformance.targets.replay.tape import Address, Source
+from conformance.targets.replay.serving import ThreadedServer, serving
+from conformance.targets.replay.tape import ExchangeAddress, Source
 
 __all__ = [
-    "Address",
+    "BodySpot",
     "Chunking",
+    "ExchangeAddress",
     "Limits",
-    "Outcome",
     "ReplayOptions",
+    "ReplayOutcome",
     "ReplayServer",
-    "Seen",
-    "Serving",
+    "SeenRequest",
     "Source",
-    "Spot",
+    "ThreadedServer",
     "Timing",
     "event_count",
-    "prefix",
     "serving",
+    "url_prefix",
 ]

@@ -19,12 +19,12 @@ _NOT_JSON: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _MOST_VISITS: Final = 100_000
 
 
-def paths(spellings: Sequence[str]) -> tuple[Path, ...]:
+def parse_paths(spellings: Sequence[str]) -> tuple[Path, ...]:
     """Dotted paths: `user`, `messages.*.id`."""
     return tuple(tuple(spelling.split(".")) for spelling in spellings)
 
 
-def canonical(body: bytes, ignored: Sequence[Path] = ()) -> bytes | None:
+def canonical_json(body: bytes, ignored: Sequence[Path] = ()) -> bytes | None:
     """The one form of this JSON text; None if it is none, or nested too deeply."""
     try:
         value = _DECODER.decode(body)
@@ -38,7 +38,7 @@ def canonical(body: bytes, ignored: Sequence[Path] = ()) -> bytes | None:
 def canonical_value(value: Any, ignored: Sequence[Path] = ()) -> bytes | None:
     """As `canonical`, for a value that was decoded before."""
     try:
-        return canonical(msgspec.json.encode(value), ignored)
+        return canonical_json(msgspec.json.encode(value), ignored)
     except (RecursionError, UnicodeEncodeError):
         return None
 

@@ -9,10 +9,10 @@ from typing import Final
 
 import msgspec
 
-from conformance.targets.replay.matching import Match
-from conformance.targets.replay.miss import Miss
+from conformance.targets.replay.matching import ReplayMatch
+from conformance.targets.replay.miss import ReplayMiss
 from conformance.targets.replay.script import Script
-from conformance.targets.replay.seen import Outcome
+from conformance.targets.replay.seen import ReplayOutcome
 from conformance.targets.replay.state import AnsweredRequest, ServerState, rejected_request
 from conformance.targets.replay.writing import AnswerWriter, BodyEnd, body_end
 from conformance.wire.closing import ConnectionCloser
@@ -85,13 +85,13 @@ class ReplayConnection(asyncio.Protocol):
         self._is_choked = True
         self._set_timer(self._state.limits.hold_s, self._transport.abort)
         if self._writer is not None:
-            self._writer.pause()
+            self._writer.pause_writing()
 
     def resume_writing(self) -> None:
         self._is_choked = False
         self._cancel_timer()
         if self._writer is not None:
-            self._writer.resume()
+            self._writer.resume_writing()
         elif self._closer is None:
             self._next_request(keeps_alive=True)
 
@@ -168,18 +168,18 @@ class ReplayConnection(asyncio.Protocol):
         self._release_room()
         self.turns += 1
         answered = self._answered = self._state.find_answer(request)
-        if isinstance(answered.found, Miss):
+        if isinstance(answered.found, ReplayMiss):
             self._refuse_request(answered, answered.found)
         else:
             self._start_answer(answered, answered.found)
 
-    def _refuse_request(self, answered: AnsweredRequest, miss: Miss) -> None:
+    def _refuse_request(self, answered: AnsweredRequest, miss: ReplayMiss) -> None:
         self._note_outcome("refused", 0)
         body = b"" if answered.request.method == "HEAD" else miss.json_body()
         self._transport.write(json_response(404, body, keeps_alive=answered.request.keeps_alive))
         self._next_request(keeps_alive=answered.request.keeps_alive)
 
-    def _start_answer(self, answered: AnsweredRequest, match: Match) -> None:
+    def _start_answer(self, answered: AnsweredRequest, match: ReplayMatch) -> None:
         request, script = answered.request, match.script
         how_ends = body_end(script, head_only=request.method == "HEAD", http11=request.http11)
         self._body_end = how_ends
@@ -191,7 +191,7 @@ class ReplayConnection(asyncio.Protocol):
             note=lambda outcome: self._note_outcome(outcome, script.size),
             done=partial(self._after_answer, keeps_alive=keeps),
         )
-        self._writer.start(_head_bytes(script, how_ends, keeps_alive=keeps), how_ends)
+        self._writer.start_writing(_head_bytes(script, how_ends, keeps_alive=keeps), how_ends)
 
     def _after_answer(self, *, keeps_alive: bool) -> None:
         assert self._writer is not None
@@ -231,17 +231,17 @@ class ReplayConnection(asyncio.Protocol):
         else:
             self._closer.send_fin()
 
-    def _break_off(self, outcome: Outcome) -> None:
+    def _break_off(self, outcome: ReplayOutcome) -> None:
         """The answer ends here, if one was under way."""
         writer = self._writer
         if writer is not None:
-            writer.stop()
+            writer.stop_writing()
             silent = writer.script.end == "stall" and writer.sent >= writer.script.size
             outcome = "stalled" if silent else outcome
         self._note_outcome(outcome, writer.sent if writer else 0)
         self._answered = self._writer = None
 
-    def _note_outcome(self, outcome: Outcome, sent: int) -> None:
+    def _note_outcome(self, outcome: ReplayOutcome, sent: int) -> None:
         answered = self._answered
         if answered is not None and not answered.is_noted:
             answered.is_noted = True

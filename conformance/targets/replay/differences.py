@@ -16,7 +16,7 @@ _MOST_VISITS: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class BodyDifference:
     """One place, `sent` by the client and as `recorded`, both clipped."""
 
     path: str
@@ -31,7 +31,7 @@ class Difference:
         return f"{self.path} is {self.sent}, recorded {self.recorded}"
 
 
-def differences(sent: Any, recorded: Any, most: int) -> tuple[Difference, ...]:
+def find_differences(sent: Any, recorded: Any, most: int) -> tuple[BodyDifference, ...]:
     """The first `most` places that differ, in the order of the recording."""
     return tuple(islice(_walk(sent, recorded), most))
 
@@ -39,7 +39,7 @@ def differences(sent: Any, recorded: Any, most: int) -> tuple[Difference, ...]:
 _NOTHING: Final = object()
 
 
-def _walk(sent: Any, recorded: Any) -> Iterator[Difference]:
+def _walk(sent: Any, recorded: Any) -> Iterator[BodyDifference]:
     waiting: list[tuple[str, Any, Any]] = [("", sent, recorded)]
     for _ in range(_MOST_VISITS):
         if not waiting:
@@ -68,13 +68,13 @@ def _same(one: Any, other: Any) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
-def _told(path: str, one: Any, other: Any) -> Difference:
+def _told(path: str, one: Any, other: Any) -> BodyDifference:
     start = 0
     if isinstance(one, str) and isinstance(other, str):
         pairs = enumerate(zip(one, other, strict=False))
         first = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
         start = first - _BEFORE if first > _SHOWN - _BEFORE else 0
-    return Difference(path, _shown(one, start), _shown(other, start))
+    return BodyDifference(path, _shown(one, start), _shown(other, start))
 
 
 def _shown(value: Any, start: int) -> str:

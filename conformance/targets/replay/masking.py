@@ -17,7 +17,7 @@ _BLANK: Final = b"*"
 _RUNS: Final = re.compile(rb"\x00+")
 
 
-def masked(canonical: bytes) -> bytes:
+def mask_secrets(canonical: bytes) -> bytes:
     """The canonical body with one blank for each secret. Canonical JSON holds no NUL byte."""
     found = secret_spans(canonical)
     spans = [(s.start, s.stop) for s in found if not s.rule.startswith("opaque.")]

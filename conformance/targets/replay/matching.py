@@ -22,11 +22,11 @@ from urllib.parse import parse_qsl
 from conformance.cassette.redact import REDACTED
 from conformance.core.events import Request
 from conformance.dialects import ENDPOINTS
-from conformance.targets.replay.canonical import canonical, canonical_value, paths
-from conformance.targets.replay.masking import masked
+from conformance.targets.replay.canonical import canonical_json, canonical_value, parse_paths
+from conformance.targets.replay.masking import mask_secrets
 from conformance.targets.replay.options import ReplayOptions
 from conformance.targets.replay.script import Script, script
-from conformance.targets.replay.tape import Entry
+from conformance.targets.replay.tape import RecordedExchange
 from conformance.wire.heads import lower_names
 from conformance.wire.requests import HttpRequest
 
@@ -38,7 +38,7 @@ _Key = tuple[str, str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RequestKey:
     """What was asked, as matching sees it: `path` without its prefix and query."""
 
     method: str
@@ -50,27 +50,27 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class ReplayMatch:
     """The answer; `times` counts how often it was given, this time included."""
 
-    entry: Entry
+    entry: RecordedExchange
     script: Script
     times: int
 
 
-def endpoint(path: str) -> str:
+def path_below_version(path: str) -> str:
     """The path from behind its first version segment."""
     found = _VERSION.match(path)
     return path[found.end() :] if found else path
 
 
-class Index:
+class ExchangeIndex:
     """Exchanges by request; never changes, so that sessions share it."""
 
-    def __init__(self, entries: Sequence[Entry], options: ReplayOptions) -> None:
+    def __init__(self, entries: Sequence[RecordedExchange], options: ReplayOptions) -> None:
         self.entries = tuple(e for e in entries if e.exchange.hop in ("", options.hop))
         self.options = options
-        self._ignored = paths(options.ignore)
+        self._ignored = parse_paths(options.ignore)
         self._headers = tuple(name.lower() for name in options.headers)
         self._scripts: dict[int, Script] = {}
         self._forms: dict[bytes, bytes | None] = {}
@@ -80,12 +80,12 @@ class Index:
         for number, entry in enumerate(self.entries):
             self._enter(number, entry.exchange.request)
 
-    def wanted(self, asked: HttpRequest, target: str) -> Wanted:
+    def request_key(self, asked: HttpRequest, target: str) -> RequestKey:
         """The request in the form that is compared; `target` is its path and query."""
         path, _, query = target.partition("?")
         headers = {k: v for k, v in lower_names(asked.headers) if k in self._headers}
         form = self._form(asked.body)
-        return Wanted(asked.method, path, query, headers, asked.body, form)
+        return RequestKey(asked.method, path, query, headers, asked.body, form)
 
     def script(self, number: int) -> Script:
         """What is sent for the entry of this number."""
@@ -95,7 +95,7 @@ class Index:
             known = self._scripts[number] = script(entry.exchange, entry.clock, self.options)
         return known
 
-    def candidates(self, wanted: Wanted) -> Sequence[int]:
+    def matching_numbers(self, wanted: RequestKey) -> Sequence[int]:
         """Numbers of the entries that answer, in their order."""
         for tier in self._tiers(wanted):
             if tier and (fitting := [n for n in tier if self._fits(n, wanted)]):
@@ -103,12 +103,12 @@ class Index:
                 return same or fitting
         return ()
 
-    def _tiers(self, wanted: Wanted) -> Iterator[Sequence[int]]:
+    def _tiers(self, wanted: RequestKey) -> Iterator[Sequence[int]]:
         place = (wanted.method, self._place(wanted.path))
         if wanted.form is not None:
             yield self._equal.get((*place, wanted.form), ())
             if self._masked:
-                yield self._masked.get((*place, masked(wanted.form)), ())
+                yield self._masked.get((*place, mask_secrets(wanted.form)), ())
         yield self._any_body.get(place, ())
         if wanted.method == "POST":
             yield self._any_request
@@ -119,7 +119,7 @@ class Index:
         for (method, place, form), numbers in self._equal.items():
             redacted = [n for n in numbers if self.entries[n].redacted]
             if redacted:
-                found[method, place, masked(form)] += redacted
+                found[method, place, mask_secrets(form)] += redacted
         return {key: sorted(numbers) for key, numbers in found.items()}
 
     def _enter(self, number: int, request: Request | None) -> None:
@@ -134,21 +134,21 @@ class Index:
             self._equal[*place, form].append(number)
 
     def _place(self, path: str) -> str:
-        return path if self.options.exact_paths else endpoint(path)
+        return path if self.options.exact_paths else path_below_version(path)
 
     def _path(self, number: int) -> str:
         request = self.entries[number].exchange.request
         return request.path.partition("?")[0] if request else ""
 
-    def _fits(self, number: int, wanted: Wanted) -> bool:
+    def _fits(self, number: int, wanted: RequestKey) -> bool:
         exchange = self.entries[number].exchange
         if exchange.request is None:
             # A recording without its request still says which API it answers.
             endpoint = ENDPOINTS.get(exchange.dialect or "")
             return endpoint is None or endpoint.serves(wanted.path)
-        return not self.unlike(exchange.request, wanted)
+        return not self.differing_part(exchange.request, wanted)
 
-    def unlike(self, request: Request, wanted: Wanted) -> str:
+    def differing_part(self, request: Request, wanted: RequestKey) -> str:
         """What differs besides path and body: `query`, or a header's name; empty if nothing."""
         query = request.path.partition("?")[2]
         if query != wanted.query and not _same_query(wanted.query, query):
@@ -163,26 +163,26 @@ class Index:
     def _form(self, body: bytes) -> bytes | None:
         """The canonical body; equal bodies come again and again, so the last ones are kept."""
         if len(body) > _LONGEST_BODY:
-            return canonical(body, self._ignored)
+            return canonical_json(body, self._ignored)
         try:
             return self._forms[body]
         except KeyError:
             if len(self._forms) >= _MOST_BODIES:
                 self._forms.clear()
-            form = self._forms[body] = canonical(body, self._ignored)
+            form = self._forms[body] = canonical_json(body, self._ignored)
             return form
 
 
-class Shelf:
+class ReplaySession:
     """One index and how often each of its exchanges was served: the state of one client."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: ExchangeIndex) -> None:
         self.index = index
         self._served: Counter[int] = Counter()
 
-    def take(self, wanted: Wanted) -> Match | None:
+    def next_match(self, wanted: RequestKey) -> ReplayMatch | None:
         """The answer; None if there is none, or none left."""
-        candidates = self.index.candidates(wanted)
+        candidates = self.index.matching_numbers(wanted)
         number = next((n for n in candidates if not self._served[n]), None)
         if number is None:
             if not candidates or not self.index.options.repeat:
@@ -190,9 +190,9 @@ class Shelf:
             number = candidates[-1]
         self._served[number] += 1
         entry = self.index.entries[number]
-        return Match(entry, self.index.script(number), self._served[number])
+        return ReplayMatch(entry, self.index.script(number), self._served[number])
 
-    def unused(self) -> tuple[Entry, ...]:
+    def unused_entries(self) -> tuple[RecordedExchange, ...]:
         """What nobody asked for."""
         served = dict(self._served)
         return tuple(e for n, e in enumerate(self.index.entries) if not served.get(n))

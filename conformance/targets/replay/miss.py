@@ -12,9 +12,9 @@ from conformance.cassette import Redactor
 from conformance.core.errors import CassetteError
 from conformance.core.events import Request
 from conformance.report.printable import visible
-from conformance.targets.replay.differences import Difference, differences
-from conformance.targets.replay.matching import Index, Wanted, endpoint
-from conformance.targets.replay.tape import Address, Entry
+from conformance.targets.replay.differences import BodyDifference, find_differences
+from conformance.targets.replay.matching import ExchangeIndex, RequestKey, path_below_version
+from conformance.targets.replay.tape import ExchangeAddress, RecordedExchange
 from conformance.wire.requests import json_or_none
 
 _TOLD: Final = 5
@@ -23,12 +23,12 @@ _RANKED: Final = 1_000  # and at first sight
 
 
 @dataclass(frozen=True, slots=True)
-class Miss:
+class ReplayMiss:
     """No answer. `why` is one line without secrets; `nearest` is None where nothing is near."""
 
     why: str
-    nearest: Address | None = None
-    differences: tuple[Difference, ...] = ()
+    nearest: ExchangeAddress | None = None
+    differences: tuple[BodyDifference, ...] = ()
 
     def json_body(self) -> bytes:
         """The answer instead: an error that the vendors' clients print, in JSON."""
@@ -39,33 +39,35 @@ class Miss:
         return msgspec.json.encode(fields)
 
 
-def explain(wanted: Wanted, index: Index) -> Miss:
+def explain_miss(wanted: RequestKey, index: ExchangeIndex) -> ReplayMiss:
     """Says why nothing in the index answers, or nothing is left."""
     clean = Redactor(opaque=False)
     what = f"{visible(wanted.method, 20)} {visible(clean.path(wanted.path), 200)}"
-    used = index.candidates(wanted)
+    used = index.matching_numbers(wanted)
     if used:
         last = index.entries[used[-1]].address
         times = "once" if len(used) == 1 else f"{len(used)} times"
         why = f"{what} was recorded {times}, and has been answered as often: {last} was the last"
-        return Miss(why, last)
+        return ReplayMiss(why, last)
     body = json_or_none(wanted.body)
     if wanted.body and wanted.form is None:
-        return Miss(f"no recorded exchange answers {what}: its body is not JSON")
+        return ReplayMiss(f"no recorded exchange answers {what}: its body is not JSON")
     nearest = min(_compared(wanted, body, index, clean), key=lambda each: each[0], default=None)
     if nearest is None:
-        return Miss(f"no recorded exchange answers {what}: none holds a request")
+        return ReplayMiss(f"no recorded exchange answers {what}: none holds a request")
     _, entry, told, found = nearest
     where = f"nearest is {visible(str(entry.address), 200)}"
     facts = [visible(fact, 200) for fact in (*told, *map(str, found[:_TOLD]))]
     why = f"no recorded exchange answers {what}; {where}: {'; '.join(facts)}"
-    return Miss(why, entry.address, found[:_TOLD])
+    return ReplayMiss(why, entry.address, found[:_TOLD])
 
 
-_Compared = tuple[tuple[int, int, int], Entry, list[str], tuple[Difference, ...]]
+_Compared = tuple[tuple[int, int, int], RecordedExchange, list[str], tuple[BodyDifference, ...]]
 
 
-def _compared(wanted: Wanted, body: Any, index: Index, clean: Redactor) -> Iterator[_Compared]:
+def _compared(
+    wanted: RequestKey, body: Any, index: ExchangeIndex, clean: Redactor
+) -> Iterator[_Compared]:
     entries = index.entries[:_RANKED]
     known = [(entry, entry.exchange.request) for entry in entries]
     ranked = [(e, r, _first_sight(wanted, body, r)) for e, r in known if r is not None]
@@ -81,14 +83,14 @@ def _compared(wanted: Wanted, body: Any, index: Index, clean: Redactor) -> Itera
         yield (rank[0] + rank[1], len(told) + len(found), at), entry, told, found
 
 
-def _told(sent: Any, recorded: Any, ignored: tuple[str, ...]) -> tuple[Difference, ...]:
-    found = differences(sent, recorded, 20)
+def _told(sent: Any, recorded: Any, ignored: tuple[str, ...]) -> tuple[BodyDifference, ...]:
+    found = find_differences(sent, recorded, 20)
     return tuple(each for each in found if each.path not in ignored)
 
 
-def _first_sight(wanted: Wanted, body: Any, request: Request) -> tuple[int, int, int]:
+def _first_sight(wanted: RequestKey, body: Any, request: Request) -> tuple[int, int, int]:
     path = request.path.partition("?")[0]
-    there = int(endpoint(path) != endpoint(wanted.path))
+    there = int(path_below_version(path) != path_below_version(wanted.path))
     recorded = request.json
     if not isinstance(body, dict) or not isinstance(recorded, dict):
         return int(request.method != wanted.method), there, 1_000_000
@@ -97,14 +99,18 @@ def _first_sight(wanted: Wanted, body: Any, request: Request) -> tuple[int, int,
     return int(request.method != wanted.method), there, unlike
 
 
-def _head(wanted: Wanted, request: Request, index: Index, clean: Redactor) -> Iterator[str]:
+def _head(
+    wanted: RequestKey, request: Request, index: ExchangeIndex, clean: Redactor
+) -> Iterator[str]:
     path = request.path.partition("?")[0]
     same = path == wanted.path
-    if not same and (index.options.exact_paths or endpoint(path) != endpoint(wanted.path)):
+    if not same and (
+        index.options.exact_paths or path_below_version(path) != path_below_version(wanted.path)
+    ):
         yield f"the path is {clean.path(wanted.path)}, recorded {path}"
     if request.method != wanted.method:
         yield f"the method is {wanted.method}, recorded {request.method}"
-    unlike = index.unlike(request, wanted)
+    unlike = index.differing_part(request, wanted)
     if unlike == "query":
         sent, recorded = (
             clean.path(f"?{q}") for q in (wanted.query, request.path.partition("?")[2])

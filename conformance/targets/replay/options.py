@@ -78,7 +78,7 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class BodySpot:
     """A place in a body: after its event number `at`, or after its first `at` bytes."""
 
     unit: Literal["event", "byte"]
@@ -98,7 +98,7 @@ class Spot:
         return f"{self.unit}:{self.at}"
 
 
-How = Literal["fin", "rst"]
+CutKind = Literal["fin", "rst"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +118,9 @@ class ReplayOptions:
 
     chunking: Chunking = Chunking()
     timing: Timing = Timing()
-    cut: Spot | None = None
-    how: How = "fin"
-    stall: Spot | None = None
+    cut: BodySpot | None = None
+    how: CutKind = "fin"
+    stall: BodySpot | None = None
     comments: bool = False
     crlf: bool = False
     repeat: bool = False
@@ -158,8 +158,8 @@ class ReplayOptions:
         return cls(
             chunking=_named("chunking", Chunking.parse, chunking),
             timing=_named("timing", Timing.parse, timing),
-            cut=None if cut is None else _named("cut", Spot.parse, cut),
-            stall=None if stall is None else _named("stall", Spot.parse, stall),
+            cut=None if cut is None else _named("cut", BodySpot.parse, cut),
+            stall=None if stall is None else _named("stall", BodySpot.parse, stall),
             how=_how(how),
             comments=comments,
             crlf=crlf,
@@ -193,7 +193,7 @@ class Limits:
     close_s: float = 2.0
 
 
-def _how(text: str) -> How:
+def _how(text: str) -> CutKind:
     if text == "fin":
         return "fin"
     if text == "rst":

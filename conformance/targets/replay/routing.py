@@ -12,64 +12,64 @@ from typing import Final, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from conformance.rules.node import nearest
-from conformance.targets.replay.matching import Index, Shelf
-from conformance.targets.replay.miss import Miss
+from conformance.targets.replay.matching import ExchangeIndex, ReplaySession
+from conformance.targets.replay.miss import ReplayMiss
 
 MARK: Final = "/c/"
 _NOBODY: Final = "\0"  # the name of no file
 _DEEPEST: Final = 16  # segments of a name
 
 
-class Route(NamedTuple):
+class RoutedRequest(NamedTuple):
     """Where a request leads: the name and session of its prefix, the rest, and the shelf."""
 
     name: str
     session: str
     rest: str
-    shelf: Shelf
+    shelf: ReplaySession
 
 
-class Mount:
+class MountedRecording:
     """Recordings under one name, with a shelf for each session."""
 
-    def __init__(self, name: str, index: Index, sessions: int) -> None:
+    def __init__(self, name: str, index: ExchangeIndex, sessions: int) -> None:
         self.name = name
         self.index = index
         self._most = sessions
-        self._shelves = {"": Shelf(index)}
+        self._shelves = {"": ReplaySession(index)}
 
-    def shelf(self, session: str) -> Shelf | None:
+    def find_session(self, session: str) -> ReplaySession | None:
         """The session's shelf, a new one if it is new; None: there are too many."""
         found = self._shelves.get(session)
         if found is None and len(self._shelves) < self._most:
-            found = self._shelves[session] = Shelf(self.index)
+            found = self._shelves[session] = ReplaySession(self.index)
         return found
 
     @property
-    def shelves(self) -> Mapping[str, Shelf]:
+    def all_sessions(self) -> Mapping[str, ReplaySession]:
         return dict(self._shelves)
 
 
-class Routes:
+class MountTable:
     """All mounts by name; the empty name is everything."""
 
     def __init__(self) -> None:
-        self._mounts: dict[str, Mount] = {}
+        self._mounts: dict[str, MountedRecording] = {}
 
-    def add(self, mount: Mount) -> None:
+    def add_mount(self, mount: MountedRecording) -> None:
         self._mounts[mount.name] = mount
 
-    def remove(self, name: str) -> None:
+    def remove_mount(self, name: str) -> None:
         self._mounts.pop(name, None)
 
     def __contains__(self, name: str) -> bool:
         return name in self._mounts
 
     @property
-    def mounts(self) -> tuple[Mount, ...]:
+    def mounts(self) -> tuple[MountedRecording, ...]:
         return tuple(self._mounts.values())
 
-    def route(self, target: str) -> Route | Miss:
+    def route_request(self, target: str) -> RoutedRequest | ReplayMiss:
         """Where the request target leads."""
         path = target if target.startswith("/") else _path_of(target)
         if not path.startswith(MARK):
@@ -84,7 +84,7 @@ class Routes:
         known = [mount.name for mount in self.mounts if mount.name]
         hint = nearest(unquote(segments[0]), known)
         place = f"{MARK}{segments[0][:200]}"
-        return Miss(f"no recording is served under {place!r}{f' ({hint})' if hint else ''}")
+        return ReplayMiss(f"no recording is served under {place!r}{f' ({hint})' if hint else ''}")
 
     def _named(self, quoted: str) -> tuple[str, str]:
         """The name and the session; a name that is served may hold the mark itself."""
@@ -94,14 +94,14 @@ class Routes:
         name, mark, session = quoted.rpartition("@")
         return (unquote(name), unquote(session)) if mark else (whole or _NOBODY, "")
 
-    def _route(self, name: str, session: str, rest: str) -> Route | Miss:
-        shelf = self._mounts[name].shelf(session)
+    def _route(self, name: str, session: str, rest: str) -> RoutedRequest | ReplayMiss:
+        shelf = self._mounts[name].find_session(session)
         if shelf is None:
-            return Miss("there are too many sessions; use fewer, or restart the server")
-        return Route(name, session, rest or "/", shelf)
+            return ReplayMiss("there are too many sessions; use fewer, or restart the server")
+        return RoutedRequest(name, session, rest or "/", shelf)
 
 
-def prefix(name: str = "", session: str = "") -> str:
+def url_prefix(name: str = "", session: str = "") -> str:
     """The prefix that reaches a recording and a session; empty for everything."""
     if not name and not session:
         return ""

@@ -16,7 +16,7 @@ from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.targets.replay.cutting import Piece, cut, event_ends, line_ends, until
 from conformance.targets.replay.edits import with_comments, with_crlf
-from conformance.targets.replay.options import ReplayOptions, Spot
+from conformance.targets.replay.options import BodySpot, ReplayOptions
 from conformance.wire.chunked import chunk_bytes
 from conformance.wire.heads import CONNECTION_HEADERS, Headers
 
@@ -167,7 +167,7 @@ def _broken_off(
     return whole, recorded
 
 
-def _byte(spot: Spot, ends: tuple[int, ...]) -> int | None:
+def _byte(spot: BodySpot, ends: tuple[int, ...]) -> int | None:
     if spot.unit == "byte":
         return spot.at
     places = (0, *ends)

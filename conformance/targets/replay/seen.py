@@ -9,18 +9,18 @@ from typing import Final, Literal
 
 from conformance.cassette.redact import ALLOWED_HEADERS, REDACTED
 from conformance.core.events import Request
-from conformance.targets.replay.tape import Address
+from conformance.targets.replay.tape import ExchangeAddress
 from conformance.wire.heads import lower_names
 from conformance.wire.requests import json_or_none
 
-Outcome = Literal[
+ReplayOutcome = Literal[
     "complete", "cut", "stalled", "client-closed", "server-closed", "refused", "rejected"
 ]
 _SHOWN: Final = ALLOWED_HEADERS | {"host"}
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenRequest:
     """One request and what became of it.
 
     `number` counts requests, `connection` connections, `turn` the requests of one connection, all
@@ -45,12 +45,12 @@ class Seen:
     path: str
     headers: tuple[tuple[str, str], ...]
     body: bytes
-    exchange: Address | None
+    exchange: ExchangeAddress | None
     times: int
     status: int
     sent: int
     size: int
-    outcome: Outcome
+    outcome: ReplayOutcome
     why: str
     ms: float
 
@@ -66,11 +66,13 @@ def shown_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str]
     return tuple((name, value if name in _SHOWN else REDACTED) for name, value in lower)
 
 
-class Log:
+class RequestLog:
     """The latest requests: at most `most`, and at most `kept` bytes of their bodies."""
 
-    def __init__(self, most: int, kept: int, on_exchange: Callable[[Seen], None] | None) -> None:
-        self._entries: deque[Seen] = deque(maxlen=most)
+    def __init__(
+        self, most: int, kept: int, on_exchange: Callable[[SeenRequest], None] | None
+    ) -> None:
+        self._entries: deque[SeenRequest] = deque(maxlen=most)
         self._left = kept
         self._on_exchange = on_exchange
         self.count = 0
@@ -82,7 +84,7 @@ class Log:
         self._left -= size
         return True
 
-    def add(self, seen: Seen) -> None:
+    def add_request(self, seen: SeenRequest) -> None:
         if len(self._entries) == self._entries.maxlen:
             self._left += len(self._entries[0].body)
         self.count += 1
@@ -91,5 +93,5 @@ class Log:
             self._on_exchange(seen)
 
     @property
-    def entries(self) -> tuple[Seen, ...]:
+    def entries(self) -> tuple[SeenRequest, ...]:
         return tuple(self._entries)

@@ -12,12 +12,18 @@ from typing import Self
 
 from conformance.core.errors import HarnessError
 from conformance.targets.replay.connection import ReplayConnection
-from conformance.targets.replay.matching import Index
+from conformance.targets.replay.matching import ExchangeIndex
 from conformance.targets.replay.options import Limits, ReplayOptions
-from conformance.targets.replay.routing import Mount, Routes, prefix
-from conformance.targets.replay.seen import Log, Seen
+from conformance.targets.replay.routing import MountedRecording, MountTable, url_prefix
+from conformance.targets.replay.seen import RequestLog, SeenRequest
 from conformance.targets.replay.state import ServerState
-from conformance.targets.replay.tape import Address, Entry, Source, tape, tapes
+from conformance.targets.replay.tape import (
+    ExchangeAddress,
+    RecordedExchange,
+    Source,
+    load_recording,
+    load_recordings,
+)
 from conformance.wire.origin import bracketed
 from conformance.wire.server import cannot_listen
 
@@ -38,7 +44,7 @@ class ReplayServer:
         cassettes: Iterable[Source] = (),
         *,
         options: ReplayOptions | None = None,
-        on_exchange: Callable[[Seen], None] | None = None,
+        on_exchange: Callable[[SeenRequest], None] | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
         limits: Limits | None = None,
@@ -46,8 +52,8 @@ class ReplayServer:
         self.limits = limits or Limits()
         self.options = options or ReplayOptions()
         self._address = (host, port)
-        self._log = Log(self.limits.seen, self.limits.kept, on_exchange)
-        self._routes = Routes()
+        self._log = RequestLog(self.limits.seen, self.limits.kept, on_exchange)
+        self._routes = MountTable()
         self._state = ServerState(self.limits, self._log, self._routes)
         self._taken: Counter[str] = Counter()
         self._naming = threading.Lock()
@@ -105,7 +111,7 @@ class ReplayServer:
 
         The client's paths come below it: clients of OpenAI's APIs want `/v1` appended.
         """
-        return self.url + prefix(name, session)
+        return self.url + url_prefix(name, session)
 
     def mount(
         self, cassette: Source, *, name: str = "", options: ReplayOptions | None = None
@@ -114,7 +120,7 @@ class ReplayServer:
 
         Without `name` the file's; one that is taken gets a number. Raises CassetteError.
         """
-        added = tape(cassette, name)
+        added = load_recording(cassette, name)
         with self._naming:
             final = added.name
             while final in self._routes:
@@ -126,14 +132,14 @@ class ReplayServer:
 
     def unmount(self, name: str) -> None:
         """Serves the recording no more; what was seen stays."""
-        self._routes.remove(name)
+        self._routes.remove_mount(name)
 
     @property
-    def seen(self) -> tuple[Seen, ...]:
+    def seen(self) -> tuple[SeenRequest, ...]:
         """What clients did: the latest requests, in the order in which they ended."""
         return self._log.entries
 
-    def seen_by(self, name: str, session: str | None = None) -> tuple[Seen, ...]:
+    def seen_by(self, name: str, session: str | None = None) -> tuple[SeenRequest, ...]:
         """What was seen under one recording's prefix, of all its sessions unless one is named."""
         return tuple(
             each for each in self.seen if each.name == name and session in (None, each.session)
@@ -149,17 +155,17 @@ class ReplayServer:
         """How many requests have ended, also those that `seen` holds no more."""
         return self._log.count
 
-    def unused(self, name: str = "", session: str | None = None) -> tuple[Address, ...]:
+    def unused(self, name: str = "", session: str | None = None) -> tuple[ExchangeAddress, ...]:
         """Exchanges that answered nobody; of one recording or session if one is named.
 
         Without a name: those that neither answered without prefix nor under any.
         """
         mounts = [mount for mount in self._routes.mounts if name in ("", mount.name)]
-        known: dict[Address, bool] = {}
+        known: dict[ExchangeAddress, bool] = {}
         for mount in mounts:
-            for key, shelf in mount.shelves.items():
+            for key, shelf in mount.all_sessions.items():
                 if session in (None, key):
-                    left = {entry.address for entry in shelf.unused()}
+                    left = {entry.address for entry in shelf.unused_entries()}
                     for entry in mount.index.entries:
                         used = entry.address not in left
                         known[entry.address] = known.get(entry.address, False) or used
@@ -170,11 +176,13 @@ class ReplayServer:
         await self._state.idle.wait()
 
     def _shelve(self, cassettes: Iterable[Source]) -> None:
-        found = tapes(cassettes)
+        found = load_recordings(cassettes)
         self._mount("", [entry for each in found for entry in each.entries], self.options)
         for each in found:
             self._mount(each.name, each.entries, self.options)
 
-    def _mount(self, name: str, entries: Iterable[Entry], options: ReplayOptions) -> None:
-        index = Index(tuple(entries), options)
-        self._routes.add(Mount(name, index, self.limits.sessions))
+    def _mount(
+        self, name: str, entries: Iterable[RecordedExchange], options: ReplayOptions
+    ) -> None:
+        index = ExchangeIndex(tuple(entries), options)
+        self._routes.add_mount(MountedRecording(name, index, self.limits.sessions))

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 
 from conformance.core.errors import ConformanceError
 from conformance.targets.replay.options import Limits, ReplayOptions
-from conformance.targets.replay.seen import Seen
+from conformance.targets.replay.seen import SeenRequest
 from conformance.targets.replay.server import ReplayServer
 from conformance.targets.replay.tape import Source
 
 _STARTS_S = 30.0
 
 
-class Serving(ReplayServer):
+class ThreadedServer(ReplayServer):
     """A replay server that another thread runs."""
 
     def settle(self, timeout_s: float = 5.0) -> None:
@@ -31,13 +31,13 @@ def serving(
     cassettes: Iterable[Source] = (),
     *,
     options: ReplayOptions | None = None,
-    on_exchange: Callable[[Seen], None] | None = None,
+    on_exchange: Callable[[SeenRequest], None] | None = None,
     host: str = "127.0.0.1",
     port: int = 0,
     limits: Limits | None = None,
-) -> Iterator[Serving]:
+) -> Iterator[ThreadedServer]:
     """A ReplayServer that runs while the block does, for callers that do not await."""
-    server = Serving(
+    server = ThreadedServer(
         cassettes, options=options, on_exchange=on_exchange, host=host, port=port, limits=limits
     )
     ready: Future[Callable[[], None]] = Future()

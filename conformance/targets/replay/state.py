@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from conformance.cassette import Redactor
-from conformance.targets.replay.matching import Match
-from conformance.targets.replay.miss import Miss, explain
+from conformance.targets.replay.matching import ReplayMatch
+from conformance.targets.replay.miss import ReplayMiss, explain_miss
 from conformance.targets.replay.options import Limits
-from conformance.targets.replay.routing import Routes
-from conformance.targets.replay.seen import Log, Outcome, Seen, shown_headers
+from conformance.targets.replay.routing import MountTable
+from conformance.targets.replay.seen import ReplayOutcome, RequestLog, SeenRequest, shown_headers
 from conformance.wire.requests import HttpRequest, RequestRejected
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class AnsweredRequest:
     name: str
     session: str
     path: str
-    found: Match | Miss
+    found: ReplayMatch | ReplayMiss
     status: int
     began: float
     is_noted: bool = False
@@ -40,13 +40,13 @@ class AnsweredRequest:
 def rejected_request(reason: RequestRejected) -> AnsweredRequest:
     """What stands for bytes that are no request."""
     nothing = HttpRequest("", "", (), b"")
-    return AnsweredRequest(nothing, "", "", "", Miss(reason.why), reason.status, 0.0)
+    return AnsweredRequest(nothing, "", "", "", ReplayMiss(reason.why), reason.status, 0.0)
 
 
 class ServerState:
     """`idle` is set while no answer is under way, `empty` while no connection is open."""
 
-    def __init__(self, limits: Limits, log: Log, routes: Routes) -> None:
+    def __init__(self, limits: Limits, log: RequestLog, routes: MountTable) -> None:
         self.limits = limits
         self.connections = 0
         self.open: set[ReplayConnection] = set()
@@ -83,34 +83,42 @@ class ServerState:
         self._active += 1
         self.idle.clear()
         began = time.monotonic()
-        route = self._routes.route(request.target)
-        if isinstance(route, Miss):
+        route = self._routes.route_request(request.target)
+        if isinstance(route, ReplayMiss):
             return AnsweredRequest(request, "", "", request.target, route, 404, began)
         index = route.shelf.index
-        wanted = index.wanted(request, route.rest)
-        found = route.shelf.take(wanted) or explain(wanted, index)
-        status = found.script.status if isinstance(found, Match) else 404
+        wanted = index.request_key(request, route.rest)
+        found = route.shelf.next_match(wanted) or explain_miss(wanted, index)
+        status = found.script.status if isinstance(found, ReplayMatch) else 404
         return AnsweredRequest(request, route.name, route.session, route.rest, found, status, began)
 
     def note_outcome(
-        self, answered: AnsweredRequest, connection: ReplayConnection, outcome: Outcome, sent: int
+        self,
+        answered: AnsweredRequest,
+        connection: ReplayConnection,
+        outcome: ReplayOutcome,
+        sent: int,
     ) -> None:
         """The request is over; `sent` counts bytes of the answer's body."""
         seen = self._seen_request(answered, connection, outcome, sent)
         if answered.began:
             self._active -= 1
         try:
-            self._log.add(seen)
+            self._log.add_request(seen)
         finally:  # the callback is the caller's, and may fail
             if not self._active:
                 self.idle.set()
 
     def _seen_request(
-        self, answered: AnsweredRequest, connection: ReplayConnection, outcome: Outcome, sent: int
-    ) -> Seen:
+        self,
+        answered: AnsweredRequest,
+        connection: ReplayConnection,
+        outcome: ReplayOutcome,
+        sent: int,
+    ) -> SeenRequest:
         request, found, path = answered.request, answered.found, answered.path
-        match = found if isinstance(found, Match) else None
-        return Seen(
+        match = found if isinstance(found, ReplayMatch) else None
+        return SeenRequest(
             number=self._log.count + 1,
             connection=connection.number,
             turn=connection.turns,
@@ -126,6 +134,6 @@ class ServerState:
             sent=sent,
             size=match.script.whole if match else 0,
             outcome=outcome,
-            why="" if isinstance(found, Match) else found.why,
+            why="" if isinstance(found, ReplayMatch) else found.why,
             ms=(time.monotonic() - answered.began) * 1000 if answered.began else 0.0,
         )

@@ -21,7 +21,7 @@ _SUFFIXES: Final = (".cassette.jsonl", ".chunks.txt")
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ExchangeAddress:
     """Which exchange: the recording's name and the exchange's number in it."""
 
     name: str
@@ -32,7 +32,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RecordedExchange:
     """One exchange that can be served. `redacted`: its file's secrets are stand-ins."""
 
     name: str
@@ -41,23 +41,23 @@ class Entry:
     redacted: bool
 
     @property
-    def address(self) -> Address:
-        return Address(self.name, self.exchange.number)
+    def address(self) -> ExchangeAddress:
+        return ExchangeAddress(self.name, self.exchange.number)
 
 
 @dataclass(frozen=True, slots=True)
-class Tape:
+class NamedRecording:
     """One recording under its name."""
 
     name: str
-    entries: tuple[Entry, ...]
+    entries: tuple[RecordedExchange, ...]
 
-    def renamed(self, name: str) -> Tape:
+    def renamed(self, name: str) -> NamedRecording:
         """The same under another name."""
-        return Tape(name, tuple(replace(entry, name=name) for entry in self.entries))
+        return NamedRecording(name, tuple(replace(entry, name=name) for entry in self.entries))
 
 
-def tape(source: Source, name: str = "") -> Tape:
+def load_recording(source: Source, name: str = "") -> NamedRecording:
     """The recording, read if it is a path; its name defaults to the file's, without suffix.
 
     Raises CassetteError if it cannot be read, or holds an answer that HTTP cannot carry.
@@ -67,18 +67,18 @@ def tape(source: Source, name: str = "") -> Tape:
     assert isinstance(recording, Cassette | Recording)
     cassette = recording if isinstance(recording, Cassette) else recording.cassette
     file = recording.path if isinstance(recording, Recording) else None
-    known_as = name or (stem(file) if file else "cassette")
+    known_as = name or (recording_stem(file) if file else "cassette")
     redacted = bool(cassette.header.redactions or cassette.trailer)
     entries = tuple(
-        Entry(known_as, each, cassette.clocks.get(each.number, Clock()), redacted)
+        RecordedExchange(known_as, each, cassette.clocks.get(each.number, Clock()), redacted)
         for each in cassette.exchanges
     )
     for entry in entries:
         _tried(entry, str(file or known_as))
-    return Tape(known_as, entries)
+    return NamedRecording(known_as, entries)
 
 
-def tapes(sources: Iterable[Source]) -> tuple[Tape, ...]:
+def load_recordings(sources: Iterable[Source]) -> tuple[NamedRecording, ...]:
     """Every recording, folders searched, each under a name of its own. Raises CassetteError.
 
     A name is the file's without suffix; where two files share one, the folders down to it from the
@@ -92,11 +92,11 @@ def tapes(sources: Iterable[Source]) -> tuple[Tape, ...]:
         name = brief if short[brief] == 1 else full
         taken[name] += 1
         again = f"{name}~{taken[name]}" if taken[name] > 1 else name
-        result.append(tape(source, again))
+        result.append(load_recording(source, again))
     return tuple(result)
 
 
-def stem(path: Path) -> str:
+def recording_stem(path: Path) -> str:
     """The file's name without the suffixes that recordings have."""
     name = path.name[: len(plain_name(path))]
     suffix = next((s for s in _SUFFIXES if name.lower().endswith(s)), Path(name).suffix)
@@ -105,21 +105,29 @@ def stem(path: Path) -> str:
 
 def _files(source: Source) -> list[tuple[Source, tuple[str, str]]]:
     if isinstance(source, Recording):
-        return [(source, (stem(source.path), stem(source.path)))]
+        return [(source, (recording_stem(source.path), recording_stem(source.path)))]
     if isinstance(source, Cassette):
         return [(source, ("cassette", "cassette"))]
     root = Path(source)
     if not root.is_dir():
-        return [(root, (stem(root), "/".join([*root.parent.parts[-1:], stem(root)])))]
+        return [
+            (
+                root,
+                (recording_stem(root), "/".join([*root.parent.parts[-1:], recording_stem(root)])),
+            )
+        ]
     files = discover(root)
     if not files:
         hint = f"folders named {MUTANTS} are skipped"
         raise CassetteError("holds no recording", place=Place(str(root)), hint=hint)
     below = [(file, file.relative_to(root).parent.parts) for file in files]
-    return [(file, (stem(file), "/".join([*parts, stem(file)]))) for file, parts in below]
+    return [
+        (file, (recording_stem(file), "/".join([*parts, recording_stem(file)])))
+        for file, parts in below
+    ]
 
 
-def _tried(entry: Entry, file: str) -> None:
+def _tried(entry: RecordedExchange, file: str) -> None:
     """Whether it can be served is told at once, not when a client asks."""
     try:
         script(entry.exchange, entry.clock, ReplayOptions())

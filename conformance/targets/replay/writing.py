@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal
 
 from conformance.targets.replay.script import End, Script, chunked
-from conformance.targets.replay.seen import Outcome
+from conformance.targets.replay.seen import ReplayOutcome
 from conformance.wire.chunked import LAST_CHUNK
 
 BodyEnd = Literal["chunked", "length", "close", "none"]
@@ -22,7 +22,7 @@ _PlannedWrite = tuple[float, bytes, int]
 _BURST: Final = 128
 _SOON: Final = 0.0005  # seconds; timers are no finer
 _NOTHING: Final = b""
-_OUTCOMES: Final[Mapping[End, Outcome]] = {"whole": "complete", "fin": "cut", "rst": "cut"}
+_OUTCOMES: Final[Mapping[End, ReplayOutcome]] = {"whole": "complete", "fin": "cut", "rst": "cut"}
 
 
 def body_end(script: Script, *, head_only: bool, http11: bool) -> BodyEnd:
@@ -70,7 +70,7 @@ class AnswerWriter:
         transport: asyncio.Transport,
         script: Script,
         *,
-        note: Callable[[Outcome], None],
+        note: Callable[[ReplayOutcome], None],
         done: Callable[[], None],
     ) -> None:
         self._loop = loop
@@ -85,7 +85,7 @@ class AnswerWriter:
         self.script = script
         self.sent = 0
 
-    def start(self, head: bytes, body_end: BodyEnd) -> None:
+    def start_writing(self, head: bytes, body_end: BodyEnd) -> None:
         """Begins; `head` goes out first, when its time has come."""
         script = self.script
         self._due = self._loop.time()
@@ -94,16 +94,16 @@ class AnswerWriter:
         self._planned_writes = _planned_writes(script, head, body_end)
         self._write_due()
 
-    def pause(self) -> None:
+    def pause_writing(self) -> None:
         """The client does not read; nothing more is written until `resume`."""
         self._is_paused = True
 
-    def resume(self) -> None:
+    def resume_writing(self) -> None:
         self._is_paused = False
         if self._timer is None:
             self._write_due()
 
-    def stop(self) -> None:
+    def stop_writing(self) -> None:
         """Writes nothing more, and tells nobody."""
         self._is_paused = True
         if self._timer is not None:
