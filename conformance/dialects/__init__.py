@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from conformance.core.errors import UsageError
 from conformance.core.events import Frame
 from conformance.core.json_values import NOT_JSON
-from conformance.dialects import unsupported
+from conformance.dialects import requests, unsupported
 from conformance.dialects.anthropic_messages import DIALECT as ANTHROPIC_MESSAGES
 from conformance.dialects.base import Dialect, Reader, Reading
 from conformance.dialects.endpoint import BASE, Endpoint
@@ -45,6 +45,7 @@ __all__ = [
     "Endpoint",
     "Reader",
     "Reading",
+    "asks_for_stream",
     "base_path",
     "dialect_at",
     "get",
@@ -76,6 +77,12 @@ def recognise(frame: Frame, payload: Any) -> str | None:
 def dialect_at(path: str) -> str | None:
     """Name of the dialect that is spoken at a request path, as far as the path tells."""
     return next((name for name, endpoint in ENDPOINTS.items() if endpoint.serves(path)), None)
+
+
+def asks_for_stream(path: str, body: Any) -> bool:
+    """Whether a request asks for a stream: as the dialect of its path has it, or by `stream`."""
+    form = SUPPORTED[dialect].request if (dialect := dialect_at(path)) else None
+    return form.streams(body) if form else requests.asks_for_stream(body)
 
 
 def base_path(path: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from conformance.core.events import Ending, Event, Frame, Request, Vocabulary
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.requests import RequestForm
+from conformance.dialects.script import Script, StreamFraming
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,9 @@ class Dialect:
 
     `recognises` looks at one decoded payload and says whether it is ours. `columns` gives what a
     payload of deltas may differ in from the next one, or None; reading one frame that holds the
-    joined text of many must leave the reader as reading the many does. `mutation` names the module
-    that has a `MUTATION`: few who load a dialect edit its streams.
+    joined text of many must leave the reader as reading the many does. `framing` is that of a
+    stream; a body is a body in every dialect. `mutation` names the module that has a `MUTATION`:
+    few who load a dialect edit its streams.
     """
 
     name: str
@@ -76,7 +78,9 @@ class Dialect:
     reader: Callable[[Reading], Reader]
     recognises: Callable[[Frame, Any], bool]
     columns: Callable[[Any, Reading], Columns | None] = lambda _payload, _reading: None
+    framing: StreamFraming = "sse"
     endpoint: Endpoint | None = None
     models: ModelListing | None = None
     request: RequestForm | None = None
     mutation: str = ""
+    script: Script | None = None

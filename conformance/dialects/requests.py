@@ -1,10 +1,13 @@
-"""What a request body of a dialect looks like: its keys, and the styles that servers want."""
+"""What a request body of a dialect looks like: its keys, its styles, how a turn goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
+
+from conformance.core.events import Event
+from conformance.core.json_values import value_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,32 +38,79 @@ def asks_for_stream(body: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """What a request is to ask for: an answer to `text` of a kind, with `tools` by name."""
+
+    text: str
+    limit: int
+    streams: bool
+    thinks: bool
+    summarises: bool
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """An answer, and what comes next: `request` is the body it answers, `events` its wire events.
+
+    `thinking`, `text` and `tools` (`tool.end` data) are what a client would report of it.
+    `result` is what every tool gave, `question` what the user says next; empty: nothing.
+    """
+
+    request: Mapping[str, Any]
+    events: Sequence[Event]
+    thinking: str
+    text: str
+    tools: Sequence[Mapping[str, Any]]
+    keeps_thinking: bool
+    result: str
+    question: str
+
+    @property
+    def user_turn(self) -> list[dict[str, Any]]:
+        """What the user says next, as most dialects have it."""
+        return [{"role": "user", "content": self.question}] if self.question else []
+
+
+def is_answer_turn(turn: Any) -> bool:
+    """Whether an entry of a history is a model's, as most dialects say it."""
+    return isinstance(turn, Mapping) and turn.get("role") == "assistant"
+
+
+@dataclass(frozen=True, slots=True)
 class RequestForm:
     """The keys of a request body.
 
     `history` holds what was said before, `instructions` what a system prompt says beside it.
-    `limits` are dotted paths that may hold the limit of output tokens. `styles` are tried in
-    order. `streams` says whether a body asks for a stream. `previous` holds the id of an earlier
-    answer that the request carries on; `answer_id` finds such an id in the first bytes of an
-    answer's body.
+    `limits` are dotted paths that may hold the limit of output tokens. `ask` is the body of a
+    request without its model and `stream`, `next_turns` the history after an answer. `styles` are
+    tried in order. `streams` says whether a body asks for a stream, `is_answer` whether an entry
+    of the history is the model's. `previous` holds the id of an earlier answer that the request
+    carries on: `answer_id` gives it of an answer's events, `answer_id_bytes` finds it in the first
+    bytes of an answer's body. `summary` is the dotted path of the wish for a summary of thinking.
+    `opts_in_by_header`: some servers show thinking only to who sends `x-include-thinking`.
     """
 
     history: str
     limits: tuple[str, ...]
+    ask: Callable[[Question], dict[str, Any]]
+    next_turns: Callable[[Continuation], list[Any]]
     styles: tuple[RequestStyle, ...] = (PLAIN,)
     instructions: str = ""
     streams: Callable[[Any], bool] = asks_for_stream
+    is_answer: Callable[[Any], bool] = is_answer_turn
     previous: str = ""
-    answer_id: bytes = b""
+    answer_id: Callable[[Event], str] = lambda _event: ""
+    answer_id_bytes: bytes = b""
+    summary: str = ""
+    opts_in_by_header: bool = False
 
     def limit(self, body: Any) -> int | None:
         """The limit of output tokens that a body states."""
-        stated = (_at(body, path) for path in self.limits)
+        stated = (value_at(body, *path.split(".")) for path in self.limits)
         found = next((each for each in stated if each is not None), None)
         return found if isinstance(found, int) else None
 
-
-def _at(value: Any, path: str) -> Any:
-    for step in path.split("."):
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value
+    def wants_summary(self, body: Any) -> bool:
+        """Whether a body asks for a summary of the thinking."""
+        return bool(self.summary and value_at(body, *self.summary.split(".")))

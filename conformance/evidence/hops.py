@@ -7,14 +7,14 @@ summary. Ids and types on the far side are judged by the suites of its dialect, 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Exchange
-from conformance.dialects import get
+from conformance.dialects import SUPPORTED, get
 from conformance.dialects.base import Reading
 from conformance.evidence.answer import WHOLE_ENDS, Answer, ended, finding_at_end, read_answer
 from conformance.evidence.expectations import Expected
@@ -39,6 +39,7 @@ from conformance.rules.verdicts import Verdict
 _NAME: Final = "hops"
 _NOBODY: Final = "nothing was asked upstream"
 _BROKEN: Final = "the answer upstream broke off"
+_DEFAULT: Final = next(iter(SUPPORTED))
 _THINKING: Final = frozenset({HOP_THINKING.id, HOP_SUMMARY.id, HOP_OPAQUE.id})
 
 
@@ -107,7 +108,7 @@ def _leave_open(ledger: Ledger, verdict: Verdict, why: str) -> None:
 
 def _read(exchange: Exchange, profile: str) -> Answer:
     """What was said upstream, read as the profile of its recording has it."""
-    dialect = get(exchange.dialect or "openai.chat")
+    dialect = get(exchange.dialect or _DEFAULT)
     try:
         way = reading(find(profile, dialect.name)) if profile else Reading()
     except UsageError:  # the gateway asked in another API than the one that was recorded
@@ -118,8 +119,8 @@ def _read(exchange: Exchange, profile: str) -> Answer:
 def _calls_due(expected: Expected, behind: Sequence[Exchange]) -> int | None:
     """How often the gateway must ask; a summary that it asks for upstream costs no further call."""
     asked = behind[0].request.json if behind and behind[0].request else None
-    wanted = asked.get("reasoning") if isinstance(asked, Mapping) else None
-    if expected.calls is not None and isinstance(wanted, Mapping) and wanted.get("summary"):
+    form = get(behind[0].dialect or _DEFAULT).request if behind else None
+    if expected.calls is not None and form is not None and form.wants_summary(asked):
         return 1
     return expected.calls
 

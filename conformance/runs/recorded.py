@@ -16,7 +16,8 @@ from typing import Any, Final
 from conformance.cassette import Recording, open_recording
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
-from conformance.dialects import ENDPOINTS
+from conformance.dialects import ENDPOINTS, get, required
+from conformance.dialects.requests import Question
 from conformance.evidence.answer import Answer, ended, read_answer
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import reading
@@ -32,9 +33,7 @@ from conformance.scenarios import Scenario, Step
 from conformance.targets.gateway import Recorded
 
 _ASK: Final = "Say again what was recorded."
-_OPTS_IN: Final = "openai.chat"
 _BROKEN: Final = frozenset({"refused", "failed", "cut"})
-_SCHEMA: Final = {"type": "object", "properties": {}}
 _NO_WORD: Final = re.compile(r"[^a-z0-9]+")
 _LONGEST: Final = 48
 _LIMIT: Final = 4096  # tokens
@@ -109,57 +108,26 @@ def _step(recording: Recording, exchange: Exchange, choices: Choices) -> Step:
 
 def _opt_in(exchange: Exchange, answer: Answer) -> dict[str, str]:
     """The wish to see thinking, as the client had it; else where there is some to be seen."""
-    if exchange.request is not None and exchange.dialect == _OPTS_IN:
+    form = get(exchange.dialect or "").request
+    if exchange.request is not None and form is not None and form.opts_in_by_header:
         sent = {name.lower(): value for name, value in exchange.request.headers}
         return {OPT_IN: sent[OPT_IN]} if OPT_IN in sent else {}
     return {OPT_IN: "true"} if answer.thought else {}
 
 
 def _body(api: str, exchange: Exchange, answer: Answer) -> Mapping[str, Any]:
-    asked = exchange.request.json if exchange.request else None
-    if api == exchange.dialect and isinstance(asked, dict) and asked:
-        return asked
+    sent = exchange.request.json if exchange.request else None
+    if api == exchange.dialect and isinstance(sent, dict) and sent:
+        return sent
     streams = Recorded(exchange).streams
-    return {"stream": streams, **_FORMS[api](answer, streams=streams)}
-
-
-def _chat(answer: Answer, *, streams: bool) -> dict[str, Any]:
-    tools = [
-        {"type": "function", "function": {"name": name, "parameters": _SCHEMA}}
-        for name in _tools(answer)
-    ]
-    usage = {"stream_options": {"include_usage": True}} if streams else {}
-    effort = {"reasoning_effort": "low"} if answer.thought else {}
-    limit = {"max_tokens": _LIMIT}
-    return {"messages": _ASKED, **limit, **usage, **effort, **({"tools": tools} if tools else {})}
-
-
-def _responses(answer: Answer, *, streams: bool) -> dict[str, Any]:
-    del streams
-    tools = [{"type": "function", "name": n, "parameters": _SCHEMA} for n in _tools(answer)]
-    summary = {"summary": "auto"} if answer.summary else {}
-    reasoning = {"reasoning": {"effort": "low", **summary}} if answer.thought else {}
-    limit = {"max_output_tokens": _LIMIT}
-    return {"input": _ASKED, **limit, **reasoning, **({"tools": tools} if tools else {})}
-
-
-def _messages(answer: Answer, *, streams: bool) -> dict[str, Any]:
-    del streams
-    tools = [{"name": name, "input_schema": _SCHEMA} for name in _tools(answer)]
-    enabled = {"type": "enabled", "budget_tokens": 1024}
-    thinking = {"thinking": enabled} if answer.thought else {}
-    limit = {"max_tokens": _LIMIT}
-    return {"messages": _ASKED, **limit, **thinking, **({"tools": tools} if tools else {})}
-
-
-def _tools(answer: Answer) -> list[str]:
-    named = (each.get("name") for each in answer.tools)
-    return list(dict.fromkeys(name for name in named if isinstance(name, str) and name))
-
-
-_ASKED: Final = [{"role": "user", "content": _ASK}]
-_FORMS: Final[Mapping[str, Any]] = {
-    "openai.chat": _chat,
-    "openai.responses": _responses,
-    "anthropic.messages": _messages,
-}
+    names = (each.get("name") for each in answer.tools)
+    question = Question(
+        text=_ASK,
+        limit=_LIMIT,
+        streams=streams,
+        thinks=answer.thought,
+        summarises=bool(answer.summary),
+        tools=tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name)),
+    )
+    form = required(get(api).request, api, "request bodies")
+    return {"stream": streams, **form.ask(question)}

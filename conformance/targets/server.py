@@ -22,7 +22,7 @@ import httpx
 from conformance.cassette import Clock
 from conformance.core.errors import RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
-from conformance.dialects import base_path
+from conformance.dialects import asks_for_stream, base_path
 from conformance.targets.server_faults import Fault, fault_of, told
 from conformance.targets.server_limits import ExchangeLimits
 from conformance.wire.content_coding import ContentDecoder, UndecodableError
@@ -111,7 +111,9 @@ class LiveServer:
             raise NoAnswerError(f"{self.url.host}: {told(err)}", fault_of(err).end) from err
         head = _ms(begun)
         try:
-            return await self._body(response, recorded, begun, head, streams=_streams(asked))
+            return await self._body(
+                response, recorded, begun, head, streams=asks_for_stream(asked.path, asked.json)
+            )
         finally:
             await response.aclose()
 
@@ -130,7 +132,7 @@ class LiveServer:
                 timeout=httpx.Timeout(
                     None,
                     connect=self.limits.connect,
-                    read=self.limits.idle if _streams(asked) else None,
+                    read=self.limits.idle if asks_for_stream(asked.path, asked.json) else None,
                 ),
             )
         except (ValueError, TypeError) as err:
@@ -227,10 +229,6 @@ def _joined(base: httpx.URL, path: str) -> bytes:
     above = base.path.rstrip("/") or base_path(path)
     below = f"{above}/{path.lstrip('/')}".encode()
     return below + (b"?" + base.query if base.query else b"")
-
-
-def _streams(asked: Request) -> bool:
-    return isinstance(asked.json, dict) and asked.json.get("stream") is True
 
 
 def _onward(response: httpx.Response) -> httpx.URL | None:

@@ -23,8 +23,7 @@ from conformance.targets.gateway import (
     UpstreamStandIn,
     serve_upstream,
 )
-from conformance.targets.gateway.said import Answered
-from conformance.targets.gateway.scripts import scripted
+from conformance.targets.gateway.scripts import Answered, scripted
 
 PATH = {dialect: endpoint.path for dialect, endpoint in ENDPOINTS.items()}
 DIALECTS = sorted(PATH)

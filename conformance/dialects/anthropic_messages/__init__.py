@@ -11,9 +11,10 @@ from conformance.dialects.anthropic_messages.reader import (
     MessagesReader,
     recognises,
 )
+from conformance.dialects.anthropic_messages.requests import REQUEST
+from conformance.dialects.anthropic_messages.script import SCRIPT
 from conformance.dialects.base import Dialect
 from conformance.dialects.endpoint import Endpoint, ModelListing
-from conformance.dialects.requests import PLAIN, RequestForm, RequestStyle
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -28,11 +29,7 @@ DIALECT: Final = Dialect(
         key_header="x-api-key",
     ),
     models=ModelListing("/models"),
-    request=RequestForm(
-        history="messages",
-        instructions="system",
-        limits=("max_tokens",),
-        styles=(RequestStyle({"temperature": 0}), PLAIN),
-    ),
+    request=REQUEST,
+    script=SCRIPT,
     mutation="conformance.dialects.anthropic_messages.mutation",
 )

@@ -8,10 +8,8 @@ from conformance.dialects.base import Dialect
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.openai_chat.columns import delta_columns
 from conformance.dialects.openai_chat.reader import NAME, VOCABULARY, ChatReader, recognises
-from conformance.dialects.requests import PLAIN, RequestForm, RequestStyle
-
-_STEADY: Final = {"temperature": 0, "seed": 0}
-_NEW_LIMIT: Final = {"max_tokens": "max_completion_tokens"}
+from conformance.dialects.openai_chat.requests import REQUEST
+from conformance.dialects.openai_chat.script import SCRIPT
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -21,15 +19,7 @@ DIALECT: Final = Dialect(
     columns=delta_columns,
     endpoint=Endpoint("chat", "/chat/completions"),
     models=ModelListing("/models"),
-    request=RequestForm(
-        history="messages",
-        limits=("max_tokens", "max_completion_tokens"),
-        styles=(
-            RequestStyle(_STEADY),
-            RequestStyle(_STEADY, _NEW_LIMIT),
-            RequestStyle({}, _NEW_LIMIT),
-            PLAIN,
-        ),
-    ),
+    request=REQUEST,
+    script=SCRIPT,
     mutation="conformance.dialects.openai_chat.mutation",
 )

@@ -16,8 +16,7 @@ from typing import Any, Final
 from conformance.cassette import Clock
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.dialects import dialect_at
-from conformance.targets.gateway.said import Answered
-from conformance.targets.gateway.scripts import Scripts, Speaker, models
+from conformance.targets.gateway.scripts import Answered, Scripts, Speaker, models
 from conformance.wire.chunked import ChunkPart
 from conformance.wire.heads import lower_names
 from conformance.wire.requests import HttpRequest, RequestRejected, json_or_none

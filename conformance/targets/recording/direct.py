@@ -16,7 +16,7 @@ from conformance.cassette.redact import REDACTED
 from conformance.cassette.source import whole
 from conformance.core.errors import CassetteError, Place, RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request
-from conformance.dialects import ENDPOINTS, dialect_at
+from conformance.dialects import ENDPOINTS, asks_for_stream, dialect_at
 from conformance.targets.recording.shelf import CassetteFile, RecordingOptions
 from conformance.targets.recording.take import ExchangeOutcome, ExchangeRecorder
 from conformance.targets.server_limits import ExchangeLimits
@@ -179,7 +179,7 @@ class _Run:
         try:
             body = b"" if request.json is None else _encoded(request.json)
             await connection.send_request(request.method, request.path, request.headers, body)
-            idle = limits.idle if _streams(request.json) else None
+            idle = limits.idle if asks_for_stream(request.path, request.json) else None
             head = self.head = await connection.read_head(request.method, idle=idle)
             self._take.record_head(head.response)
             async for parts in connection.read_body(head, idle=idle):
@@ -206,10 +206,6 @@ def _request(origin: Origin, asked: DirectRequest, secrets: Mapping[str, str]) -
     names = {name.lower() for name, _ in own}
     defaults = tuple((name, value) for name, value in fixed if name not in names)
     return Request(asked.method, target, (*defaults, *own, *secrets.items()), asked.body)
-
-
-def _streams(body: Any) -> bool:
-    return isinstance(body, dict) and body.get("stream") is True
 
 
 def _encoded(value: Any) -> bytes:

@@ -21,9 +21,9 @@ from conformance.dialects import HISTORIES, SUPPORTED
 _MOST: Final = 10_000
 _FORMS: Final = tuple(each.request for each in SUPPORTED.values() if each.request)
 _PREVIOUS: Final = tuple(form.previous for form in _FORMS if form.previous)
-_ANSWER_IDS: Final = tuple(re.compile(form.answer_id) for form in _FORMS if form.answer_id)
-_ANSWERS: Final = frozenset({"assistant", "model"})
-_ANSWER_ITEMS: Final = frozenset({"reasoning", "function_call", "message"})
+_ANSWER_IDS: Final = tuple(
+    re.compile(form.answer_id_bytes) for form in _FORMS if form.answer_id_bytes
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Conversations:
         digests = _digests(request.path, history)
         for length in range(len(history) - 1, 0, -1):
             turns = self._asked.get(digests[length], [])
-            if turns and _is_answer(history[length]):
+            if turns and any(form.is_answer(history[length]) for form in _FORMS):
                 return turns[0] if len(turns) == 1 else None
         return None
 
@@ -91,13 +91,6 @@ def _digests(path: str, history: list[Any]) -> list[bytes]:
         running.update(text.encode() + b"\n")
         digests.append(running.digest())
     return digests
-
-
-def _is_answer(item: Any) -> bool:
-    if not isinstance(item, dict):
-        return False
-    role = item.get("role")
-    return role in _ANSWERS if role is not None else item.get("type") in _ANSWER_ITEMS
 
 
 def _forget(memory: OrderedDict[Any, Any]) -> None:

@@ -1,0 +1,88 @@
+"""Requests of Messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from conformance.core.events import Event
+from conformance.dialects.json_edge import elements
+from conformance.dialects.requests import (
+    PLAIN,
+    Continuation,
+    Question,
+    RequestForm,
+    RequestStyle,
+)
+
+_JSON_TEXT: Final = "partial_json"
+_THOUGHTS: Final = ("thinking", "redacted_thinking")
+
+
+def _ask(question: Question) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {}}
+    tools = [{"name": name, "input_schema": schema} for name in question.tools]
+    enabled = {"type": "enabled", "budget_tokens": 1024}
+    return {
+        "messages": [{"role": "user", "content": question.text}],
+        "max_tokens": question.limit,
+        **({"thinking": enabled} if question.thinks else {}),
+        **({"tools": tools} if tools else {}),
+    }
+
+
+def _next_turns(after: Continuation) -> list[Any]:
+    blocks = _answer_blocks(after.events)
+    kept = [b for b in blocks if after.keeps_thinking or b.get("type") not in _THOUGHTS]
+    results = [
+        {"type": "tool_result", "tool_use_id": each.get("id"), "content": after.result}
+        for each in blocks
+        if each.get("type") == "tool_use"
+    ]
+    answer = {"role": "assistant", "content": kept}
+    then = [{"role": "user", "content": results}] if results else after.user_turn
+    return [*elements(after.request.get("messages")), answer, *then]
+
+
+def _answer_blocks(events: Iterable[Event]) -> list[Mapping[str, Any]]:
+    """Content blocks as the API takes them back: deltas joined into what they opened."""
+    blocks: dict[str, tuple[Mapping[str, Any], dict[str, list[str]]]] = {}
+    for event in events:
+        index, block = str(event.data.get("index")), event.data.get("content_block")
+        if event.type in ("content_block_start", "message.block") and isinstance(block, Mapping):
+            blocks[index] = (block, {})
+        elif event.type == "content_block_delta" and index in blocks:
+            _add_pieces(blocks[index][1], event.data.get("delta"))
+    return [_whole_block(block, pieces) for block, pieces in blocks.values()]
+
+
+def _add_pieces(pieces: dict[str, list[str]], delta: Any) -> None:
+    for name in ("text", "thinking", "signature", _JSON_TEXT):
+        piece = delta.get(name) if isinstance(delta, Mapping) else None
+        if isinstance(piece, str):
+            pieces.setdefault(name, []).append(piece)
+
+
+def _whole_block(block: Mapping[str, Any], pieces: Mapping[str, list[str]]) -> dict[str, Any]:
+    joined = {name: "".join(texts) for name, texts in pieces.items()}
+    arguments = joined.pop(_JSON_TEXT, None)
+    grown = {name: f"{block.get(name) or ''}{text}" for name, text in joined.items()}
+    return {**block, **grown, **({"input": _json_or_empty(arguments)} if arguments else {})}
+
+
+def _json_or_empty(arguments: str) -> Any:
+    try:
+        return json.loads(arguments)
+    except (ValueError, RecursionError):
+        return {}  # the rules tell of arguments that are no JSON
+
+
+REQUEST: Final = RequestForm(
+    history="messages",
+    instructions="system",
+    limits=("max_tokens",),
+    ask=_ask,
+    next_turns=_next_turns,
+    styles=(RequestStyle({"temperature": 0}), PLAIN),
+)

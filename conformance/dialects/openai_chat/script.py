@@ -1,0 +1,85 @@
+"""Scripted answers in Chat Completions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from conformance.dialects.json_edge import mapping
+from conformance.dialects.script import (
+    ARGUMENTS,
+    MODEL,
+    TOOL,
+    Script,
+    ScriptedAnswer,
+    ScriptedEvent,
+    pieces_of,
+)
+
+_REASONS: Final = {"tools": "tool_calls", "length": "length"}
+
+
+def error_body(message: str, *, is_refusal: bool) -> dict[str, Any]:
+    kind = "invalid_request_error" if is_refusal else "server_error"
+    return {"error": {"message": message, "type": kind, "param": None, "code": None}}
+
+
+def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
+    yield _chunk(answer, {"role": "assistant", "content": ""})
+    for piece in pieces_of(answer.thinking):
+        yield _chunk(answer, {"reasoning_content": piece})
+    for piece in answer.text_pieces():
+        yield _chunk(answer, {"content": piece})
+    for call in _tool_fragments(answer.number) if answer.calls_tool else ():
+        yield _chunk(answer, {"tool_calls": [call]})
+    if answer.word == "error":
+        yield "", error_body(answer.error, is_refusal=False)
+    if not answer.is_finished:
+        return
+    yield _chunk(answer, {}, finish=_REASONS.get(answer.word, "stop"))
+    if answer.states_usage or mapping(request.get("stream_options")).get("include_usage"):
+        yield "", {**_head(answer, "chat.completion.chunk"), "choices": [], **_usage(answer)}
+    yield "", "[DONE]"
+
+
+def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant"}
+    if answer.thinking:
+        message["reasoning_content"] = answer.thinking
+    message["content"] = None if answer.calls_tool else answer.text
+    if answer.calls_tool:
+        function = {"name": TOOL, "arguments": ARGUMENTS}
+        call = {"id": f"call_{answer.number}", "type": "function", "function": function}
+        message["tool_calls"] = [call]
+    reason = _REASONS.get(answer.word, None if answer.word == "no-finish" else "stop")
+    choice = {"index": 0, "message": message, "finish_reason": reason}
+    return {**_head(answer, "chat.completion"), "choices": [choice], **_usage(answer)}
+
+
+def _tool_fragments(number: int) -> Iterator[dict[str, Any]]:
+    function = {"name": TOOL, "arguments": ""}
+    yield {"index": 0, "id": f"call_{number}", "type": "function", "function": function}
+    for piece in pieces_of(ARGUMENTS):
+        yield {"index": 0, "function": {"arguments": piece}}
+
+
+def _head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:
+    name = f"chatcmpl-scripted-{answer.number}"
+    return {"id": name, "object": kind, "created": 1, "model": MODEL}
+
+
+def _usage(answer: ScriptedAnswer) -> dict[str, Any]:
+    given, said, thinking = answer.tokens
+    details = {"completion_tokens_details": {"reasoning_tokens": thinking}}
+    counts = {"prompt_tokens": given, "completion_tokens": said, "total_tokens": given + said}
+    return {"usage": {**counts, **details}}
+
+
+def _chunk(
+    answer: ScriptedAnswer, delta: Mapping[str, Any], *, finish: str | None = None
+) -> ScriptedEvent:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return "", {**_head(answer, "chat.completion.chunk"), "choices": [choice]}
+
+
+SCRIPT: Final = Script(_stream_events, _whole_body, error_body)

@@ -1,0 +1,91 @@
+"""What a server says that the toolkit plays itself, in words of no dialect."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol
+
+StreamFraming = Literal["sse", "lines"]
+CONTENT_TYPES: Final[Mapping[StreamFraming, str]] = {
+    "sse": "text/event-stream",
+    "lines": "application/x-ndjson",
+}
+MODEL: Final = "scripted"
+TOOL: Final = "calculator"
+ARGUMENTS: Final = '{"expression": "2 + 3"}'
+_BROKEN: Final = frozenset({"cut", "error"})
+_PIECE: Final = 7  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedAnswer:
+    """One answer. `word` is one of `scenarios.UPSTREAM` that is no refusal.
+
+    `number` is in every id, so that two answers cannot be taken for each other. `thinking` is
+    empty where the server shows none; it is counted in any case. `summary` is said only where a
+    request asks for one. `tokens` are those of the prompt, of all that was said, and of thinking
+    among them; `states_usage` says that they are stated even where nobody asked for it.
+    """
+
+    word: str
+    number: int
+    thinking: str
+    text: str
+    summary: str = ""
+    error: str = ""
+    tokens: tuple[int, int, int] = (11, 21, 9)
+    states_usage: bool = False
+
+    @property
+    def calls_tool(self) -> bool:
+        """Whether the answer calls `TOOL` with `ARGUMENTS`, and has no text."""
+        return self.word == "tools"
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether a stream of it breaks off after a few pieces of text."""
+        return self.word in _BROKEN
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the answer says that it is over."""
+        return not self.is_broken and self.word != "no-finish"
+
+    def text_pieces(self) -> list[str]:
+        """The pieces of text that come in a stream."""
+        pieces = [] if self.calls_tool else pieces_of(self.text)
+        return pieces[:2] if self.is_broken else pieces
+
+
+def pieces_of(text: str) -> list[str]:
+    """The text in pieces, as a stream has it."""
+    return [text[at : at + _PIECE] for at in range(0, len(text), _PIECE)]
+
+
+ScriptedEvent = tuple[str, Mapping[str, Any] | str]
+"""Name and payload of one event of a stream; the name is empty where events have none."""
+
+
+class ErrorBody(Protocol):
+    def __call__(self, message: str, *, is_refusal: bool) -> Mapping[str, Any]:
+        """The body of an error; a refusal is the client's fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """How a dialect writes an answer to a request, as a stream and as a body, and an error."""
+
+    stream: Callable[[ScriptedAnswer, Mapping[str, Any]], Iterator[ScriptedEvent]]
+    body: Callable[[ScriptedAnswer, Mapping[str, Any]], Mapping[str, Any]]
+    error: ErrorBody
+
+
+def encode_event(event: ScriptedEvent, framing: StreamFraming) -> bytes:
+    """The bytes of one event."""
+    name, payload = event
+    data = payload if isinstance(payload, str) else json.dumps(payload, ensure_ascii=False)
+    if framing == "lines":
+        return f"{data}\n".encode()
+    return (f"event: {name}\n" if name else "").encode() + f"data: {data}\n\n".encode()
