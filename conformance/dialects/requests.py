@@ -89,6 +89,8 @@ class RequestForm:
     carries on: `answer_id` gives it of an answer's events, `answer_id_bytes` finds it in the first
     bytes of an answer's body. `summary` is the dotted path of the wish for a summary of thinking.
     `opts_in_by_header`: some servers show thinking only to who sends `x-include-thinking`.
+    `switches` are dotted paths that ask for thinking where they hold anything but an off;
+    `refusals` are those among them where an off refuses it, whatever else is asked.
     """
 
     history: str
@@ -104,6 +106,8 @@ class RequestForm:
     answer_id_bytes: bytes = b""
     summary: str = ""
     opts_in_by_header: bool = False
+    switches: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
 
     def limit(self, body: Any) -> int | None:
         """The limit of output tokens that a body states."""

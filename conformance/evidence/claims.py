@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.core.events import Request
+from conformance.dialects import SUPPORTED
 
 _WORDS: Final = frozenset({"think", "thinks", "thinking", "thought", "thoughts", "reasoning"})
 _NEGATIONS: Final = frozenset(
@@ -18,22 +19,10 @@ _NEGATIONS: Final = frozenset(
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _OFF: Final = (None, False, 0, "", "none", "minimal", "off", "disabled")
 _TRUE: Final = frozenset({"1", "true", "yes"})
+_FORMS: Final = tuple(each.request for each in SUPPORTED.values() if each.request)
 # Where requests ask, by path; the value at each is then no `_OFF`.
-_ASKING: Final = (
-    "reasoning.effort",
-    "reasoning.summary",
-    "reasoning.max_tokens",
-    "reasoning.enabled",
-    "reasoning_effort",
-    "thinking.type",
-    "think",
-    "enable_thinking",
-    "include_thinking",
-    "include_reasoning",
-    "chat_template_kwargs.enable_thinking",
-    "chat_template_kwargs.thinking",
-)
-_REFUSING: Final = ("reasoning.effort", "reasoning_effort", "thinking.type")
+_ASKING: Final = tuple(path for form in _FORMS for path in form.switches)
+_REFUSING: Final = tuple(path for form in _FORMS for path in form.refusals)
 
 
 def named(name: str) -> str:

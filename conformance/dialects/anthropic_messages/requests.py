@@ -85,4 +85,6 @@ REQUEST: Final = RequestForm(
     ask=_ask,
     next_turns=_next_turns,
     styles=(RequestStyle({"temperature": 0}), PLAIN),
+    switches=("thinking.type",),
+    refusals=("thinking.type",),
 )

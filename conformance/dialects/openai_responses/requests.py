@@ -81,4 +81,6 @@ REQUEST: Final = RequestForm(
     answer_id=_answer_id,
     answer_id_bytes=rb'"id"\s*:\s*"(resp_[A-Za-z0-9_-]{1,200})"',
     summary="reasoning.summary",
+    switches=("reasoning.effort", "reasoning.summary"),
+    refusals=("reasoning.effort",),
 )
