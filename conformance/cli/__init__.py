@@ -16,11 +16,11 @@ from typer.main import get_command
 from conformance import __version__
 from conformance.cli.failures import describe, exit_code
 from conformance.cli.terminal import put, survive_any_text, warn
-from conformance.cli.verbs import Verbs
+from conformance.cli.verbs import VerbGroup
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(cls=Verbs, rich_markup_mode=None, add_completion=False)
+app = typer.Typer(cls=VerbGroup, rich_markup_mode=None, add_completion=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _version(asked: bool) -> None:
+def _print_version(asked: bool) -> None:
     if asked:
         put(f"conformance {__version__}")
         raise typer.Exit
@@ -44,7 +44,10 @@ def _version(asked: bool) -> None:
 def conformance(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     """Judge LLM reasoning streams: say which event broke which rule."""

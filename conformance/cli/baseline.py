@@ -16,7 +16,7 @@ from conformance.cli.options import (
     RuleOption,
     SuiteOption,
 )
-from conformance.cli.terminal import progress, put, warn
+from conformance.cli.terminal import progress_line, put, warn
 from conformance.core.errors import Place, UsageError
 from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
@@ -25,7 +25,7 @@ from conformance.report.printable import visible
 from conformance.rules.verdicts import Verdict
 
 
-def command(  # noqa: PLR0917  # typer makes options of parameters
+def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
     paths: Annotated[list[Path], typer.Argument(help="Recordings, or folders of cassettes.")],
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write it.")
@@ -50,7 +50,7 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
     before = _before(output, target, update=update)
     heading = heading_of(output.read_text(encoding="utf-8")) if update else ""
     suites, rules = suite or (), rule or ()
-    with progress("checking ..."):
+    with progress_line("checking ..."):
         report = check_paths(
             paths, dialect=dialect, profile=profile, suites=suites, rules=rules, as_of=rules_as_of
         )

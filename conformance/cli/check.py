@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from conformance.baseline import apply, load
 from conformance.cli.failures import CONFORMS, NOTHING
+from conformance.cli.judged_report import check_outputs, load_baseline, put_report
 from conformance.cli.options import (
     AsOfOption,
     DialectOption,
@@ -18,24 +17,20 @@ from conformance.cli.options import (
     FormatOption,
     OutputsOption,
     ProfileOption,
-    RechunkOption,
     RuleOption,
     StrictOption,
     SuiteOption,
+    VerboseOption,
 )
-from conformance.cli.terminal import has_colour, progress, put, warn
+from conformance.cli.terminal import progress_line, warn, warn_errors
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import Choices, check_paths
 from conformance.recordings.rechunk import rechunk_paths
-from conformance.report import text
-from conformance.report.files import output, write
-from conformance.report.formats import render, renderer
 from conformance.report.printable import visible
-from conformance.report.redacted import redacted
 
 
-def command(  # noqa: PLR0917  # typer makes options of parameters
+def check_command(  # noqa: PLR0917  # typer makes options of parameters
     paths: Annotated[list[Path], typer.Argument(help="Recordings, or folders of cassettes.")],
     dialect: DialectOption = None,
     profile: ProfileOption = None,
@@ -43,22 +38,21 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
     rule: RuleOption = None,
     rules_as_of: AsOfOption = None,
     expected_failures: ExpectedOption = None,
-    rechunk: RechunkOption = 0,
+    rechunk: Annotated[
+        int,
+        typer.Option(min=0, help="Also judge under this many random chunkings; must not matter."),
+    ] = 0,
     strict: StrictOption = False,
     require_exercised: ExercisedOption = False,
     outputs: OutputsOption = None,
     format_: FormatOption = "text",
-    verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="All findings in full, a verdict per rule.")
-    ] = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Judge recorded streams by the rules, offline."""
-    renderer(format_)
-    for asked in outputs or ():
-        output(asked)  # a mistake here is told before the work, not after
-    baseline = load(expected_failures) if expected_failures else None
+    check_outputs(format_, outputs or ())
+    baseline = load_baseline(expected_failures)
     suites, rules = suite or (), rule or ()
-    with progress(f"checking {', '.join(visible(str(path), 60) for path in paths[:3])} ..."):
+    with progress_line(f"checking {', '.join(visible(str(path), 60) for path in paths[:3])} ..."):
         report = check_paths(
             paths,
             dialect=dialect,
@@ -71,23 +65,10 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
         if rechunk:
             rulebook = Rulebook.load(suites, rules, rules_as_of)
             rechunk_paths(paths, rulebook, Choices(dialect, profile), rounds=rechunk)
-    report = redacted(apply(report, baseline) if baseline else report)
-    _tell(report, format_, outputs or (), verbose=verbose)
+    report = put_report(report, baseline, format_, outputs or (), verbose=verbose)
+    warn_errors(report.errors)
     code = report.exit_code(strict=strict, require_exercised=require_exercised)
     raise typer.Exit(_selected(code, report, paths))
-
-
-def _tell(report: Report, format_: str, outputs: Sequence[str], *, verbose: bool) -> None:
-    put(_page(report, format_, verbose=verbose))
-    write(report, *outputs, verbose=verbose, shown=format_)
-    for error in report.errors:
-        warn(f"error: {visible(error)}")
-
-
-def _page(report: Report, name: str, *, verbose: bool) -> str:
-    if name == "text":
-        return text.render(report, verbose=verbose, colour=has_colour(), has_errors=False)
-    return render(report, name, verbose=verbose)
 
 
 def _selected(code: int, report: Report, paths: list[Path]) -> int:

@@ -42,7 +42,7 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Replace OUT if it is
 TARGET_HELP: Final = "Ends in .cassette.jsonl, .cassette.jsonl.gz or .sse; or a folder."
 
 
-def command(  # noqa: PLR0917  # typer makes options of parameters
+def convert_command(  # noqa: PLR0917  # typer makes options of parameters
     source: Annotated[Path, typer.Argument(metavar="IN", help="A recording of any kind.")],
     target: Annotated[Path, typer.Argument(metavar="OUT", help=TARGET_HELP)],
     dialect: DialectOption = None,

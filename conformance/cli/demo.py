@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.cli.explain import page
+from conformance.cli.explain import rule_page
 from conformance.cli.terminal import has_colour, put
 from conformance.core.errors import HarnessError
 from conformance.core.shipped import cassettes
@@ -16,29 +16,29 @@ GOOD: Final = "openai.responses/demo/summary.cassette.jsonl"
 BROKEN: Final = "mutants/demo/summary.cassette.jsonl"
 
 
-def command() -> None:
+def demo_command() -> None:
     """Judge a shipped good stream and a broken one."""
-    good, broken = _judged(GOOD), _judged(BROKEN)
+    good, broken = _judge_shipped(GOOD), _judge_shipped(BROKEN)
     if good.findings or not broken.findings:
         raise HarnessError("the demo recordings are not judged as they should be")
-    _show("A reasoning stream that keeps the rules:", good)
-    _show("The same stream with one fault:", broken)
-    put(f"The rule that it broke (conformance explain {_first(broken).rule}):\n")
-    put(page(_first(broken).rule))
+    _show_report("A reasoning stream that keeps the rules:", good)
+    _show_report("The same stream with one fault:", broken)
+    put(f"The rule that it broke (conformance explain {_first_finding(broken).rule}):\n")
+    put(rule_page(_first_finding(broken).rule))
     put("Next: conformance check YOUR.cassette.jsonl, or a folder, or a raw .sse file.")
 
 
-def _judged(name: str) -> Report:
+def _judge_shipped(name: str) -> Report:
     path = cassettes() / name
     if not path.is_file():
         raise HarnessError(f"the demo recording {name} was not shipped")
     return check_paths([path], dialect=None, profile=None, suites=())
 
 
-def _show(title: str, report: Report) -> None:
+def _show_report(title: str, report: Report) -> None:
     put(f"{title}\n")
     put(render(report, "text", colour=has_colour()))
 
 
-def _first(report: Report) -> Finding:
+def _first_finding(report: Report) -> Finding:
     return min(report.findings, key=lambda finding: finding.event)

@@ -9,7 +9,7 @@ import typer
 
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, USAGE
 from conformance.cli.options import DialectOption, OutputsOption, ProfileOption, SuiteOption
-from conformance.cli.terminal import has_colour, progress, put, warn
+from conformance.cli.terminal import has_colour, progress_line, put, warn
 from conformance.diff import Difference, compare
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import Choices
@@ -18,7 +18,7 @@ from conformance.report.files import split, write_whole
 from conformance.report.printable import visible
 
 
-def command(  # noqa: PLR0917  # typer makes options of parameters
+def diff_command(  # noqa: PLR0917  # typer makes options of parameters
     old: Annotated[Path, typer.Argument(help="A recording, or a folder of cassettes.")],
     new: Annotated[Path, typer.Argument(help="What came later: of the same kind.")],
     text: Annotated[
@@ -37,7 +37,7 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
     shown = renderer(format_)
     asked = [split(each) for each in outputs or ()]
     writing = [(file, renderer(name)) for name, file in asked]
-    with progress("comparing ..."):
+    with progress_line("comparing ..."):
         found = compare(
             old,
             new,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from conformance.cli.options import SuiteOption
-from conformance.cli.rule_names import full_id
 from conformance.cli.terminal import has_colour, put
 from conformance.core.errors import UsageError
 from conformance.judging.run_rules import ADDED_RULES
@@ -21,9 +20,12 @@ from conformance.report.explain import Excerpts, explain
 from conformance.report.files import write_whole
 from conformance.report.silences import silences
 from conformance.rules.model import Rule
+from conformance.rules.node import nearest
+
+_SHOWN: Final = 5  # ids of rules that fit
 
 
-def command(
+def explain_command(
     rule: Annotated[
         str | None, typer.Argument(help="Rule id; any unambiguous part of it will do.")
     ] = None,
@@ -38,14 +40,14 @@ def command(
     elif rule is None:
         raise UsageError("name a rule, or give a folder for all of them with --pages")
     else:
-        put(page(rule, suite or ()))
+        put(rule_page(rule, suite or ()))
 
 
-def page(typed: str, extra: Sequence[str] = ()) -> str:
+def rule_page(typed: str, extra: Sequence[str] = ()) -> str:
     """Write about the rule that was meant; UsageError if there is none such."""
     rules = {rule.id: rule for suite in load_suites(extra) for rule in suite.rules}
     rules |= ADDED_RULES
-    rule = rules[full_id(typed, rules)]
+    rule = rules[find_rule_id(typed, rules)]
     profiles = shipped_profiles()
     silent = silences(rule, profiles)
     knobs = knobs_of(rule, profiles)
@@ -79,10 +81,10 @@ def knobs_of(rule: Rule, profiles: Sequence[Profile]) -> Mapping[str, str]:
         if rule.dialect in (None, profile.dialect):
             for name, knob in profile.declared.items():
                 words.setdefault(name, {}).setdefault(knob.says, profile.dialect)
-    return {name: _joined(said) for name, said in words.items()}
+    return {name: _join_words(said) for name, said in words.items()}
 
 
-def _joined(said: Mapping[str, str]) -> str:
+def _join_words(said: Mapping[str, str]) -> str:
     """What one knob is, from its words to the first dialect that says it so."""
     if len(said) == 1:
         return next(iter(said))
@@ -92,3 +94,31 @@ def _joined(said: Mapping[str, str]) -> str:
 def excerpts_of(rule: Rule) -> Excerpts | None:
     shown = example(rule.id)
     return Excerpts(shown.passing, shown.failing, shown.finding) if shown else None
+
+
+def find_rule_id(typed: str, known: Collection[str]) -> str:
+    """Find the rule id meant; UsageError if none or several fit."""
+    if typed in known:
+        return typed
+    for fits in (_ends_with, _contains):
+        found = sorted(rule for rule in known if fits(rule, typed))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+            raise UsageError(f"{typed!r} fits {', '.join(found[:_SHOWN])}{more}; which one?")
+    raise UsageError(f"there is no rule {typed!r}", hint=_suggest_id(typed, known))
+
+
+def _ends_with(rule: str, typed: str) -> bool:
+    return rule.endswith(f"/{typed}")
+
+
+def _contains(rule: str, typed: str) -> bool:
+    return bool(typed) and typed in rule
+
+
+def _suggest_id(typed: str, known: Collection[str]) -> str:
+    # The last part is what people remember; a whole id is too far from it to be near.
+    last = {rule.rpartition("/")[2]: rule for rule in known}
+    return nearest(typed, known) or nearest(typed.rpartition("/")[2], last)

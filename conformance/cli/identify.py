@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from conformance.cassette.recording import open_recording
-from conformance.cli.options import DialectOption
+from conformance.cli.options import DialectOption, TextOrJsonOption, require_format
 from conformance.cli.terminal import put, warn
 from conformance.core.errors import Place, UsageError
 from conformance.identify import draft
@@ -19,7 +19,7 @@ from conformance.recordings.identification import Identification, identify_excha
 from conformance.report.identity import document, text
 
 
-def command(
+def identify_command(
     file: Annotated[Path, typer.Argument(help="A recording of any kind that check reads.")],
     dialect: DialectOption = None,
     write_profile: Annotated[
@@ -28,11 +28,10 @@ def command(
             metavar="FILE", help="Draft a profile from the first exchange into this file."
         ),
     ] = None,
-    format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    format_: TextOrJsonOption = "text",
 ) -> None:
     """Tell who sent a recorded stream, and how it speaks its dialect."""
-    if format_ not in ("text", "json"):
-        raise UsageError(f"format must be text or json, got {format_!r}")
+    require_format(format_, "text", "json")
     if write_profile is not None:
         _check_target(write_profile)
     found = _identified(file, dialect)

@@ -13,7 +13,7 @@ from conformance.cli.terminal import put
 from conformance.core.errors import Place, UsageError
 
 
-def command(
+def inspect_command(
     file: Annotated[Path, typer.Argument(help="A recording of any kind that check reads.")],
     exchange: Annotated[
         int | None, typer.Option(help="Only the exchange of this number; default: all.")

@@ -10,7 +10,7 @@ import typer
 
 from conformance.baseline import lint_baselines
 from conformance.cli.failures import CONFORMS, FINDINGS, USAGE
-from conformance.cli.terminal import progress, put
+from conformance.cli.terminal import progress_line, put
 from conformance.core.shipped import specs
 from conformance.linting.specs import lint_paths
 from conformance.recordings.hygiene import lint_recordings, sorted_out, suites_in
@@ -20,14 +20,14 @@ from conformance.scenarios.linting import lint_scenarios
 from conformance.systems import lint_systems
 
 
-def command(
+def lint_command(
     paths: Annotated[
         list[Path] | None, typer.Argument(help="Files or folders; default: the shipped ones.")
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings exit 1.")] = False,
 ) -> None:
     """Check rules, profiles and recordings for mistakes."""
-    with progress("linting ..."):
+    with progress_line("linting ..."):
         written, recorded = sorted_out(paths or [specs()])
         problems = list(lint_paths(written)) if written else []
         problems += [*lint_baselines(written), *lint_scenarios(written), *lint_systems(written)]

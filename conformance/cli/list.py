@@ -1,25 +1,31 @@
-"""`conformance list`: what there is to choose from."""
+"""`conformance list`: what there is to choose from, and what systems require."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
-from conformance.cli import requirements
-from conformance.cli.options import SuiteOption
-from conformance.cli.table import Row, cell, table
+from conformance.cli.options import SuiteOption, TextOrJsonOption, require_format
 from conformance.cli.terminal import put
+from conformance.core.columns import align_columns
 from conformance.core.errors import UsageError
 from conformance.dialects import NAMES, SUPPORTED
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
 from conformance.profiles.profile import available, load_profile
-from conformance.systems import find_system, names
+from conformance.report.printable import visible
+from conformance.report.wording import count
+from conformance.systems import System, find_system, names, read_streams, verdict_of
+
+_REQUIREMENT_COLUMNS: Final = ("verdict", "id", "side", "says")
+
+Row = Mapping[str, Any]
 
 
 class Kind(StrEnum):
@@ -32,49 +38,43 @@ class Kind(StrEnum):
     SYSTEMS = "systems"
 
 
-SystemOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="List what a system's documents require; a name or a YAML file."
-    ),
-]
-ReportOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        metavar="FILE",
-        help="With --system: verdicts of this JSON report; repeatable. Lists only: exits 0.",
-    ),
-]
-
-
-def command(
+def list_command(
     kind: Annotated[Kind | None, typer.Argument(help="What to list; default: everything.")] = None,
     suite: SuiteOption = None,
-    system: SystemOption = None,
-    report: ReportOption = None,
-    format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    system: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="List what a system's documents require; a name or a YAML file."
+        ),
+    ] = None,
+    report: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --system: verdicts of this JSON report; repeatable. Lists only: exits 0.",
+        ),
+    ] = None,
+    format_: TextOrJsonOption = "text",
 ) -> None:
     """List rules, suites, profiles, dialects and systems."""
-    if format_ not in ("text", "json"):
-        raise UsageError(f"format must be text or json, got {format_!r}")
+    require_format(format_, "text", "json")
     if system is None and report:
         raise UsageError("--report goes with --system NAME")
     if system is not None:
         if kind or suite:
             raise UsageError("--system goes with --report and --format only")
-        rows = list(requirements.rows(find_system(system), report or ()))
+        rows = list(_requirement_rows(find_system(system), report or ()))
         as_data = json.dumps({"requirements": rows}, indent=2)
-        put(as_data if format_ == "json" else requirements.text(rows))
+        put(as_data if format_ == "json" else _render_requirements(rows))
         return
-    extra = suite or ()
-    asked = [kind] if kind else list(Kind)
-    found = {str(each): list(_ROWS[each](extra)) for each in asked}
-    put(json.dumps(found, indent=2) if format_ == "json" else _text(found))
+    kinds = [kind] if kind else list(Kind)
+    found = {str(each): list(_ROWS[each](tuple(suite or ()))) for each in kinds}
+    put(json.dumps(found, indent=2) if format_ == "json" else _render_kinds(found))
 
 
-def _rules(extra: Iterable[str]) -> Iterable[Row]:
-    rules = [rule for suite in load_suites(tuple(extra)) for rule in suite.rules]
-    for rule in rules if extra else (*rules, *ADDED_RULES.values()):
+def _rule_rows(suites: Sequence[str]) -> Iterator[Row]:
+    rules = [rule for suite in load_suites(suites) for rule in suite.rules]
+    for rule in rules if suites else (*rules, *ADDED_RULES.values()):
         yield {
             "id": rule.id,
             "level": str(rule.level),
@@ -84,8 +84,8 @@ def _rules(extra: Iterable[str]) -> Iterable[Row]:
         }
 
 
-def _suites(extra: Iterable[str]) -> Iterable[Row]:
-    for suite in load_suites(tuple(extra)):
+def _suite_rows(suites: Sequence[str]) -> Iterator[Row]:
+    for suite in load_suites(suites):
         yield {
             "id": suite.id,
             "rules": len(suite.rules),
@@ -94,36 +94,76 @@ def _suites(extra: Iterable[str]) -> Iterable[Row]:
         }
 
 
-def _profiles(_extra: Iterable[str]) -> Iterable[Row]:
+def _profile_rows(_suites: Sequence[str]) -> Iterator[Row]:
     for name, dialect, path in available(()):
         profile = load_profile(path)
         yield {"name": name, "dialect": dialect, "side": profile.side, "title": profile.title}
 
 
-def _dialects(_extra: Iterable[str]) -> Iterable[Row]:
+def _dialect_rows(_suites: Sequence[str]) -> Iterator[Row]:
     for name in NAMES:
         yield {"name": name, "supported": name in SUPPORTED}
 
 
-def _systems(_extra: Iterable[str]) -> Iterable[Row]:
+def _system_rows(_suites: Sequence[str]) -> Iterator[Row]:
     for name in names():
         system = find_system(name)
         yield {"name": name, "requirements": len(system.requirements), "title": system.title}
 
 
-_ROWS: Final[Mapping[Kind, Callable[[Iterable[str]], Iterable[Row]]]] = {
-    Kind.RULES: _rules,
-    Kind.SUITES: _suites,
-    Kind.PROFILES: _profiles,
-    Kind.DIALECTS: _dialects,
-    Kind.SYSTEMS: _systems,
+_ROWS: Final[Mapping[Kind, Callable[[Sequence[str]], Iterable[Row]]]] = {
+    Kind.RULES: _rule_rows,
+    Kind.SUITES: _suite_rows,
+    Kind.PROFILES: _profile_rows,
+    Kind.DIALECTS: _dialect_rows,
+    Kind.SYSTEMS: _system_rows,
 }
 
 
-def _text(found: Mapping[str, list[Row]]) -> str:
+def _requirement_rows(system: System, reports: Iterable[Path]) -> Iterator[Row]:
+    """A row for each requirement, with its verdict over all reports, None where they have none."""
+    streams = [stream for path in reports for stream in read_streams(path)]
+    for each in system.requirements:
+        verdict = verdict_of(each, streams)
+        yield {
+            "id": each.id,
+            "says": each.says,
+            "side": each.side,
+            "source": f"{system.documents[each.source.document]}: {each.source.at}",
+            "rules": list(each.rules),
+            "reason": each.reason or None,
+            "verdict": str(verdict) if verdict else None,
+        }
+
+
+def _render_kinds(found: Mapping[str, list[Row]]) -> str:
     lines: list[str] = []
     for kind, rows in found.items():
         lines += [""] if lines else []
         lines += [f"{kind} ({len(rows)})"] if len(found) > 1 else []
-        lines += table([[cell(value) for value in row.values()] for row in rows])
+        lines += align_columns([[_cell_text(value) for value in row.values()] for row in rows])
     return "\n".join(lines) or "nothing"
+
+
+def _render_requirements(rows: Sequence[Row]) -> str:
+    """The rows as lines, and how many there are of each verdict."""
+    cells = [
+        [*(_cell_text(row[key]) for key in _REQUIREMENT_COLUMNS), _judged_by(row)] for row in rows
+    ]
+    judged = [row for row in rows if row["rules"]]
+    verdicts = Counter(row["verdict"] or "without a verdict" for row in judged)
+    counts = [f"{number} {verdict}" for verdict, number in sorted(verdicts.items())]
+    counts.append(f"{len(rows) - len(judged)} not judged")
+    summary = f"{count(len(rows), 'requirement')}: {', '.join(counts)}"
+    return "\n".join([*align_columns(cells), summary])
+
+
+def _judged_by(row: Row) -> str:
+    rules: list[str] = row["rules"]
+    return visible(", ".join(rules)) or f"not judged: {visible(row['reason'])}"
+
+
+def _cell_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "supported" if value else "recognised, not supported yet"
+    return "-" if value is None else visible(str(value))

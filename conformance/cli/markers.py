@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from conformance.cli.options import TextOrJsonOption, require_format
 from conformance.cli.terminal import put
-from conformance.core.errors import UsageError
 from conformance.profiles.tokenizer_markers import Found, Pair, Token, find
 from conformance.report.printable import visible
 
@@ -20,18 +20,17 @@ _SPECIAL: Final = (
 )
 
 
-def command(
+def markers_command(
     tokenizer: Annotated[
         Path,
         typer.Argument(
             metavar="TOKENIZER", help="tokenizer.json, tokenizer_config.json, or a model's folder."
         ),
     ],
-    format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    format_: TextOrJsonOption = "text",
 ) -> None:
     """Tell which tokens a model puts around its thinking."""
-    if format_ not in ("text", "json"):
-        raise UsageError(f"format must be text or json, got {format_!r}")
+    require_format(format_, "text", "json")
     found = find(tokenizer)
     put("\n".join(_lines(found)) if format_ == "text" else json.dumps(_document(found), indent=2))
 

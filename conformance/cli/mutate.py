@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING
-from conformance.cli.options import DialectOption, ProfileOption
-from conformance.cli.terminal import progress, put
+from conformance.cli.options import DialectOption, ProfileOption, require_format
+from conformance.cli.terminal import progress_line, put
 from conformance.core.errors import UsageError
 from conformance.editing.operator import Operator
 from conformance.judging.rulebook import Rulebook
@@ -27,7 +27,7 @@ from conformance.mutate import (
 from conformance.report.printable import visible
 
 
-def command(  # noqa: PLR0917  # typer makes options of parameters
+def mutate_command(  # noqa: PLR0917  # typer makes options of parameters
     file: Annotated[
         Path | None, typer.Argument(help="A recording of any kind that check reads.")
     ] = None,
@@ -59,9 +59,8 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
 
 
 def _matrix(format_: str) -> None:
-    if format_ not in ("text", "markdown", "json"):
-        raise UsageError(f"format must be text, markdown or json, got {format_!r}")
-    with progress("judging mutants of the shipped recordings ..."):
+    require_format(format_, "text", "markdown", "json")
+    with progress_line("judging mutants of the shipped recordings ..."):
         found = judge_matrix(shipped_bases(), shipped_mutants())
     put(format_matrix(found, format_))
     raise typer.Exit(CONFORMS if found.is_sound else FINDINGS)

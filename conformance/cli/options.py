@@ -7,12 +7,20 @@ from typing import Annotated
 
 import typer
 
+from conformance.core.errors import UsageError
+
 SuiteOption = Annotated[
     list[str] | None,
     typer.Option(help="Suite id, group, file or folder; repeatable; default: all shipped."),
 ]
 DialectOption = Annotated[
     str | None, typer.Option(help="Wire grammar; default: the recording's own, or recognised.")
+]
+ProfileOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Profile, by name or YAML file; default: recorded, else identified, else strict."
+    ),
 ]
 RuleOption = Annotated[
     list[str] | None, typer.Option(help="Only rules whose id fits this glob; repeatable.")
@@ -29,10 +37,6 @@ ExpectedOption = Annotated[
         "--expected-failures", metavar="FILE", help="Baseline of violations that are known."
     ),
 ]
-RechunkOption = Annotated[
-    int,
-    typer.Option(min=0, help="Also judge under this many random chunkings; must not matter."),
-]
 StrictOption = Annotated[bool, typer.Option("--strict", help="A violated SHOULD exits 1 too.")]
 ExercisedOption = Annotated[
     bool, typer.Option("--require-exercised", help="A rule that nothing exercised exits 1 too.")
@@ -45,13 +49,41 @@ FormatOption = Annotated[
         help="What goes to stdout: text, json, junit, sarif, github, markdown, html or badge.",
     ),
 ]
+TextOrJsonOption = Annotated[str, typer.Option("--format", help="text or json.")]
 OutputsOption = Annotated[
     list[str] | None,
     typer.Option("-o", "--output", metavar="FORMAT=FILE", help="Also write this; repeatable."),
 ]
-ProfileOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Profile, by name or YAML file; default: recorded, else identified, else strict."
-    ),
+VerboseOption = Annotated[
+    bool, typer.Option("-v", "--verbose", help="All findings in full, a verdict per rule.")
 ]
+PortFileOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the port there once it listens.")
+]
+TargetOption = Annotated[
+    str, typer.Option(metavar="NAME-VERSION", help="Name of the target, for baselines.")
+]
+TokensOption = Annotated[
+    int, typer.Option("--max-tokens", min=16, help="Limit of each answer, where a step has none.")
+]
+TimeoutOption = Annotated[float, typer.Option(min=0.1, help="Seconds for a whole exchange.")]
+BytesOption = Annotated[int, typer.Option("--max-bytes", min=1, help="Bytes of one answer.")]
+HeaderOption = Annotated[
+    list[str] | None,
+    typer.Option("-H", "--header", metavar="'NAME: VALUE'", help="Send this too; repeatable."),
+]
+KeyOption = Annotated[
+    str | None,
+    typer.Option("--api-key-env", metavar="NAME", help="Environment variable with the key."),
+]
+KeyHeaderOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Header for the key; default: as the API has it."),
+]
+
+
+def require_format(given: str, *known: str) -> None:
+    """Raises UsageError for a format that a verb does not write."""
+    if given not in known:
+        *others, last = known
+        raise UsageError(f"format must be {', '.join(others)} or {last}, got {given!r}")

@@ -18,7 +18,7 @@ from conformance.report.printable import visible
 from conformance.report.wording import count
 
 
-def command(
+def redact_command(
     paths: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Cassettes; with --scan any files.")
     ],

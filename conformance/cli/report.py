@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from conformance.cli.options import DialectOption, ProfileOption, SuiteOption
-from conformance.cli.terminal import progress, put
+from conformance.cli.terminal import progress_line, put
 from conformance.core.errors import UsageError
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import Choices
@@ -18,7 +18,7 @@ from conformance.report.selection import select
 from conformance.report.upstream import prepare, save
 
 
-def command(  # noqa: PLR0917  # typer makes options of parameters
+def report_command(  # noqa: PLR0917  # typer makes options of parameters
     finding: Annotated[
         str, typer.Argument(help="Id of a finding or its beginning, or the id of a rule.")
     ],
@@ -42,7 +42,7 @@ def command(  # noqa: PLR0917  # typer makes options of parameters
     if output is None:
         raise UsageError("-o DIR says where to write it")
     rulebook = Rulebook.load(suite or ())
-    with progress("looking for the finding, and reducing it ..."):
+    with progress_line("looking for the finding, and reducing it ..."):
         selected = select(finding, paths, Choices(dialect, profile), rulebook)
         issue = prepare(selected, rulebook, seconds=seconds)
         written = save(issue, output)

@@ -14,7 +14,7 @@ from conformance.rules.node import nearest
 _SUFFIX: Final = ".schema.json"
 
 
-def command(
+def schema_command(
     name: Annotated[str | None, typer.Argument(help="Which one; default: list them.")] = None,
 ) -> None:
     """Print a JSON Schema of what this tool reads or writes."""

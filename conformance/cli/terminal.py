@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from conformance.report.printable import visible
+
 _CLEAR_LINE = "\r\x1b[K"
+_LONGEST_LINE = 100  # characters of progress
 
 
 def put(text: str) -> None:
@@ -17,19 +20,20 @@ def put(text: str) -> None:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        _unplug()
-
-
-def _unplug() -> None:
-    # What is still buffered would fail again when Python closes stdout.
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+        # What is still buffered would fail again when Python closes stdout.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def warn(line: str) -> None:
     """Write one line for people beside the results."""
     sys.stderr.write(f"{line}\n")
+
+
+def warn_errors(errors: Iterable[str]) -> None:
+    for error in errors:
+        warn(f"error: {visible(error)}")
 
 
 def has_colour() -> bool:
@@ -39,17 +43,25 @@ def has_colour() -> bool:
 
 
 @contextmanager
-def progress(text: str) -> Iterator[None]:
-    """Show what is going on while it goes on; silent where stderr is no terminal."""
+def progress_line(text: str = "") -> Iterator[Callable[[str], None]]:
+    """Show what is going on, in a line written over and over; silent where stderr is no terminal.
+
+    The line is gone at the end.
+    """
     if not sys.stderr.isatty():
-        yield
+        yield lambda _: None
         return
-    sys.stderr.write(text)
-    sys.stderr.flush()
     try:
-        yield
+        _show_line(text)
+        yield _show_line
     finally:
         sys.stderr.write(_CLEAR_LINE)
+        sys.stderr.flush()
+
+
+def _show_line(text: str) -> None:
+    sys.stderr.write(f"{_CLEAR_LINE}{visible(text, _LONGEST_LINE)}")
+    sys.stderr.flush()
 
 
 def survive_any_text(*streams: TextIO) -> None:

@@ -1,14 +1,15 @@
 """The verbs, declared without importing them.
 
-Each verb is a module of its own with a function `command`. Help and completion need only the name
-and one line, so a verb's module, and everything it needs, is imported when the verb is used.
+Each verb is a module of its own with a function `<verb>_command`. Help and completion need only
+the name and one line, so a verb's module, and everything it needs, is imported when it is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, Final
+from inspect import signature
+from typing import Any, Final, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -39,8 +40,10 @@ VERBS: Final[Mapping[str, str]] = {
     "schema": "Print a JSON Schema of what this tool reads or writes.",
 }
 
+Arguments = TypeVar("Arguments")
 
-class Verbs(TyperGroup):
+
+class VerbGroup(TyperGroup):
     """A group whose commands are names until one of them runs."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -56,12 +59,32 @@ class Verbs(TyperGroup):
         if args[0] not in VERBS and not args[0].startswith("-"):
             raise UsageError(f"there is no verb {args[0]!r}", hint=nearest(args[0], VERBS))
         name, found, rest = super().resolve_command(ctx, args)
-        return name, load(name) if name else found, rest
+        return name, load_verb(name) if name else found, rest
 
 
-def load(name: str) -> Any:
+def load_verb(name: str) -> Any:
     """Import the verb's module and read its options."""
     module = import_module(f"conformance.cli.{name}")
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(name)(module.command)
+    app.command(name)(getattr(module, f"{name}_command"))
     return get_command(app)
+
+
+def takes_fields_of(
+    arguments: Callable[..., Arguments],
+) -> Callable[[Callable[[Arguments], None]], Callable[..., None]]:
+    """A verb whose options are the fields of a dataclass.
+
+    typer makes options of a function's parameters, and so many parameters would be hard to read.
+    """
+
+    def decorate(verb: Callable[[Arguments], None]) -> Callable[..., None]:
+        def command(**given: Any) -> None:
+            verb(arguments(**given))
+
+        command.__doc__ = verb.__doc__
+        command.__annotations__ = get_type_hints(arguments, include_extras=True)
+        vars(command)["__signature__"] = signature(arguments, eval_str=True)
+        return command
+
+    return decorate

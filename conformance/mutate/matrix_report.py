@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from conformance.core.columns import align_columns
 from conformance.core.errors import UsageError
 from conformance.editing.operator import FAMILIES
 from conformance.mutate.client_defects import DEFECTS
@@ -57,9 +58,7 @@ def _as_text(matrix: Matrix) -> str:
         (name, str(made), str(killed), rules)
         for name, made, killed, rules in _operator_rows(matrix)
     ]
-    widths = [max(map(len, column), default=0) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    return "\n".join([*lines, *matrix_faults(matrix), matrix_summary(matrix)])
+    return "\n".join([*align_columns(rows), *matrix_faults(matrix), matrix_summary(matrix)])
 
 
 def _operator_rows(matrix: Matrix) -> Iterator[tuple[str, int, int, str]]:

@@ -13,7 +13,6 @@ from typing import Final
 
 import pytest
 
-from conformance.cli.target_options import secrets
 from conformance.dialects import ENDPOINTS
 from conformance.judging.result import StreamResult
 from conformance.judging.run_rules import SCENARIO_RULES
@@ -24,6 +23,7 @@ from conformance.pytest_plugin.options import ASGI, value
 from conformance.pytest_plugin.spec import Live, Spec
 from conformance.pytest_plugin.verdicts import Told
 from conformance.runs import RunOptions, only_model, run_server
+from conformance.runs.options import credential_headers
 from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets import asgi
 from conformance.targets.server import LiveServer
@@ -77,7 +77,7 @@ def _options(origin: Collecting, live: Live) -> RunOptions:
         target=live.target,
         suites=origin.spec.suites,
         rules=origin.spec.rules,
-        secrets=secrets(live.api_key_env, None),
+        secrets=credential_headers(live.api_key_env, None),
         save=kept(origin),
     )
 

@@ -1,9 +1,22 @@
-"""What the user asked of a run."""
+"""What the user asks of a run, and what the words mean in which that is said."""
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
+
+from conformance.core.errors import UsageError
+from conformance.dialects import APIS, ENDPOINTS
+from conformance.rules.node import nearest
+from conformance.scenarios import CAPABILITIES
+
+API_WORDS: Final = " or ".join(", ".join(APIS).rsplit(", ", 1))
+_HEADER: Final = re.compile(r"([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*([\x20-\x7e\t]*)")
+_SECRET: Final = frozenset({"authorization", "api-key", "x-api-key", "cookie", "x-goog-api-key"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +45,44 @@ class RunOptions:
     rules: tuple[str, ...] = ()
     as_of: str | None = None
     secrets: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
+
+
+def dialects_of(apis: Sequence[str]) -> tuple[str, ...]:
+    """The dialects of the APIs that were named. Raises UsageError for another name."""
+    for api in apis:
+        if api not in APIS:
+            raise UsageError(f"no API is called {api!r}", hint=f"one of {', '.join(APIS)}")
+    return tuple(dict.fromkeys(APIS[api] for api in apis))
+
+
+def capabilities(names: Sequence[str]) -> frozenset[str]:
+    """What the target is said to lack. Raises UsageError for what nobody needs."""
+    for name in names:
+        if name not in CAPABILITIES:
+            hint = nearest(name, CAPABILITIES) or f"one of {', '.join(CAPABILITIES)}"
+            raise UsageError(f"--without {name!r} is no capability", hint=hint)
+    return frozenset(names)
+
+
+def parse_headers(lines: Sequence[str]) -> dict[str, str]:
+    """Headers as they were given. Raises UsageError for what is none, and for credentials."""
+    found: dict[str, str] = {}
+    for line in lines:
+        match = _HEADER.fullmatch(line)
+        if match is None:
+            raise UsageError("expected -H 'Name: value'")
+        if match[1].lower() in _SECRET:
+            message = f"-H {match[1]}: whoever lists processes sees it"
+            raise UsageError(message, hint="name a variable: --api-key-env NAME")
+        found[match[1]] = match[2].strip()
+    return found
+
+
+def credential_headers(variable: str | None, header: str | None) -> dict[str, dict[str, str]]:
+    """Headers with the key, by dialect. Raises UsageError if the variable is not set."""
+    if variable is None:
+        return {}
+    key = os.environ.get(variable, "").strip()
+    if not key or not key.isascii() or not key.isprintable():
+        raise UsageError(f"${variable} holds no key")
+    return {name: endpoint.key_headers(key, header or "") for name, endpoint in ENDPOINTS.items()}

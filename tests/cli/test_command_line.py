@@ -33,7 +33,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], None]:
             raise error
 
         module = ModuleType("conformance.cli.fail")
-        vars(module)["command"] = command
+        vars(module)["fail_command"] = command
         monkeypatch.setitem(sys.modules, "conformance.cli.fail", module)
         monkeypatch.setattr(verbs, "VERBS", {**verbs.VERBS, "fail": "Fail."})
 
@@ -125,13 +125,13 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", verbs.VERBS)
 def test_a_verb_is_what_its_line_says(name: str) -> None:
-    command = import_module(f"conformance.cli.{name}").command
+    command = getattr(import_module(f"conformance.cli.{name}"), f"{name}_command")
     assert inspect.getdoc(command) == verbs.VERBS[name]
 
 
 @pytest.mark.parametrize("name", verbs.VERBS)
 def test_every_option_has_help(name: str) -> None:
-    options = [option for option in verbs.load(name).params if option.name != "help"]
+    options = [option for option in verbs.load_verb(name).params if option.name != "help"]
     assert [option.name for option in options if not option.help] == []
 
 

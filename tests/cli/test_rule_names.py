@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.cli.rule_names import full_id
+from conformance.cli.explain import find_rule_id
 from conformance.core.errors import UsageError
 
 KNOWN = ["wire/chat/done", "wire/chat/done-last", "wire/responses/done-last", "summary/text/joined"]
@@ -19,7 +19,7 @@ FOUND = [
 
 @pytest.mark.parametrize(("typed", "meant"), FOUND)
 def test_an_unambiguous_part_is_enough(typed: str, meant: str) -> None:
-    assert full_id(typed, KNOWN) == meant
+    assert find_rule_id(typed, KNOWN) == meant
 
 
 REFUSED = [
@@ -35,9 +35,9 @@ REFUSED = [
 @pytest.mark.parametrize(("typed", "message"), REFUSED)
 def test_anything_else_is_refused_with_what_is_near(typed: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        full_id(typed, KNOWN)
+        find_rule_id(typed, KNOWN)
 
 
 def test_many_candidates_are_counted() -> None:
     with pytest.raises(UsageError, match="and 15 more; which one"):
-        full_id("rule", [f"a/b/rule-{n}" for n in range(20)])
+        find_rule_id("rule", [f"a/b/rule-{n}" for n in range(20)])

@@ -12,7 +12,7 @@ import pytest
 
 from conformance.cassette import write
 from conformance.cli import main
-from conformance.cli.verbs import load
+from conformance.cli.verbs import load_verb
 from tests.targets.replay_wire import EVENTS, answer, cassette, client, exchange, request
 
 BODY = b"".join(EVENTS)
@@ -128,7 +128,7 @@ def test_a_wrong_option_is_2(
 def test_the_page_names_every_option_and_no_other() -> None:
     page = (Path(__file__).parents[2] / "docs" / "replay.md").read_text(encoding="utf-8")
     named = set(re.findall(r"--[a-z][a-z-]+", page))
-    options = {name for each in load("serve").params for name in each.opts if name[:2] == "--"}
+    options = {name for each in load_verb("serve").params for name in each.opts if name[:2] == "--"}
     assert named - options == set()
     assert options - named - {"--help", "--quiet", "--host"} == set()
 

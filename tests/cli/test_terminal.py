@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from conformance.cli.terminal import has_colour, progress, put
+from conformance.cli.terminal import has_colour, progress_line, put
 
 
 class Terminal(io.StringIO):
@@ -37,7 +37,7 @@ def test_colour_only_on_a_willing_terminal(
 def test_progress_is_silent_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    with progress("working"):
+    with progress_line("working"):
         pass
     assert stream.getvalue() == ""
 
@@ -45,9 +45,9 @@ def test_progress_is_silent_without_a_terminal(monkeypatch: pytest.MonkeyPatch) 
 def test_progress_clears_its_line_even_after_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
-    with pytest.raises(ValueError, match="no"), progress("working"):
+    with pytest.raises(ValueError, match="no"), progress_line("working"):
         raise ValueError("no")
-    assert stream.getvalue() == "working\r\x1b[K"
+    assert stream.getvalue() == "\r\x1b[Kworking\r\x1b[K"
 
 
 def test_put_ends_the_line_once(capsys: pytest.CaptureFixture[str]) -> None:

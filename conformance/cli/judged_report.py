@@ -1,0 +1,43 @@
+"""A report of judged streams, as `check` and `run` put it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from conformance.baseline import Baseline, apply, load
+from conformance.cli.terminal import has_colour, put
+from conformance.judging.result import Report
+from conformance.report import text
+from conformance.report.files import output, write
+from conformance.report.formats import render, renderer
+from conformance.report.redacted import redacted
+
+
+def check_outputs(format_: str, outputs: Sequence[str]) -> None:
+    """Raises UsageError for a format or a file that cannot be: before the work, not after."""
+    renderer(format_)
+    for each in outputs:
+        output(each)
+
+
+def load_baseline(path: Path | None) -> Baseline | None:
+    return load(path) if path else None
+
+
+def put_report(
+    report: Report,
+    baseline: Baseline | None,
+    format_: str,
+    outputs: Sequence[str],
+    *,
+    verbose: bool,
+) -> Report:
+    """Writes the report, by the baseline and without secrets; gives it as it was written."""
+    shown = redacted(apply(report, baseline) if baseline else report)
+    if format_ == "text":
+        put(text.render(shown, verbose=verbose, colour=has_colour(), has_errors=False))
+    else:
+        put(render(shown, format_, verbose=verbose))
+    write(shown, *outputs, verbose=verbose, shown=format_)
+    return shown

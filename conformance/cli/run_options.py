@@ -1,0 +1,216 @@
+"""The options of `conformance run`, a field each, and what they mean together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import typer
+
+from conformance.cli.options import (
+    AsOfOption,
+    BytesOption,
+    ExercisedOption,
+    ExpectedOption,
+    FormatOption,
+    HeaderOption,
+    KeyHeaderOption,
+    KeyOption,
+    OutputsOption,
+    RuleOption,
+    StrictOption,
+    SuiteOption,
+    TargetOption,
+    TimeoutOption,
+    TokensOption,
+    VerboseOption,
+)
+from conformance.core.errors import UsageError
+from conformance.runs import RunOptions
+from conformance.runs.options import API_WORDS, capabilities, credential_headers, dialects_of
+from conformance.targets.client import ClientOptions
+from conformance.targets.server_limits import ExchangeLimits
+
+LIMITS: Final = ExchangeLimits()
+CASE_DEADLINE: Final = 5.0  # seconds for one case of a client, unless --timeout says otherwise
+_NO: Final = frozenset({"", "0", "false", "no"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunArguments:
+    """The command line as it was given."""
+
+    url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Base URL of a server; /v1 is added where it has no path."
+        ),
+    ] = None
+    asgi_app: Annotated[
+        str | None,
+        typer.Option(
+            "--asgi", metavar="MODULE:APP", help="An ASGI application, run in this process."
+        ),
+    ] = None
+    gateway: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Base URL of a gateway that asks us at --upstream-port."),
+    ] = None
+    upstream_port: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, max=65535, help="Port on which we play the server behind it."
+        ),
+    ] = None
+    client: Annotated[
+        str | None,
+        typer.Option(metavar="CMD", help="Command of a client's adapter (docs/clients.md)."),
+    ] = None
+    cassette: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="PATH",
+            help="Replay this to a client (default: all that ship), or behind a gateway;"
+            " repeatable.",
+        ),
+    ] = None
+    cases: Annotated[
+        Literal["quick", "full"],
+        typer.Option(help="quick: each recording once; full: every chunking, cut and edit too."),
+    ] = "full"
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Model to ask for; default: the only one listed."),
+    ] = None
+    api: Annotated[
+        list[str] | None,
+        typer.Option(help=f"{API_WORDS}; repeatable; default: all that are there."),
+    ] = None
+    profile: Annotated[
+        str | None,
+        typer.Option(help="Profile, by name or YAML file; auto: by the target's own signs."),
+    ] = None
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option(help="Scenario, by name, file or folder; repeatable; default: all shipped."),
+    ] = None
+    request: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Send this JSON body instead of the scenarios; needs --api."
+        ),
+    ] = None
+    suite: SuiteOption = None
+    rule: RuleOption = None
+    rules_as_of: AsOfOption = None
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CAPABILITY",
+            help="What the target lacks: thinking, tools, summary, encrypted, effort or models.",
+        ),
+    ] = None
+    target: TargetOption = ""
+    save: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep what was received, as cassettes.")
+    ] = None
+    show_plan: Annotated[
+        bool, typer.Option("--plan", help="Print what would be sent, and send nothing.")
+    ] = False
+    max_requests: Annotated[
+        int | None, typer.Option(min=1, help="Send no more than this; default: all.")
+    ] = None
+    rpm: Annotated[
+        float | None, typer.Option(min=0.1, help="Requests per minute; default: as they come.")
+    ] = None
+    max_wait: Annotated[
+        float, typer.Option(min=0, help="Longest Retry-After to obey, in seconds.")
+    ] = 60.0
+    max_tokens: TokensOption = 2048
+    jobs: Annotated[int, typer.Option(min=1, max=1024, help="Scenarios at a time.")] = 1
+    repeat: Annotated[
+        int,
+        typer.Option(min=1, max=10_000, help="Rounds; from 2 on, a soak that looks for mix-ups."),
+    ] = 1
+    confirm: Annotated[
+        int, typer.Option(min=1, max=100, help="Ask so often for each finding; tells k of n.")
+    ] = 1
+    timeout: TimeoutOption = LIMITS.timeout
+    idle_timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds of silence in a stream.")
+    ] = LIMITS.idle
+    max_bytes: BytesOption = LIMITS.max_bytes
+    header: HeaderOption = None
+    api_key_env: KeyOption = None
+    api_key_header: KeyHeaderOption = None
+    expected_failures: ExpectedOption = None
+    strict: StrictOption = False
+    require_exercised: ExercisedOption = False
+    outputs: OutputsOption = None
+    format_: FormatOption = "text"
+    verbose: VerboseOption = False
+
+
+def server_options(given: RunArguments) -> RunOptions:
+    """Raises UsageError for options that do not go together."""
+    targets = [each for each in (given.url, given.asgi_app, given.gateway) if each is not None]
+    if len(targets) != 1:
+        expected = "--url URL, --asgi MODULE:APP, --gateway URL or --client CMD"
+        raise UsageError(f"expected one target: {expected}")
+    if (given.gateway is None) != (given.upstream_port is None):
+        raise UsageError("--gateway URL and --upstream-port N go together")
+    if given.cassette and given.gateway is None:
+        raise UsageError("--cassette goes with --client and --gateway")
+    if given.profile is None and os.environ.get("CI", "").lower() not in _NO:
+        hint = "--profile NAME, or --profile auto"
+        raise UsageError("under CI a profile must be named", hint=hint)
+    return RunOptions(
+        model=given.model or "",
+        dialects=dialects_of(given.api or ()),
+        profile=None if given.profile == "auto" else given.profile,
+        without=capabilities(given.without or ()),
+        max_tokens=given.max_tokens,
+        jobs=given.jobs,
+        repeat=given.repeat,
+        confirm=given.confirm,
+        max_requests=given.max_requests,
+        rpm=given.rpm,
+        patience=given.max_wait,
+        save=given.save,
+        target=given.target,
+        suites=tuple(given.suite or ()),
+        rules=tuple(given.rule or ()),
+        as_of=given.rules_as_of,
+        secrets=credential_headers(given.api_key_env, given.api_key_header),
+    )
+
+
+def client_options(given: RunArguments) -> ClientOptions:
+    """Raises UsageError for options that do not go with a client."""
+    of_servers: Mapping[str, object] = {
+        "--url": given.url,
+        "--asgi": given.asgi_app,
+        "--gateway": given.gateway,
+        "--upstream-port": given.upstream_port is not None,
+        "--model": given.model,
+        "--scenario": given.scenario,
+        "--plan": given.show_plan,
+    }
+    for name, value in of_servers.items():
+        if value:
+            raise UsageError(f"--client and {name} do not go together")
+    return ClientOptions(
+        profile=None if given.profile == "auto" else given.profile,
+        dialects=dialects_of(given.api or ()),
+        suites=tuple(given.suite or ()),
+        rules=tuple(given.rule or ()),
+        as_of=given.rules_as_of,
+        extent=given.cases,
+        jobs=given.jobs,
+        deadline=given.timeout if given.timeout != LIMITS.timeout else CASE_DEADLINE,
+        save=given.save,
+        target=given.target,
+    )
