@@ -57,12 +57,12 @@ def subjects(report: Report, target: str) -> tuple[Subject, ...]:
     found: list[Subject] = []
     for (file, exchange), same in views.items():
         whose = same[0].target or target or stem(file)
-        names = _names(same[0], whose, alone=len(held[file]) == 1)
+        names = _exchange_names(same[0], whose, alone=len(held[file]) == 1)
         found.append(Subject(file, exchange, whose, names, tuple(same)))
     return tuple(found)
 
 
-def _names(stream: StreamResult, target: str, *, alone: bool) -> tuple[str, ...]:
+def _exchange_names(stream: StreamResult, target: str, *, alone: bool) -> tuple[str, ...]:
     """What it is called by; what tells a reader most comes first."""
     step = "/".join(filter(None, (stream.scenario, stream.role)))
     sided = f"{step}/{stream.hop}" if step and stream.hop else ""
@@ -89,10 +89,10 @@ def addresses(found: Sequence[Subject]) -> Mapping[tuple[str, int], str]:
     for subject in found:
         for name in subject.names:
             taken[subject.target, name] = taken.get((subject.target, name), 0) + 1
-    return {(each.file, each.exchange): _own(each, taken) for each in found if each.failing}
+    return {(each.file, each.exchange): _unique_name(each, taken) for each in found if each.failing}
 
 
-def _own(subject: Subject, taken: Mapping[tuple[str, str], int]) -> str:
+def _unique_name(subject: Subject, taken: Mapping[tuple[str, str], int]) -> str:
     own = next((name for name in subject.names if taken[subject.target, name] == 1), None)
     if own is None:
         message = f"another recording of {subject.target!r} is called {subject.names[0]!r}, too"

@@ -27,8 +27,8 @@ def apply(report: Report, baseline: Baseline, *, today: date | None = None) -> R
     excuses: dict[Key, Excuse] = {}
     stale: list[str] = []
     for entry in baseline.entries:
-        wrong = [*_expired(entry, day), *run.wrong(entry)]
-        stale += (f"{entry.place}: {entry.rule} in {_where(entry)} {why}" for why in wrong)
+        wrong = [*_expired_reasons(entry, day), *run.wrong(entry)]
+        stale += (f"{entry.place}: {entry.rule} in {_entry_place(entry)} {why}" for why in wrong)
         if not wrong:
             excuses.update(run.excused(entry))
     applied = Applied(baseline.file, excuses, tuple(stale))
@@ -49,11 +49,11 @@ def _with_remarks(stream: StreamResult, excuses: Mapping[Key, Excuse]) -> Stream
     return ledger.result() if expected else stream
 
 
-def _where(entry: Entry) -> str:
+def _entry_place(entry: Entry) -> str:
     return f"{entry.target} {entry.exchange}"
 
 
-def _expired(entry: Entry, day: date) -> Iterator[str]:
+def _expired_reasons(entry: Entry, day: date) -> Iterator[str]:
     if entry.until is not None and entry.until < day:
         yield f"was expected until {entry.until} only"
 
@@ -78,20 +78,20 @@ class Run:
         """Why the entry does not describe the run; nothing where it does. Dates do not count."""
         named = self.index.get((entry.target, entry.exchange), ())
         if not named or entry.rule not in self.rules:
-            yield self._dead(entry)
+            yield self._dead_entry(entry)
         for subject in named if entry.rule in self.rules else ():
-            why = _fault(entry, subject)
+            why = _entry_fault(entry, subject)
             if why:
                 yield f"{why} ({subject.file})" if len(named) > 1 else why
 
-    def _dead(self, entry: Entry) -> str:
+    def _dead_entry(self, entry: Entry) -> str:
         targets = {target for target, _ in self.index}
         if entry.rule not in self.rules:
             return _no_rule(entry.rule, self.rules)
         if entry.target not in targets:
-            return _none("names a target that was not checked", entry.target, targets)
+            return _unknown_name("names a target that was not checked", entry.target, targets)
         names = {name for target, name in self.index if target == entry.target}
-        return _none("names an exchange that was not checked", entry.exchange, names)
+        return _unknown_name("names an exchange that was not checked", entry.exchange, names)
 
     def excused(self, entry: Entry) -> Iterator[tuple[Key, Excuse]]:
         """Findings that the entry expects."""
@@ -99,11 +99,11 @@ class Run:
         for subject in self.index[entry.target, entry.exchange]:
             for view in subject.views:
                 for finding in view.findings:
-                    if _meant(entry, finding):
+                    if _is_meant(entry, finding):
                         yield key(view, finding), excuse
 
 
-def _fault(entry: Entry, subject: Subject) -> str:
+def _entry_fault(entry: Entry, subject: Subject) -> str:
     verdict = subject.verdict(entry.rule)
     if verdict is None:
         return "is no rule for that dialect"
@@ -112,13 +112,13 @@ def _fault(entry: Entry, subject: Subject) -> str:
     if verdict is not Verdict.FAIL:
         return "passes now: take the entry out" if verdict is Verdict.PASS else f"is {verdict} now"
     found = [f for view in subject.views for f in view.findings if f.rule == entry.rule]
-    if entry.finding and not any(_meant(entry, each) for each in found):
+    if entry.finding and not any(_is_meant(entry, each) for each in found):
         ids = ", ".join(sorted({each.id for each in found})[:3])
         return f"has another finding now: {entry.finding} was expected, {ids} came"
     return ""
 
 
-def _meant(entry: Entry, finding: Finding) -> bool:
+def _is_meant(entry: Entry, finding: Finding) -> bool:
     return finding.rule == entry.rule and entry.finding in ("", finding.id)
 
 
@@ -126,9 +126,9 @@ def _no_rule(rule: str, judged: frozenset[str]) -> str:
     shipped = {each.id for suite in shipped_suites() for each in suite.rules}
     if rule in shipped:
         return "names a rule that was not selected, or that judges no dialect of this run"
-    return _none("names a rule that is not there", rule, shipped | judged)
+    return _unknown_name("names a rule that is not there", rule, shipped | judged)
 
 
-def _none(what: str, name: str, known: frozenset[str] | set[str]) -> str:
+def _unknown_name(what: str, name: str, known: frozenset[str] | set[str]) -> str:
     near = nearest(name, known)
     return f"{what} ({near})" if near else what

@@ -48,18 +48,18 @@ def draft(
         Entry(rule, each.target, names[each.file, each.exchange], reason, _NEW, finding=finding)
         for each in found
         for rule in each.failing
-        for finding in _missing(each, rule, held, pin=pin)
+        for finding in _missing_findings(each, rule, held, pin=pin)
     ]
     if added and not is_reason(reason):
         what = "1 new entry needs" if len(added) == 1 else f"{len(added)} new entries need"
         first = f"{added[0].rule} in {added[0].target} {added[0].exchange}"
         raise UsageError(f"{what} a reason; the first is {first}", hint="give it with --reason")
     dropped = tuple(entry for entry in before.entries if entry not in kept)
-    whole = sorted((*kept, *added), key=_order)
+    whole = sorted((*kept, *added), key=_sort_key)
     return Change(Baseline(before.file, tuple(whole), before.target), tuple(added), dropped)
 
 
-def _missing(
+def _missing_findings(
     subject: Subject, rule: str, held: Mapping[tuple[str, str, str], set[str]], *, pin: bool
 ) -> Iterator[str]:
     """Finding ids for which an entry is missing; an empty one where it need not be pinned."""
@@ -75,5 +75,5 @@ def _missing(
     yield from sorted(ids - pinned)
 
 
-def _order(entry: Entry) -> tuple[str, str, str, str]:
+def _sort_key(entry: Entry) -> tuple[str, str, str, str]:
     return entry.target, entry.rule, entry.exchange, entry.finding

@@ -61,32 +61,32 @@ def load(path: Path | str) -> Baseline:
     keys = root.mapping(_KEYS)
     target = keys["target"].string() if "target" in keys else ""
     nodes = root.required("entries").sequence()
-    entries = tuple(entry for node in nodes for entry in _entries(node, target))
+    entries = tuple(entry for node in nodes for entry in _read_entries(node, target))
     _refuse_twins(entries, root)
     return Baseline(str(path), entries, target)
 
 
-def _entries(node: Node, target: str) -> Iterator[Entry]:
+def _read_entries(node: Node, target: str) -> Iterator[Entry]:
     """One entry for each exchange that is listed."""
     keys = node.mapping(_ENTRY_KEYS)
     own = keys["target"].string() if "target" in keys else target
     if not own:
         raise node.error("key 'target' is missing", hint="here, or once beside 'entries'")
-    rule, reason = node.required("rule").string(), _reason(node.required("reason"))
-    for exchange in _exchanges(node.required("exchange")):
+    rule, reason = node.required("rule").string(), _read_reason(node.required("reason"))
+    for exchange in _listed_exchanges(node.required("exchange")):
         yield Entry(
             rule=rule,
             target=own,
-            exchange=_name(exchange),
+            exchange=_read_name(exchange),
             reason=reason,
             place=exchange.place,
-            finding=_name(keys["finding"]) if "finding" in keys else "",
-            until=_until(keys["until"]) if "until" in keys else None,
-            flaky=_flaky(keys["flaky"]) if "flaky" in keys else "",
+            finding=_read_name(keys["finding"]) if "finding" in keys else "",
+            until=_read_date(keys["until"]) if "until" in keys else None,
+            flaky=_read_share(keys["flaky"]) if "flaky" in keys else "",
         )
 
 
-def _exchanges(node: Node) -> tuple[Node, ...]:
+def _listed_exchanges(node: Node) -> tuple[Node, ...]:
     if node.kind != "sequence":
         return (node,)
     if not node.sequence():
@@ -94,7 +94,7 @@ def _exchanges(node: Node) -> tuple[Node, ...]:
     return node.sequence()
 
 
-def _name(node: Node) -> str:
+def _read_name(node: Node) -> str:
     """A number that needs no quotes is a name all the same."""
     if isinstance(node.value, float):
         raise node.error("expected a string, got a number", hint="put it in quotes")
@@ -106,14 +106,14 @@ def is_reason(text: str) -> bool:
     return _NO_WORD.sub("", text).lower() not in _NO_REASON
 
 
-def _reason(node: Node) -> str:
+def _read_reason(node: Node) -> str:
     text = node.string()
     if not is_reason(text):
         raise node.error(f"expected a reason, got {shown(text)}")
     return text
 
 
-def _until(node: Node) -> date:
+def _read_date(node: Node) -> date:
     text = node.string()
     try:
         if _DATE.fullmatch(text):
@@ -123,7 +123,7 @@ def _until(node: Node) -> date:
     raise node.error(f"expected a date like 2027-03-01, got {shown(text)}")
 
 
-def _flaky(node: Node) -> str:
+def _read_share(node: Node) -> str:
     text = node.string()
     match = _FLAKY.fullmatch(text)
     if match is None or not 0 < int(match[1]) < int(match[2]):

@@ -22,10 +22,12 @@ def lint_baselines(paths: Sequence[Path], *, today: date | None = None) -> list[
     rules = {rule.id for suite in suites for rule in suite.rules}
     rules |= ADDED_RULES.keys()
     day = today or datetime.now(UTC).date()
-    return [problem for path in _baselines(paths) for problem in _problems(path, rules, day)]
+    return [
+        problem for path in _baseline_files(paths) for problem in _entry_problems(path, rules, day)
+    ]
 
 
-def _baselines(paths: Sequence[Path]) -> Iterator[Path]:
+def _baseline_files(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         files = sorted(path.rglob("*.y*ml")) if path.is_dir() else [path]
         yield from (file for file in files if _is_baseline(file))
@@ -39,7 +41,7 @@ def _is_baseline(path: Path) -> bool:
     return root.kind == "mapping" and "entries" in root.mapping()
 
 
-def _problems(path: Path, rules: set[str], day: date) -> Iterator[Problem]:
+def _entry_problems(path: Path, rules: set[str], day: date) -> Iterator[Problem]:
     try:
         baseline = load(path)
     except ConformanceError as err:

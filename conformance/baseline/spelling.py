@@ -22,10 +22,10 @@ def spell(baseline: Baseline, *, heading: str = "") -> str:
     """The text of the file. `heading` are comment lines that stand before everything."""
     lines = [heading.rstrip("\n")] if heading else []
     if baseline.target:
-        lines.append(f"target: {_scalar(baseline.target)}")
+        lines.append(f"target: {_spell_scalar(baseline.target)}")
     lines.append("entries:" if baseline.entries else "entries: []")
-    for same in _grouped(baseline.entries):
-        lines += _item(same, baseline.target)
+    for same in _group_entries(baseline.entries):
+        lines += _spell_item(same, baseline.target)
     return "\n".join(lines) + "\n"
 
 
@@ -36,7 +36,7 @@ def heading_of(text: str) -> str:
     return "\n".join(lines[:last])
 
 
-def _grouped(entries: Sequence[Entry]) -> list[list[Entry]]:
+def _group_entries(entries: Sequence[Entry]) -> list[list[Entry]]:
     groups: dict[tuple[object, ...], list[Entry]] = {}
     for entry in entries:
         shared = (entry.rule, entry.target, entry.finding, entry.reason, entry.until, entry.flaky)
@@ -44,22 +44,22 @@ def _grouped(entries: Sequence[Entry]) -> list[list[Entry]]:
     return list(groups.values())
 
 
-def _item(same: Sequence[Entry], target: str) -> Iterator[str]:
+def _spell_item(same: Sequence[Entry], target: str) -> Iterator[str]:
     first = same[0]
-    yield f"  - rule: {_scalar(first.rule)}"
+    yield f"  - rule: {_spell_scalar(first.rule)}"
     if first.target != target:
-        yield f"    target: {_scalar(first.target)}"
-    yield from _exchanges([_scalar(entry.exchange) for entry in same])
+        yield f"    target: {_spell_scalar(first.target)}"
+    yield from _spell_exchanges([_spell_scalar(entry.exchange) for entry in same])
     if first.finding:
-        yield f"    finding: {_scalar(first.finding)}"
-    yield f"    reason: {_scalar(first.reason)}"
+        yield f"    finding: {_spell_scalar(first.finding)}"
+    yield f"    reason: {_spell_scalar(first.reason)}"
     if first.until:
         yield f"    until: {first.until.isoformat()}"
     if first.flaky:
         yield f"    flaky: {first.flaky}"
 
 
-def _exchanges(names: Sequence[str]) -> Iterator[str]:
+def _spell_exchanges(names: Sequence[str]) -> Iterator[str]:
     if len(names) == 1:
         yield f"    exchange: {names[0]}"
         return
@@ -71,7 +71,7 @@ def _exchanges(names: Sequence[str]) -> Iterator[str]:
     yield from (f"      - {name}" for name in names)
 
 
-def _scalar(text: str) -> str:
+def _spell_scalar(text: str) -> str:
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
         return text
     quoted = json.dumps(text, ensure_ascii=False)

@@ -27,15 +27,15 @@ _REFUSING: Final = tuple(path for form in _FORMS for path in form.refusals)
 
 def named(name: str) -> str:
     """The word of a name that promises thinking; empty if none does, or another takes it back."""
-    return "" if denied(name) else _spoken(name)
+    return "" if denied(name) else _thinking_word(name)
 
 
 def denied(name: str) -> bool:
     """Whether a name says that there is no thinking, whatever was asked for."""
-    return bool(_spoken(name)) and not _NEGATIONS.isdisjoint(_WORD.findall(name.lower()))
+    return bool(_thinking_word(name)) and not _NEGATIONS.isdisjoint(_WORD.findall(name.lower()))
 
 
-def _spoken(name: str) -> str:
+def _thinking_word(name: str) -> str:
     return next((word for word in _WORD.findall(name.lower()) if word in _WORDS), "")
 
 
@@ -46,15 +46,15 @@ def asked(request: Request) -> str:
             return "x-include-thinking"
     if _is_refused(request.json):
         return ""
-    return next((path for path in _ASKING if _at(request.json, path) not in _OFF), "")
+    return next((path for path in _ASKING if _scalar_at(request.json, path) not in _OFF), "")
 
 
 def _is_refused(json: Any) -> bool:
-    stated = [value for path in _REFUSING if (value := _at(json, path)) is not None]
-    return any(value in _OFF for value in stated) or _at(json, "reasoning.exclude") is True
+    stated = [value for path in _REFUSING if (value := _scalar_at(json, path)) is not None]
+    return any(value in _OFF for value in stated) or _scalar_at(json, "reasoning.exclude") is True
 
 
-def _at(value: Any, path: str) -> Any:
+def _scalar_at(value: Any, path: str) -> Any:
     for key in path.split("."):
         value = value.get(key) if isinstance(value, Mapping) else None
     return None if isinstance(value, Mapping | list) else value

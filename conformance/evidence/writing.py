@@ -45,7 +45,7 @@ from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level, Verdict
 
 _OUR_REQUEST: Final = "the scenario wrote the request"
-_DECIDED: Final = frozenset({Verdict.PASS, Verdict.FAIL})
+_PASS_OR_FAIL: Final = frozenset({Verdict.PASS, Verdict.FAIL})
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ def write_comparisons(judged: Sequence[Judged], rulebook: Rulebook, recording: R
         chance = [
             rule
             for rule, known in compared.items()
-            if compares_answers(known) and ledger.verdicts[rule] in _DECIDED
+            if compares_answers(known) and ledger.verdicts[rule] in _PASS_OR_FAIL
         ]
         why = "the target is not deterministic"
         ledger.withdraw(chance, why, "randomness", Verdict.UNTESTABLE)

@@ -110,5 +110,5 @@ class ClientView(View):
         self.memory.tell(self.judge.last, "end of the report", "")
         return self.judged(self.judge.close("eof"))
 
-    def concerns(self, outcome: Outcome) -> bool:
+    def concerns_view(self, outcome: Outcome) -> bool:
         return outcome.verdict is not Verdict.NOT_APPLICABLE

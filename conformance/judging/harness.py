@@ -26,7 +26,7 @@ from conformance.rules.verdicts import Level
 Report = Sequence[Mapping[str, Any]]
 
 
-def _rule(name: str, says: str, source: Mapping[str, str], hint: str, level: Level) -> Rule:
+def _harness_rule(name: str, says: str, source: Mapping[str, str], hint: str, level: Level) -> Rule:
     return Rule(
         f"harness/{name}",
         level,
@@ -40,28 +40,28 @@ def _rule(name: str, says: str, source: Mapping[str, str], hint: str, level: Lev
     )
 
 
-ANSWERS: Final = _rule(
+ANSWERS: Final = _harness_rule(
     "answers",
     "The adapter answers every case before its deadline.",
     {"advice": "an adapter that hangs, crashes or floods says nothing of the client"},
     "Run the command by hand and type the case into it; see docs/clients.md.",
     Level.MUST,
 )
-DECLARED: Final = _rule(
+DECLARED: Final = _harness_rule(
     "declared",
     "What the adapter declares it does not refuse.",
     {"advice": "an op that is refused in every case would look like one that passes"},
     "Leave the op or dialect out of the introduction.",
     Level.MUST,
 )
-ENDING: Final = _rule(
+ENDING: Final = _harness_rule(
     "ending",
     "A stream that broke off is never told as complete, nor a whole one as broken.",
     {"breaks": "half an answer is stored, shown or executed as if it were the whole"},
     "The end of the body is no success: wait for the dialect's own terminal event.",
     Level.MUST,
 )
-IN_ORDER: Final = _rule(
+IN_ORDER: Final = _harness_rule(
     "extracts-in-order",
     "Thinking that stands in several places of a message is told in order, joined by newlines.",
     {
@@ -71,21 +71,21 @@ IN_ORDER: Final = _rule(
     "Read every field in turn, then the blocks; leave out what repeats an earlier text.",
     Level.SHOULD,
 )
-NEXT_REQUEST: Final = _rule(
+NEXT_REQUEST: Final = _harness_rule(
     "next-request",
     "What the user chose stands in the request.",
     {"breaks": "a level or an opt-in that is not sent is silently without effect"},
     "Effort, summary and the opt-in go out in the form that the dialect has for them.",
     Level.MUST,
 )
-ONE_REQUEST: Final = _rule(
+ONE_REQUEST: Final = _harness_rule(
     "one-request",
     "A case is asked for once.",
     {"advice": "an answer that has begun and is asked for again is paid for twice"},
     "Switch retries off in the adapter, or do not repeat what has begun to stream.",
     Level.SHOULD,
 )
-RECONNECT: Final = _rule(
+RECONNECT: Final = _harness_rule(
     "reconnect",
     "The rest of an answer is asked for from the last id on.",
     {
@@ -95,21 +95,21 @@ RECONNECT: Final = _rule(
     "The same request with Last-Event-ID, after the time of `retry`; 204 ends it.",
     Level.MUST,
 )
-RESTORES: Final = _rule(
+RESTORES: Final = _harness_rule(
     "restores",
     "What a client stored it restores.",
     {"advice": "a session that goes on from disk has to hold what the user saw"},
     "Compare what is written with what is read: thinking stands beside the text, apart from it.",
     Level.MUST,
 )
-STORED_FLAT: Final = _rule(
+STORED_FLAT: Final = _harness_rule(
     "stored-flat",
     "A turn is stored with its text in `thought` and its thinking in `reasoning_content`.",
     {"advice": "OpenHands reasoning_content document: the thought is flattened on the wire"},
     "Both keys hold strings, at the top or in `args`.",
     Level.SHOULD,
 )
-STORED_LEAN: Final = _rule(
+STORED_LEAN: Final = _harness_rule(
     "stored-lean",
     "A turn without thinking is stored without `reasoning_content`.",
     {"advice": "OpenHands reasoning_content document: omitted if empty"},
@@ -134,7 +134,7 @@ def finding(rule: Rule, where: str, expected: str, got: str, report: Report = ()
     """A finding at the end of what a client reported."""
     memory = Memory()
     for number, event in enumerate(report, 1):
-        memory.tell(number, str(event.get("type")), _shown(event))
+        memory.tell(number, str(event.get("type")), _event_fields(event))
     last = len(report) + 1
     memory.tell(last, "end of the report", "")
     message = f"expected {expected}, got {got}"
@@ -142,5 +142,5 @@ def finding(rule: Rule, where: str, expected: str, got: str, report: Report = ()
     return dress(rule, violation, memory, where)
 
 
-def _shown(event: Mapping[str, Any]) -> str:
+def _event_fields(event: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}={value!r}" for key, value in event.items() if key != "type")

@@ -45,10 +45,10 @@ class Rulebook:
         self, suites: Sequence[Suite], globs: Sequence[str] = (), as_of: str | None = None
     ) -> None:
         self.suites = tuple(suites)
-        selected = _selected(self.suites, globs)
-        self._added = frozenset(rule for rule in ADDED_RULES if _fits(rule, globs))
-        self.rules = selected if as_of is None else _until(selected, as_of)
-        self.notes = _left_out(len(selected) - len(self.rules), as_of)
+        selected = _select_rules(self.suites, globs)
+        self._added = frozenset(rule for rule in ADDED_RULES if _fits_globs(rule, globs))
+        self.rules = selected if as_of is None else _rules_until(selected, as_of)
+        self.notes = _left_out_notes(len(selected) - len(self.rules), as_of)
         self._bound: dict[tuple[str, str, str], Bound] = {}
         self._profiles: dict[tuple[str, str, tuple[Path, ...]], Profile] = {}
 
@@ -84,42 +84,42 @@ class Rulebook:
         key = (profile.dialect, profile.name, str(profile.file))
         found = self._bound.get(key)
         if found is None:
-            found = self._bound[key] = _bind(self.rules, profile)
+            found = self._bound[key] = _bind_rules(self.rules, profile)
         return found
 
 
-def _fits(rule: str, globs: Sequence[str]) -> bool:
+def _fits_globs(rule: str, globs: Sequence[str]) -> bool:
     return any(fnmatchcase(rule, glob) for glob in globs)
 
 
-def _selected(suites: tuple[Suite, ...], globs: Sequence[str]) -> tuple[Rule, ...]:
+def _select_rules(suites: tuple[Suite, ...], globs: Sequence[str]) -> tuple[Rule, ...]:
     every = tuple(rule for suite in suites for rule in suite.rules)
     known = [*(rule.id for rule in every), *ADDED_RULES]
     for glob in globs:
         if not any(fnmatchcase(rule, glob) for rule in known):
             raise UsageError(f"no rule matches {glob!r}", hint=nearest(glob, known))
-    return tuple(rule for rule in every if not globs or _fits(rule.id, globs))
+    return tuple(rule for rule in every if not globs or _fits_globs(rule.id, globs))
 
 
-def _until(rules: tuple[Rule, ...], as_of: str) -> tuple[Rule, ...]:
-    last = _version(as_of)
-    return tuple(rule for rule in rules if _version(rule.since) <= last)
+def _rules_until(rules: tuple[Rule, ...], as_of: str) -> tuple[Rule, ...]:
+    last = _parse_version(as_of)
+    return tuple(rule for rule in rules if _parse_version(rule.since) <= last)
 
 
-def _version(text: str) -> tuple[int, ...]:
+def _parse_version(text: str) -> tuple[int, ...]:
     if not _VERSION.fullmatch(text):
         raise UsageError(f"expected a version like 0.1.0, got {text!r}")
     return tuple(map(int, text.split(".")))
 
 
-def _left_out(number: int, as_of: str | None) -> tuple[str, ...]:
+def _left_out_notes(number: int, as_of: str | None) -> tuple[str, ...]:
     if not number:
         return ()
     rules = "1 rule is" if number == 1 else f"{number} rules are"
     return (f"{rules} newer than {as_of} and left out",)
 
 
-def _bind(rules: Sequence[Rule], profile: Profile) -> Bound:
+def _bind_rules(rules: Sequence[Rule], profile: Profile) -> Bound:
     off: dict[str, str] = {}
     chosen: list[Rule] = []
     for rule in rules:
@@ -132,26 +132,26 @@ def _bind(rules: Sequence[Rule], profile: Profile) -> Bound:
             chosen.append(replace(rule, level=Level(override.level)))
         else:
             chosen.append(rule)
-    knobs = _knobs(profile)
+    knobs = _profile_values(profile)
     single = [rule for rule in chosen if rule.scope == "exchange"]
     several = [rule for rule in chosen if rule.scope == "scenario"]
-    return Bound(_compiled(single, knobs), _compiled(several, knobs), off)
+    return Bound(_compile_rules(single, knobs), _compile_rules(several, knobs), off)
 
 
-def _knobs(profile: Profile) -> dict[str, Any]:
+def _profile_values(profile: Profile) -> dict[str, Any]:
     return {**profile.knobs, **{f"promises.{promise}": True for promise in profile.promises}}
 
 
-def _compiled(rules: Sequence[Rule], knobs: Mapping[str, Any]) -> RuleSet:
+def _compile_rules(rules: Sequence[Rule], knobs: Mapping[str, Any]) -> RuleSet:
     try:
         return RuleSet(rules, knobs)
     except PatternError:
         for rule in rules:
-            _blame(rule, knobs)
+            _blame_rule(rule, knobs)
         raise
 
 
-def _blame(rule: Rule, knobs: Mapping[str, Any]) -> None:
+def _blame_rule(rule: Rule, knobs: Mapping[str, Any]) -> None:
     try:
         RuleSet([rule], knobs)
     except PatternError as err:

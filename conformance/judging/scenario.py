@@ -34,7 +34,7 @@ class Scenario:
             number = self._before + event.number
             self._judge.read(Event(event.type, event.data, number, event.layer))
         self._judge.settle()
-        return self._fresh()
+        return self._fresh_violations()
 
     def next(self) -> None:
         """An exchange is over, and another one follows."""
@@ -43,12 +43,12 @@ class Scenario:
     def close(self, how: Ending) -> tuple[tuple[Outcome, ...], list[Broken]]:
         """The last exchange ended like this: outcomes, and violations that count as its own."""
         outcomes = self._judge.close(how)
-        return outcomes, self._fresh()
+        return outcomes, self._fresh_violations()
 
-    def _fresh(self) -> list[Broken]:
-        found = [(rule, self._local(violation)) for rule, violation in self._judge.fresh]
+    def _fresh_violations(self) -> list[Broken]:
+        found = [(rule, self._local_number(violation)) for rule, violation in self._judge.fresh]
         self._judge.fresh.clear()
         return found
 
-    def _local(self, violation: Violation) -> Violation:
+    def _local_number(self, violation: Violation) -> Violation:
         return replace(violation, number=max(0, violation.number - self._before))

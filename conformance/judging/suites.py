@@ -43,14 +43,14 @@ def load_suites(wanted: Sequence[str] = ()) -> tuple[Suite, ...]:
         return shipped_suites()
     found: dict[str, Suite] = {}
     for name in wanted:
-        for suite in _named(name):
+        for suite in _suites_named(name):
             if suite.id in found and found[suite.id].file != suite.file:
                 raise SpecError(f"suite {suite.id!r} is in {found[suite.id].file} and {suite.file}")
             found[suite.id] = suite
     return tuple(found.values())
 
 
-def _named(name: str) -> tuple[Suite, ...]:
+def _suites_named(name: str) -> tuple[Suite, ...]:
     path = Path(name)
     if path.is_dir():
         return tuple(load_suite(each, vocabulary) for each in suite_files(path))

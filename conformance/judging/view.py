@@ -82,27 +82,27 @@ class View:
         if self.setting.keep:
             self.events.extend(events)
         if self.scenario is not None:
-            self._dress(self.scenario.take(events))
-        self._dress_fresh()
+            self._add_findings(self.scenario.take(events))
+        self._add_fresh_findings()
 
-    def _dress_fresh(self) -> None:
-        self._dress(self.judge.fresh)
+    def _add_fresh_findings(self) -> None:
+        self._add_findings(self.judge.fresh)
         self.judge.fresh.clear()
 
-    def _dress(self, broken: Iterable[tuple[Rule, Violation]]) -> None:
+    def _add_findings(self, broken: Iterable[tuple[Rule, Violation]]) -> None:
         for rule, violation in broken:
             self._findings.append(dress(rule, violation, self.memory, self._label))
 
     def conclude(self, scenario: Scenario, how: Ending) -> tuple[Outcome, ...]:
         """Outcomes of the rules that went on over all exchanges, now that the last is over."""
         outcomes, broken = scenario.close(how)
-        self._dress(broken)
+        self._add_findings(broken)
         return outcomes
 
     def judged(self, outcomes: tuple[Outcome, ...]) -> Judged:
         """Verdicts and findings, once the judge has closed."""
-        self._dress_fresh()
-        shown = [outcome for outcome in outcomes if self.concerns(outcome)]
+        self._add_fresh_findings()
+        shown = [outcome for outcome in outcomes if self.concerns_view(outcome)]
         verdicts = {outcome.rule.id: outcome.verdict for outcome in shown}
         off = self.setting.bound.off if self.name == "wire" else {}
         # A rule may turn out not to apply only at the end, when an echo of the request is known.
@@ -129,13 +129,13 @@ class View:
         ledger = Ledger(result)
         for rule, why in off.items():
             ledger.add(rule, Verdict.NOT_APPLICABLE, f"the profile says: {why}", by="profile")
-        return Judged(ledger, tuple(self._contributions()))
+        return Judged(ledger, tuple(self._comparison_parts()))
 
-    def concerns(self, outcome: Outcome) -> bool:  # noqa: ARG002  # every rule concerns the wire
+    def concerns_view(self, outcome: Outcome) -> bool:  # noqa: ARG002  # every rule concerns the wire
         """Whether an outcome is worth a line in this view's result."""
         return True
 
-    def _contributions(self) -> Iterable[tuple[str, Contribution]]:
+    def _comparison_parts(self) -> Iterable[tuple[str, Contribution]]:
         exchange = self.exchange
         place = (exchange.number, exchange.role, exchange.hop, self.name, self.judge.last)
         return ((rule.id, Contribution(*place, monitor)) for rule, monitor in self.judge.gathered())

@@ -27,7 +27,7 @@ _SUFFIXES: Final = (".yaml", ".yml")
 
 
 @dataclass(slots=True)
-class _Found:
+class _SpecFiles:
     """What the files hold, as far as they can be read."""
 
     suites: list[tuple[Suite, Node]] = field(default_factory=list)
@@ -40,26 +40,26 @@ def lint_paths(paths: Sequence[Path]) -> list[Problem]:
 
     Raises UsageError for a path that is not there and for a folder without YAML files.
     """
-    found = _Found()
+    found = _SpecFiles()
     for path in paths:
-        for file in _files(path):
-            _sort(file, found)
-    known = Known(vocabulary, _declared(), __version__)
+        for file in _spec_files(path):
+            _read_file(file, found)
+    known = Known(vocabulary, _declared_knobs(), __version__)
     for suite, root in found.suites:
         found.problems += lint_suite(suite, root, known)
     found.problems += lint_together(found.suites)
     rules = {rule.id: rule for suite in _every_suite(found) for rule in suite.rules}
     rules |= ADDED_RULES
     for path in found.profiles:
-        found.problems += _profile(path, rules)
-    return sorted(found.problems, key=_rank)
+        found.problems += _lint_profile(path, rules)
+    return sorted(found.problems, key=_sort_key)
 
 
-def _rank(problem: Problem) -> tuple[str, int, int]:
+def _sort_key(problem: Problem) -> tuple[str, int, int]:
     return problem.place.file, problem.place.line or 0, problem.place.column or 0
 
 
-def _files(path: Path) -> list[Path]:
+def _spec_files(path: Path) -> list[Path]:
     if path.is_dir():
         files = sorted(p for p in path.rglob("*") if p.suffix in _SUFFIXES and p.is_file())
         if not files:
@@ -70,7 +70,7 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
-def _sort(path: Path, found: _Found) -> None:
+def _read_file(path: Path, found: _SpecFiles) -> None:
     try:
         root = document.load(path)
         kind = next((kind for kind in _KINDS if kind in root.mapping()), None)
@@ -84,21 +84,21 @@ def _sort(path: Path, found: _Found) -> None:
                 hint=f"it has none of the keys {', '.join(map(repr, _KINDS))}",
             )  # told like any other mistake
     except ConformanceError as err:
-        found.problems.append(_problem(err, Place(str(path))))
+        found.problems.append(_error_problem(err, Place(str(path))))
 
 
-def _problem(err: ConformanceError, place: Place) -> Problem:
+def _error_problem(err: ConformanceError, place: Place) -> Problem:
     text = f"{err.message} ({err.hint})" if err.hint else err.message
     return Problem(err.place or place, text, "error")
 
 
-def _declared() -> Mapping[str, Mapping[str, tuple[Any, ...]]]:
+def _declared_knobs() -> Mapping[str, Mapping[str, tuple[Any, ...]]]:
     """Per dialect the allowed values of every knob, from the shipped strict profiles."""
     strict = [load_profile(path) for name, _, path in available() if name == "strict"]
     return {p.dialect: {name: knob.values for name, knob in p.declared.items()} for p in strict}
 
 
-def _every_suite(found: _Found) -> Iterator[Suite]:
+def _every_suite(found: _SpecFiles) -> Iterator[Suite]:
     try:
         yield from shipped_suites()
     except SpecError:
@@ -108,19 +108,19 @@ def _every_suite(found: _Found) -> Iterator[Suite]:
     yield from (suite for suite, _ in found.suites)
 
 
-def _profile(path: Path, rules: Mapping[str, Rule]) -> Iterator[Problem]:
+def _lint_profile(path: Path, rules: Mapping[str, Rule]) -> Iterator[Problem]:
     place = Place(str(path))
     try:
         profile = load_profile(path)
         wrong = limits(path)
     except ConformanceError as err:
-        yield _problem(err, place)
+        yield _error_problem(err, place)
         return
-    yield from (_problem(err, place) for err in wrong)
-    yield from _overrides(profile, rules)
+    yield from (_error_problem(err, place) for err in wrong)
+    yield from _lint_overrides(profile, rules)
 
 
-def _overrides(profile: Profile, rules: Mapping[str, Rule]) -> Iterator[Problem]:
+def _lint_overrides(profile: Profile, rules: Mapping[str, Rule]) -> Iterator[Problem]:
     for name, override in profile.overrides.items():
         if override.place.file != profile.file:
             continue  # inherited: told in the file where it stands

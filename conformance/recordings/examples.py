@@ -49,32 +49,32 @@ def example(rule_id: str) -> Example | None:
     if not path.is_file():
         return None
     rulebook = Rulebook.load((), [rule_id])
-    broken = _Judged.of(path, rulebook)
+    broken = _JudgedRecording.read(path, rulebook)
     finding = broken.finding(rule_id) if broken else None
     if broken is None or finding is None:
         return None
-    kept = _kept(root, broken, rulebook, rule_id)
+    kept = _passing_recording(root, broken, rulebook, rule_id)
     failing, at = broken.lines_at(finding)
     passing = kept.lines_like(broken, finding) if kept else []
-    if isinstance(rulebook.rules[0].form, Compare):
-        at = min(_same(passing, failing), len(failing) - 1)  # it stands nowhere in particular
-    end = _aligned(passing, failing, at)
+    if isinstance(rulebook.rules[0].form, Compare):  # its finding stands nowhere in particular
+        at = min(_shared_lines(passing, failing), len(failing) - 1)
+    end = _aligned_line(passing, failing, at)
     return Example(
-        passing=_excerpt(passing, end, failing[at] if failing else ""),
-        failing=_excerpt(failing, at, passing[end] if passing else ""),
+        passing=_excerpt_lines(passing, end, failing[at] if failing else ""),
+        failing=_excerpt_lines(failing, at, passing[end] if passing else ""),
         finding=finding,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _JudgedRecording:
     """A recording and what came of one rule in it."""
 
     recording: Recording
     results: tuple[StreamResult, ...]
 
     @classmethod
-    def of(cls, path: Path, rulebook: Rulebook) -> _Judged | None:
+    def read(cls, path: Path, rulebook: Rulebook) -> _JudgedRecording | None:
         """None for a recording that cannot be judged: an example is worth no failure."""
         try:
             recording = open_recording(path)
@@ -88,44 +88,46 @@ class _Judged:
         found = (f for result in self.results for f in result.findings if f.rule == rule_id)
         return next(found, None)
 
-    def passes(self, rule_id: str) -> bool:
+    def passes_rule(self, rule_id: str) -> bool:
         verdicts = {result.verdicts.get(rule_id) for result in self.results}
         return Verdict.PASS in verdicts and Verdict.FAIL not in verdicts
 
     def lines_at(self, finding: Finding) -> tuple[list[str], int]:
         """The text that the finding is about, by lines, and which of them it stands in."""
         result = next(r for r in self.results if finding in r.findings)
-        exchange = self._exchange(result.exchange)
-        lines = _lines(exchange, finding, result.view)
+        exchange = self._exchange_numbered(result.exchange)
+        lines = _exchange_lines(exchange, finding, result.view)
         if result.view == "client":
             return lines, min(max(finding.event - 1, 0), len(lines) - 1)
         if finding.byte is None:
             return lines, len(lines) - 1
-        body = _body(exchange)
+        body = _whole_body(exchange)
         if finding.byte >= len(body):
             return lines, len(lines) - 1
         ends = _BLANK_LINE.search(body, finding.byte)
-        return lines, max(len(_split(body[: ends.start() if ends else None])) - 1, 0)
+        return lines, max(len(_nonblank_lines(body[: ends.start() if ends else None])) - 1, 0)
 
-    def lines_like(self, other: _Judged, finding: Finding) -> list[str]:
+    def lines_like(self, other: _JudgedRecording, finding: Finding) -> list[str]:
         """The lines of the same kind in the exchange of the same number, or in the first."""
         theirs = next(r for r in other.results if finding in r.findings)
-        return _lines(self._exchange(theirs.exchange), finding, theirs.view)
+        return _exchange_lines(self._exchange_numbered(theirs.exchange), finding, theirs.view)
 
-    def _exchange(self, number: int) -> Exchange:
+    def _exchange_numbered(self, number: int) -> Exchange:
         exchanges = self.recording.exchanges
         return next((e for e in exchanges if e.number == number), exchanges[0])
 
 
-def _kept(root: Path, broken: _Judged, rulebook: Rulebook, rule_id: str) -> _Judged | None:
-    for path in _candidates(root, broken.recording):
-        judged = _Judged.of(path, rulebook)
-        if judged is not None and judged.passes(rule_id):
+def _passing_recording(
+    root: Path, broken: _JudgedRecording, rulebook: Rulebook, rule_id: str
+) -> _JudgedRecording | None:
+    for path in _candidate_paths(root, broken.recording):
+        judged = _JudgedRecording.read(path, rulebook)
+        if judged is not None and judged.passes_rule(rule_id):
             return judged
     return None
 
 
-def _candidates(root: Path, broken: Recording) -> Iterator[Path]:
+def _candidate_paths(root: Path, broken: Recording) -> Iterator[Path]:
     """The recording that the broken one was made from, then others of its dialect."""
     base = broken.header.extra.get("base")
     named = root / str(base).removesuffix(_SUFFIX) if base else None
@@ -138,54 +140,54 @@ def _candidates(root: Path, broken: Recording) -> Iterator[Path]:
     yield from (path for path, _ in zip(small, range(_MOST_TRIED), strict=False))
 
 
-def _lines(exchange: Exchange, finding: Finding, view: str) -> list[str]:
+def _exchange_lines(exchange: Exchange, finding: Finding, view: str) -> list[str]:
     if view == "client":
-        return [_json(event) for event in exchange.seen or ()]
+        return [_json_line(event) for event in exchange.seen or ()]
     if finding.byte is None:
-        return _head(exchange.request, exchange.response)
-    return [*_split(_body(exchange)), f"(end of stream: {exchange.end})"]
+        return _head_lines(exchange.request, exchange.response)
+    return [*_nonblank_lines(_whole_body(exchange)), f"(end of stream: {exchange.end})"]
 
 
-def _head(request: Request | None, response: Response | None) -> list[str]:
+def _head_lines(request: Request | None, response: Response | None) -> list[str]:
     lines: list[str] = []
     if request is not None:
-        lines += [f"{request.method} {request.path}", *_headers(request.headers)]
-        lines += [_json(request.json)] if request.json is not None else []
+        lines += [f"{request.method} {request.path}", *_header_lines(request.headers)]
+        lines += [_json_line(request.json)] if request.json is not None else []
     if response is not None and response.status is not None:
-        lines += [f"HTTP/{response.http} {response.status}", *_headers(response.headers)]
+        lines += [f"HTTP/{response.http} {response.status}", *_header_lines(response.headers)]
     return lines
 
 
-def _headers(headers: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _header_lines(headers: Sequence[tuple[str, str]]) -> Iterator[str]:
     yield from (f"{name}: {value}" for name, value in headers)
 
 
-def _json(value: object) -> str:
+def _json_line(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _body(exchange: Exchange) -> bytes:
+def _whole_body(exchange: Exchange) -> bytes:
     return b"".join(chunk.data for chunk in exchange.chunks)
 
 
-def _split(body: bytes) -> list[str]:
+def _nonblank_lines(body: bytes) -> list[str]:
     """Lines that are not blank, by every line end of the standard."""
     text = body.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     return [line for line in text.split("\n") if line]
 
 
-def _same(passing: list[str], failing: list[str]) -> int:
+def _shared_lines(passing: list[str], failing: list[str]) -> int:
     """How many lines both begin with, whatever their numbers: one edit renumbers what follows."""
     pairs = zip(passing, failing, strict=False)
     alike = (_NUMBER.sub("0", mine) == _NUMBER.sub("0", theirs) for mine, theirs in pairs)
     return next((i for i, equal in enumerate(alike) if not equal), min(len(passing), len(failing)))
 
 
-def _aligned(passing: list[str], failing: list[str], at: int) -> int:
+def _aligned_line(passing: list[str], failing: list[str], at: int) -> int:
     """The line of the passing stream that stands where line `at` of the failing one does."""
-    same = _same(passing, failing)
+    same = _shared_lines(passing, failing)
     rest = min(len(passing), len(failing)) - same
-    tail = min(_same(passing[::-1], failing[::-1]), rest)
+    tail = min(_shared_lines(passing[::-1], failing[::-1]), rest)
     after = len(failing) - 1 - at
     changed = len(passing) - tail  # the line behind the change
     if at < same:
@@ -197,12 +199,15 @@ def _aligned(passing: list[str], failing: list[str], at: int) -> int:
     return max(len(passing) - 1 - after if after < tail else min(at, len(passing) - 1), 0)
 
 
-def _excerpt(lines: list[str], at: int, beside: str) -> tuple[str, ...]:
+def _excerpt_lines(lines: list[str], at: int, beside: str) -> tuple[str, ...]:
     shown = lines[max(0, at - _BEFORE) : at + 1]
-    return (*(_clipped(line) for line in shown[:-1]), *(_clipped(e, beside) for e in shown[-1:]))
+    return (
+        *(_clip_line(line) for line in shown[:-1]),
+        *(_clip_line(e, beside) for e in shown[-1:]),
+    )
 
 
-def _clipped(line: str, beside: str = "") -> str:
+def _clip_line(line: str, beside: str = "") -> str:
     """A long line's beginning and end, or the part in which it first differs from `beside`."""
     if len(line) <= _WIDTH:
         return line

@@ -48,14 +48,14 @@ def lint_recordings(paths: Sequence[Path], suites: Sequence[Suite] = ()) -> Lint
             found = flaws(recording, rules, folders)
         except ConformanceError as err:
             place = err.place or Place(str(path))
-            problems.append(Problem(place, _said(err), "error", "unreadable"))
+            problems.append(Problem(place, _error_text(err), "error", "unreadable"))
             continue
         problems += found.problems
         if found.thinks is not None:
             matching.add(recording, thinks=found.thinks)
             good += [recording] if suites else []
     problems += matching.problems()
-    return Linted([*problems, *_unexercised(good, suites, folders)], kinds)
+    return Linted([*problems, *_unexercised_rules(good, suites, folders)], kinds)
 
 
 def recordings(paths: Sequence[Path]) -> list[Path]:
@@ -92,11 +92,11 @@ def suites_in(paths: Sequence[Path]) -> tuple[Suite, ...]:
         return ()  # the lint of that file tells it
 
 
-def _said(err: ConformanceError) -> str:
+def _error_text(err: ConformanceError) -> str:
     return f"{err.message} ({err.hint})" if err.hint else err.message
 
 
-def _unexercised(
+def _unexercised_rules(
     good: Sequence[Recording], suites: Sequence[Suite], folders: tuple[Path, ...]
 ) -> Iterator[Problem]:
     """Rules that no recording makes fire; only where both were given."""
@@ -106,7 +106,7 @@ def _unexercised(
     fired = {
         rule
         for recording in good
-        for result in _results(recording, rulebook, folders)
+        for result in _results_of(recording, rulebook, folders)
         for rule, verdict in result.verdicts.items()
         if verdict in (Verdict.PASS, Verdict.FAIL)
     }
@@ -116,7 +116,7 @@ def _unexercised(
             yield Problem(rule.place, message, "warning", "unexercised")
 
 
-def _results(
+def _results_of(
     recording: Recording, rulebook: Rulebook, folders: tuple[Path, ...]
 ) -> Sequence[StreamResult]:
     try:

@@ -48,7 +48,7 @@ class Scanner:
     def __init__(self, header: Header, trailer: Mapping[str, int]) -> None:
         self._replaced = Counter({each.rule: each.count for each in header.redactions})
         self._replaced.update(trailer)
-        self._people = header.origin != "synthetic"  # a made-up stream names nobody
+        self._personal_data = header.origin != "synthetic"  # a made-up stream names nobody
 
     def text(self, text: bytes) -> Iterator[Leftover]:
         """Leftovers in a body, or in a request as JSON; each once, in no order."""
@@ -57,8 +57,8 @@ class Scanner:
                 self._replaced[found.rule] -= 1
             else:
                 yield Leftover(found.start, f"a secret ({found.rule})")
-        if self._people:
-            yield from _people(text)
+        if self._personal_data:
+            yield from _personal_data(text)
 
     def head(self, headers: tuple[tuple[str, str], ...]) -> Iterator[Leftover]:
         for name, value in headers:
@@ -71,7 +71,7 @@ class Scanner:
         yield from self.text(shown.encode("utf-8", "replace"))
 
 
-def _people(text: bytes) -> Iterator[Leftover]:
+def _personal_data(text: bytes) -> Iterator[Leftover]:
     fields = ((match[1], match) for match in _FIELD.finditer(text) if _is_name(match[2]))
     first: dict[bytes, re.Match[bytes]] = {}
     for name, match in fields:

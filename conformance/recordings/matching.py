@@ -50,7 +50,7 @@ class Matching:
             return
         for exchange in recording.exchanges:
             if exchange.request is not None:
-                self._kept.append(_kept(recording, exchange, exchange.request, test))
+                self._kept.append(_keep_exchange(recording, exchange, exchange.request, test))
         if test is not None:
             self._thinking[test] = thinks or self._thinking.get(test, False)
 
@@ -60,11 +60,11 @@ class Matching:
             if each.test is None:
                 message = "`test_id` is null: it was recorded outside any test, so none finds it"
                 yield Problem(each.place, message, "warning", "test-missing")
-        yield from self._twice()
-        yield from self._twins()
-        yield from self._claims()
+        yield from self._repeated_requests()
+        yield from self._stream_twins()
+        yield from self._unmet_claims()
 
-    def _twice(self) -> Iterator[Problem]:
+    def _repeated_requests(self) -> Iterator[Problem]:
         first: dict[tuple[str | None, bytes], Kept] = {}
         for each in self._kept:
             known = first.setdefault((each.test, each.request), each)
@@ -72,14 +72,14 @@ class Matching:
                 message = f"the same request of the same test as {known.place}: one is never found"
                 yield Problem(each.place, message, "warning", "request-twice")
 
-    def _twins(self) -> Iterator[Problem]:
+    def _stream_twins(self) -> Iterator[Problem]:
         groups: dict[bytes, list[Kept]] = {}
         for each in self._kept:
             groups.setdefault(each.alike, []).append(each)
         for group in groups.values():
-            yield from _asked_otherwise(group[:_MOST_TWINS])
+            yield from _mismatched_streams(group[:_MOST_TWINS])
 
-    def _claims(self) -> Iterator[Problem]:
+    def _unmet_claims(self) -> Iterator[Problem]:
         tests: dict[str, list[Place]] = {}
         for each in self._kept:
             tests.setdefault(each.test or "", []).append(each.place)
@@ -91,24 +91,26 @@ class Matching:
                 yield Problem(places[0], message, "warning", "thinking-claimed")
 
 
-def _kept(recording: Recording, exchange: Exchange, asked: Request, test: str | None) -> Kept:
+def _keep_exchange(
+    recording: Recording, exchange: Exchange, asked: Request, test: str | None
+) -> Kept:
     line = recording.locate(exchange.number, [-1])[0]
     body = asked.json if isinstance(asked.json, Mapping) else {}
     rest = {key: value for key, value in body.items() if key not in _STREAMING}
     return Kept(
         Place(str(recording.path), line),
         test,
-        _digest(asked.method, asked.path, asked.json),
-        _digest(asked.method, asked.path, rest),
+        _digest_of(asked.method, asked.path, asked.json),
+        _digest_of(asked.method, asked.path, rest),
         body.get("stream") is True,
     )
 
 
-def _digest(*values: Any) -> bytes:
+def _digest_of(*values: Any) -> bytes:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).digest()
 
 
-def _asked_otherwise(group: Iterable[Kept]) -> Iterator[Problem]:
+def _mismatched_streams(group: Iterable[Kept]) -> Iterator[Problem]:
     """Recordings of one question, once as a stream and once whole, for one test or for none."""
     for one, other in combinations(group, 2):
         if one.streams == other.streams or (one.test != other.test and one.test and other.test):

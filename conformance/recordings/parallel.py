@@ -40,7 +40,7 @@ def outcomes(
         yield from map(work, paths)
         return
     yield work(first[0])  # what is compiled on the way, the others inherit
-    yield from _forked(work, [*first[1:], *paths], count)
+    yield from _run_forked(work, [*first[1:], *paths], count)
 
 
 def processors() -> int:
@@ -55,21 +55,21 @@ def _may_fork() -> bool:
     return "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
 
 
-def _forked(
+def _run_forked(
     work: Callable[[Path], Outcome], paths: Sequence[Path], count: int
 ) -> Iterator[Outcome]:
     with ProcessPoolExecutor(
-        count, multiprocessing.get_context("fork"), initializer=_begin, initargs=(work,)
+        count, multiprocessing.get_context("fork"), initializer=_begin_process, initargs=(work,)
     ) as pool:
         try:
             at_once = max(1, min(_AT_ONCE, len(paths) // (count * _TURNS)))
-            yield from pool.map(_do, paths, chunksize=at_once)  # type: ignore[misc]
+            yield from pool.map(_do_work, paths, chunksize=at_once)  # type: ignore[misc]
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _begin(work: Callable[[Path], object]) -> None:
+def _begin_process(work: Callable[[Path], object]) -> None:
     # What was inherited is no garbage, and one file leaves little; looking takes time.
     gc.freeze()
     gc.set_threshold(_GARBAGE)
@@ -77,6 +77,6 @@ def _begin(work: Callable[[Path], object]) -> None:
     _work = work
 
 
-def _do(path: Path) -> object:
+def _do_work(path: Path) -> object:
     assert _work is not None
     return _work(path)

@@ -34,12 +34,12 @@ def splice(events: Iterable[Event]) -> int | None:
         begun = begun or event.type in _ONCE
         if event.type == "chat.chunk":
             shown = str(event.data.get("id"))
-        if event.type == "chat.choice" and finished not in ("", shown) and _says(event):
+        if event.type == "chat.choice" and finished not in ("", shown) and _says_something(event):
             return event.number
         ended = ended or event.type in _LAST
     return None
 
 
-def _says(event: Event) -> bool:
+def _says_something(event: Event) -> bool:
     delta = event.data.get("delta")
     return isinstance(delta, dict) and any(delta.get(key) for key in ("role", "content"))
