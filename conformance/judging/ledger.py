@@ -28,6 +28,10 @@ WRITERS: Final = (
     "undeclared",  # comparisons of events that the client does not report
     "own requests",  # comparisons of requests that the toolkit wrote
     "randomness",  # comparisons that chance decides
+    "broken stream",  # what a client owes of an answer that broke off
+    "undeclared",  # what a client shows in another way
+    "sent bytes",  # what breaks the rule before any client sees it
+    "harness",  # what a harness run asks of a client
     "streams beside",  # text of another stream of the same run
     "baseline",  # findings that were expected
 )
@@ -46,9 +50,8 @@ class Ledger:
         self.reasons = dict(judged.reasons)
         self.findings = list(judged.findings)
         self.changes = list(judged.changes)
-        self._turn = 0  # place of the last writer among WRITERS
-        for change in judged.changes:
-            self._take_turn(change.by)
+        # Place of the last writer among WRITERS; replays of one exchange mix theirs.
+        self._turn = max((WRITERS.index(each.by) for each in judged.changes), default=0)
 
     def add(
         self,
@@ -88,9 +91,9 @@ class Ledger:
                 replace(each, level=level) if each.rule == rule else each for each in self.findings
             ]
 
-    def rules_with(self, verdict: Verdict) -> list[str]:
-        """Rules that have this verdict now."""
-        return [rule for rule, given in self.verdicts.items() if given is verdict]
+    def rules_with(self, *verdicts: Verdict) -> list[str]:
+        """Rules that have one of these verdicts now."""
+        return [rule for rule, given in self.verdicts.items() if given in verdicts]
 
     def result(self) -> StreamResult:
         """The result as it stands."""

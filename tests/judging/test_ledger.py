@@ -103,6 +103,16 @@ def test_a_ledger_that_is_opened_again_goes_on_where_it_was() -> None:
         again.add("b", Verdict.PASS, by="hops")
 
 
+def test_changes_of_several_judgements_may_stand_in_one_result() -> None:
+    changes = tuple(
+        VerdictChange(rule, None, Verdict.PASS, by)
+        for rule, by in (("a", "sent bytes"), ("b", "undeclared"))
+    )
+    ledger = Ledger(replace(opened(finding("a")).result(), changes=changes))
+    ledger.remark("a", "known", "baseline")
+    assert [each.by for each in ledger.changes] == ["sent bytes", "undeclared", "baseline"]
+
+
 def test_nobody_writes_without_a_name() -> None:
     with pytest.raises(HarnessError, match="nothing from 'me'"):
         opened(a=Verdict.PASS).withdraw(["a"], "why", "me")

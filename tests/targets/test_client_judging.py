@@ -18,7 +18,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import Choices, choose_profile
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import Told
-from conformance.targets.client.judging import Judging, Verdicts, respelled
+from conformance.targets.client.judging import ClientLedger, Judging, respelled
 from conformance.targets.client.protocol import Implementation
 
 AGREES = "thinking/client/agrees-with-wire"
@@ -48,7 +48,7 @@ def events_of(judge: Judging, exchange: Exchange) -> tuple[Event, ...]:
     return tuple(event for event in events if event["type"] in judge.about.events)
 
 
-def failing(made: Verdicts) -> set[str]:
+def failing(made: ClientLedger) -> set[str]:
     assert {found.rule for found in made.findings} == {
         rule for rule, verdict in made.verdicts.items() if verdict is Verdict.FAIL
     }
@@ -141,3 +141,4 @@ def test_what_the_server_did_is_not_the_client_s_fault() -> None:
     made = judge.stream(sent, Told("completed", events_of(judge, sent)), "same")
     assert failing(made) == set()
     assert made.reasons["stripping/visible-text/no-markers"] == "what was sent breaks it"
+    assert "sent bytes" in {change.by for change in made.changes}

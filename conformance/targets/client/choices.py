@@ -21,7 +21,7 @@ from conformance.judging.result import StreamResult
 from conformance.profiles.profile import Profile
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.asking import AGAIN, HELLO, OPT_IN, chosen
-from conformance.targets.client.judging import Judging, Verdicts, asked, error, result
+from conformance.targets.client.judging import ClientLedger, Judging, asked, error, result
 from conformance.targets.client.models import ANY, differing, matching
 from conformance.targets.client.protocol import NEXT_REQUEST, STREAM
 from conformance.targets.client.smoke import ANSWER, answered, short
@@ -143,7 +143,7 @@ def choose(
         place = Exchange(number=number, scenario="choices", role=choice.name, dialect=dialect)
         if told.how == "skipped":
             note = f"not run: the client skips it: {told.why}"
-            yield result(judging, place, Verdicts(), (note,))
+            yield result(judging, place, ClientLedger(), (note,))
         elif told.request is None:
             yield result(judging, place, error(where, told))
         else:
@@ -169,7 +169,7 @@ def _asked(station: Station, dialect: str, choice: Choice) -> Told:
 
 def _judged(
     judging: Judging, choice: Choice, made: Exchange, request: Request, where: str
-) -> Verdicts:
+) -> ClientLedger:
     verdicts = judging.requests([made])
     found = None
     if not choice.stands_in(request):

@@ -16,7 +16,7 @@ from conformance.core.events import Exchange
 from conformance.judging import harness
 from conformance.judging.result import StreamResult
 from conformance.targets.client.adapter import Told
-from conformance.targets.client.judging import Judging, Verdicts, error, result
+from conformance.targets.client.judging import ClientLedger, Judging, error, result
 from conformance.targets.client.protocol import EXTRACT
 from conformance.targets.client.station import Station
 from conformance.targets.client.visit import Tally
@@ -61,8 +61,9 @@ def extract(station: Station, judging: Judging, tally: Tally) -> Iterator[Stream
     if EXTRACT not in station.about.ops or "thinking.delta" not in station.about.events:
         return
     if IN_ORDER not in judging.profile.promises:
-        made = Verdicts()
-        made.withdraw(harness.IN_ORDER.id, f"the profile says promises.{IN_ORDER} is not promised")
+        made = ClientLedger()
+        why = f"the profile says promises.{IN_ORDER} is not promised"
+        made.withdraw([harness.IN_ORDER.id], why, "profile")
         yield result(judging, Exchange(number=1, scenario=SCENARIO), made)
         return
     for number, whole in enumerate(MESSAGES, 1):
@@ -71,17 +72,17 @@ def extract(station: Station, judging: Judging, tally: Tally) -> Iterator[Stream
         place = Exchange(number=number, scenario=SCENARIO, role=whole.name)
         if told.how == "skipped":
             note = f"not run: the client skips it: {told.why}"
-            yield result(judging, place, Verdicts(), (note,))
+            yield result(judging, place, ClientLedger(), (note,))
         else:
             where = f"{SCENARIO}/{whole.name}/{number}/client"
             yield result(judging, place, _judged(whole, told, where))
 
 
-def _judged(whole: Whole, told: Told, where: str) -> Verdicts:
+def _judged(whole: Whole, told: Told, where: str) -> ClientLedger:
     """Rule 2."""
     if told.how != "told":
         return error(where, told)
-    made = Verdicts()
+    made = ClientLedger()
     texts = (event.get("text", "") for event in told.events if event["type"] == "thinking.delta")
     got = "".join(map(str, texts))
     found = harness.finding(harness.IN_ORDER, where, repr(whole.thinking), repr(got), told.events)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from conformance.judging.result import Finding
+from conformance.judging.result import Finding, VerdictChange
 from conformance.report.wording import count
 from conformance.rules.verdicts import Verdict, combine
 from conformance.targets.client.adapter import Told
-from conformance.targets.client.judging import Verdicts
+from conformance.targets.client.judging import ClientLedger
 
 _SHOWN: Final = 6  # replays that a finding names
 _ADDED: Final = {"tool.delta": "arguments"}  # deltas -> what they add, where it is not `text`
@@ -26,12 +26,15 @@ class Gathering:
     _reasons: dict[str, str] = field(default_factory=dict)
     _first: dict[str, Finding] = field(default_factory=dict)
     _where: dict[str, list[str]] = field(default_factory=dict)
+    _changes: dict[tuple[str, Verdict], list[VerdictChange]] = field(default_factory=dict)
 
-    def add(self, name: str, made: Verdicts) -> None:
+    def add(self, name: str, made: ClientLedger) -> None:
         """The judgement of one replay."""
         self.replays += 1
         for rule, verdict in made.verdicts.items():
             self._verdicts.setdefault(rule, []).append(verdict)
+            changes = [change for change in made.changes if change.rule == rule]
+            self._changes.setdefault((rule, verdict), changes)
         for rule, why in made.reasons.items():
             self._reasons.setdefault(rule, why)
         for rule in dict.fromkeys(found.rule for found in made.findings):
@@ -39,18 +42,22 @@ class Gathering:
             self._first.setdefault(rule, first)
             self._where.setdefault(rule, []).append(name)
 
-    def again(self, name: str, made: Verdicts) -> None:
+    def again(self, name: str, made: ClientLedger) -> None:
         """A replay that the client told exactly as it told an earlier one."""
         self.replays += 1
         for rule in {found.rule for found in made.findings}:
             self._where.setdefault(rule, []).append(name)
 
-    def whole(self) -> Verdicts:
-        """Verdicts over all replays; findings tell in which of them they came."""
+    def whole(self) -> ClientLedger:
+        """ClientLedger over all replays; findings tell in which of them they came."""
         verdicts = {rule: combine(given) for rule, given in self._verdicts.items()}
         reasons = {rule: why for rule, why in self._reasons.items() if _is_unclear(verdicts, rule)}
         findings = [self._told(rule, found) for rule, found in self._first.items()]
-        return Verdicts(verdicts, reasons, findings)
+        ledger = ClientLedger()
+        ledger.verdicts, ledger.reasons, ledger.findings = verdicts, reasons, findings
+        for each in verdicts.items():
+            ledger.changes += self._changes[each]
+        return ledger
 
     def _told(self, rule: str, found: Finding) -> Finding:
         names = self._where[rule]

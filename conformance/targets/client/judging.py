@@ -13,8 +13,8 @@ Rule 5: what breaks a rule in the bytes themselves is the server's doing, not th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from conformance.core.events import Exchange, Request
@@ -26,6 +26,7 @@ from conformance.evidence.expected_client_events import Sent, read_sent
 from conformance.judging import harness
 from conformance.judging.client_view import check_client, compares_views, undeclared
 from conformance.judging.fast.running import check_wire
+from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.trace import decode
@@ -43,32 +44,28 @@ _BROKEN: Final = frozenset({"failed", "cut"})
 _DECIDED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.ERROR})
 
 
-@dataclass(slots=True)
-class Verdicts:
-    """Verdicts by rule, why not PASS or FAIL, and findings, of one judgement."""
+class ClientLedger(Ledger):
+    """The ledger of one judgement of a client, empty at first."""
 
-    verdicts: dict[str, Verdict] = field(default_factory=dict)
-    reasons: dict[str, str] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+    def __init__(self) -> None:
+        super().__init__(StreamResult("", 0, "", "", named=False, verdicts={}, findings=()))
 
     def state(self, rule: Rule, finding: Finding | None) -> None:
-        """A rule held, or there is a finding."""
-        self.verdicts[rule.id] = finding.verdict if finding else Verdict.PASS
-        if finding:
-            self.findings.append(finding)
+        """A rule of the harness held, or there is a finding."""
+        verdict = finding.verdict if finding else Verdict.PASS
+        self.add(rule.id, verdict, findings=[finding] if finding else (), by="harness")
 
-    def complete(self, other: Verdicts) -> None:
+    def take(self, judged: StreamResult, rules: Collection[str]) -> None:
+        """What the judge said of these rules."""
+        self.verdicts |= {rule: v for rule, v in judged.verdicts.items() if rule in rules}
+        self.reasons |= {rule: why for rule, why in judged.reasons.items() if rule in rules}
+        self.findings += [found for found in judged.findings if found.rule in rules]
+
+    def complete(self, other: Ledger) -> None:
         """What another judgement of the same decides and this one does not."""
-        open_ = {rule for rule in other.verdicts if self.verdicts.get(rule) not in _DECIDED}
-        self.verdicts |= {rule: other.verdicts[rule] for rule in open_}
-        self.reasons |= {rule: why for rule, why in other.reasons.items() if rule in open_}
-        self.findings += [found for found in other.findings if found.rule in open_]
-
-    def withdraw(self, rule: str, why: str) -> None:
-        """A rule says nothing here after all."""
-        self.verdicts[rule] = Verdict.NOT_APPLICABLE
-        self.reasons[rule] = why
-        self.findings = [found for found in self.findings if found.rule != rule]
+        undecided = other.verdicts.keys() - self.rules_with(*_DECIDED)
+        self.take(other.result(), undecided)
+        self.changes += [change for change in other.changes if change.rule in undecided]
 
 
 class Judging:
@@ -101,44 +98,40 @@ class Judging:
         small = Rulebook(rulebook.suites, sorted(two)) if two else None
         self._small = replace(self.setting, bound=small.bound(profile)) if small else None
 
-    def stream(self, exchange: Exchange, told: Told, kind: Kind) -> Verdicts:
+    def stream(self, exchange: Exchange, told: Told, kind: Kind) -> ClientLedger:
         """Judges a stream that was answered with an end; `exchange` holds what was sent."""
         sent = read_sent(exchange, self.dialect, self.reading)
-        made = Verdicts()
+        made = ClientLedger()
         where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/client"
+        # After a reset, and of a refusal, the end alone is judged.
+        if kind != "reset" and not _is_refused(exchange):
+            events = respelled(told.events, sent.events)
+            self._suites(made, exchange, sent, events, _compared(sent, self.about.events))
         made.state(harness.ENDING, _ending(sent, told, where))
-        if kind == "reset" or _is_refused(exchange):
-            return made
-        events = respelled(told.events, sent.events)
-        self._suites(made, exchange, sent, events, _compared(sent, self.about.events))
         return made
 
-    def message(self, exchange: Exchange, told: Told) -> Verdicts:
+    def message(self, exchange: Exchange, told: Told) -> ClientLedger:
         """Judges the events of a whole message; `exchange` has it as its body."""
         sent = read_sent(exchange, self.dialect, self.reading)
-        made = Verdicts()
+        made = ClientLedger()
         events = respelled(told.events, sent.events)
         self._suites(made, exchange, sent, events, self.about.events & _CONTENT)
         return made
 
-    def requests(self, exchanges: Sequence[Exchange]) -> Verdicts:
+    def requests(self, exchanges: Sequence[Exchange]) -> ClientLedger:
         """Judges what a client would send: rules that look at requests, over these exchanges."""
         judged = [self._wire(self.setting, each) for each in exchanges]
         rules = {rule.id for rule in self.rulebook.rules if judges_requests(rule)}
-        made = Verdicts()
-        for rule, verdict in judged[-1].result.verdicts.items():
-            if rule in rules:
-                made.verdicts[rule] = verdict
-        made.findings += [f for f in judged[-1].result.findings if f.rule in rules]
+        made = ClientLedger()
+        made.take(judged[-1].result, rules)
         given = [pair for each in judged for pair in each.contributions if pair[0] in rules]
         for one in comparisons(self.rulebook, given):
-            made.verdicts[one.rule.id] = one.verdict
-            made.findings += one.findings
+            made.add(one.rule.id, one.verdict, one.reason, one.findings, by="comparisons")
         return made
 
     def _suites(
         self,
-        made: Verdicts,
+        made: ClientLedger,
         exchange: Exchange,
         sent: Sent,
         events: Sequence[Mapping[str, Any]],
@@ -147,17 +140,15 @@ class Judging:
         watched = replace(exchange, seen=tuple(events))
         setting = replace(self.setting, declared=compared)
         client = check_client(setting, watched, events)
-        made.verdicts |= client.result.verdicts
-        made.reasons |= client.result.reasons
-        made.findings += client.result.findings
+        made.take(client.result, client.result.verdicts.keys())
         if self._small is not None:
             wire = self._wire(replace(self._small, declared=compared), watched)
             given = [*client.contributions, *wire.contributions]
             for one in comparisons(
                 self.rulebook, [pair for pair in given if pair[0] in self._of_views]
             ):
-                made.verdicts[one.rule.id] = one.verdict
-                made.findings += [_explained(found, events, sent) for found in one.findings]
+                findings = [_explained(found, events, sent) for found in one.findings]
+                made.add(one.rule.id, one.verdict, one.reason, findings, by="comparisons")
         self._withdraw(made, sent)
         if made.findings:
             self._acquit(made, setting, watched, sent)
@@ -165,33 +156,32 @@ class Judging:
     def _wire(self, setting: Setting, exchange: Exchange) -> Judged:
         return check_wire(setting, exchange, exchange.chunks, exchange.end)
 
-    def _withdraw(self, made: Verdicts, sent: Sent) -> None:
+    def _withdraw(self, made: ClientLedger, sent: Sent) -> None:
         """Rules 1 to 3."""
         rules = self._rules.values()
         silent = dict(undeclared(rules, made.verdicts, sent.types, self.about.events))
         for rule, why in silent.items():
-            made.withdraw(rule, why)
+            made.withdraw([rule], why, "undeclared")
         if sent.ends != "completed":
             judged = made.verdicts.keys() & self._rules.keys() - self._of_views - silent.keys()
-            for rule in judged:
-                if not self._holds_of_parts(rule):
-                    made.withdraw(rule, "the stream broke off")
+            owed = [rule for rule in judged if not self._holds_of_parts(rule)]
+            made.withdraw(owed, "the stream broke off", "broken stream")
         if "refusal.delta" in sent.types - self.about.events:
-            for rule in made.verdicts.keys() & self._of_views:
-                made.withdraw(rule, "the client does not report refusal.delta")
+            views = made.verdicts.keys() & self._of_views
+            made.withdraw(views, "the client does not report refusal.delta", "undeclared")
 
     def _holds_of_parts(self, rule: str) -> bool:
         """Rule 2: whether a part of an answer can break the rule for good."""
         known = self._rules[rule]
         return known.view == "client" and not isinstance(known.form, Answer)
 
-    def _acquit(self, made: Verdicts, setting: Setting, watched: Exchange, sent: Sent) -> None:
+    def _acquit(self, made: ClientLedger, setting: Setting, watched: Exchange, sent: Sent) -> None:
         """Rule 5."""
         told = [event for event in sent.events if event["type"] in self.about.events]
         rightly = check_client(setting, watched, told).result.verdicts
-        for rule in ({found.rule for found in made.findings} & rightly.keys()) - self._of_views:
-            if rightly.get(rule) is Verdict.FAIL:
-                made.withdraw(rule, "what was sent breaks it")
+        failing = {rule for rule, verdict in rightly.items() if verdict is Verdict.FAIL}
+        excused = ({found.rule for found in made.findings} & failing) - self._of_views
+        made.withdraw(excused, "what was sent breaks it", "sent bytes")
 
 
 def respelled(
@@ -227,9 +217,9 @@ def _text(events: Sequence[Mapping[str, Any]], kind: str) -> str:
     return "".join(str(event.get("text", "")) for event in events if event["type"] == kind)
 
 
-def error(where: str, told: Told) -> Verdicts:
+def error(where: str, told: Told) -> ClientLedger:
     """The verdict where no answer came that could be judged."""
-    made = Verdicts()
+    made = ClientLedger()
     found = harness.finding(harness.ANSWERS, where, "an answer", told.why or told.how)
     made.state(harness.ANSWERS, replace(found, verdict=Verdict.ERROR))
     return made
@@ -252,7 +242,7 @@ def asked(
 
 
 def result(
-    judging: Judging, exchange: Exchange, made: Verdicts, notes: tuple[str, ...] = ()
+    judging: Judging, exchange: Exchange, made: ClientLedger, notes: tuple[str, ...] = ()
 ) -> StreamResult:
     """The line in the report for one exchange, over all its replays."""
     stream = StreamResult(
@@ -269,6 +259,7 @@ def result(
         target=judging.about.target,
         reasons={rule: why for rule, why in made.reasons.items() if rule in made.verdicts},
         notes=notes,
+        changes=tuple(made.changes),
     )
     return judging.rulebook.narrowed(stream)
 

@@ -20,7 +20,7 @@ from conformance.judging import harness
 from conformance.judging.result import StreamResult
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.asking import HELLO
-from conformance.targets.client.judging import Judging, Verdicts, error, result
+from conformance.targets.client.judging import ClientLedger, Judging, error, result
 from conformance.targets.client.protocol import STREAM
 from conformance.targets.client.smoke import greeting
 from conformance.targets.client.station import Resumed, Station
@@ -101,7 +101,7 @@ def _answers(each: Break, whole: Exchange) -> list[Exchange]:
     return [*first, last]
 
 
-def _judged(judging: Judging, each: Break, place: Exchange, told: Told) -> Verdicts:
+def _judged(judging: Judging, each: Break, place: Exchange, told: Told) -> ClientLedger:
     """What was told against the answer, which is whole unless the last one is a 204."""
     if told.how not in _ENDS:
         return error(_where(place), told)
@@ -112,7 +112,7 @@ def _judged(judging: Judging, each: Break, place: Exchange, told: Told) -> Verdi
     return judging.stream(replace(sent, number=place.number), told, "same")
 
 
-def _state(made: Verdicts, each: Break, place: Exchange, told: Told, resumed: Resumed) -> None:
+def _state(made: ClientLedger, each: Break, place: Exchange, told: Told, resumed: Resumed) -> None:
     made.state(harness.ANSWERS, None)
     wrong = _wrong(each, resumed)
     where = _where(place)

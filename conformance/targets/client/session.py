@@ -33,7 +33,7 @@ from conformance.recordings.identification import signed
 from conformance.report.wording import count
 from conformance.targets.client.choices import choose
 from conformance.targets.client.extracted import SCENARIO, extract
-from conformance.targets.client.judging import Judging, Verdicts, result
+from conformance.targets.client.judging import ClientLedger, Judging, result
 from conformance.targets.client.process import Bounds
 from conformance.targets.client.protocol import STREAM, Implementation
 from conformance.targets.client.reconnecting import RECONNECT, reconnect
@@ -321,7 +321,7 @@ class Session:
             where = f"declared/{op}/{dialect}/client"
             got = f"skipped: {reasons[0]}"
             found = harness.finding(harness.DECLARED, where, "an answer to some case", got)
-            made = Verdicts()
+            made = ClientLedger()
             made.state(harness.DECLARED, found)
             place = Exchange(number=number, scenario="declared", role=op)
             yield result(self._strict(dialect, "declared"), place, made)

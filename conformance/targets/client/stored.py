@@ -15,7 +15,7 @@ from conformance.judging import harness
 from conformance.judging.result import StreamResult
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.gathering import Gathering
-from conformance.targets.client.judging import Judging, Verdicts, error, result
+from conformance.targets.client.judging import ClientLedger, Judging, error, result
 from conformance.targets.client.protocol import EXTRACT, RESTORE, STORE
 from conformance.targets.client.station import Station
 from conformance.targets.client.visit import Tally
@@ -51,7 +51,7 @@ def restore(station: Station, judging: Judging, tally: Tally) -> Iterator[Stream
         gathered = Gathering()
         if told.how == "skipped":
             note = f"not run: the client skips it: {told.why}"
-            yield result(judging, place, Verdicts(), (note,))
+            yield result(judging, place, ClientLedger(), (note,))
             continue
         made = _restored(judging, stored, told, number)
         gathered.add("restore", made)
@@ -68,7 +68,7 @@ def store(station: Station, judging: Judging, tally: Tally) -> Iterator[StreamRe
         place = Exchange(number=number, scenario="stored", role=f"turn-{number}")
         if told.how == "skipped":
             note = f"not run: the client skips it: {told.why}"
-            yield result(judging, place, Verdicts(), (note,))
+            yield result(judging, place, ClientLedger(), (note,))
         elif told.stored is None:
             yield result(judging, place, error(_WHERE, told))
         else:
@@ -78,9 +78,9 @@ def store(station: Station, judging: Judging, tally: Tally) -> Iterator[StreamRe
             yield result(judging, place, made)
 
 
-def _kept(judging: Judging, message: Mapping[str, Any], stored: Mapping[str, Any]) -> Verdicts:
+def _kept(judging: Judging, message: Mapping[str, Any], stored: Mapping[str, Any]) -> ClientLedger:
     """Rule 2."""
-    made = Verdicts()
+    made = ClientLedger()
     if FLAT not in judging.profile.promises:
         return made
     inner = stored.get("args")
@@ -100,7 +100,9 @@ def _kept(judging: Judging, message: Mapping[str, Any], stored: Mapping[str, Any
     return made
 
 
-def _read_back(made: Verdicts, station: Station, message: Mapping[str, Any], kept: Told) -> None:
+def _read_back(
+    made: ClientLedger, station: Station, message: Mapping[str, Any], kept: Told
+) -> None:
     """Rule 1: told as the message itself is told, so that what is told wrongly is no matter."""
     assert kept.stored is not None
     told = station.restore(kept.stored)
@@ -132,7 +134,7 @@ def _texts(events: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     }
 
 
-def _restored(judging: Judging, stored: Mapping[str, Any], told: Told, number: int) -> Verdicts:
+def _restored(judging: Judging, stored: Mapping[str, Any], told: Told, number: int) -> ClientLedger:
     if told.how != "told":
         return error(f"stored/form-{number}", told)
     return judging.message(_body(stored, number), told)

@@ -19,7 +19,7 @@ from conformance.profiles.profile import Profile
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.asking import AGAIN, chosen, conversation
 from conformance.targets.client.gathering import Gathering, digest
-from conformance.targets.client.judging import Judging, Verdicts, asked, error, result
+from conformance.targets.client.judging import ClientLedger, Judging, asked, error, result
 from conformance.targets.client.models import differing, matching
 from conformance.targets.client.protocol import EXTRACT, NEXT_REQUEST, STREAM
 from conformance.targets.client.station import Station
@@ -89,7 +89,7 @@ class Visit:
     ) -> Told | None:
         """Every way of replaying a stream; the answer of a client that skips it."""
         dialect = self.judging.dialect.name
-        known: tuple[Any, Verdicts] | None = None
+        known: tuple[Any, ClientLedger] | None = None
         for way in variations(exchange, dialect, self.extent, edited=edited):
             told, seen, seq = self.station.stream(way, dialect, said)
             self.tally.count(STREAM, dialect, told)
@@ -107,7 +107,7 @@ class Visit:
 
     def _judged(
         self, way: Variation, told: Told, seen: Sequence[SeenRequest], where: str
-    ) -> Verdicts:
+    ) -> ClientLedger:
         if told.how == "errored":
             return error(where, told)
         if told.how not in ("completed", "failed", "cut"):
@@ -123,7 +123,7 @@ class Visit:
 
     def _skipped(self, exchange: Exchange, told: Told) -> StreamResult:
         return result(
-            self.judging, exchange, Verdicts(), (f"not run: the client skips it: {told.why}",)
+            self.judging, exchange, ClientLedger(), (f"not run: the client skips it: {told.why}",)
         )
 
     def _go_on(
@@ -146,7 +146,7 @@ class Visit:
             told = self.station.next_request(dialect, now, seq, adds)
             self.tally.count(NEXT_REQUEST, dialect, told)
             if told.how == "requested" and told.request is not None:
-                made = Verdicts()
+                made = ClientLedger()
                 for roles in _roles(is_first=is_first, calls=bool(calls)):
                     turns = _turns(exchange, told.request, roles, chosen(now))
                     made.complete(self.judging.requests(turns))
