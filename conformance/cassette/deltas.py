@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from conformance.cassette.credentials import PREFIXES, SECRET_NAME, credentials
+from conformance.core.framing import Framing
 
 _MOST_EVENTS: Final = 1024
 _STALE: Final = 64
@@ -33,7 +34,8 @@ _STRING: Final = re.compile(
 _INDEX: Final = re.compile(
     rb'"(?:index|output_index|content_index|summary_index)"\s*+:\s*+(\d{1,9})'
 )
-_FRAME_END: Final = re.compile(rb"\n\r?\n|\r\r")
+_EVENT_END: Final = re.compile(rb"\n\r?\n|\r\r")
+_LINE_END: Final = re.compile(rb"\n")
 _KEY_CHARACTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _WORD: Final = rb"(?:(?<![A-Za-z])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
 # What may become a secret that stands behind a word or a mark, at the end of a text.
@@ -85,6 +87,7 @@ class Deltas:
         stand_in: Callable[[bytes], bytes],
         clean: Callable[[bytes], bytes],
         count: Callable[[str], None],
+        framing: Framing | None = None,
     ) -> None:
         self._stand_in = stand_in
         self._clean = clean
@@ -92,15 +95,16 @@ class Deltas:
         self._texts: dict[tuple[object, ...], _Text] = {}
         self._events: deque[_Event] = deque()
         self._number = 0
+        self._frame_end = _LINE_END if framing == "lines" else _EVENT_END
 
     @property
     def waits(self) -> bool:
         return bool(self._events)
 
     def feed(self, frames: bytes) -> bytes:
-        """Takes whole events; gives those that wait for nothing, clean."""
+        """Takes whole events or lines; gives those that wait for nothing, clean."""
         done: list[bytes] = []
-        for frame in _split(frames):
+        for frame in _split(frames, self._frame_end):
             self._take(_Event(frame))
             self._let_go()
             done += self._ready()
@@ -210,9 +214,9 @@ def _grows_at(raw: bytes) -> int:
     return max(0, min(starts, default=len(raw) + _CONTEXT) - _CONTEXT)
 
 
-def _split(frames: bytes) -> Iterator[bytes]:
+def _split(frames: bytes, frame_end: re.Pattern[bytes]) -> Iterator[bytes]:
     at = 0
-    for match in _FRAME_END.finditer(frames):
+    for match in frame_end.finditer(frames):
         yield frames[at : match.end()]
         at = match.end()
     if at < len(frames):

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from conformance.core.events import Exchange, Response
-from conformance.core.sse import Parser
+from conformance.core.framing import frames
 
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _HEAD: Final = f"{'+ms':>10} {'chunk':>7} {'event':>6}"
@@ -40,7 +40,7 @@ def inspect(exchange: Exchange, *, full: bool = False) -> Iterator[str]:
     """The exchange as lines of text; long lines are clipped unless `full`."""
     yield from _head(exchange)
     body = b"".join(chunk.data for chunk in exchange.chunks)
-    events = _event_numbers(exchange, body)
+    events = _event_numbers(exchange)
     times = _times(exchange)
     for piece in _pieces(exchange, body):
         gutter = _gutter(piece, times, events)
@@ -109,23 +109,13 @@ def _times(exchange: Exchange) -> list[str]:
     return times
 
 
-def _event_numbers(exchange: Exchange, body: bytes) -> dict[int, str]:
+def _event_numbers(exchange: Exchange) -> dict[int, str]:
     """Offset -> the numbers of the frames that begin there."""
     numbers: dict[int, str] = {}
-    for number, offset in enumerate(_frame_offsets(exchange, body), 1):
-        before = f"{numbers[offset]}," if offset in numbers else ""
-        numbers[offset] = f"{before}{number}"
+    for number, (frame, _) in enumerate(frames(exchange), 1):
+        before = f"{numbers[frame.offset]}," if frame.offset in numbers else ""
+        numbers[frame.offset] = f"{before}{number}"
     return numbers
-
-
-def _frame_offsets(exchange: Exchange, body: bytes) -> list[int]:
-    kind = (exchange.response.header("content-type") or "") if exchange.response else ""
-    if "ndjson" in kind.lower():
-        return [line.start() for line in _LINE.finditer(body) if line[0].strip()]
-    if "json" in kind.lower():
-        return [0]
-    parser = Parser()
-    return [frame.offset for frame in (*parser.feed(body), *parser.close())]
 
 
 def _gutter(piece: _Piece, times: list[str], events: Mapping[int, str]) -> str:

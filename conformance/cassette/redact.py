@@ -29,6 +29,7 @@ from conformance.cassette.placeholders import Placeholders, is_stand_in
 from conformance.cassette.signs import is_plain, is_suspect
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Exchange, Request, Response
+from conformance.core.framing import Framing, framing_of
 
 REDACTED: Final = "[redacted]"
 ALLOWED_HEADERS: Final = frozenset(
@@ -139,7 +140,7 @@ class Redactor:
             exchange,
             request=exchange.request and self.request(exchange.request),
             response=exchange.response and self.response(exchange.response),
-            chunks=self._chunks(exchange.chunks),
+            chunks=self._chunks(exchange.chunks, framing_of(exchange)),
             seen=None if seen is None else tuple(self.value(list(seen))),
             user_choices=None
             if exchange.user_choices is None
@@ -200,9 +201,9 @@ class Redactor:
         cut = cut_short(body)
         return self._replaced(body, [cut]) if cut else body
 
-    def deltas(self) -> Deltas:
-        """Redacts the events of one body, and the secrets that they spell out together."""
-        return Deltas(self._spelled, self.body, self._count)
+    def deltas(self, framing: Framing | None = None) -> Deltas:
+        """Redacts the frames of one body, and the secrets that they spell out together."""
+        return Deltas(self._spelled, self.body, self._count, framing)
 
     def _spelled(self, secret: bytes) -> bytes:
         raw = secret.decode("utf-8", "surrogateescape")
@@ -246,11 +247,11 @@ class Redactor:
                 for secret in _CREDENTIAL.findall(value):
                     self.learn(secret)
 
-    def _chunks(self, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
+    def _chunks(self, chunks: tuple[Chunk, ...], framing: Framing) -> tuple[Chunk, ...]:
         body = b"".join(chunk.data for chunk in chunks)
         if self._opaque:
             self._know_opaque(body, secret_spans(body))
-        deltas = self.deltas()
+        deltas = self.deltas(framing)
         clean = self.ending(deltas.feed(body) + deltas.close())
         if clean == body:
             return chunks

@@ -24,6 +24,7 @@ from conformance.cassette.redact import CREDENTIAL_HEADERS, REDACTED
 from conformance.cassette.source import RawLine, lines, plain_name
 from conformance.core.errors import Place
 from conformance.core.events import Request, Response
+from conformance.core.framing import Framing, framing_of
 
 _PEEK: Final = 8192
 _BLANKED: Final = re.compile(rb"\x00+")
@@ -60,7 +61,7 @@ def _in_cassette(path: Path) -> Iterator[Sighting]:
             yield _sighting(path, line.number, rule, size)
     for exchange in exchanges(path):
         body = b"".join(chunk.data for chunk in exchange.chunks)
-        spans = list(_in_body(body))
+        spans = list(_in_body(body, framing_of(exchange)))
         layout = cassette_layout(path, exchange.number) if spans else None
         for start, size, rule in spans:
             assert layout is not None
@@ -81,7 +82,7 @@ def _beside_bodies(file: str, line: RawLine) -> Iterator[tuple[str, int]]:
     yield from _secrets(line.data)
 
 
-def _in_body(body: bytes) -> Iterator[tuple[int, int, str]]:
+def _in_body(body: bytes, framing: Framing) -> Iterator[tuple[int, int, str]]:
     """As `_spans`, and secrets over several events: where redaction would put a stand-in."""
     found: list[tuple[int, int, str]] = []
     at = 0
@@ -96,7 +97,7 @@ def _in_body(body: bytes) -> Iterator[tuple[int, int, str]]:
         known = is_stand_in(secret.decode("utf-8", "surrogateescape"))
         return secret if known else bytes(len(secret))
 
-    deltas = Deltas(blank, look, lambda _: None)
+    deltas = Deltas(blank, look, lambda _: None, framing)
     marked = deltas.feed(body) + deltas.close()
     if marked != body:
         runs = (match.span() for match in _BLANKED.finditer(marked))

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
+from conformance.core.framing import Framing
+
 Encoding = Literal["text", "hex"]
 
 # A CR LF counts once: a CR only ends a line by itself where no LF follows.
 _BLANK_LINE: Final = re.compile(rb"(?:\r\n|\r(?!\n)|\n){2,}")
 _LINE_END: Final = re.compile(rb"\n+")
-_LINEWISE: Final = ("ndjson", "jsonl", "json-seq")
 # Escapes make six bytes of one, so a line stays far below the reader's cap.
 _LONGEST: Final = 1024 * 1024
 # Undecodable bytes come through `surrogateescape` as these; one line for each run of them.
@@ -23,17 +24,15 @@ _STRAY: Final = re.compile(r"([\udc80-\udcff]+)")
 _FEW: Final = 16
 
 
-def is_linewise(content_type: str) -> bool:
-    """Whether each line of such a body is a value of its own."""
-    return any(kind in content_type.lower() for kind in _LINEWISE)
+def segments(data: bytes, framing: Framing | None = None) -> Iterator[tuple[Encoding, str]]:
+    """The chunk's data lines; for an empty chunk one empty text.
 
-
-def segments(data: bytes, content_type: str = "") -> Iterator[tuple[Encoding, str]]:
-    """The chunk's data lines; for an empty chunk one empty text."""
+    `framing` is what the content type says of it.
+    """
     if not data:
         yield "text", ""
     start = 0
-    for match in (_LINE_END if is_linewise(content_type) else _BLANK_LINE).finditer(data):
+    for match in (_LINE_END if framing == "lines" else _BLANK_LINE).finditer(data):
         yield from _bounded(data[start : match.end()])
         start = match.end()
     yield from _bounded(data[start:])

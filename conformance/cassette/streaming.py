@@ -15,8 +15,8 @@ from typing import Final
 
 from conformance.cassette.placeholders import blanked
 from conformance.cassette.redact import Redactor
-from conformance.cassette.segments import is_linewise
-from conformance.core.events import Chunk
+from conformance.core.events import Chunk, Response
+from conformance.core.framing import Framing, FramingDecision
 
 _EVENT_ENDS: Final = (b"\n\n", b"\n\r\n", b"\r\r")
 _LINE_ENDS: Final = (b"\n",)
@@ -24,15 +24,22 @@ _LONGEST_HOLD: Final = 16 * 1024 * 1024
 
 
 class BodyRedactor:
-    """Holds bytes back until the frame that they are part of ends."""
+    """Holds bytes back until the frame that they are part of ends, and its framing is known."""
 
     def __init__(
-        self, redactor: Redactor, content_type: str = "", *, longest: int = _LONGEST_HOLD
+        self,
+        redactor: Redactor,
+        response: Response | None = None,
+        *,
+        longest: int = _LONGEST_HOLD,
     ) -> None:
         self._redactor = redactor
+        self._decision = FramingDecision(response)
         self._deltas = redactor.deltas()
-        self._frame_ends = _LINE_ENDS if is_linewise(content_type) else _EVENT_ENDS
+        self._frame_ends: tuple[bytes, ...] = ()
         self._longest = longest
+        if self._decision.framing:
+            self._begin(self._decision.framing)
         self._held = bytearray()
         self._clean = bytearray()
         self._flooded = False
@@ -40,17 +47,22 @@ class BodyRedactor:
 
     def feed(self, chunk: Chunk) -> list[Chunk]:
         """Chunks that are complete now."""
+        searched = max(0, len(self._held) - 2)
+        if not self._frame_ends and (framing := self._decision.feed(chunk.data)):
+            self._begin(framing)
+            searched = 0
         whole = not (self._waiting or self._flooded) and chunk.data.endswith(self._frame_ends)
         if whole and self._redactor.is_plain(chunk.data):
             return [chunk]
         self._waiting.append((len(chunk.data), chunk.ms))
-        searched = max(0, len(self._held) - 2)
         self._held += chunk.data
         if self._flooded:
             self._leave_flood(searched)
             searched = 0
         self._redact(self._last_end(searched))
         if len(self._held) > self._longest:
+            if not self._frame_ends:
+                self._begin(self._decision.close())
             self._redact(len(self._held))
             self._flooded = True
         return self._complete()
@@ -61,10 +73,14 @@ class BodyRedactor:
         self._clean = bytearray(self._redactor.ending(bytes(self._clean + self._deltas.close())))
         return self._complete()
 
+    def _begin(self, framing: Framing) -> None:
+        self._deltas = self._redactor.deltas(framing)
+        self._frame_ends = _LINE_ENDS if framing == "lines" else _EVENT_ENDS
+
     def _last_end(self, searched: int) -> int:
         """The place after the last frame that is whole; 0 where there is none."""
         ends = [(self._held.rfind(end, searched), len(end)) for end in self._frame_ends]
-        return max(at + size if at >= 0 else 0 for at, size in ends)
+        return max((at + size for at, size in ends if at >= 0), default=0)
 
     def _leave_flood(self, searched: int) -> None:
         ends = [(self._held.find(end, searched), len(end)) for end in self._frame_ends]

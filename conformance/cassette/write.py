@@ -25,9 +25,10 @@ import msgspec
 
 from conformance.cassette.header import Cassette, Clock, Header, Redaction
 from conformance.cassette.records import header_fields
-from conformance.cassette.segments import is_linewise, is_one_line, segments
+from conformance.cassette.segments import is_one_line, segments
 from conformance.core.errors import CassetteError, Place, UsageError
 from conformance.core.events import ENDINGS, Ending, Exchange, Request, Response
+from conformance.core.framing import Framing, stated_framing
 
 # Legal in JSON, but they break lines, reorder or hide text in editors and terminals.
 _UNFIT: Final = re.compile("[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
@@ -40,8 +41,7 @@ _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow
 class _Account:
     """What the writer must remember of one exchange."""
 
-    content_type: str = ""
-    linewise: bool = False
+    framing: Framing | None = None
     responded: bool = False
     ended: bool = False
     chunks: int = 0
@@ -133,8 +133,7 @@ class Writer:
         if account.responded:
             raise UsageError("a second response of one exchange")
         account.responded = True
-        account.content_type = (response.header("content-type") or "") if response else ""
-        account.linewise = is_linewise(account.content_type)
+        account.framing = stated_framing(response)
         self._line({"response": _response_fields(response), **_time(ms), **self._named(exchange)})
 
     def chunk(
@@ -155,8 +154,8 @@ class Writer:
         # The first chunk begins by itself; a later one without a clock has to say so.
         begins: dict[str, Any] = {"ms": ms} if account.chunks or ms is not None else {}
         named = self._named(exchange)
-        lines = [] if named or account.linewise else _plain_line(data, ms)
-        for encoding, value in () if lines else segments(data, account.content_type):
+        lines = [] if named or account.framing == "lines" else _plain_line(data, ms)
+        for encoding, value in () if lines else segments(data, account.framing):
             lines.append(self._encoded({**begins, encoding: value, **named}))
             begins = {}
         self._stream.write(b"".join(lines))

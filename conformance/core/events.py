@@ -1,9 +1,9 @@
 """The values everything else speaks of: frames, events, exchanges, and the shared vocabulary.
 
-A *frame* is one SSE event, comment or field line with its byte offset (a JSON response body is
-one frame of kind `body`). A dialect turns a frame into *wire events* (the decoded payload, arrays
-unrolled) and *semantic events* (what a correct client would report, named alike for every
-dialect). Transport events (`http.request`, `sse.frame`, ...) complete the trace.
+A *frame* is one SSE event, comment or field line, or one line of NDJSON, with its byte offset (a
+JSON response body is one frame of kind `body`). A dialect turns a frame into *wire events* (the
+decoded payload, arrays unrolled) and *semantic events* (what a correct client would report, named
+alike for every dialect). Transport events (`http.request`, `sse.frame`, ...) complete the trace.
 
 Rule 1: the number of a frame (from 1; 0 is the request and the response head) is the number of
 every event that it gave rise to. Two events of one frame are neither before nor after each other.
@@ -20,7 +20,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-FrameKind = Literal["event", "comment", "ignored", "body"]
+FrameKind = Literal["event", "comment", "ignored", "line", "ignored-line", "body"]
 Layer = Literal["transport", "wire", "semantic"]
 Ending = Literal["eof", "reset", "client-closed", "idle-timeout", "protocol-error", "open"]
 
@@ -34,7 +34,11 @@ ENDINGS: Final[tuple[Ending, ...]] = (
 )
 
 TRANSPORT_EVENTS: Final = frozenset(
-    {"http.request", "http.response", "sse.frame", "sse.comment", "sse.ignored", "http.end"}
+    {
+        *("http.request", "http.response", "http.end"),
+        *("sse.frame", "sse.comment", "sse.ignored"),
+        *("line.frame", "line.ignored"),
+    }
 )
 
 # Type -> the fields it may carry, besides `choice`.
@@ -91,6 +95,8 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     `ignored` what the standard throws away: `event` names why (`unknown-field`, `no-data`,
               `unfinished`, `bad-id`, `bad-retry`, `bad-utf8`, `too-long`), `data` is the line or
               block, empty where it was too long.
+    `line`    `data` is one line of NDJSON without its end. `ignored-line` is to it what `ignored`
+              is to `event` (`unfinished`, `bad-utf8`, `too-long`).
     `body`    `data` is a whole JSON response body.
     `offset` is the 0-based byte at which the frame's first line begins.
     """

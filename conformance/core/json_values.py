@@ -5,9 +5,16 @@ A path is a tuple of keys and list positions. Values are never changed in place.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
+import msgspec
+
 Path = tuple[str | int, ...]
+
+MOST_DEPTH: Final = 256
+_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_BRACKETS: Final = re.compile(r"[\[\]{}]")
 
 
 class _NotJson:
@@ -17,6 +24,27 @@ class _NotJson:
 
 NOT_JSON: Final = _NotJson()
 """The payload of a frame whose data is not one JSON value."""
+
+
+def decode(text: str) -> Any:
+    """The JSON value of a frame's data, or NOT_JSON.
+
+    NaN and broken text are not JSON, and neither is what nests deeper than comparing it could go.
+    """
+    if text.count("[") + text.count("{") > MOST_DEPTH and _nesting_depth(text) > MOST_DEPTH:
+        return NOT_JSON
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return NOT_JSON
+
+
+def _nesting_depth(text: str) -> int:
+    deepest = depth = 0
+    for bracket in _BRACKETS.findall(_STRING.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def value_at(value: Any, *path: str | int) -> Any:

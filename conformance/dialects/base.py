@@ -2,50 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from conformance.core.events import Ending, Event, Frame, Request, Vocabulary
+from conformance.core.events import Exchange, Frame, Request, Vocabulary
+from conformance.core.framing import Framing
+from conformance.core.reading import Reader, Reading
+from conformance.core.trace import TracedFrame, trace_exchange
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.requests import RequestForm
 from conformance.dialects.script import Script, StreamFraming
 
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a profile says a stream is to be read.
-
-    `markers` are (open, close) pairs that wrap reasoning inside visible text; empty: visible text
-    is text, whatever it holds. `opened_by_prompt`: the stream begins inside the first pair.
-    `last_close`: a block ends at the last close marker before other output, not at the first.
-    `fields` maps a semantic name (`thinking`, `opaque`, `text`) to private dotted paths below a
-    delta, tried in order; the first non-empty one counts, so mirrored fields are never summed.
-    """
-
-    markers: tuple[tuple[str, str], ...] = ()
-    opened_by_prompt: bool = False
-    last_close: bool = False
-    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-class Reader(Protocol):
-    """Stateful, one per exchange, sans-IO; never raises on hostile input."""
-
-    def request(self, request: Request) -> list[Event]:
-        """Wire events `request` and one `request.item` per history entry, all with number 0."""
-
-    def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
-        """Wire events, then semantic events, of a frame of kind `event` or `body`.
-
-        `payload` is the decoded JSON value of `frame.data`, or NOT_JSON.
-        """
-
-    def end(self, how: Ending, number: int) -> list[Event]:
-        """Ends still owed (`thinking.end`, ...), then `cut` unless the wire's terminal came."""
-
-    def echo(self) -> Mapping[str, Any] | None:
-        """The response's own copy of request parameters, as far as seen; None if there is none."""
+__all__ = ["Columns", "Dialect", "Reader", "Reading"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +53,14 @@ class Dialect:
     request: RequestForm | None = None
     mutation: str = ""
     script: Script | None = None
+
+    def expected_framing(self, request: Request | None) -> Framing | None:
+        """How the answer is framed that a request asks for; None where that is not known."""
+        if request is None or self.request is None or request.json is None:
+            return None
+        return self.framing if self.request.streams(request.json) else "body"
+
+    def trace(self, exchange: Exchange, reading: Reading) -> Iterator[TracedFrame]:
+        """Everything that a recorded exchange gives rise to, from the request to the end."""
+        expected = self.expected_framing(exchange.request)
+        return trace_exchange(exchange, self.reader(reading), expected)

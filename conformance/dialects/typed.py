@@ -53,7 +53,7 @@ class TypedReader:
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
         sink = self._sink
         sink.begin(number)
-        if frame.kind == "event" and frame.data == "[DONE]":
+        if frame.kind != "body" and frame.data == "[DONE]":
             sink.wire("[DONE]", {})
         elif payload is NOT_JSON:
             sink.wire(self.unknown, {"text": frame.data})

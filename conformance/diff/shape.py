@@ -15,8 +15,8 @@ from conformance.diff.fields import Fields
 from conformance.diff.order import Order
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
+from conformance.profiles.profile import profile_at_hand, reading
 from conformance.recordings.identification import identify_exchange
-from conformance.recordings.rebuilt import profile_at_hand, rebuilt
 from conformance.rules.verdicts import Verdict
 
 # What of a semantic event is shape.
@@ -76,7 +76,9 @@ class _Drawn:
     def _frame(self, event: Event) -> None:
         if event.type == "sse.frame":
             self.framing.add("event lines" if event.data.get("named") else "no event lines")
-        elif event.type in ("sse.comment", "sse.ignored"):
+        elif event.type == "line.frame":
+            self.framing.add("lines of JSON")
+        elif event.type in ("sse.comment", "sse.ignored", "line.ignored"):
             self.framing.add(str(event.data.get("reason", "comments")))
 
 
@@ -87,7 +89,7 @@ def shape(
     profile = profile_at_hand(result.profile, result.dialect)
     drawn = _Drawn()
     # The request is not the server's doing.
-    for each in islice(rebuilt(exchange, result.dialect, profile), 1, None):
+    for each in islice(get(result.dialect).trace(exchange, reading(profile)), 1, None):
         drawn.take(each.events)
     identified = identify_exchange(recording, exchange, get(result.dialect), rulebook)
     return Shape(

@@ -55,7 +55,7 @@ class Piece:
     def as_sentinel(self, text: str) -> Piece:
         """A sentinel written as this piece is."""
         unnamed = self.with_name("").raw
-        return Piece(_replace_data(unnamed, text.encode()), "event")
+        return Piece(_replace_data(unnamed, text.encode(), self.kind), self.kind)
 
     def number(self, key: str) -> int | None:
         """The sequence number under this key; None where there is none."""

@@ -88,9 +88,8 @@ class Stream:
         """Places of the sentinel that follows the last event."""
         text = self.layout.sentinel.encode()
         found = enumerate(self.pieces) if text else ()
-        return [
-            n for n, p in found if p.kind == "event" and p.payload is NOT_JSON and text in p.raw
-        ]
+        own = [(n, piece) for n, piece in found if piece.kind in ("event", "line")]
+        return [n for n, piece in own if piece.payload is NOT_JSON and text in piece.raw]
 
     def with_pieces(self, pieces: Sequence[Piece]) -> Stream:
         return replace(self, pieces=tuple(pieces))

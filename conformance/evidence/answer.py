@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -10,7 +10,6 @@ from conformance.core.events import Event, Exchange
 from conformance.dialects.base import Dialect, Reading
 from conformance.judging.findings import Memory, dress
 from conformance.judging.result import Finding
-from conformance.judging.trace import Trace, frames
 from conformance.rules.model import Rule
 from conformance.rules.monitors.base import Violation
 
@@ -85,23 +84,20 @@ class Answer:
 def read_answer(exchange: Exchange, dialect: Dialect, reading: Reading) -> Answer:
     """Reads the bytes once, event by event."""
     answer = Answer()
-    trace = Trace(dialect.reader(reading))
-    for frame, _ in frames(exchange):
-        events = trace.frame(frame)
-        answer.memory.keep(trace.number, frame, events)
+    for number, _, frame, events in dialect.trace(exchange, reading):
+        if frame is not None:
+            answer.memory.keep(number, frame, events)
         _take(answer, events)
-    _take(answer, trace.end(exchange.end))
-    answer.last = trace.number
+        answer.last = number
     size = sum(len(chunk.data) for chunk in exchange.chunks)
-    answer.memory.tell(trace.number, "end of stream", exchange.end, size)
+    answer.memory.tell(answer.last, "end of stream", exchange.end, size)
     return answer
 
 
 def wire_events(exchange: Exchange, dialect: Dialect, reading: Reading) -> Iterator[Event]:
     """The decoded payloads, for who needs more than what a client would report."""
-    trace = Trace(dialect.reader(reading))
-    for frame, _ in frames(exchange):
-        yield from (event for event in trace.frame(frame) if event.layer == "wire")
+    for number, _, _, events in dialect.trace(exchange, reading):
+        yield from (event for event in events if event.layer == "wire" and number)
 
 
 def ended(exchange: Exchange, answer: Answer) -> str:
@@ -137,7 +133,7 @@ def finding_at_end(
     return dress(rule, violation, answer.memory, where)
 
 
-def _take(answer: Answer, events: list[Event]) -> None:
+def _take(answer: Answer, events: Sequence[Event]) -> None:
     for event in events:
         if event.layer == "semantic":
             answer.take(event)

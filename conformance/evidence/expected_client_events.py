@@ -9,7 +9,6 @@ from typing import Any, Literal
 from conformance.core.events import Exchange
 from conformance.dialects.base import Dialect, Reading
 from conformance.evidence.answer import WHOLE_ENDS, Answer, ended
-from conformance.judging.trace import Framer, Trace, is_body
 
 Ends = Literal["completed", "broken", "either"]
 
@@ -33,27 +32,13 @@ class Sent:
 
 def read_sent(exchange: Exchange, dialect: Dialect, reading: Reading) -> Sent:
     """Reads the bytes once."""
-    trace = Trace(dialect.reader(reading))
     answer = Answer()
     events: list[Mapping[str, Any]] = []
-
-    def take() -> None:
-        for event in made:
+    for each in dialect.trace(exchange, reading):
+        for event in each.events:
             if event.layer == "semantic":
                 answer.take(event)
                 events.append({"type": event.type, **event.data})
-
-    head = exchange.chunks[0].data if exchange.chunks else b""
-    framer = Framer(body=is_body(exchange.response, head))
-    for chunk in exchange.chunks:
-        for frame in framer.feed(chunk.data):
-            made = trace.frame(frame)
-            take()
-    for frame in framer.close():
-        made = trace.frame(frame)
-        take()
-    made = trace.end(exchange.end)
-    take()
     return Sent(tuple(events), _ends(exchange, answer), bool(answer.finishes))
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Exchange
+from conformance.core.framing import framing_of
 from conformance.dialects import SUPPORTED, get
 from conformance.dialects.base import Reading
 from conformance.evidence.answer import WHOLE_ENDS, Answer, ended, finding_at_end, read_answer
@@ -30,7 +31,6 @@ from conformance.judging.run_rules import (
     HOP_TOOLS,
     HOP_USAGE,
 )
-from conformance.judging.trace import is_body
 from conformance.profiles.profile import find, reading
 from conformance.rules.model import Rule
 from conformance.rules.monitors.differences import first_difference
@@ -126,8 +126,7 @@ def _calls_due(expected: Expected, behind: Sequence[Exchange]) -> int | None:
 
 
 def _streams(exchange: Exchange) -> bool:
-    head = exchange.chunks[0].data if exchange.chunks else b""
-    return not is_body(exchange.response, head)
+    return framing_of(exchange) != "body"
 
 
 def _texts(hops: Hops) -> tuple[str, str]:

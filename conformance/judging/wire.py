@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from conformance.core.events import Ending, Event, Exchange, Frame
+from conformance.core.framing import Framer
+from conformance.core.trace import Trace
 from conformance.dialects.base import Reader
 from conformance.judging.scenario import Scenario
-from conformance.judging.trace import Framer, Trace, is_body, is_undecided
 from conformance.judging.view import Judged, Setting, View
 from conformance.profiles.profile import reading
 from conformance.rules.applies import Evidence
@@ -25,28 +26,25 @@ class WireView(View):
         self, setting: Setting, exchange: Exchange, scenario: Scenario | None = None
     ) -> None:
         reader = setting.dialect.reader(reading(setting.profile))
-        super().__init__(setting, exchange, _evidence(setting, exchange, reader), scenario)
+        expected = setting.dialect.expected_framing(exchange.request)
+        self.framer = Framer(exchange.response, expected=expected)
+        evidence = _evidence(setting, exchange, reader, self.framer)
+        super().__init__(setting, exchange, evidence, scenario)
         self.trace = Trace(reader)
         self.bytes = 0
-        self.framer: Framer | None = None
-        self._head = b""  # white space so far: it does not tell a stream from a body
         self.take(self.trace.head(exchange.request, exchange.response))
 
     def feed(self, data: bytes, ms: float | None) -> None:
         """Takes the next chunk; `ms` since the response head, None without a clock."""
         self.bytes += len(data)
+        for piece, came in self.framer.settle(data, ms):
+            self.judge.ms = came
+            self.read(piece)
         self.judge.ms = ms
-        if self.framer is None:
-            data = self._head + data
-            if is_undecided(data):
-                self._head = data
-                return
-            self.framer = Framer(body=is_body(self.exchange.response, data))
-        self.read(data, self.framer)
 
-    def read(self, data: bytes, framer: Framer) -> None:
+    def read(self, data: bytes) -> None:
         """Takes bytes apart and hands every frame to the judge."""
-        for frame in framer.feed(data):
+        for frame in self.framer.feed(data):
             self.frame(frame)
 
     def frame(self, frame: Frame) -> list[Event]:
@@ -58,10 +56,7 @@ class WireView(View):
 
     def finish(self, how: Ending, *, is_last: bool = True) -> Judged:
         """Ends the stream and gives verdicts and findings."""
-        if self.framer is None and self._head.strip():  # part of a BOM, and no more
-            self.framer = Framer(body=False)
-            self.read(self._head, self.framer)
-        for frame in self.framer.close() if self.framer else ():
+        for frame in self.framer.close():
             self.frame(frame)
         events = self.trace.end(how)
         self.memory.tell(self.trace.number, "end of stream", how, self.bytes)
@@ -72,11 +67,12 @@ class WireView(View):
         return self.judged(outcomes)
 
 
-def _evidence(setting: Setting, exchange: Exchange, reader: Reader) -> Evidence:
+def _evidence(setting: Setting, exchange: Exchange, reader: Reader, framer: Framer) -> Evidence:
     return Evidence(
         exchange.request,
         exchange.response,
         setting.fidelity,
+        framing=lambda: framer.framing,
         clock=any(chunk.ms is not None for chunk in exchange.chunks),
         echo=reader.echo,
         role=exchange.role,

@@ -159,7 +159,7 @@ def _add_unknown_key(stream: Stream, site: int) -> Stream:
 
 
 def _later_events(stream: Stream) -> list[int]:
-    return [n for n, piece in stream.events() if piece.kind == "event"][1:]
+    return [n for n, piece in stream.events() if piece.kind != "body"][1:]
 
 
 def _before_known(stream: Stream) -> list[int]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Final
 
-from conformance.core.events import Event
+from conformance.core.events import Chunk, Event
 from conformance.core.json_values import Path, value_at
 from conformance.dialects import get
 from conformance.editing.stream import Stream
-from conformance.judging.trace import Framer, Trace
 from conformance.profiles.profile import Profile, reading
 from conformance.rules.patterns import UNASKED
 from conformance.rules.plans import Named, Plan
@@ -30,14 +29,13 @@ class RuleEvent:
 
 def stream_events(stream: Stream, profile: Profile) -> list[RuleEvent]:
     """Every event of the stream in order, the request's first."""
-    trace = Trace(get(stream.dialect).reader(reading(profile)))
-    exchange = stream.exchange
-    found = [RuleEvent(REQUEST, event) for event in trace.head(exchange.request, exchange.response)]
-    framer = Framer(body=stream.is_body)
+    exchange = replace(stream.exchange, chunks=(Chunk(stream.body),))
     starts = list(accumulate((len(piece.raw) for piece in stream.pieces), initial=0))
-    for frame in (*framer.feed(stream.body), *framer.close()):
-        place = bisect_right(starts, frame.offset) - 1
-        found += [RuleEvent(place, event) for event in trace.frame(frame)]
+    found: list[RuleEvent] = []
+    for number, _, frame, events in get(stream.dialect).trace(exchange, reading(profile)):
+        if frame is not None or not number:
+            place = REQUEST if frame is None else bisect_right(starts, frame.offset) - 1
+            found += [RuleEvent(place, event) for event in events]
     return found
 
 

@@ -10,13 +10,12 @@ from itertools import pairwise
 from typing import Final
 
 from conformance.core.events import Exchange, Frame
-from conformance.core.json_values import NOT_JSON
-from conformance.core.sse import Parser
+from conformance.core.framing import Framer, Framing, framing_of
+from conformance.core.json_values import NOT_JSON, decode
 from conformance.dialects import get
 from conformance.editing.operator import Mutation
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
-from conformance.judging.trace import decode, is_body
 
 _BLOCKS: Final = ("no-data", "unfinished", "too-long")
 
@@ -32,23 +31,24 @@ def mutation_of(dialect: str) -> Mutation:
 def take_apart(exchange: Exchange, dialect: str) -> Stream:
     """The pieces of a recorded exchange."""
     body = b"".join(chunk.data for chunk in exchange.chunks)
-    if is_body(exchange.response, body):
+    framing = framing_of(exchange, get(dialect).expected_framing(exchange.request))
+    if framing == "body":
         pieces = [Piece(body, "body", payload=decode(body.decode("utf-8", "replace")))]
     else:
-        pieces = list(_pieces(body))
+        pieces = list(_pieces(body, framing))
     return Stream.of(exchange, dialect, mutation_of(dialect).layout, pieces)
 
 
-def _pieces(body: bytes) -> Iterator[Piece]:
-    parser = Parser()
-    frames = [*parser.feed(body), *parser.close()]
+def _pieces(body: bytes, framing: Framing) -> Iterator[Piece]:
+    framer = Framer(framing=framing)
+    frames = [*framer.feed(body), *framer.close()]
     starts = dict(_starts(frames))
     places = sorted(starts)
     if body and (not places or places[0] > 0):
         yield Piece(body[: places[0]] if places else body)
     for start, stop in pairwise([*places, len(body)]):
         frame = starts[start]
-        payload = decode(frame.data) if frame.kind == "event" else NOT_JSON
+        payload = decode(frame.data) if frame.kind in ("event", "line") else NOT_JSON
         yield Piece(body[start:stop], frame.kind, frame.event if frame.named else "", payload)
 
 
@@ -56,7 +56,7 @@ def _starts(frames: Sequence[Frame]) -> Iterator[tuple[int, Frame]]:
     """Where pieces begin: a line that was told of inside a block begins none."""
     block = sys.maxsize
     for frame in reversed(frames):
-        if frame.kind == "event" or frame.event in _BLOCKS:
+        if frame.kind in ("event", "line") or frame.event in _BLOCKS:
             block = frame.offset
             yield frame.offset, frame
         elif frame.offset < block:

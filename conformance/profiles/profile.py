@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from conformance.core.errors import Place, SpecError, UsageError
+from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
 from conformance.core.shipped import specs
 from conformance.dialects.base import Reading
 from conformance.profiles.fingerprints import Fingerprint, read, read_file
@@ -379,3 +379,11 @@ def _without_effect(file: _File) -> Iterator[SpecError]:
     for item in promises.sequence() if promises else ():
         if item.value in parent.promises:
             yield item.error(f"promise {item.value!r} has no effect: {parent.name!r} has it too")
+
+
+def profile_at_hand(name: str, dialect: str) -> Profile:
+    """The profile of that name, or strict where it came from a file or folder of the user's."""
+    try:
+        return find(name, dialect)
+    except ConformanceError:
+        return find("strict", dialect)

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
-from conformance.core.json_values import NOT_JSON
-from conformance.judging.trace import decode
+from conformance.core.json_values import NOT_JSON, decode
 from conformance.pytest_plugin.libraries import NAMES
 
 MOST_BYTES: Final = 64 * 1024 * 1024

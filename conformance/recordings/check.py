@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
 
 from conformance import dialects
 from conformance.cassette import Recording, discover, open_recording
 from conformance.core.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
-from conformance.core.events import Exchange, Frame
-from conformance.core.json_values import NOT_JSON
+from conformance.core.events import Exchange
+from conformance.core.framing import frames
+from conformance.core.json_values import NOT_JSON, decode
 from conformance.dialects.base import Dialect
 from conformance.evidence.expectations import is_played
 from conformance.evidence.writing import (
@@ -26,7 +26,6 @@ from conformance.judging.fast.running import check_wire
 from conformance.judging.result import Report, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.scenario import Scenario
-from conformance.judging.trace import Framer, decode, is_body
 from conformance.judging.view import Judged, Setting
 from conformance.profiles.profile import Profile, find, laid_over, load_profile
 from conformance.recordings.identification import Sender, signed
@@ -208,28 +207,13 @@ def choose_dialect(exchange: Exchange, stated: str | None) -> Dialect:
 
 def recognised(exchange: Exchange) -> str | None:
     """The dialect that the first frames show, also one that is not supported yet."""
-    head = exchange.chunks[0].data if exchange.chunks else b""
-    framer = Framer(body=is_body(exchange.response, head))
-    frames = chain((f for chunk in exchange.chunks for f in framer.feed(chunk.data)), _late(framer))
-    for frame in islice(frames, FRAMES_TO_RECOGNISE):
-        if frame.kind in ("event", "body"):
-            payload = _first_value(frame)
+    for frame, _ in islice(frames(exchange), FRAMES_TO_RECOGNISE):
+        if frame.kind in ("event", "line", "body"):
+            payload = decode(frame.data)
             name = None if payload is NOT_JSON else dialects.recognise(frame, payload)
             if name is not None:
                 return name
     return None
-
-
-def _first_value(frame: Frame) -> Any:
-    payload = decode(frame.data)
-    if payload is NOT_JSON and frame.kind == "body":
-        return decode(frame.data.partition("\n")[0])  # JSON lines
-    return payload
-
-
-def _late(framer: Framer) -> Iterator[Frame]:
-    """What comes out at the end; asked for only once everything before is through."""
-    yield from framer.close()
 
 
 @dataclass(frozen=True, slots=True)

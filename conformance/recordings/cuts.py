@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from conformance.core.events import Exchange, Frame
-from conformance.core.json_values import NOT_JSON
-from conformance.judging.trace import decode, frames
+from conformance.core.framing import frames
+from conformance.core.json_values import NOT_JSON, decode
 
 
 class Cut(NamedTuple):
@@ -29,6 +29,8 @@ def cuts(exchange: Exchange) -> list[Cut]:
 
 def _is_cut(frame: Frame) -> bool:
     """Whether the JSON of an event ends early; a missing blank line alone is no cut."""
+    if frame.kind == "ignored-line":
+        return frame.event == "unfinished"
     if frame.kind == "ignored":
         if frame.event != "unfinished":
             return False

@@ -18,10 +18,10 @@ from conformance.cassette import Recording
 from conformance.cassette.recording import MUTANTS
 from conformance.core.errors import Place
 from conformance.core.events import Exchange
+from conformance.core.framing import frames, framing_of
 from conformance.evidence.claims import asked, denied, named
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.trace import frames, is_body
 from conformance.recordings.check import Choices, check_recording
 from conformance.recordings.cuts import cuts
 from conformance.recordings.identifiers import Leftover, Scanner
@@ -168,7 +168,7 @@ class _Lint:
         if request is None or not isinstance(request.json, Mapping) or not exchange.chunks:
             return
         refused = response is not None and (response.status or 0) >= _BAD_REQUEST
-        streams = not is_body(response, exchange.chunks[0].data)
+        streams = framing_of(exchange) != "body"
         if streams and not request.json.get("stream"):
             message = "the request does not ask for a stream, but the answer is an event stream"
             yield self._problem("stream", message, "error", exchange)

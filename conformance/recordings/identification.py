@@ -14,7 +14,6 @@ from conformance.dialects.base import Dialect, Reading
 from conformance.identify import Identity, Witness, named
 from conformance.judging.fast.running import check_wire
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.trace import Framer, Trace, is_body
 from conformance.judging.view import Setting
 from conformance.profiles.fingerprints import Fingerprint, Watch
 from conformance.profiles.profile import Profile, find, fingerprints
@@ -124,16 +123,9 @@ def _shipped(dialect: str) -> tuple[Fingerprint, ...]:
 
 
 def _events(exchange: Exchange, dialect: Dialect, reading: Reading) -> Iterator[Event]:
-    trace = Trace(dialect.reader(reading))
-    yield from trace.head(None, exchange.response)
-    head = exchange.chunks[0].data if exchange.chunks else b""
-    framer = Framer(body=is_body(exchange.response, head))
-    for chunk in exchange.chunks:
-        for frame in framer.feed(chunk.data):
-            yield from trace.frame(frame)
-    for frame in framer.close():
-        yield from trace.frame(frame)
-    yield from trace.end(exchange.end)
+    """What was answered; what was asked tells nothing of who answered."""
+    for number, _, _, events in dialect.trace(exchange, reading):
+        yield from (each for each in events if number or each.type == "http.response")
 
 
 def _failed(

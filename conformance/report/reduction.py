@@ -26,9 +26,8 @@ from conformance.judging.result import Finding
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate.base_recordings import InMemory
 from conformance.mutate.stream import take_apart
-from conformance.profiles.profile import reading
+from conformance.profiles.profile import profile_at_hand, reading
 from conformance.recordings.check import check_recording
-from conformance.recordings.rebuilt import profile_at_hand
 from conformance.report.selection import Selected
 from conformance.report.simplification import merged, without_items
 from conformance.rules.verdicts import Verdict

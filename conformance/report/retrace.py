@@ -17,8 +17,10 @@ from typing import Final, Literal
 import msgspec
 
 from conformance.core.events import Event, Exchange
+from conformance.core.trace import TracedFrame
+from conformance.dialects import get
 from conformance.judging.result import StreamResult
-from conformance.recordings.rebuilt import Rebuilt, profile_at_hand, rebuilt
+from conformance.profiles.profile import profile_at_hand, reading
 
 Lane = Literal["thinking", "summary", "text", "tools", "stream"]
 LANES: Final[tuple[Lane, ...]] = ("thinking", "summary", "text", "tools", "stream")
@@ -75,7 +77,7 @@ def retraced(stream: StreamResult, exchange: Exchange, most: int) -> Traced:
     if profile.name != stream.profile:
         keeper.traced.note = f"profile {stream.profile} is not at hand: lanes as strict has them"
     keeper.add_head(_head(exchange))
-    for each in rebuilt(exchange, stream.dialect, profile):
+    for each in get(stream.dialect).trace(exchange, reading(profile)):
         if each.number:
             keeper.take(each)
     return keeper.result()
@@ -86,7 +88,7 @@ def from_events(stream: StreamResult, most: int) -> Traced:
     keeper = _Keeper({f.event for f in stream.findings}, most)
     keeper.traced.note = "drawn from kept events: no times"
     for number, events in _by_number(stream.events):
-        keeper.take(Rebuilt(number, None, None, events))
+        keeper.take(TracedFrame(number, None, None, events))
     return keeper.result()
 
 
@@ -115,7 +117,7 @@ class _Keeper:
         self._channels: dict[tuple[object, object], Lane] = {}
         self._open: dict[tuple[object, ...], Block] = {}
 
-    def take(self, each: Rebuilt) -> None:
+    def take(self, each: TracedFrame) -> None:
         number, ms, _, events = each
         traced = self.traced
         traced.total = max(traced.total, number)
@@ -193,7 +195,7 @@ def _joined(bars: list[Block]) -> list[Block]:
     return [Block(a.first, b.last, a.start, b.stop, a.frames + b.frames) for a, b in pairs]
 
 
-def _moment(each: Rebuilt, lanes: tuple[Lane, ...]) -> Moment:
+def _moment(each: TracedFrame, lanes: tuple[Lane, ...]) -> Moment:
     number, ms, frame, events = each
     wire = [event.type for event in events if event.layer == "wire"]
     if frame is None:

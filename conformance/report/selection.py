@@ -12,8 +12,8 @@ from conformance.cassette import Recording, open_recording
 from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
+from conformance.profiles.profile import profile_at_hand
 from conformance.recordings.check import Choices, check_recording, files
-from conformance.recordings.rebuilt import profile_at_hand
 
 _MOST_BYTES: Final = 256 * 1024 * 1024
 _SHOWN: Final = 8  # ids that are named where the one that was asked for is not there

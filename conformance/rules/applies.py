@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from conformance.core.events import Request, Response
+from conformance.core.framing import Framing
 from conformance.rules.model import Compare, Rule, Side, Timing
 from conformance.rules.paths import MISSING, Getter, getter
 from conformance.rules.patterns import CHOICES, REQUEST, UNASKED, Test, compile_value, references
@@ -20,7 +21,8 @@ Refusal = tuple[Verdict, str]
 class Evidence:
     """What was recorded of an exchange besides its body.
 
-    `echo` gives the response's own copy of request parameters, as far as seen, or None. `role`,
+    `framing` gives how the bytes fall into frames, as far as seen, or None; `echo` the response's
+    own copy of request parameters, likewise. `role`,
     `hop` and `reported` (a client's report was recorded) decide what comparisons can take from it,
     and `declared`, the events that the client says it reports. `choice` is what its user chose.
     """
@@ -30,6 +32,7 @@ class Evidence:
     fidelity: Fidelity = "bytes"
     clock: bool = False
     view: Literal["wire", "client"] = "wire"
+    framing: Callable[[], Framing | None] = lambda: None
     echo: Callable[[], Mapping[str, Any] | None] = lambda: None
     role: str = ""
     hop: str = ""
@@ -210,6 +213,8 @@ def _lacks(rule: Rule) -> Iterator[Lack]:
     types = {kind for alias in rule.aliases.values() for kind in alias.types}
     if any(kind.startswith("sse.") or kind == "[DONE]" for kind in types):
         yield lambda e: e.fidelity == "events", "the framing was rebuilt, not recorded"
+        if not any(kind.startswith("line.") for kind in types):
+            yield lambda e: e.framing() == "lines", "lines came, not server-sent events"
     if "http.response" in types:
         yield lambda e: e.answered() is None, "the response head was not recorded"
     if types == {"http.end"}:

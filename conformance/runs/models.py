@@ -7,8 +7,8 @@ from typing import Final
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Request
+from conformance.core.json_values import decode
 from conformance.dialects import SUPPORTED, get
-from conformance.judging.trace import decode
 from conformance.targets.server import LiveServer
 
 _SHOWN: Final = 5

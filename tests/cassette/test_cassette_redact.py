@@ -194,7 +194,9 @@ def test_a_streaming_redactor_gives_up_finished_events_at_once() -> None:
 
 
 def test_lines_of_ndjson_come_out_one_by_one() -> None:
-    streaming = BodyRedactor(Redactor(), "application/x-ndjson")
+    streaming = BodyRedactor(
+        Redactor(), Response(headers=(("content-type", "application/x-ndjson"),))
+    )
     assert streaming.feed(Chunk(b'{"a":1}\n{"b"', 1.0)) == []
     assert streaming.feed(Chunk(b":2}\n", 2.0)) == [
         Chunk(b'{"a":1}\n{"b"', 1.0),

@@ -123,7 +123,7 @@ def test_lines_are_cut_at_event_ends() -> None:
         ("text", ": ping\n\n"),
         ("text", "da"),
     ]
-    assert list(segments(b"{}\n{}\n", "application/x-ndjson")) == [("text", "{}\n")] * 2
+    assert list(segments(b"{}\n{}\n", "lines")) == [("text", "{}\n")] * 2
     assert list(segments(b"a\r\nb\r\n")) == [("text", "a\r\nb\r\n")]
 
 

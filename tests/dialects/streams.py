@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from conformance.core.events import Ending, Event
+from conformance.core.events import Chunk, Ending, Event, Exchange
 from conformance.dialects import get
 from conformance.dialects.base import Reading
-from conformance.judging.trace import Framer, Trace
 
 Seen = Callable[..., list[Event]]
 
@@ -38,10 +37,8 @@ def seen() -> Seen:
         end: Ending = "eof",
         reading: Reading | None = None,
     ) -> list[Event]:
-        trace = Trace(get(dialect).reader(reading or Reading()))
-        framer = Framer(body=False)
-        frames = [*framer.feed(body(payloads, done=done, named=named)), *framer.close()]
-        found = [event for frame in frames for event in trace.frame(frame)]
-        return [*found, *trace.end(end)]
+        chunk = Chunk(body(payloads, done=done, named=named))
+        traced = get(dialect).trace(Exchange(chunks=(chunk,), end=end), reading or Reading())
+        return [event for each in traced for event in each.events]
 
     return events

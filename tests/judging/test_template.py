@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.core.events import Frame
-from conformance.core.json_values import NOT_JSON
+from conformance.core.json_values import NOT_JSON, decode
 from conformance.core.sse import Parser
 from conformance.dialects import get
 from conformance.dialects.base import Reading
 from conformance.judging.fast.template import Template, template
-from conformance.judging.trace import decode
 from conformance.rules.paths import getter
 from tests.fuzz.dialogues import DIALECTS, Piece, stream
 from tests.fuzz.perturbations import HOSTILE, NUMBERS, PERTURBATIONS, raw

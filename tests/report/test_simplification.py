@@ -13,9 +13,8 @@ from conformance.editing.stream import Stream
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate.base_recordings import InMemory
 from conformance.mutate.stream import take_apart
-from conformance.profiles.profile import reading
+from conformance.profiles.profile import profile_at_hand, reading
 from conformance.recordings.check import Choices, check_recording
-from conformance.recordings.rebuilt import profile_at_hand
 from conformance.report.simplification import merged, without_items
 from conformance.rules.verdicts import Verdict
 

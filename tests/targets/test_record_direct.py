@@ -15,6 +15,7 @@ import pytest
 from conformance.cassette import Cassette, read
 from conformance.core.errors import CassetteError, RemoteError, UsageError
 from conformance.core.events import Exchange
+from conformance.recordings.check import check_paths
 from conformance.targets.recording import (
     DirectRequest,
     Origin,
@@ -31,6 +32,7 @@ from tests.targets.record_peers import Origin as Upstream
 
 EVENTS = [b"data: {}\n\n", b"data: [DO", b"NE]\n\n"]
 WIRE = [HEAD, *map(chunked, EVENTS)]
+MARKERS = "stripping/visible-text/no-markers"
 BODY = {"model": "m", "stream": True, "messages": []}
 
 
@@ -65,6 +67,29 @@ def test_an_answer_is_recorded_as_it_was_cut(tmp_path: Path) -> None:
     head, body = server.requests[0].split(b"\r\n\r\n")
     assert head.startswith(b"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:")
     assert json.loads(body) == BODY
+
+
+def test_lines_are_recorded_one_to_a_line_and_judged(tmp_path: Path) -> None:
+    lines = [
+        b'{"id":"c1","choices":[{"index":0,"delta":{"role":"assistant","content":"Hi"}}]}\n',
+        b'{"id":"c1","choices":[{"index":0,"delta":{"content":" </think>"}}]}\n',
+        b'{"id":"c1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n',
+    ]
+    head = HEAD.replace(b"text/event-stream", b"application/x-ndjson")
+    assert head != HEAD
+    body = b"".join(lines)
+    at = len(lines[0] + lines[1]) - 9  # inside the marker's line
+    both = [chunked(body[:at]), chunked(body[at:])]
+    cassette, _ = recorded(
+        tmp_path, [DirectRequest("/chat/completions", BODY)], Script([head, *both, END])
+    )
+    assert b"".join(chunk.data for chunk in cassette.exchanges[0].chunks) == body
+    report = check_paths([tmp_path / "a.cassette.jsonl"], rules=[MARKERS])
+    (finding,) = report.findings
+    assert finding.line is not None
+    assert (finding.event, finding.byte) == (2, len(lines[0]))
+    shown = (tmp_path / "a.cassette.jsonl").read_text().splitlines()[finding.line - 1]
+    assert json.loads(shown)["text"] == lines[1][:-9].decode()
 
 
 def test_a_key_is_sent_and_not_kept(tmp_path: Path) -> None:

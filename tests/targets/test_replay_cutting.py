@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.core.events import Chunk
+from conformance.core.lines import LineParser
 from conformance.core.sse import Parser
-from conformance.targets.replay.cutting import cut, event_ends, line_ends, until
+from conformance.targets.replay.cutting import cut, frame_ends, until
 from conformance.targets.replay.edits import with_comments, with_crlf
 from conformance.targets.replay.options import Chunking
 
@@ -46,27 +47,28 @@ def events(body: bytes) -> list[tuple[str, str, str]]:
 
 @given(BODIES)
 def test_event_ends_are_where_the_parser_dispatches(body: bytes) -> None:
-    counts = [len(events(body[:end])) for end in event_ends(body)]
+    counts = [len(events(body[:end])) for end in frame_ends(body, "sse")]
     assert counts == list(range(1, len(events(body)) + 1))
     # One byte less dispatches one less: with CR LF the LF is the byte that counts for none.
     shorter = [
         len(events(body[: end - (2 if body[:end].endswith(b"\r\n") else 1)]))
-        for end in event_ends(body)
+        for end in frame_ends(body, "sse")
     ]
     assert shorter == [count - 1 for count in counts]
 
 
 @given(BODIES)
 def test_lines_end_at_their_line_feed(body: bytes) -> None:
-    ends = line_ends(body)
-    assert len(ends) == body.count(b"\n")
+    ends = frame_ends(body, "lines")
+    frames = LineParser().feed(body)
+    assert len(ends) == sum(frame.kind == "line" for frame in frames)
     assert all(body[end - 1 : end] == b"\n" for end in ends)
 
 
 @given(CHUNKS, CHUNKINGS)
 def test_cutting_keeps_bytes_and_time(parts: list[bytes], chunking: Chunking) -> None:
     body = b"".join(parts)
-    pieces = list(cut(chunked(parts), chunking, ends=event_ends(body), salt="1"))
+    pieces = list(cut(chunked(parts), chunking, ends=frame_ends(body, "sse"), salt="1"))
     assert b"".join(data for _, data in pieces) == body
     assert all(ms >= 0 for ms, _ in pieces)
     last = max((i for i, part in enumerate(parts) if part), default=-1)
@@ -89,7 +91,9 @@ def test_recorded_chunks_stay_as_they_are() -> None:
 
 def test_chunks_of_events_end_at_events() -> None:
     body = b"data: a\n\n: note\n\ndata: b\n\ndata: c"
-    pieces = [data for _, data in cut([Chunk(body)], Chunking("events"), ends=event_ends(body))]
+    pieces = [
+        data for _, data in cut([Chunk(body)], Chunking("events"), ends=frame_ends(body, "sse"))
+    ]
     assert pieces == [b"data: a\n\n", b": note\n\ndata: b\n\n", b"data: c"]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from conformance.core.errors import CassetteError
 from conformance.core.events import Ending
 from conformance.targets.replay import ReplayOptions, ThreadedServer, event_count, serving
-from conformance.targets.replay.cutting import event_ends
+from conformance.targets.replay.cutting import frame_ends
 from tests.targets.replay_wire import (
     ASKED,
     EVENTS,
@@ -72,7 +72,7 @@ def test_bytes_and_cuts_are_exact(
         size = int(chunking[-1])
         assert got.chunks == tuple(body[at : at + size] for at in range(0, len(body), size))
     elif chunking == "events":
-        ends = [0, *event_ends(body), len(body)]
+        ends = [0, *frame_ends(body, "sse"), len(body)]
         pieces = (body[a:b] for a, b in pairwise(ends))
         assert got.chunks == tuple(filter(None, pieces))
 

@@ -73,7 +73,7 @@ class ChatReader:
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
         sink = self._sink
         sink.begin(number)
-        if frame.kind == "event" and frame.data == "[DONE]":
+        if frame.kind != "body" and frame.data == "[DONE]":
             sink.wire("[DONE]", {})
             self._done(explicit=True)
         elif payload is NOT_JSON:

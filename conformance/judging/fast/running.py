@@ -42,7 +42,6 @@ from conformance.dialects.base import Reading
 from conformance.judging.fast.runs import Run, begin, is_delta, parts_of
 from conformance.judging.findings import CONTEXT
 from conformance.judging.scenario import Scenario
-from conformance.judging.trace import Framer
 from conformance.judging.view import Judged, Setting
 from conformance.judging.wire import WireView
 from conformance.profiles.profile import reading
@@ -54,7 +53,6 @@ MOST_WAITING: Final = 64  # chunks of a stream under way that wait inside a run
 MOST_BYTES_WAITING: Final = 1 << 13
 MOST_MISFITS: Final = 8  # frames of one run that do not fit, before it is given up
 _END: Final = b"\n\n"
-_NOTHING: Final = Gathered(b"")
 
 
 def check_wire(
@@ -93,7 +91,6 @@ class RunningView(WireView):
         self._run: Run | None = None
         self._held = b""
         self._waiting = Gathering()
-        self._gathered = _NOTHING
         self._patience = 0  # frames to wait before the next attempt
         self._failures = 0
 
@@ -114,27 +111,28 @@ class RunningView(WireView):
 
     def feed_gathered(self, gathered: Gathered) -> None:
         """Takes chunks that were joined; the outcome is that of feeding them one by one."""
-        self._gathered = gathered
-        super().feed(gathered.data, gathered.times[-1] if gathered.times else None)
-        self._gathered = _NOTHING
+        self.bytes += len(gathered.data)
+        for _, each in self.framer.settle(gathered.data, gathered):
+            self._read_gathered(each, self.framer.sse)
+        self.judge.ms = gathered.times[-1] if gathered.times else None
 
-    def read(self, data: bytes, framer: Framer) -> None:
-        if framer.parser is None:
-            super().read(data, framer)
-            return
-        now = self.judge.ms
-        buffer, self._held, at = self._held + data, b"", 0
-        clock = Clock(len(buffer) - len(self._gathered.data), self._gathered)
-        while at < len(buffer):
+    def _read_gathered(self, gathered: Gathered, sse: Parser | None) -> None:
+        self.judge.ms = gathered.times[-1] if gathered.times else None
+        buffer, self._held, at = self._held + gathered.data, b"", 0
+        clock = Clock(len(buffer) - len(gathered.data), gathered)
+        if sse is None:
+            for stop, self.judge.ms in clock.pieces(0, len(buffer)):
+                self.read(buffer[at:stop])
+                at = stop
+        while sse is not None and at < len(buffer):
             if self._run is not None:
-                size = self._take(self._run, framer.parser, buffer, at, clock)
+                size = self._take(self._run, sse, buffer, at, clock)
                 if size is None:
                     self._held = buffer[at:]
                     break
                 at += size
             if self._run is None and at < len(buffer):
-                at = self._step(framer.parser, buffer, at, clock)
-        self.judge.ms = now
+                at = self._step(sse, buffer, at, clock)
 
     def _take(self, run: Run, parser: Parser, buffer: bytes, at: int, clock: Clock) -> int | None:
         """Bytes taken by the run, which ends at 0; None to wait for the rest of a frame."""
@@ -272,7 +270,7 @@ class RunningView(WireView):
             self._hand_over()
         if self._run is not None:
             self._end_run(self._run)
-        if self._held and self.framer is not None:
+        if self._held:
             held, self._held = self._held, b""
-            super().read(held, self.framer)
+            self.read(held)
         return super().finish(how, is_last=is_last)

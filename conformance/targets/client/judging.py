@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from conformance.core.events import Exchange, Request
-from conformance.core.json_values import NOT_JSON
+from conformance.core.json_values import NOT_JSON, decode
 from conformance.dialects import get
 from conformance.evidence.comparisons import comparisons
 from conformance.evidence.expectations import judges_requests
@@ -29,7 +29,6 @@ from conformance.judging.fast.running import check_wire
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.trace import decode
 from conformance.judging.view import Judged, Setting
 from conformance.profiles.profile import Profile, reading
 from conformance.rules.model import Answer, Rule

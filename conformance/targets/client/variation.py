@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from conformance.cassette import Clock
 from conformance.core.events import Chunk, Exchange
-from conformance.judging.trace import is_body
+from conformance.core.framing import framing_of
 from conformance.mutate import OPERATORS, make_mutants, take_apart
 from conformance.targets.client.edges import BYTEWISE, edges
 from conformance.targets.replay import BodySpot, Chunking, ReplayOptions, event_count
@@ -63,11 +63,13 @@ def variations(
     if extent == "quick" or exchange.end == "idle-timeout":  # each would wait for a deadline
         return ways
     ways += _chunked(exchange)
-    if _is_stream(exchange):
+    framing = framing_of(exchange) if _is_answer(exchange) else "body"
+    if framing == "sse":
         ways += _dressed(exchange)
+    if framing != "body":
         ways += _cuts(exchange)
-        if edited:
-            ways += _edited(exchange, dialect)
+    if edited and framing == "sse":
+        ways += _edited(exchange, dialect)
     return ways
 
 
@@ -75,10 +77,9 @@ def _options(chunking: str = "recorded", cut: str | None = None, how: str = "fin
     return ReplayOptions.parse(chunking=chunking, cut=cut, how=how, repeat=True)
 
 
-def _is_stream(exchange: Exchange) -> bool:
-    head = exchange.chunks[0].data if exchange.chunks else b""
+def _is_answer(exchange: Exchange) -> bool:
     status = exchange.response.status if exchange.response else None
-    return status in (None, 200) and not is_body(exchange.response, head) and bool(head)
+    return status in (None, 200) and any(chunk.data for chunk in exchange.chunks)
 
 
 def _chunked(exchange: Exchange) -> Iterator[Variation]:

@@ -11,10 +11,10 @@ from typing import Any, Final
 import msgspec
 
 from conformance.core.events import Exchange, Request
+from conformance.core.framing import framing_of
 from conformance.evidence.expected_client_events import read_sent
 from conformance.judging import harness
 from conformance.judging.result import StreamResult
-from conformance.judging.trace import is_body
 from conformance.profiles.profile import Profile
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.asking import AGAIN, chosen, conversation
@@ -213,9 +213,8 @@ def _is_answer(entry: Mapping[str, Any]) -> bool:
 
 def _is_whole(exchange: Exchange) -> bool:
     """Whether the answer is one JSON body."""
-    head = exchange.chunks[0].data if exchange.chunks else b""
     status = exchange.response.status if exchange.response else None
-    return status == _OK and is_body(exchange.response, head)
+    return status == _OK and framing_of(exchange) == "body"
 
 
 def _messages(exchange: Exchange, dialect: str) -> Iterator[dict[str, Any]]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from conformance.core.events import Exchange
+from conformance.core.framing import framing_of
 from conformance.dialects import SUPPORTED, get, required
 from conformance.dialects.script import CONTENT_TYPES, MODEL, ScriptedAnswer, encode_event
-from conformance.judging.trace import is_body
 
 _JSON: Final = "application/json"
 _STATUS: Final = {"refused": 400, "unavailable": 500}
@@ -85,8 +85,7 @@ class Recorded:
     @property
     def streams(self) -> bool:
         """Whether a stream was recorded."""
-        head = self.exchange.chunks[0].data if self.exchange.chunks else b""
-        return not is_body(self.exchange.response, head)
+        return framing_of(self.exchange) != "body"
 
     @property
     def _kind(self) -> str:

@@ -97,7 +97,7 @@ class ExchangeRecorder:
         recorded = response if encoding in _IDENTITY else self._decoding(response, encoding)
         if self._redactor is not None:
             recorded = self._redactor.response(recorded)
-            self._body = BodyRedactor(self._redactor, response.header("content-type") or "")
+            self._body = BodyRedactor(self._redactor, response)
         self._writer.response(recorded, ms=self._elapsed(), exchange=self.number)
 
     def record_parts(self, pieces: Iterable[ChunkPart]) -> None:

@@ -14,6 +14,7 @@ from itertools import accumulate
 from typing import Final
 
 from conformance.core.events import Chunk
+from conformance.core.framing import Framer, Framing
 from conformance.targets.replay.options import Chunking
 
 # Milliseconds to wait before, and the bytes. A chunk without a clock does not wait.
@@ -21,40 +22,28 @@ Piece = tuple[float, bytes]
 
 _SHARE: Final = 0.4  # of the sore spots, for one seed
 _SIZES: Final = (1, 2, 3, 7, 40, 300, 4096)
-_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
-_BOM: Final = b"\xef\xbb\xbf"
+_LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)")
 # Where a cut inside is worth a try: field names up to the space, CR LF and blank lines, characters.
 _SORE: Final = re.compile(rb"data: ?|event: ?|[\r\n]{2,}|[\x80-\xff]{2,}")
 
 
-def event_ends(body: bytes) -> tuple[int, ...]:
-    """Where each event of an SSE body ends: the byte after the blank line that dispatches it.
+def frame_ends(body: bytes, framing: Framing) -> tuple[int, ...]:
+    """Where each event or line of a body ends: the byte after the line end that completes it.
 
-    A block without data dispatches nothing, so its end is none. Linear in the bytes.
+    What completes no event has no end: a block without data, a comment, a blank line.
     """
-    ends, has_data = [], False
-    start = len(_BOM) if body.startswith(_BOM) else 0
-    for line_end in _LINE_END.finditer(body, start):
-        size = line_end.start() - start
-        if not size:
-            if has_data:
-                ends.append(line_end.end())
-            has_data = False
-        elif body.startswith(b"data:", start) or (size == 4 and body.startswith(b"data", start)):
-            has_data = True
-        start = line_end.end()
-    return tuple(ends)
-
-
-def line_ends(body: bytes) -> tuple[int, ...]:
-    """Where each line of NDJSON ends."""
-    return tuple(match.end() for match in re.finditer(rb"\n", body))
+    framer = Framer(framing=framing)
+    return tuple(
+        line.end()
+        for line in _LINE.finditer(body)
+        if any(frame.kind in ("event", "line") for frame in framer.feed(line[0]))
+    )
 
 
 def cut(
     chunks: Sequence[Chunk], chunking: Chunking, *, ends: Iterable[int] = (), salt: str = ""
 ) -> Iterator[Piece]:
-    """The chunks, cut again. `ends` are the event ends; `salt` makes one seed serve many bodies."""
+    """The chunks, cut again. `ends` are the frame ends; `salt` makes one seed serve many bodies."""
     if chunking.kind == "recorded":
         return ((chunk.ms or 0.0, chunk.data) for chunk in chunks)
     body = b"".join(chunk.data for chunk in chunks)

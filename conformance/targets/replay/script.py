@@ -14,14 +14,14 @@ from typing import Final, Literal
 from conformance.cassette import Clock
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Ending, Exchange, Response
-from conformance.targets.replay.cutting import Piece, cut, event_ends, line_ends, until
+from conformance.core.framing import Framing, framing_of
+from conformance.targets.replay.cutting import Piece, cut, frame_ends, until
 from conformance.targets.replay.edits import with_comments, with_crlf
 from conformance.targets.replay.options import BodySpot, ReplayOptions
 from conformance.wire.chunked import chunk_bytes
 from conformance.wire.heads import CONNECTION_HEADERS, Headers
 
 End = Literal["whole", "fin", "rst", "stall"]
-Kind = Literal["events", "lines", "other"]
 
 # A FIN before the body's end is what a reader calls a broken protocol; where the client had left or
 # the recorder died, nobody knows what would have come.
@@ -41,8 +41,11 @@ _NOT_SENT: Final = CONNECTION_HEADERS | {
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _LENGTH: Final = re.compile(r"[0-9]{1,15}")
-_JSON: Final = (b"{", b"[")
-_LINEWISE: Final = ("ndjson", "jsonl", "json-seq")
+_CONTENT_TYPES: Final[dict[Framing, str]] = {
+    "sse": "text/event-stream",
+    "lines": "application/x-ndjson",
+    "body": "application/json",
+}
 _KEPT: Final = 256 * 1024
 _KEPT_CHUNKS: Final = 2_000
 _WITHOUT_BODY: Final = (204, 304)
@@ -108,10 +111,10 @@ def script(exchange: Exchange, clock: Clock, options: ReplayOptions) -> Script:
     """What to send. Raises CassetteError for a head that HTTP cannot carry."""
     response = exchange.response or Response()
     headers = _head(response, exchange)
-    kind = _kind(headers, exchange.chunks)
-    chunks = _edited(exchange.chunks, options) if kind == "events" else exchange.chunks
+    framing = framing_of(exchange)
+    chunks = _edited(exchange.chunks, options) if framing == "sse" else exchange.chunks
     whole = sum(len(chunk.data) for chunk in chunks)
-    ends = _ends(kind, chunks) if _needs_ends(options) else ()
+    ends = _ends(framing, chunks) if _needs_ends(options) else ()
     size, end = _broken_off(ends, whole, _ENDS[exchange.end], options)
     factor = options.timing.factor
     return Script(
@@ -135,8 +138,7 @@ def script(exchange: Exchange, clock: Clock, options: ReplayOptions) -> Script:
 
 def event_count(exchange: Exchange) -> int:
     """How many events the recorded body has: the highest K of a cut or stall `event:K`."""
-    kind = _kind(_head(exchange.response or Response(), exchange), exchange.chunks)
-    return len(_ends(kind, exchange.chunks))
+    return len(_ends(framing_of(exchange), exchange.chunks))
 
 
 def _edited(chunks: tuple[Chunk, ...], options: ReplayOptions) -> tuple[Chunk, ...]:
@@ -149,11 +151,10 @@ def _needs_ends(options: ReplayOptions) -> bool:
     return options.chunking.kind == "events" or "event" in spots
 
 
-def _ends(kind: Kind, chunks: Sequence[Chunk]) -> tuple[int, ...]:
-    if kind == "other":
+def _ends(framing: Framing, chunks: Sequence[Chunk]) -> tuple[int, ...]:
+    if framing == "body":
         return ()
-    body = b"".join(chunk.data for chunk in chunks)
-    return event_ends(body) if kind == "events" else line_ends(body)
+    return frame_ends(b"".join(chunk.data for chunk in chunks), framing)
 
 
 def _broken_off(
@@ -183,23 +184,7 @@ def _head(response: Response, exchange: Exchange) -> Headers:
     known = any(name.lower() == "content-type" for name, _ in kept)
     if known or response.status is not None:
         return kept
-    return (("content-type", _guessed(exchange.chunks)), *kept)
-
-
-def _guessed(chunks: Sequence[Chunk]) -> str:
-    start = next((text for chunk in chunks if (text := chunk.data.lstrip())), b"")
-    return "application/json" if start.startswith(_JSON) else "text/event-stream"
-
-
-def _content_type(headers: Headers) -> str:
-    return next((v.lower() for k, v in headers if k.lower() == "content-type"), "")
-
-
-def _kind(headers: Headers, chunks: Sequence[Chunk]) -> Kind:
-    said = _content_type(headers) or _guessed(chunks)
-    if "event-stream" in said:
-        return "events"
-    return "lines" if any(word in said for word in _LINEWISE) else "other"
+    return (("content-type", _CONTENT_TYPES[framing_of(exchange)]), *kept)
 
 
 def _status(response: Response, exchange: Exchange) -> int:

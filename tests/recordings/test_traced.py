@@ -1,4 +1,4 @@
-"""A rebuilt trace is the one that was judged."""
+"""A trace that is read again is the one that was judged."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pytest
 from conformance.cassette import discover, open_recording
 from conformance.core import shipped
 from conformance.core.events import Chunk, Exchange, Response
+from conformance.dialects import Reading, get
 from conformance.judging.rulebook import Rulebook
+from conformance.profiles.profile import profile_at_hand, reading
 from conformance.recordings.check import Choices, check_recording
-from conformance.recordings.rebuilt import profile_at_hand, rebuilt
 
 FILES = [
     path
@@ -30,14 +31,16 @@ def test_events_are_those_that_the_judge_saw(path: Path) -> None:
         profile = profile_at_hand(judged.profile, judged.dialect)
         if profile.name != judged.profile:
             continue  # a profile that only this cassette needs
-        again = [e for each in rebuilt(exchange, judged.dialect, profile) for e in each.events]
+        again = [
+            e for each in get(judged.dialect).trace(exchange, reading(profile)) for e in each.events
+        ]
         assert tuple(again) == judged.events
 
 
 def test_white_space_before_a_body_makes_no_stream_of_it() -> None:
     body = (b" ", b"\n", b'{"object":"chat.completion","choices":[]}')
     exchange = Exchange(response=Response(), chunks=tuple(Chunk(each, 1.0) for each in body))
-    frames = list(rebuilt(exchange, "openai.chat", profile_at_hand("strict", "openai.chat")))
+    frames = list(get("openai.chat").trace(exchange, Reading()))
     assert [each.frame.kind for each in frames if each.frame] == ["body"]
     assert [each.number for each in frames] == [0, 1, 2]
     assert [each.ms for each in frames] == [0.0, 3.0, 3.0]

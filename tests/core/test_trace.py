@@ -9,9 +9,10 @@ import pytest
 from conformance import dialects
 from conformance.core.clock import clocked
 from conformance.core.events import Chunk, Event, Exchange, Request, Response
-from conformance.core.json_values import NOT_JSON
+from conformance.core.framing import Framer, frames
+from conformance.core.json_values import NOT_JSON, decode
+from conformance.core.trace import Trace
 from conformance.dialects import Reading
-from conformance.judging.trace import Framer, Trace, decode, frames, is_body
 from conformance.recordings.api import check_chunks
 
 STREAM = (
@@ -24,7 +25,7 @@ STREAM = (
 
 def traced(data: bytes, *, body: bool = False) -> list[Event]:
     trace = Trace(dialects.get("openai.chat").reader(Reading()))
-    framer = Framer(body=body)
+    framer = Framer(framing="body" if body else "sse")
     found = [*framer.feed(data), *framer.close()]
     return [*(event for frame in found for event in trace.frame(frame)), *trace.end("eof")]
 
@@ -66,25 +67,6 @@ def test_a_body_is_one_frame() -> None:
     events = traced(b'{"choices":[{"index":0,"message":{"content":"Hi"}}]}', body=True)
     assert {event.number for event in events} == {1, 2}
     assert "chat.completion" in [event.type for event in events]
-
-
-@pytest.mark.parametrize(
-    ("content_type", "head", "expected"),
-    [
-        ("text/event-stream", b"{", False),
-        ("application/json; charset=utf-8", b"data", True),
-        (None, b'\xef\xbb\xbf \n{"a":1}', True),
-        (None, b"[", True),
-        (None, b"data: {}", False),
-        (None, b"", False),
-        ("application/x-ndjson", b"data: x", False),
-    ],
-)
-def test_what_counts_as_a_body(
-    content_type: str | None, head: bytes, expected: bool
-) -> None:  # a table
-    headers = (("content-type", content_type),) if content_type else ()
-    assert is_body(Response(200, "1.1", headers), head) is expected
 
 
 @pytest.mark.parametrize(

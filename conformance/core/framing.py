@@ -1,0 +1,225 @@
+"""How the bytes of one exchange fall into frames: decided here, once per exchange.
+
+`sse`    server-sent events (`sse.py`)
+`lines`  one JSON value a line (`lines.py`)
+`body`   one JSON value, which is one frame
+
+What decides, in this order:
+Rule 1: a content type of event streams says `sse`, whatever the bytes are.
+Rule 2: a content type of lines says `lines`, unless the first bytes are a field of an event stream.
+Rule 3: a content type of JSON says `body`, and none or any other leaves it to the first byte that
+is no white space: `{` or `[` begin a body, U+001E a line, everything else an event stream.
+Rule 4: what is a body by rule 3 is `lines` all the same where a second value follows the first on
+a line of its own. One line of NDJSON and a body on one line look alike; where nothing follows and
+the content type says nothing, what was asked decides. No more of the bytes is needed than the end
+of the first line and what stands behind it: in one JSON value no line end stands between `}` or
+`]` and `{` or `[`.
+A file's suffix speaks through the content type that its importer gives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+
+from conformance.core.clock import clocked
+from conformance.core.events import Exchange, Frame, Response
+from conformance.core.lines import BOM, LineParser
+from conformance.core.sse import Parser
+
+Framing = Literal["sse", "lines", "body"]
+
+MOST_BODY_BYTES: Final = 64 * 1024 * 1024
+_MOST_WHITE_SPACE: Final = 4096  # bytes after which a response counts as a stream
+_LINE_TYPES: Final = ("ndjson", "jsonl", "json-lines", "json-seq", "stream+json")
+_OPENING: Final = (b"{", b"[")
+_CLOSING: Final = (b"}", b"]")
+_SSE_BEGINNINGS: Final = (b"d", b"e", b"i", b"r", b":")  # data, event, id, retry, a comment
+_RECORD_SEPARATOR: Final = b"\x1e"
+
+
+def stated_framing(response: Response | None) -> Framing | None:
+    """What the content type says by itself; None where it leaves it to the bytes."""
+    kind = (response.header("content-type") or "").lower() if response else ""
+    if "event-stream" in kind:
+        return "sse"
+    if any(name in kind for name in _LINE_TYPES):
+        return "lines"
+    return "body" if "json" in kind else None
+
+
+class FramingDecision:
+    """Decides by the rules above while bytes come in, in any pieces; holds next to nothing.
+
+    `expected` is what the request asks for, None where that is not known. `framing` is None until
+    it is decided.
+    """
+
+    def __init__(self, response: Response | None, expected: Framing | None = None) -> None:
+        self._stated = stated_framing(response)
+        self._expected = expected
+        self._head = b""  # white space, or part of a BOM
+        self._last = b""  # byte of the first line that is no white space
+        self._stage: Literal["head", "first line", "second value"] = "head"
+        self.framing: Framing | None = "sse" if self._stated == "sse" else None
+
+    def feed(self, data: bytes) -> Framing | None:
+        """Takes the next bytes; the framing, as soon as they decide it."""
+        if self.framing is None:
+            self.framing = self._decide(data)
+        return self.framing
+
+    def close(self) -> Framing:
+        """The framing of a stream that has ended."""
+        if self.framing is None:
+            asked = self._expected if self._stated is None else None
+            ambiguous = asked if asked == "lines" else "body"
+            self.framing = (self._stated or "sse") if self._stage == "head" else ambiguous
+        return self.framing
+
+    def _decide(self, data: bytes) -> Framing | None:
+        if self._stage == "head":
+            self._head += data
+            data = self._head.removeprefix(BOM).lstrip()
+            if not data or BOM.startswith(self._head):
+                is_stream = len(self._head) >= _MOST_WHITE_SPACE
+                return (self._stated or "sse") if is_stream else None
+            if (framing := self._by_first_byte(data[:1])) is not None:
+                return framing
+            self._head, self._stage = b"", "first line"
+        return self._by_second_value(data)
+
+    def _by_second_value(self, data: bytes) -> Framing | None:
+        """What the end of the first line decides, and what stands behind it."""
+        if self._stage == "first line":
+            line, ended, data = data.partition(b"\n")
+            self._last = line.rstrip()[-1:] or self._last
+            if not ended:
+                return None
+            if self._last not in _CLOSING:
+                return "body"
+            if self._stated is None and self._expected == "lines":
+                return "lines"
+            self._stage = "second value"
+        following = data.lstrip()[:1]
+        return ("lines" if following in _OPENING else "body") if following else None
+
+    def _by_first_byte(self, first: bytes) -> Framing | None:
+        """What one byte decides; None where a JSON value begins that may be a body."""
+        if self._stated == "lines":
+            return "sse" if first in _SSE_BEGINNINGS else "lines"
+        if first in _OPENING:
+            return None
+        if self._stated == "body":
+            return "body"
+        return "lines" if first == _RECORD_SEPARATOR else "sse"
+
+
+class _BodyParser:
+    """One JSON value: a frame at the end, without a BOM. Beyond `MOST_BODY_BYTES` it is cut off."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+
+    def feed(self, data: bytes) -> Sequence[Frame]:
+        if len(self._data) < MOST_BODY_BYTES:
+            self._data += data
+        return ()
+
+    def close(self) -> Sequence[Frame]:
+        data, self._data = bytes(self._data), bytearray()
+        offset = len(BOM) if data.startswith(BOM) else 0
+        text = data[offset:].decode("utf-8", "replace")
+        return (Frame("body", "message", text, "", offset),) if text.strip() else ()
+
+
+_PARSERS: Final[Mapping[Framing, Callable[[], Parser | LineParser | _BodyParser]]] = {
+    "sse": Parser,
+    "lines": LineParser,
+    "body": _BodyParser,
+}
+
+
+class Framer:
+    """Bytes to frames. Nothing is read before the framing is decided, but at the end.
+
+    Bytes that are nothing but white space are no frame. `framing` is given where it is known
+    already; it stays None while it is undecided.
+    """
+
+    def __init__(
+        self,
+        response: Response | None = None,
+        *,
+        expected: Framing | None = None,
+        framing: Framing | None = None,
+    ) -> None:
+        self._decision = FramingDecision(response, expected)
+        self._waiting: list[tuple[bytes, Any]] = []
+        self._parser: Parser | LineParser | _BodyParser | None = None
+        self.framing: Framing | None = None
+        if known := framing or self._decision.framing:
+            self._begin(known)
+
+    @property
+    def sse(self) -> Parser | None:
+        """The parser of an event stream; None for another framing, or while it is undecided."""
+        return self._parser if isinstance(self._parser, Parser) else None
+
+    def settle(self, data: bytes, mark: Any) -> Sequence[tuple[bytes, Any]]:
+        """The pieces to be read now: none while the framing is undecided, then all that waited.
+
+        `mark` is handed back with its piece: when it came, for example.
+        """
+        if self._parser is not None:
+            return ((data, mark),)
+        self._waiting.append((data, mark))
+        framing = self._decision.feed(data)
+        return self._begin(framing) if framing else ()
+
+    def settle_at_end(self) -> Sequence[tuple[bytes, Any]]:
+        """The pieces that waited in vain, now that no more bytes come."""
+        if not any(data.strip() for data, _ in self._waiting):
+            return ()
+        return self._begin(self._decision.close())
+
+    def feed(self, data: bytes) -> Sequence[Frame]:
+        """The frames that these bytes complete."""
+        if self._parser is not None:
+            return self._parser.feed(data)
+        return self._read(self.settle(data, None))
+
+    def close(self) -> Sequence[Frame]:
+        """The frames that the end of the stream completes."""
+        frames = self._read(self.settle_at_end())
+        return frames if self._parser is None else (*frames, *self._parser.close())
+
+    def _begin(self, framing: Framing) -> Sequence[tuple[bytes, Any]]:
+        self.framing = framing
+        self._parser = _PARSERS[framing]()
+        waiting, self._waiting = self._waiting, []
+        return waiting
+
+    def _read(self, pieces: Sequence[tuple[bytes, Any]]) -> Sequence[Frame]:
+        return [frame for data, _ in pieces if self._parser for frame in self._parser.feed(data)]
+
+
+def framing_of(exchange: Exchange, expected: Framing | None = None) -> Framing:
+    """The framing of a recorded exchange."""
+    decision = FramingDecision(exchange.response, expected)
+    decided = (decision.feed(chunk.data) for chunk in exchange.chunks)
+    return next((framing for framing in decided if framing), None) or decision.close()
+
+
+def frames(
+    exchange: Exchange, expected: Framing | None = None
+) -> Iterator[tuple[Frame, float | None]]:
+    """Every frame of a recorded exchange, and when it came."""
+    framer = Framer(exchange.response, expected=expected)
+    ms: float | None = 0.0
+    for data, ms in clocked(exchange.chunks):
+        for piece, came in framer.settle(data, ms):
+            for frame in framer.feed(piece):
+                yield frame, came
+    for frame in framer.close():
+        yield frame, ms

@@ -1,0 +1,104 @@
+"""The trace of one exchange: transport, wire and semantic events, frame by frame.
+
+It is not stored anywhere, but rebuilt from the bytes where somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from conformance.core.events import Ending, Event, Exchange, Frame, Request, Response
+from conformance.core.framing import Framing, frames
+from conformance.core.json_values import NOT_JSON, decode
+from conformance.core.reading import Reader
+
+_IGNORED: Final[Mapping[str, str]] = {"ignored": "sse.ignored", "ignored-line": "line.ignored"}
+
+
+class TracedFrame(NamedTuple):
+    """One frame and its events. `frame` is None for the heads (number 0) and for the end.
+
+    `ms` since the response head; None once a chunk has no clock.
+    """
+
+    number: int
+    ms: float | None
+    frame: Frame | None
+    events: Sequence[Event]
+
+
+class Trace:
+    """Numbers frames from 1 and gives the events each of them gave rise to."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.number = 0
+
+    def head(self, request: Request | None, response: Response | None) -> list[Event]:
+        """Events of number 0: what was asked, and the head of the answer."""
+        events: list[Event] = []
+        if request is not None:
+            asked = {
+                "method": request.method,
+                "path": request.path,
+                "headers": _headers(request.headers),
+            }
+            events.append(Event("http.request", asked, 0, "transport"))
+            events.extend(self.reader.request(request) if request.json is not None else ())
+        if response is not None and response.status is not None:
+            answered = {
+                "status": response.status,
+                "http": response.http,
+                "headers": _headers(response.headers),
+            }
+            events.append(Event("http.response", answered, 0, "transport"))
+        return events
+
+    def frame(self, frame: Frame) -> list[Event]:
+        """Events of the next frame, transport first."""
+        self.number += 1
+        number = self.number
+        if frame.kind == "comment":
+            return [Event("sse.comment", {"text": frame.data}, number, "transport")]
+        if frame.kind in _IGNORED:
+            fields = {"reason": frame.event, "text": frame.data}
+            return [Event(_IGNORED[frame.kind], fields, number, "transport")]
+        payload = decode(frame.data)
+        events = self.reader.read(frame, payload, number)
+        if frame.kind != "body":
+            events.insert(0, _transport_event(frame, payload, number))
+        return events
+
+    def end(self, how: Ending) -> list[Event]:
+        """What the end itself gives rise to; it counts as one more frame."""
+        self.number += 1
+        transport = Event("http.end", {"how": how}, self.number, "transport")
+        return [transport, *self.reader.end(how, self.number)]
+
+
+def _transport_event(frame: Frame, payload: Any, number: int) -> Event:
+    fields: dict[str, Any] = {"data": frame.data}
+    if frame.kind == "event":
+        fields = {"event": frame.event, "named": frame.named, "id": frame.id, **fields}
+    if payload is not NOT_JSON:
+        fields["json"] = payload
+    return Event("line.frame" if frame.kind == "line" else "sse.frame", fields, number, "transport")
+
+
+def _headers(headers: Sequence[tuple[str, str]]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers}
+
+
+def trace_exchange(
+    exchange: Exchange, reader: Reader, expected: Framing | None = None
+) -> Iterator[TracedFrame]:
+    """Every frame of a recorded exchange, from the request to the end, one at a time."""
+    trace = Trace(reader)
+    yield TracedFrame(0, 0.0, None, trace.head(exchange.request, exchange.response))
+    ms: float | None = 0.0
+    for frame, ms in frames(exchange, expected):
+        events = trace.frame(frame)
+        yield TracedFrame(trace.number, ms, frame, events)
+    events = trace.end(exchange.end)
+    yield TracedFrame(trace.number, ms, None, events)
