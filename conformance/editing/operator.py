@@ -61,6 +61,44 @@ class Operator:
         return self.name[0]
 
 
+class OperatorTable(list[Operator]):
+    """Operators, in the order in which a module states them."""
+
+    def add(
+        self,
+        name: str,
+        says: str,
+        sites: Sites,
+        edit: Edit,
+        must: Outlook = "kill",
+        *,
+        reason: str = "",
+        most: int = 2,
+        renumbers: bool = True,
+    ) -> None:
+        """An operator whose edit is made elsewhere."""
+        self.append(Operator(name, says, sites, edit, must, reason, renumbers, most))
+
+    def edit(
+        self,
+        name: str,
+        sites: Sites,
+        must: Outlook = "kill",
+        reason: str = "",
+        *,
+        most: int = 2,
+        renumbers: bool = True,
+    ) -> Callable[[Edit], Edit]:
+        """Makes a function the edit of an operator; its docstring says what the operator does."""
+
+        def with_edit(edit: Edit) -> Edit:
+            says = edit.__doc__ or ""
+            self.append(Operator(name, says, sites, edit, must, reason, renumbers, most))
+            return edit
+
+        return with_edit
+
+
 @dataclass(frozen=True, slots=True)
 class Mutation:
     """What a dialect gives to mutation: where its streams hold what, and operators of its own."""

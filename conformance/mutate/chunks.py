@@ -17,11 +17,14 @@ from conformance.editing.chunks import (
 from conformance.editing.deltas import delta_groups, delta_places, find_deltas, joined_text
 from conformance.editing.edits import double_piece, double_stream, drop_piece
 from conformance.editing.layout import Delta, TextKind
-from conformance.editing.operator import Edit, Operator
+from conformance.editing.operator import Edit, OperatorTable
 from conformance.editing.stream import Stream
 from conformance.mutate.texts import ENOUGH, is_long_run, make_cumulative
 
 _UNKNOWN_WHOLE: Final = "no chunk states the whole text, so this is another good stream"
+
+
+CHUNKS: Final = OperatorTable()
 
 
 def _only_deltas(stream: Stream, kind: TextKind) -> list[Delta]:
@@ -50,21 +53,26 @@ def _first_role(stream: Stream) -> list[int]:
     return [n for n in message_places(stream) if message_at(stream, n, "role")][:1]
 
 
+@CHUNKS.edit("X1-no-role", _first_role)
 def _drop_roles(stream: Stream, _site: int) -> Stream:
+    """No chunk has the role."""
     for place in message_places(stream):
         stream = stream.without_value(place, (*chunk_layout(stream).message, "role"))
     return stream
 
 
+@CHUNKS.edit("X1-role-late", _first_role)
 def _delay_role(stream: Stream, site: int) -> Stream | None:
-    """The role comes after the first chunk that says something."""
+    """The role comes after the first text."""
     following = next((n for n in _text_chunks(stream) if n > site), None)
     if following is None or site in delta_places(stream):
         return None
     return stream.move(site, following + 1)
 
 
+@CHUNKS.edit("X3-role-again", _text_chunks)
 def _repeat_role(stream: Stream, site: int) -> Stream:
+    """A later chunk repeats the role."""
     return stream.with_value(site, (*chunk_layout(stream).message, "role"), "assistant")
 
 
@@ -73,8 +81,9 @@ def _long_runs(stream: Stream) -> list[int]:
     return [n for n, group in enumerate(groups) if is_long_run(group)]
 
 
+@CHUNKS.edit("X10-flip-flop", _text_chunks, "pass", most=1)
 def _add_empty_texts(stream: Stream, _site: int) -> Stream:
-    """Every chunk with thinking has empty text, and the other way round."""
+    """Each chunk has an empty text of the other kind."""
     layout = chunk_layout(stream)
     for each in (*_only_deltas(stream, "thinking"), *_only_deltas(stream, "text")):
         key = layout.text if each.kind == "thinking" else layout.thinking[0]
@@ -102,14 +111,18 @@ def _thinking_key(stream: Stream, place: int) -> str:
     return next((key for key in found if message[key]), "")
 
 
+@CHUNKS.edit("X11-combined", _separate_boundaries)
 def _combine_chunks(stream: Stream, site: int) -> Stream:
+    """The last thinking and the first text share a chunk."""
     layout = chunk_layout(stream)
     text = message_at(stream, site, layout.text)
     message = {**message_at(stream, site - 1), layout.text: text}
     return stream.with_value(site, layout.message, message).without(site - 1)
 
 
+@CHUNKS.edit("X15-thinking-after-text", _boundaries)
 def _move_thinking(stream: Stream, site: int) -> Stream:
+    """Thinking comes after the first text."""
     return stream.move(site - 1, site + 1)
 
 
@@ -132,15 +145,24 @@ def _speaking_finish(stream: Stream) -> list[int]:
     return _last_finish(stream) if find_deltas(stream, "text", "thinking") else []
 
 
-def _drop_thinking(stream: Stream, _site: int) -> Stream:
-    return stream.without(*(each.place for each in _only_deltas(stream, "thinking")))
-
-
 def _has_thinking(stream: Stream) -> list[int]:
     return [0] if _only_deltas(stream, "thinking") else []
 
 
+@CHUNKS.edit(
+    "X14-no-thinking",
+    _has_thinking,
+    "either",
+    "a model may answer without thinking; a scenario that asks for it says more",
+)
+def _drop_thinking(stream: Stream, _site: int) -> Stream:
+    """All thinking is lost."""
+    return stream.without(*(each.place for each in _only_deltas(stream, "thinking")))
+
+
+@CHUNKS.edit("U3-finish-twice", _last_finish)
 def _finish_again(stream: Stream, site: int) -> Stream:
+    """A choice finishes twice."""
     layout = chunk_layout(stream)
     role = message_at(stream, site, "role")
     payload = cut_at(stream.pieces[site].payload, layout.usage)
@@ -148,13 +170,17 @@ def _finish_again(stream: Stream, site: int) -> Stream:
     return stream.insert(site + 1, stream.pieces[site].with_payload(again))
 
 
+@CHUNKS.edit("U4-no-finish", _last_finish)
 def _drop_finishes(stream: Stream, _site: int) -> Stream:
+    """A choice does not finish."""
     for place in finish_places(stream):
         stream = stream.with_value(place, chunk_layout(stream).finish, None)
     return stream
 
 
+@CHUNKS.edit("U10-unknown-reason", finish_places)
 def _misname_reason(stream: Stream, site: int) -> Stream:
+    """The finish reason is no known one."""
     return stream.with_value(site, chunk_layout(stream).finish, "eos_token")
 
 
@@ -162,7 +188,9 @@ def _later_chunks(stream: Stream) -> list[int]:
     return [n for n in plain_places(stream) if n > min(message_places(stream))]
 
 
+@CHUNKS.edit("U12-empty-delta", _later_chunks, "pass")
 def _add_empty_chunk(stream: Stream, site: int) -> Stream:
+    """A chunk with an empty delta comes in between."""
     return stream.insert(site, write_chunk(stream, site, {}))
 
 
@@ -172,7 +200,9 @@ def _only_thinking(stream: Stream) -> list[int]:
     return finish_places(stream)[:1] if is_enough else []
 
 
+@CHUNKS.edit("E2-cut-thinking-as-text", _only_thinking)
 def _send_as_text(stream: Stream, site: int) -> Stream:
+    """Thinking that was cut off is sent again as text."""
     message = {chunk_layout(stream).text: joined_text(stream, "thinking")}
     return stream.insert(site, write_chunk(stream, site, message))
 
@@ -182,7 +212,14 @@ def _thinking_chunks(stream: Stream) -> list[int]:
     return [n for n in message_places(stream) if _thinking_key(stream, n)]
 
 
+@CHUNKS.edit(
+    "N2-renamed-field",
+    lambda stream: _thinking_chunks(stream)[:1],
+    "either",
+    "an unknown field says nothing, and a model may answer without thinking",
+)
 def _rename_thinking(stream: Stream, _site: int) -> Stream:
+    """Thinking stands in a field that nobody knows."""
     for place in _thinking_chunks(stream):
         known = _thinking_key(stream, place)
         message = message_at(stream, place)
@@ -212,7 +249,9 @@ def _spell_no_text(value: str | None) -> Edit:
     return edit
 
 
+@CHUNKS.edit("N3-content-absent", _with_text_key, "pass")
 def _drop_text_key(stream: Stream, site: int) -> Stream:
+    """Content is left out where there is none."""
     layout = chunk_layout(stream)
     return stream.without_value(site, (*layout.message, layout.text))
 
@@ -227,124 +266,51 @@ def _mistype_text(stream: Stream, site: int) -> Stream:
     return stream.with_value(site, (*layout.message, key), 7)
 
 
-CHUNKS: Final = (
-    Operator("X1-no-role", "No chunk has the role.", _first_role, _drop_roles),
-    Operator("X1-role-late", "The role comes after the first text.", _first_role, _delay_role),
-    Operator("X3-role-again", "A later chunk repeats the role.", _text_chunks, _repeat_role),
-    Operator(
-        "X5-text-after-finish",
-        "Text comes after the finish.",
-        _speaking_finish,
-        _add_after_finish("text", "More."),
-    ),
-    Operator(
-        "X5-thinking-after-finish",
-        "Thinking comes after the finish.",
-        _speaking_finish,
-        _add_after_finish("thinking", "Hm."),
-    ),
-    Operator(
-        "X6-doubled-chunk",
-        "A chunk with text or thinking is sent twice.",
-        _text_chunks,
-        double_piece,
-        "either",
-        _UNKNOWN_WHOLE,
-    ),
-    Operator(
-        "X14-lost-chunk",
-        "A chunk with text or thinking is lost.",
-        _text_chunks,
-        drop_piece,
-        "either",
-        _UNKNOWN_WHOLE,
-    ),
-    Operator(
-        "X14-no-thinking",
-        "All thinking is lost.",
-        _has_thinking,
-        _drop_thinking,
-        "either",
-        "a model may answer without thinking; a scenario that asks for it says more",
-    ),
-    Operator(
-        "X7-running-total", "Deltas repeat the whole text so far.", _long_runs, make_cumulative
-    ),
-    Operator("X8-two-streams", "The stream is sent twice.", _first_role, double_stream),
-    Operator(
-        "X10-flip-flop",
-        "Each chunk has an empty text of the other kind.",
-        _text_chunks,
-        _add_empty_texts,
-        "pass",
-        most=1,
-    ),
-    Operator(
-        "X11-combined",
-        "The last thinking and the first text share a chunk.",
-        _separate_boundaries,
-        _combine_chunks,
-    ),
-    Operator(
-        "X15-thinking-after-text",
-        "Thinking comes after the first text.",
-        _boundaries,
-        _move_thinking,
-    ),
-    Operator("U3-finish-twice", "A choice finishes twice.", _last_finish, _finish_again),
-    Operator("U4-no-finish", "A choice does not finish.", _last_finish, _drop_finishes),
-    Operator(
-        "U10-unknown-reason", "The finish reason is no known one.", finish_places, _misname_reason
-    ),
-    Operator(
-        "U12-empty-delta",
-        "A chunk with an empty delta comes in between.",
-        _later_chunks,
-        _add_empty_chunk,
-        "pass",
-    ),
-    Operator(
-        "N2-renamed-field",
-        "Thinking stands in a field that nobody knows.",
-        lambda stream: _thinking_chunks(stream)[:1],
-        _rename_thinking,
-        "either",
-        "an unknown field says nothing, and a model may answer without thinking",
-    ),
-    Operator(
-        "N3-content-null",
-        "Content is null where there is none.",
-        _textless_chunks,
-        _spell_no_text(None),
-        "pass",
-    ),
-    Operator(
-        "N3-content-empty",
-        "Content is empty where there is none.",
-        _textless_chunks,
-        _spell_no_text(""),
-        "pass",
-    ),
-    Operator(
-        "N3-content-absent",
-        "Content is left out where there is none.",
-        _with_text_key,
-        _drop_text_key,
-        "pass",
-    ),
-    Operator(
-        "N9-text-is-number", "A text of a delta is a number.", _thinking_chunks, _mistype_text
-    ),
-    Operator(
-        "N9-content-is-number",
-        "The content of a delta is a number.",
-        _visible_chunks,
-        _mistype_text,
-    ),
-    Operator(
-        "E2-cut-thinking-as-text",
-        "Thinking that was cut off is sent again as text.",
-        _only_thinking,
-        _send_as_text,
-    ),
+CHUNKS.add(
+    "X5-text-after-finish",
+    "Text comes after the finish.",
+    _speaking_finish,
+    _add_after_finish("text", "More."),
+)
+CHUNKS.add(
+    "X5-thinking-after-finish",
+    "Thinking comes after the finish.",
+    _speaking_finish,
+    _add_after_finish("thinking", "Hm."),
+)
+CHUNKS.add(
+    "X6-doubled-chunk",
+    "A chunk with text or thinking is sent twice.",
+    _text_chunks,
+    double_piece,
+    "either",
+    reason=_UNKNOWN_WHOLE,
+)
+CHUNKS.add(
+    "X14-lost-chunk",
+    "A chunk with text or thinking is lost.",
+    _text_chunks,
+    drop_piece,
+    "either",
+    reason=_UNKNOWN_WHOLE,
+)
+CHUNKS.add("X7-running-total", "Deltas repeat the whole text so far.", _long_runs, make_cumulative)
+CHUNKS.add("X8-two-streams", "The stream is sent twice.", _first_role, double_stream)
+CHUNKS.add(
+    "N3-content-null",
+    "Content is null where there is none.",
+    _textless_chunks,
+    _spell_no_text(None),
+    "pass",
+)
+CHUNKS.add(
+    "N3-content-empty",
+    "Content is empty where there is none.",
+    _textless_chunks,
+    _spell_no_text(""),
+    "pass",
+)
+CHUNKS.add("N9-text-is-number", "A text of a delta is a number.", _thinking_chunks, _mistype_text)
+CHUNKS.add(
+    "N9-content-is-number", "The content of a delta is a number.", _visible_chunks, _mistype_text
 )

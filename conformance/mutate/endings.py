@@ -11,11 +11,14 @@ from conformance.core.json_values import Path, value_at
 from conformance.editing.chunks import finish_places
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import double_piece, drop_piece
-from conformance.editing.operator import Operator
+from conformance.editing.operator import OperatorTable
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
 _SHORT: Final = 16  # bytes of an event that is hardly worth cutting
+
+
+ENDINGS: Final = OperatorTable()
 
 
 def _last_sentinel(stream: Stream) -> list[int]:
@@ -40,11 +43,15 @@ def _count_path(stream: Stream, place: int) -> Path:
     return next((path for path in paths if value_at(payload, *path)), ())
 
 
+@ENDINGS.edit("U7-thinking-not-counted", _counting_events)
 def _count_nothing(stream: Stream, site: int) -> Stream:
+    """Usage counts no reasoning tokens."""
     return stream.with_value(site, _count_path(stream, site), 0)
 
 
+@ENDINGS.edit("U7-thinking-overcounted", _counting_events)
 def _count_too_much(stream: Stream, site: int) -> Stream:
+    """Usage counts more reasoning than output tokens."""
     path = _count_path(stream, site)
     return stream.with_value(site, path, stream.value_at(site, *path) + 100_000)
 
@@ -55,7 +62,9 @@ def _behind_end(stream: Stream) -> list[int]:
     return [len(stream.pieces)] if has_ended and delta_places(stream) else []
 
 
+@ENDINGS.edit("U8-after-the-end", _behind_end)
 def _repeat_delta(stream: Stream, site: int) -> Stream:
+    """A delta comes after the end."""
     return stream.insert(site, stream.pieces[delta_places(stream)[-1]])
 
 
@@ -91,7 +100,9 @@ def _long_events(stream: Stream) -> list[int]:
     return [n for n in _middle_events(stream) if len(stream.pieces[n].raw) > _SHORT]
 
 
+@ENDINGS.edit("E5-ends-inside-event", _long_events)
 def _end_inside(stream: Stream, site: int) -> Stream:
+    """The stream ends inside an event."""
     raw = stream.pieces[site].raw
     return stream.with_pieces([*stream.pieces[:site], Piece(raw[: max(8, len(raw) // 2)])])
 
@@ -100,80 +111,51 @@ def _whole_streams(stream: Stream) -> list[int]:
     return [] if stream.is_body or stream.exchange.end != "eof" else [0]
 
 
+@ENDINGS.edit("E4-reset-at-the-end", _whole_streams)
 def _reset_at_end(stream: Stream, _site: int) -> Stream:
-    """Every byte came, and the connection broke all the same."""
+    """The connection is reset after the last event."""
     return replace(stream, exchange=replace(stream.exchange, end="reset"))
 
 
-ENDINGS: Final = (
-    Operator("U1-done-twice", "The [DONE] line comes twice.", _last_sentinel, double_piece),
-    Operator("U2-no-done", "The [DONE] line is lost.", _last_sentinel, drop_piece),
-    Operator(
-        "U7-thinking-not-counted",
-        "Usage counts no reasoning tokens.",
-        _counting_events,
-        _count_nothing,
-    ),
-    Operator(
-        "U7-thinking-overcounted",
-        "Usage counts more reasoning than output tokens.",
-        _counting_events,
-        _count_too_much,
-    ),
-    Operator("U8-after-the-end", "A delta comes after the end.", _behind_end, _repeat_delta),
-    Operator(
-        "E1-error-in-thinking",
-        "An error event ends the stream inside the thinking.",
-        _in_thinking,
-        _end_with_error,
-        "pass",
-    ),
-    Operator(
-        "E1-error", "An error event ends the stream.", _middle_events, _end_with_error, "pass"
-    ),
-    Operator(
-        "E3-ends-early",
-        "The stream ends cleanly in the middle.",
-        _middle_events,
-        _end_before("eof"),
-    ),
-    Operator(
-        "E4-reset",
-        "The connection is reset in the middle.",
-        _middle_events,
-        _end_before("reset"),
-    ),
-    Operator(
-        "E4-reset-at-the-end",
-        "The connection is reset after the last event.",
-        _whole_streams,
-        _reset_at_end,
-    ),
-    Operator("E5-ends-inside-event", "The stream ends inside an event.", _long_events, _end_inside),
-    Operator(
-        "E6-client-closed",
-        "The client closes in the middle.",
-        _middle_events,
-        _end_before("client-closed"),
-        "pass",
-    ),
-    Operator(
-        "E6-recorder-died",
-        "The recording stops in the middle.",
-        _middle_events,
-        _end_before("open"),
-        "pass",
-    ),
-    Operator(
-        "E7-silence",
-        "The server falls silent in the middle.",
-        _middle_events,
-        _end_before("idle-timeout"),
-    ),
-    Operator(
-        "E7-protocol-error",
-        "The transfer coding breaks in the middle.",
-        _middle_events,
-        _end_before("protocol-error"),
-    ),
+ENDINGS.add("U1-done-twice", "The [DONE] line comes twice.", _last_sentinel, double_piece)
+ENDINGS.add("U2-no-done", "The [DONE] line is lost.", _last_sentinel, drop_piece)
+ENDINGS.add(
+    "E1-error-in-thinking",
+    "An error event ends the stream inside the thinking.",
+    _in_thinking,
+    _end_with_error,
+    "pass",
+)
+ENDINGS.add("E1-error", "An error event ends the stream.", _middle_events, _end_with_error, "pass")
+ENDINGS.add(
+    "E3-ends-early", "The stream ends cleanly in the middle.", _middle_events, _end_before("eof")
+)
+ENDINGS.add(
+    "E4-reset", "The connection is reset in the middle.", _middle_events, _end_before("reset")
+)
+ENDINGS.add(
+    "E6-client-closed",
+    "The client closes in the middle.",
+    _middle_events,
+    _end_before("client-closed"),
+    "pass",
+)
+ENDINGS.add(
+    "E6-recorder-died",
+    "The recording stops in the middle.",
+    _middle_events,
+    _end_before("open"),
+    "pass",
+)
+ENDINGS.add(
+    "E7-silence",
+    "The server falls silent in the middle.",
+    _middle_events,
+    _end_before("idle-timeout"),
+)
+ENDINGS.add(
+    "E7-protocol-error",
+    "The transfer coding breaks in the middle.",
+    _middle_events,
+    _end_before("protocol-error"),
 )

@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from conformance.editing.deltas import delta_groups, delta_places
 from conformance.editing.edits import double_piece, double_stream, drop_piece, move_before
-from conformance.editing.operator import Edit, Operator
+from conformance.editing.operator import Edit, OperatorTable
 from conformance.editing.stream import Stream
 from conformance.mutate.texts import is_long_run, make_cumulative
+
+EVENTS: Final = OperatorTable()
 
 
 def _first_and_last(stream: Stream, types: Sequence[str]) -> list[int]:
@@ -53,11 +55,15 @@ def _restated_deltas(stream: Stream) -> list[int]:
     return _ended_deltas(stream) if stream.layout.restates else []
 
 
+@EVENTS.edit("X5-delta-after-end", _ended_deltas)
 def _repeat_after_end(stream: Stream, site: int) -> Stream:
+    """A delta comes again after its text was stated."""
     return stream.insert(_end_of_text(stream, site) + 1, stream.pieces[site])
 
 
+@EVENTS.edit("X5-delta-late", _ended_deltas)
 def _move_after_end(stream: Stream, site: int) -> Stream:
+    """A delta comes after its text was stated."""
     return stream.move(site, _end_of_text(stream, site) + 1)
 
 
@@ -72,7 +78,9 @@ def _neighbours(stream: Stream) -> list[int]:
     return [place for place in _restated_deltas(stream) if place in found]
 
 
+@EVENTS.edit("X13-swapped-deltas", _neighbours)
 def _swap_with_next(stream: Stream, site: int) -> Stream:
+    """Two deltas are turned round."""
     return stream.move(site, site + 2)
 
 
@@ -85,7 +93,9 @@ def _restated_thinking(stream: Stream) -> Sequence[int]:
     return [0] if delta_places(stream, "thinking") and _restated_deltas(stream) else []
 
 
+@EVENTS.edit("X14-no-thinking-deltas", _restated_thinking)
 def _drop_thinking(stream: Stream, _site: int) -> Stream:
+    """All thinking deltas are lost."""
     return stream.without(*delta_places(stream, "thinking"))
 
 
@@ -133,16 +143,22 @@ def _skip_number(stream: Stream, site: int) -> Stream:
     return _number_from(stream, site, 1)
 
 
+@EVENTS.edit("I1-reset", _later_numbers, renumbers=False)
 def _restart_numbers(stream: Stream, site: int) -> Stream:
+    """The numbering starts again."""
     return _number_from(stream, site, -(stream.number_at(site) or 0))
 
 
+@EVENTS.edit("I1-repeat", _later_numbers, renumbers=False)
 def _repeat_number(stream: Stream, site: int) -> Stream:
+    """A sequence number comes twice."""
     number = (stream.number_at(site) or 1) - 1
     return stream.swap(site, stream.pieces[site].with_number(stream.layout.number, number))
 
 
+@EVENTS.edit("I1-no-number", _later_numbers, renumbers=False)
 def _drop_number(stream: Stream, site: int) -> Stream:
+    """An event has no sequence number."""
     return stream.without_value(site, (stream.layout.number,))
 
 
@@ -150,7 +166,9 @@ def _json_objects(stream: Stream) -> list[int]:
     return [n for n, piece in stream.events() if isinstance(piece.payload, dict)]
 
 
+@EVENTS.edit("N4-unknown-key", _json_objects, "pass")
 def _add_unknown_key(stream: Stream, site: int) -> Stream:
+    """An event has a key that nobody knows."""
     chunk = stream.layout.chunk
     stream = stream.with_value(site, ("x_vendor",), {"note": "unknown", "n": 1})
     if chunk is not None and stream.value_at(site, *chunk.message):
@@ -179,107 +197,57 @@ def _insert_event(payload: Callable[[Stream], dict[str, Any]], name: str = "") -
     return edit
 
 
-EVENTS: Final = (
-    Operator(
-        "X1-no-start",
-        "A response, item, part or block is not announced.",
-        _start_events,
-        drop_piece,
-        most=8,
-    ),
-    Operator(
-        "X2-no-end",
-        "A text, part, item, block or response is not closed.",
-        _end_events,
-        drop_piece,
-        most=8,
-    ),
-    Operator(
-        "X3-start-twice", "Something is announced twice.", _start_events, double_piece, most=8
-    ),
-    Operator("X3-end-twice", "Something is closed twice.", _single_ends, double_piece, most=8),
-    Operator(
-        "X5-delta-after-end",
-        "A delta comes again after its text was stated.",
-        _ended_deltas,
-        _repeat_after_end,
-    ),
-    Operator(
-        "X5-delta-late",
-        "A delta comes after its text was stated.",
-        _ended_deltas,
-        _move_after_end,
-    ),
-    Operator("X6-duplicate-delta", "A delta is sent twice.", _restated_deltas, double_piece),
-    Operator("X7-cumulative", "Deltas repeat the whole text so far.", _long_runs, make_cumulative),
-    Operator("X8-two-cycles", "The stream is sent twice.", _openings, double_stream),
-    Operator("X13-swapped-deltas", "Two deltas are turned round.", _neighbours, _swap_with_next),
-    Operator("X14-lost-delta", "A delta is lost.", _restated_deltas, drop_piece),
-    Operator(
-        "X14-no-thinking-deltas",
-        "All thinking deltas are lost.",
-        _restated_thinking,
-        _drop_thinking,
-    ),
-    Operator(
-        "X18-before-created",
-        "Something comes before the opening event.",
-        _after_opening,
-        move_before,
-    ),
-    Operator(
-        "F11-misnamed",
-        "The event line names another type than the payload.",
-        _named_types,
-        _name_event("message.delta"),
-    ),
-    Operator("F12-unnamed", "An event lost its event line.", _with_event_line, _name_event("")),
-    Operator(
-        "I1-gap", "A sequence number is left out.", _later_numbers, _skip_number, renumbers=False
-    ),
-    Operator(
-        "I1-repeat",
-        "A sequence number comes twice.",
-        _later_numbers,
-        _repeat_number,
-        renumbers=False,
-    ),
-    Operator(
-        "I1-reset", "The numbering starts again.", _later_numbers, _restart_numbers, renumbers=False
-    ),
-    Operator(
-        "I1-offset",
-        "The numbering starts at another number.",
-        lambda stream: _numbered_events(stream)[:1],
-        _skip_number,
-        renumbers=False,
-    ),
-    Operator(
-        "I1-no-number",
-        "An event has no sequence number.",
-        _later_numbers,
-        _drop_number,
-        renumbers=False,
-    ),
-    Operator(
-        "N4-unknown-key",
-        "An event has a key that nobody knows.",
-        _json_objects,
-        _add_unknown_key,
-        "pass",
-    ),
-    Operator(
-        "N5-unknown-event",
-        "An event of an unknown type comes in between.",
-        _before_known,
-        _insert_event(lambda stream: {"type": stream.layout.unknown_event, "note": "unknown"}),
-        "pass",
-    ),
-    Operator(
-        "N5-ping",
-        "A ping event comes in between.",
-        _later_events,
-        _insert_event(lambda _: {"type": "ping"}, "ping"),
-        "pass",
-    ),
+EVENTS.add(
+    "X1-no-start",
+    "A response, item, part or block is not announced.",
+    _start_events,
+    drop_piece,
+    most=8,
+)
+EVENTS.add(
+    "X2-no-end",
+    "A text, part, item, block or response is not closed.",
+    _end_events,
+    drop_piece,
+    most=8,
+)
+EVENTS.add("X3-start-twice", "Something is announced twice.", _start_events, double_piece, most=8)
+EVENTS.add("X3-end-twice", "Something is closed twice.", _single_ends, double_piece, most=8)
+EVENTS.add("X6-duplicate-delta", "A delta is sent twice.", _restated_deltas, double_piece)
+EVENTS.add("X7-cumulative", "Deltas repeat the whole text so far.", _long_runs, make_cumulative)
+EVENTS.add("X8-two-cycles", "The stream is sent twice.", _openings, double_stream)
+EVENTS.add("X14-lost-delta", "A delta is lost.", _restated_deltas, drop_piece)
+EVENTS.add(
+    "X18-before-created", "Something comes before the opening event.", _after_opening, move_before
+)
+EVENTS.add(
+    "F11-misnamed",
+    "The event line names another type than the payload.",
+    _named_types,
+    _name_event("message.delta"),
+)
+EVENTS.add("F12-unnamed", "An event lost its event line.", _with_event_line, _name_event(""))
+EVENTS.add(
+    "I1-gap", "A sequence number is left out.", _later_numbers, _skip_number, renumbers=False
+)
+EVENTS.add(
+    "I1-offset",
+    "The numbering starts at another number.",
+    lambda stream: _numbered_events(stream)[:1],
+    _skip_number,
+    renumbers=False,
+)
+EVENTS.add(
+    "N5-unknown-event",
+    "An event of an unknown type comes in between.",
+    _before_known,
+    _insert_event(lambda stream: {"type": stream.layout.unknown_event, "note": "unknown"}),
+    "pass",
+)
+EVENTS.add(
+    "N5-ping",
+    "A ping event comes in between.",
+    _later_events,
+    _insert_event(lambda _: {"type": "ping"}, "ping"),
+    "pass",
 )

@@ -10,7 +10,7 @@ from typing import Final
 from conformance.core.events import Chunk, Response
 from conformance.core.json_values import value_at
 from conformance.editing.edits import request_body, whole_stream
-from conformance.editing.operator import Edit, Operator
+from conformance.editing.operator import Edit, OperatorTable
 from conformance.editing.piece import Piece, line_end
 from conformance.editing.stream import Stream
 
@@ -19,6 +19,9 @@ _FIELD_SPACE: Final = re.compile(rb"(?m)^(data|event|id|retry): (?! )")
 _BOM: Final = b"\xef\xbb\xbf"
 _SMALL: Final = 4096
 _STRIDE: Final = 7
+
+
+FRAMING: Final = OperatorTable()
 
 
 def _event_places(stream: Stream) -> list[int]:
@@ -75,11 +78,15 @@ def _substitute(pattern: re.Pattern[bytes], new: bytes) -> Edit:
     )
 
 
+@FRAMING.edit("F3-bom", _event_stream, "pass")
 def _add_mark(stream: Stream, _site: int) -> Stream | None:
+    """The stream begins with a byte order mark."""
     return None if stream.body.startswith(_BOM) else stream.insert(0, Piece(_BOM))
 
 
+@FRAMING.edit("F4-comment-inside", _event_places, "pass")
 def _comment_inside(stream: Stream, site: int) -> Stream:
+    """A comment stands between the lines of one event."""
     raw = stream.pieces[site].raw
     first = _LINE_END.search(raw)
     cut = first.end() if first else len(raw)
@@ -87,13 +94,17 @@ def _comment_inside(stream: Stream, site: int) -> Stream:
     return _rewrite_piece(stream, site, raw[:cut] + inside + raw[cut:])
 
 
+@FRAMING.edit("F7-several-data-lines", _object_events, "pass")
 def _break_data_line(stream: Stream, site: int) -> Stream:
-    """JSON may hold a line end after its first brace."""
+    """One payload stands on two data lines."""
+    # JSON may hold a line end after its first brace.
     new = b"{" + line_end(stream.body) + b"data: "
     return _rewrite_piece(stream, site, stream.pieces[site].raw.replace(b"{", new, 1))
 
 
+@FRAMING.edit("F17-retry", _event_stream, "pass")
 def _retry_first(stream: Stream, _site: int) -> Stream | None:
+    """A reconnection time comes first."""
     return _insert_block(b"retry: 3000")(stream, _event_places(stream)[0])
 
 
@@ -110,7 +121,9 @@ def _ids_advised_against(stream: Stream) -> list[int]:
     return [] if stream.layout.event_ids else _event_places(stream)
 
 
+@FRAMING.edit("F19-blank-lines", _event_places, "pass")
 def _more_blank_lines(stream: Stream, site: int) -> Stream:
+    """More blank lines follow an event."""
     raw = stream.pieces[site].raw
     return _rewrite_piece(stream, site, raw + line_end(stream.body) * 2)
 
@@ -121,36 +134,47 @@ def _cut_chunks(stream: Stream, size: int) -> Stream:
     return replace(stream, exchange=replace(stream.exchange, chunks=tuple(chunks)))
 
 
+@FRAMING.edit("F8-byte-by-byte", _text_stream, "pass")
 def _byte_by_byte(stream: Stream, _site: int) -> Stream:
+    """Every byte comes alone."""
     return _cut_chunks(stream, 1 if len(stream.body) <= _SMALL else _STRIDE)
 
 
+@FRAMING.edit("F8-in-one-piece", whole_stream, "pass")
 def _in_one_piece(stream: Stream, _site: int) -> Stream:
+    """Everything comes at once."""
     return _cut_chunks(stream, max(1, len(stream.body)))
 
 
+@FRAMING.edit("F9-no-last-blank-line", _complete_stream)
 def _leave_unfinished(stream: Stream, _site: int) -> Stream:
+    """The last event is not closed."""
     last = _event_places(stream)[-1]
     kept = stream.with_pieces(stream.pieces[: last + 1])
     raw = kept.pieces[last].raw.rstrip(b"\r\n") + line_end(stream.body)
     return _rewrite_piece(kept, last, raw)
 
 
+@FRAMING.edit("F13-broken-character", _objects)
 def _break_character(stream: Stream, site: int) -> Stream:
-    """The first byte of the payload's first string is one that no character has."""
+    """A byte is no UTF-8."""
     raw = stream.pieces[site].raw
     spot = raw.index(b'{"') + 2
     return _rewrite_piece(stream, site, raw[:spot] + b"\xff" + raw[spot:])
 
 
+@FRAMING.edit("F14-halved-payload", _object_events)
 def _halve_payload(stream: Stream, site: int) -> Stream:
+    """One payload is sent as two events."""
     raw = stream.pieces[site].raw
     spot = raw.index(b'{"') + 1
     between = line_end(stream.body) * 2 + b"data: "
     return _rewrite_piece(stream, site, raw[:spot] + between + raw[spot:])
 
 
+@FRAMING.edit("F15-shortened-payload", _objects)
 def _shorten_payload(stream: Stream, site: int) -> Stream:
+    """A payload lost its last brace."""
     raw = stream.pieces[site].raw
     spot = raw.rindex(b"}")
     return _rewrite_piece(stream, site, raw[:spot] + raw[spot + 1 :])
@@ -162,83 +186,42 @@ def _requested_stream(stream: Stream) -> Sequence[int]:
     return _event_stream(stream) if is_requested and response and response.status == 200 else ()
 
 
+@FRAMING.edit("F16-mislabelled", _requested_stream)
 def _mislabel(stream: Stream, _site: int) -> Stream:
+    """The stream is labelled text/plain."""
     response = stream.exchange.response or Response()
     kept = (pair for pair in response.headers if pair[0].lower() != "content-type")
     response = replace(response, headers=(*kept, ("content-type", "text/plain")))
     return replace(stream, exchange=replace(stream.exchange, response=response))
 
 
-FRAMING: Final = (
-    Operator(
-        "F1-crlf", "Lines end in CR LF.", _text_stream, _substitute(_LINE_END, b"\r\n"), "pass"
-    ),
-    Operator("F2-cr", "Lines end in CR.", _event_stream, _substitute(_LINE_END, b"\r"), "pass"),
-    Operator(
-        "F3-bom", "The stream begins with a byte order mark.", _event_stream, _add_mark, "pass"
-    ),
-    Operator(
-        "F4-comment-between",
-        "A comment stands between two events.",
-        _event_places,
-        _insert_block(b": keep-alive"),
-        "pass",
-    ),
-    Operator(
-        "F4-comment-inside",
-        "A comment stands between the lines of one event.",
-        _event_places,
-        _comment_inside,
-        "pass",
-    ),
-    Operator(
-        "F5-comment-as-data",
-        "A comment is sent as data.",
-        _event_places,
-        _insert_block(b"data: : GATEWAY PROCESSING"),
-    ),
-    Operator(
-        "F6-no-space",
-        "No space follows the colons.",
-        _event_stream,
-        _substitute(_FIELD_SPACE, rb"\1:"),
-        "pass",
-    ),
-    Operator(
-        "F7-several-data-lines",
-        "One payload stands on two data lines.",
-        _object_events,
-        _break_data_line,
-        "pass",
-    ),
-    Operator("F8-byte-by-byte", "Every byte comes alone.", _text_stream, _byte_by_byte, "pass"),
-    Operator("F8-in-one-piece", "Everything comes at once.", whole_stream, _in_one_piece, "pass"),
-    Operator(
-        "F9-no-last-blank-line",
-        "The last event is not closed.",
-        _complete_stream,
-        _leave_unfinished,
-    ),
-    Operator(
-        "F10-error-field",
-        "An error comes as a field `error`.",
-        _event_places,
-        _insert_block(b'error: {"message":"overloaded"}'),
-    ),
-    Operator("F13-broken-character", "A byte is no UTF-8.", _objects, _break_character),
-    Operator(
-        "F14-halved-payload", "One payload is sent as two events.", _object_events, _halve_payload
-    ),
-    Operator("F15-shortened-payload", "A payload lost its last brace.", _objects, _shorten_payload),
-    Operator("F16-mislabelled", "The stream is labelled text/plain.", _requested_stream, _mislabel),
-    Operator("F17-retry", "A reconnection time comes first.", _event_stream, _retry_first, "pass"),
-    Operator("F18-event-id", "An event has an id.", _ids_harmless, _with_id, "pass"),
-    Operator("F18-advised-against", "An event has an id.", _ids_advised_against, _with_id),
-    Operator(
-        "F19-blank-lines",
-        "More blank lines follow an event.",
-        _event_places,
-        _more_blank_lines,
-        "pass",
-    ),
+FRAMING.add("F1-crlf", "Lines end in CR LF.", _text_stream, _substitute(_LINE_END, b"\r\n"), "pass")
+FRAMING.add("F2-cr", "Lines end in CR.", _event_stream, _substitute(_LINE_END, b"\r"), "pass")
+FRAMING.add(
+    "F4-comment-between",
+    "A comment stands between two events.",
+    _event_places,
+    _insert_block(b": keep-alive"),
+    "pass",
 )
+FRAMING.add(
+    "F5-comment-as-data",
+    "A comment is sent as data.",
+    _event_places,
+    _insert_block(b"data: : GATEWAY PROCESSING"),
+)
+FRAMING.add(
+    "F6-no-space",
+    "No space follows the colons.",
+    _event_stream,
+    _substitute(_FIELD_SPACE, rb"\1:"),
+    "pass",
+)
+FRAMING.add(
+    "F10-error-field",
+    "An error comes as a field `error`.",
+    _event_places,
+    _insert_block(b'error: {"message":"overloaded"}'),
+)
+FRAMING.add("F18-event-id", "An event has an id.", _ids_harmless, _with_id, "pass")
+FRAMING.add("F18-advised-against", "An event has an id.", _ids_advised_against, _with_id)

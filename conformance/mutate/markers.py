@@ -13,11 +13,14 @@ from conformance.editing.deltas import (
     rewrite_deltas,
 )
 from conformance.editing.layout import Delta
-from conformance.editing.operator import Edit, Operator
+from conformance.editing.operator import Edit, OperatorTable
 from conformance.editing.stream import Stream
 
 _OPEN: Final = "<think>"
 _CLOSE: Final = "</think>"
+
+
+MARKERS: Final = OperatorTable()
 
 
 def _is_marked(stream: Stream) -> bool:
@@ -43,11 +46,13 @@ def _leak_around(before: str, after: str = "") -> Edit:
     return edit
 
 
+@MARKERS.edit("B1-split-marker", _unmarked_texts)
 def _leak_in_two(stream: Stream, site: int) -> Stream | None:
-    """The marker is cut at a place that depends on the site."""
+    """A marker leaks, cut in two."""
     delta = find_deltas(stream, "text")[site]
     if delta.place in _single_chunks(stream):
         return None
+    # The marker is cut at a place that depends on the site.
     cut = 1 + site % (len(_OPEN) - 1)
     return restate_in_parts(stream, delta, _OPEN[:cut], _OPEN[cut:] + delta.text)
 
@@ -88,89 +93,70 @@ def _respell(marker: str, new: str) -> Edit:
     return lambda stream, _site: _respell_marker(stream, marker, new)
 
 
+@MARKERS.edit(
+    "B10-no-markers",
+    _marked_stream,
+    "either",
+    "thinking without its markers is text, and nothing on the wire says otherwise",
+)
 def _drop_both(stream: Stream, _site: int) -> Stream | None:
+    """Both markers were removed from marked thinking."""
     opened = _respell_marker(stream, _OPEN, "")
     return _respell_marker(opened, _CLOSE, "") if opened is not None else None
 
 
+@MARKERS.edit("B8-second-block", _answered_stream)
 def _append_block(stream: Stream, _site: int) -> Stream:
+    """More marked thinking follows the text."""
     last = find_deltas(stream, "text")[-1]
     return rewrite_deltas(stream, [(last, f"{last.text}<think>Let me add this.</think> Done.")])
 
 
+@MARKERS.edit("B11-marker-in-thinking", _thinking_deltas, "pass")
 def _spell_in_thinking(stream: Stream, site: int) -> Stream:
+    """The thinking speaks of a marker."""
     delta = find_deltas(stream, "thinking")[site]
     return restate_delta(stream, delta, f"{delta.text} The tag is spelled {_OPEN}.")
 
 
-MARKERS: Final = (
-    Operator("B1-split-marker", "A marker leaks, cut in two.", _unmarked_texts, _leak_in_two),
-    Operator(
-        "B2-pair-in-text",
-        "A pair of markers leaks.",
-        _unmarked_texts,
-        _leak_around("<think>hm</think>"),
-    ),
-    Operator(
-        "B3-glued-marker",
-        "A marker leaks, glued to text.",
-        _unmarked_texts,
-        _leak_around("", _CLOSE),
-    ),
-    Operator(
-        "B4-other-family",
-        "Markers of another family leak.",
-        _unmarked_texts,
-        _leak_around("[THINK]"),
-    ),
-    Operator(
-        "B5-harmony", "A channel header leaks.", _unmarked_texts, _leak_around("<|channel|>final")
-    ),
-    Operator(
-        "B6-no-open-marker",
-        "Marked thinking lost its open marker.",
-        _marked_stream,
-        _respell(_OPEN, ""),
-    ),
-    Operator(
-        "B7-no-close-marker",
-        "Marked thinking lost its close marker.",
-        _marked_stream,
-        _respell(_CLOSE, ""),
-    ),
-    Operator(
-        "B8-second-block",
-        "More marked thinking follows the text.",
-        _answered_stream,
-        _append_block,
-    ),
-    Operator(
-        "B9-empty-block",
-        "Marked thinking is preceded by an empty pair of markers.",
-        _marked_stream,
-        _respell(_OPEN, "<think></think>\n<think>"),
-        "pass",
-    ),
-    Operator(
-        "B9-white-space",
-        "White space surrounds the markers.",
-        _marked_stream,
-        _respell(_OPEN, "\n <think>\n"),
-        "pass",
-    ),
-    Operator(
-        "B10-no-markers",
-        "Both markers were removed from marked thinking.",
-        _marked_stream,
-        _drop_both,
-        "either",
-        "thinking without its markers is text, and nothing on the wire says otherwise",
-    ),
-    Operator(
-        "B11-marker-in-thinking",
-        "The thinking speaks of a marker.",
-        _thinking_deltas,
-        _spell_in_thinking,
-        "pass",
-    ),
+MARKERS.add(
+    "B2-pair-in-text",
+    "A pair of markers leaks.",
+    _unmarked_texts,
+    _leak_around("<think>hm</think>"),
+)
+MARKERS.add(
+    "B3-glued-marker", "A marker leaks, glued to text.", _unmarked_texts, _leak_around("", _CLOSE)
+)
+MARKERS.add(
+    "B4-other-family", "Markers of another family leak.", _unmarked_texts, _leak_around("[THINK]")
+)
+MARKERS.add(
+    "B5-harmony", "A channel header leaks.", _unmarked_texts, _leak_around("<|channel|>final")
+)
+MARKERS.add(
+    "B6-no-open-marker",
+    "Marked thinking lost its open marker.",
+    _marked_stream,
+    _respell(_OPEN, ""),
+)
+MARKERS.add(
+    "B7-no-close-marker",
+    "Marked thinking lost its close marker.",
+    _marked_stream,
+    _respell(_CLOSE, ""),
+)
+MARKERS.add(
+    "B9-empty-block",
+    "Marked thinking is preceded by an empty pair of markers.",
+    _marked_stream,
+    _respell(_OPEN, "<think></think>\n<think>"),
+    "pass",
+)
+MARKERS.add(
+    "B9-white-space",
+    "White space surrounds the markers.",
+    _marked_stream,
+    _respell(_OPEN, "\n <think>\n"),
+    "pass",
 )

@@ -15,12 +15,15 @@ from conformance.editing.deltas import (
     split_delta,
 )
 from conformance.editing.layout import Delta
-from conformance.editing.operator import Operator
+from conformance.editing.operator import OperatorTable
 from conformance.editing.stream import Stream
 
 ENOUGH: Final = 40
 """Characters of thinking of which a copy shows."""
 _ENOUGH_OPAQUE: Final = 16
+
+
+TEXTS: Final = OperatorTable()
 
 
 def is_long_run(group: list[Delta]) -> bool:
@@ -62,7 +65,9 @@ def _is_repeatable(stream: Stream, place: int) -> bool:
     return place in plain_places(stream) and not opens_message(stream, place)
 
 
+@TEXTS.edit("N7-split-delta", _splittable_deltas, "pass")
 def _split_in_two(stream: Stream, site: int) -> Stream:
+    """A delta comes in two."""
     delta = find_deltas(stream)[site]
     half = len(delta.text) // 2
     return split_delta(stream, delta, delta.text[:half], delta.text[half:])
@@ -82,13 +87,16 @@ def _mergeable_deltas(stream: Stream) -> list[int]:
     ]
 
 
+@TEXTS.edit("N8-merged-deltas", _mergeable_deltas, "pass")
 def _merge_with_next(stream: Stream, site: int) -> Stream:
+    """Two deltas come as one."""
     one, two = find_deltas(stream)[site : site + 2]
     return rewrite_deltas(stream, [(one, one.text + two.text)]).without(two.place)
 
 
+@TEXTS.edit("N6-empty-delta", _splittable_deltas, "pass")
 def _insert_empty(stream: Stream, site: int) -> Stream:
-    """An empty delta before another one of the same text."""
+    """A delta has no text."""
     delta = find_deltas(stream)[site]
     piece = stream.pieces[delta.place]
     return stream.insert(delta.place, piece.with_payload(delta.payload(piece, "")))
@@ -98,7 +106,9 @@ def _last_arguments(stream: Stream) -> list[int]:
     return [each.place for each in find_deltas(stream, "arguments")][-1:]
 
 
+@TEXTS.edit("T3-broken-arguments", _last_arguments)
 def _shorten_arguments(stream: Stream, site: int) -> Stream:
+    """The last character of the arguments is lost."""
     delta = next(each for each in find_deltas(stream, "arguments") if each.place == site)
     return rewrite_deltas(stream, [(delta, delta.text[:-1])])
 
@@ -112,7 +122,9 @@ def _beside_opaque(stream: Stream) -> list[int]:
     return list(range(len(find_deltas(stream, "text")))) if _opaque_data(stream) else []
 
 
+@TEXTS.edit("S7-opaque-shown", _beside_opaque)
 def _show_opaque(stream: Stream, site: int) -> Stream:
+    """Opaque data is visible text."""
     delta = find_deltas(stream, "text")[site]
     return restate_delta(stream, delta, f"{delta.text} {_opaque_data(stream)}")
 
@@ -124,25 +136,8 @@ def _last_text(stream: Stream) -> list[int]:
     return [len(texts) - 1] if is_enough and texts else []
 
 
+@TEXTS.edit("E2-thinking-as-text", _last_text)
 def _repeat_thinking(stream: Stream, site: int) -> Stream:
+    """The thinking is repeated as text."""
     delta = find_deltas(stream, "text")[site]
     return restate_delta(stream, delta, f"{delta.text}\n{joined_text(stream, 'thinking')}")
-
-
-TEXTS: Final = (
-    Operator("N6-empty-delta", "A delta has no text.", _splittable_deltas, _insert_empty, "pass"),
-    Operator("N7-split-delta", "A delta comes in two.", _splittable_deltas, _split_in_two, "pass"),
-    Operator(
-        "N8-merged-deltas", "Two deltas come as one.", _mergeable_deltas, _merge_with_next, "pass"
-    ),
-    Operator(
-        "T3-broken-arguments",
-        "The last character of the arguments is lost.",
-        _last_arguments,
-        _shorten_arguments,
-    ),
-    Operator("S7-opaque-shown", "Opaque data is visible text.", _beside_opaque, _show_opaque),
-    Operator(
-        "E2-thinking-as-text", "The thinking is repeated as text.", _last_text, _repeat_thinking
-    ),
-)

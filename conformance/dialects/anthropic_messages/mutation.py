@@ -18,7 +18,7 @@ from conformance.editing.edits import (
     set_value,
 )
 from conformance.editing.layout import Delta, StreamLayout, TextKind
-from conformance.editing.operator import Edit, Mutation, Operator, Sites
+from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -32,6 +32,9 @@ _TEXTS: Final[dict[str, tuple[TextKind, str]]] = {
     "text_delta": ("text", "text"),
     "input_json_delta": ("arguments", "partial_json"),
 }
+
+
+OPERATORS: Final = OperatorTable()
 
 
 def _block_deltas(place: int, piece: Piece) -> Iterator[Delta]:
@@ -78,6 +81,7 @@ def _first_text(stream: Stream) -> list[int]:
     return delta_places(stream, "text")[:1] if _signatures(stream) else []
 
 
+@OPERATORS.edit("S2-signature-in-text", _first_text)
 def _sign_text(stream: Stream, site: int) -> Stream:
     """A signature comes in a block of text."""
     signature = stream.pieces[_signatures(stream)[0]].payload["delta"]
@@ -93,18 +97,14 @@ def _later_starts(stream: Stream) -> list[int]:
     return stream.typed(_START)[1:]
 
 
+@OPERATORS.edit("I10-block-index-reused", _later_starts)
 def _reuse_index(stream: Stream, site: int) -> Stream:
+    """A block takes the index of the first one."""
     index = stream.value_at(site, "index")
     for place in stream.typed(_START, _DELTA, _STOP):
         if place >= site and stream.value_at(place, "index") == index:
             stream = stream.with_value(place, ("index",), 0)
     return stream
-
-
-def _prefill_block(stream: Stream, site: int) -> Stream:
-    """The block is announced with its first delta's text."""
-    kind = stream.text_at(site, "content_block", "type")
-    return stream.with_value(site, ("content_block", kind), "Hm, ")
 
 
 def _starts_of(*kinds: str) -> Sites:
@@ -115,13 +115,22 @@ def _starts_of(*kinds: str) -> Sites:
     return sites
 
 
+@OPERATORS.edit("X9-prefilled-block", _starts_of("thinking", "text"))
+def _prefill_block(stream: Stream, site: int) -> Stream:
+    """A block is announced with text."""
+    kind = stream.text_at(site, "content_block", "type")
+    return stream.with_value(site, ("content_block", kind), "Hm, ")
+
+
 def _stops_before_start(stream: Stream) -> list[int]:
     """Ends of blocks that another block follows."""
     starts = stream.typed(_START)
     return [n for n in stream.typed(_STOP) if any(m > n for m in starts)]
 
 
+@OPERATORS.edit("X4-block-overlap", _stops_before_start)
 def _stop_after_start(stream: Stream, site: int) -> Stream:
+    """A block ends after the next one began."""
     following = next(n for n in stream.typed(_START) if n > site)
     return stream.move(site, following + 1)
 
@@ -130,7 +139,9 @@ def _streamed_usage(stream: Stream) -> list[int]:
     return [n for n in stream.typed("message_delta") if stream.value_at(n, "usage")]
 
 
+@OPERATORS.edit("U1-sentinel-added", places_of("message_stop"))
 def _add_sentinel(stream: Stream, site: int) -> Stream:
+    """A [DONE] line follows the message."""
     return stream.insert(site + 1, stream.pieces[site].as_sentinel("[DONE]"))
 
 
@@ -139,113 +150,80 @@ def _put_delta(kind: str, field: str) -> Edit:
     return set_value({"type": kind, field: "Hm."}, "delta")
 
 
-MUTATION: Final = Mutation(
-    _LAYOUT,
-    (
-        Operator(
-            "X4-block-overlap",
-            "A block ends after the next one began.",
-            _stops_before_start,
-            _stop_after_start,
-        ),
-        Operator(
-            "X9-prefilled-block",
-            "A block is announced with text.",
-            _starts_of("thinking", "text"),
-            _prefill_block,
-        ),
-        Operator(
-            "X16-other-kind",
-            "A delta of text comes in a block of thinking.",
-            _deltas_of("thinking"),
-            _put_delta("text_delta", "text"),
-        ),
-        Operator(
-            "X16-thinking-in-text",
-            "A delta of thinking comes in a block of text.",
-            _deltas_of("text"),
-            _put_delta("thinking_delta", "thinking"),
-        ),
-        Operator(
-            "I10-block-index-off",
-            "A delta names another block.",
-            places_of(_DELTA),
-            raise_value(("index",)),
-        ),
-        Operator(
-            "I10-block-index-reused",
-            "A block takes the index of the first one.",
-            _later_starts,
-            _reuse_index,
-        ),
-        Operator(
-            "I10-no-block-index",
-            "An event of a block has no index.",
-            places_of(_START, _DELTA, _STOP),
-            drop_value("index"),
-            most=4,
-        ),
-        Operator("S1-unsigned", "The signature of thinking is lost.", _signatures, drop_piece),
-        Operator("S3-signed-twice", "Thinking is signed twice.", _signatures, double_piece),
-        Operator(
-            "S4-signed-early",
-            "The signature comes before the last thinking.",
-            _signatures_after_thinking,
-            move_before,
-        ),
-        Operator(
-            "S2-signature-in-text",
-            "A signature comes in a block of text.",
-            _first_text,
-            _sign_text,
-        ),
-        Operator(
-            "S5-no-redacted-data",
-            "Redacted thinking has no data.",
-            _starts_of("redacted_thinking"),
-            drop_value("content_block", "data"),
-        ),
-        Operator(
-            "U4-no-stop-reason",
-            "The message stops for no reason.",
-            places_with(*_STOP_REASON),
-            set_value(None, *_STOP_REASON),
-        ),
-        Operator(
-            "U10-unknown-stop-reason",
-            "The stop reason is no known one.",
-            places_with(*_STOP_REASON),
-            set_value("eos", *_STOP_REASON),
-        ),
-        Operator(
-            "U5-delta-without-usage",
-            "The message's delta has no usage.",
-            _streamed_usage,
-            drop_value("usage"),
-        ),
-        Operator(
-            "U1-sentinel-added",
-            "A [DONE] line follows the message.",
-            places_of("message_stop"),
-            _add_sentinel,
-        ),
-        Operator(
-            "N10-no-message",
-            "The start of a message has no message.",
-            places_of("message_start"),
-            drop_value("message"),
-        ),
-        Operator(
-            "N10-no-block",
-            "The start of a block has no block.",
-            places_of(_START),
-            drop_value("content_block"),
-        ),
-        Operator(
-            "T5-nameless-use",
-            "A tool use has no name.",
-            _starts_of("tool_use"),
-            drop_value("content_block", "name"),
-        ),
-    ),
+OPERATORS.add(
+    "X16-other-kind",
+    "A delta of text comes in a block of thinking.",
+    _deltas_of("thinking"),
+    _put_delta("text_delta", "text"),
 )
+OPERATORS.add(
+    "X16-thinking-in-text",
+    "A delta of thinking comes in a block of text.",
+    _deltas_of("text"),
+    _put_delta("thinking_delta", "thinking"),
+)
+OPERATORS.add(
+    "I10-block-index-off",
+    "A delta names another block.",
+    places_of(_DELTA),
+    raise_value(("index",)),
+)
+OPERATORS.add(
+    "I10-no-block-index",
+    "An event of a block has no index.",
+    places_of(_START, _DELTA, _STOP),
+    drop_value("index"),
+    most=4,
+)
+OPERATORS.add("S1-unsigned", "The signature of thinking is lost.", _signatures, drop_piece)
+OPERATORS.add("S3-signed-twice", "Thinking is signed twice.", _signatures, double_piece)
+OPERATORS.add(
+    "S4-signed-early",
+    "The signature comes before the last thinking.",
+    _signatures_after_thinking,
+    move_before,
+)
+OPERATORS.add(
+    "S5-no-redacted-data",
+    "Redacted thinking has no data.",
+    _starts_of("redacted_thinking"),
+    drop_value("content_block", "data"),
+)
+OPERATORS.add(
+    "U4-no-stop-reason",
+    "The message stops for no reason.",
+    places_with(*_STOP_REASON),
+    set_value(None, *_STOP_REASON),
+)
+OPERATORS.add(
+    "U10-unknown-stop-reason",
+    "The stop reason is no known one.",
+    places_with(*_STOP_REASON),
+    set_value("eos", *_STOP_REASON),
+)
+OPERATORS.add(
+    "U5-delta-without-usage",
+    "The message's delta has no usage.",
+    _streamed_usage,
+    drop_value("usage"),
+)
+OPERATORS.add(
+    "N10-no-message",
+    "The start of a message has no message.",
+    places_of("message_start"),
+    drop_value("message"),
+)
+OPERATORS.add(
+    "N10-no-block",
+    "The start of a block has no block.",
+    places_of(_START),
+    drop_value("content_block"),
+)
+OPERATORS.add(
+    "T5-nameless-use",
+    "A tool use has no name.",
+    _starts_of("tool_use"),
+    drop_value("content_block", "name"),
+)
+
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))

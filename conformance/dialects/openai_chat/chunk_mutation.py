@@ -19,7 +19,7 @@ from conformance.editing.edits import (
     request_body,
     set_value,
 )
-from conformance.editing.operator import Operator, Sites
+from conformance.editing.operator import OperatorTable, Sites
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -27,6 +27,9 @@ CHOICE: Final = ("choices", 0)
 DELTA: Final = (*CHOICE, "delta")
 FINISH: Final = (*CHOICE, "finish_reason")
 TOOLS: Final = (*DELTA, "tool_calls")
+
+
+OPERATORS: Final = OperatorTable()
 
 
 def tool_places(stream: Stream) -> list[int]:
@@ -57,7 +60,9 @@ def _usage_alone(stream: Stream) -> list[int]:
     return [n for n in found if ends and n > ends[0]]
 
 
+@OPERATORS.edit("U6-usage-first", _usage_alone)
 def _count_first(stream: Stream, site: int) -> Stream:
+    """Usage comes before the finish."""
     return stream.move(site, plain_places(stream)[0] + 1)
 
 
@@ -67,11 +72,15 @@ def _without_choices(stream: Stream, place: int) -> Piece:
     return emptied.pieces[place]
 
 
+@OPERATORS.edit("U11-empty-choices-before", lambda stream: plain_places(stream)[1:])
 def _empty_before(stream: Stream, site: int) -> Stream:
+    """A chunk without choices comes before the finish."""
     return stream.insert(site, _without_choices(stream, site))
 
 
+@OPERATORS.edit("U11-empty-choices-after", lambda stream: finish_places(stream)[-1:], "pass")
 def _empty_after(stream: Stream, site: int) -> Stream:
+    """A chunk without choices comes after the finish."""
     return stream.insert(site + 1, _without_choices(stream, site))
 
 
@@ -101,7 +110,9 @@ def _tool_streams(stream: Stream) -> list[int]:
     return [0] if tool_places(stream) else []
 
 
+@OPERATORS.edit("I9-tools-from-one", _tool_streams)
 def _number_from_one(stream: Stream, _site: int) -> Stream:
+    """Tool calls are numbered from 1."""
     for place in tool_places(stream):
         calls = stream.list_at(place, *TOOLS)
         raised = [{**call, "index": (value_at(call, "index") or 0) + 1} for call in calls]
@@ -109,65 +120,41 @@ def _number_from_one(stream: Stream, _site: int) -> Stream:
     return stream
 
 
-def _lacks_key(name: str, says: str, sites: Sites, path: Path) -> Operator:
-    return Operator(f"N10-no-{name}", says, sites, drop_value(*path), most=1)
+def _lacks_key(name: str, says: str, sites: Sites, path: Path) -> None:
+    OPERATORS.add(f"N10-no-{name}", says, sites, drop_value(*path), most=1)
 
 
-OPERATORS: Final = (
-    Operator("U5-no-usage", "Usage that was asked for is lost.", _requested_usage, _drop_usage),
-    Operator(
-        "U5-less-usage",
-        "Usage that nobody asked for is lost.",
-        _unrequested_usage,
-        _drop_usage,
-        "either",
-        "nobody asked for usage, so a stream without it is a good stream",
-    ),
-    Operator("U6-usage-first", "Usage comes before the finish.", _usage_alone, _count_first),
-    Operator(
-        "U11-empty-choices-before",
-        "A chunk without choices comes before the finish.",
-        lambda stream: plain_places(stream)[1:],
-        _empty_before,
-    ),
-    Operator(
-        "U11-empty-choices-after",
-        "A chunk without choices comes after the finish.",
-        lambda stream: finish_places(stream)[-1:],
-        _empty_after,
-        "pass",
-    ),
-    _lacks_key("id", "A chunk has no id.", _chunks_with("id"), ("id",)),
-    _lacks_key("model", "A chunk has no model.", _chunks_with("model"), ("model",)),
-    _lacks_key("created", "A chunk has no time stamp.", _chunks_with("created"), ("created",)),
-    _lacks_key("delta", "A choice has no delta.", message_places, DELTA),
-    _lacks_key("object", "A chunk does not say what it is.", _streamed_objects, ("object",)),
-    _lacks_key(
-        "finish-key", "A choice has no finish_reason, not even null.", _with_finish_key, FINISH
-    ),
-    Operator(
-        "N11-other-object",
-        "A chunk calls itself a completion.",
-        _streamed_objects,
-        set_value("chat.completion", "object"),
-        most=1,
-    ),
-    Operator(
-        "I4-chunk-id-off", "One chunk has another id.", _later_ids, prolong_text(("id",), "x")
-    ),
-    Operator(
-        "I7-created-off",
-        "One chunk has another time stamp.",
-        _later_stamps,
-        raise_value(("created",), 60),
-    ),
-    Operator(
-        "I8-no-choice-index",
-        "A choice has no index.",
-        plain_places,
-        drop_value(*CHOICE, "index"),
-    ),
-    Operator(
-        "I9-tools-from-one", "Tool calls are numbered from 1.", _tool_streams, _number_from_one
-    ),
+OPERATORS.add("U5-no-usage", "Usage that was asked for is lost.", _requested_usage, _drop_usage)
+OPERATORS.add(
+    "U5-less-usage",
+    "Usage that nobody asked for is lost.",
+    _unrequested_usage,
+    _drop_usage,
+    "either",
+    reason="nobody asked for usage, so a stream without it is a good stream",
+)
+_lacks_key("id", "A chunk has no id.", _chunks_with("id"), ("id",))
+_lacks_key("model", "A chunk has no model.", _chunks_with("model"), ("model",))
+_lacks_key("created", "A chunk has no time stamp.", _chunks_with("created"), ("created",))
+_lacks_key("delta", "A choice has no delta.", message_places, DELTA)
+_lacks_key("object", "A chunk does not say what it is.", _streamed_objects, ("object",))
+_lacks_key("finish-key", "A choice has no finish_reason, not even null.", _with_finish_key, FINISH)
+OPERATORS.add(
+    "N11-other-object",
+    "A chunk calls itself a completion.",
+    _streamed_objects,
+    set_value("chat.completion", "object"),
+    most=1,
+)
+OPERATORS.add(
+    "I4-chunk-id-off", "One chunk has another id.", _later_ids, prolong_text(("id",), "x")
+)
+OPERATORS.add(
+    "I7-created-off",
+    "One chunk has another time stamp.",
+    _later_stamps,
+    raise_value(("created",), 60),
+)
+OPERATORS.add(
+    "I8-no-choice-index", "A choice has no index.", plain_places, drop_value(*CHOICE, "index")
 )

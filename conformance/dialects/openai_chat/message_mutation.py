@@ -19,7 +19,7 @@ from conformance.editing.edits import (
     request_body,
     set_value,
 )
-from conformance.editing.operator import Edit, Operator
+from conformance.editing.operator import Edit, OperatorTable
 from conformance.editing.stream import Stream
 
 CARRIERS: Final = ("reasoning_content", "reasoning")
@@ -27,6 +27,9 @@ _CALL: Final = (*TOOLS, 0)
 _NAME: Final = (*_CALL, "function", "name")
 _OPAQUE_KEYS: Final = ("signature", "data")
 _SIGNED_LISTS: Final = ("reasoning_details", "thinking_blocks")
+
+
+OPERATORS: Final = OperatorTable()
 
 
 def opaque_data(delta: Any) -> str:
@@ -44,7 +47,9 @@ def _carried_thinking(stream: Stream) -> list[int]:
     return [n for n in message_places(stream) if _carrier_of(stream, n)]
 
 
+@OPERATORS.edit("N1-mirrored", _carried_thinking)
 def _mirror_thinking(stream: Stream, site: int) -> Stream:
+    """Thinking stands in two fields."""
     name = _carrier_of(stream, site)
     other = next(each for each in CARRIERS if each != name)
     return stream.with_value(site, (*DELTA, other), stream.value_at(site, *DELTA, name))
@@ -54,7 +59,14 @@ def _signed_chunks(stream: Stream) -> list[int]:
     return [n for n in message_places(stream) if opaque_data(stream.value_at(n, *DELTA))]
 
 
+@OPERATORS.edit(
+    "S1-no-signature",
+    _signed_chunks,
+    "either",
+    "a stream without a signature is good; only the next request shows the loss",
+)
 def _drop_signature(stream: Stream, site: int) -> Stream:
+    """A signature is lost."""
     delta = cut_at(stream.value_at(site, *DELTA), ("reasoning_opaque",))
     for name in _SIGNED_LISTS:
         for n in range(len(list_at(delta, name))):
@@ -97,7 +109,9 @@ def _thinking_before_call(stream: Stream) -> list[int]:
     return [n for n in delta_places(stream, "thinking")[-1:] if calls and n < calls[0]]
 
 
+@OPERATORS.edit("T1-thinking-after-call", _thinking_before_call)
 def _think_after_call(stream: Stream, site: int) -> Stream:
+    """Thinking comes after the tool call it led to."""
     return stream.move(site, tool_places(stream)[-1] + 1)
 
 
@@ -115,7 +129,9 @@ def _continued_calls(stream: Stream) -> list[int]:
     return [n for n in later if stream.value_at(n, *_CALL, "index") in known]
 
 
+@OPERATORS.edit("T4-named-again", _continued_calls)
 def _repeat_id(stream: Stream, site: int) -> Stream:
+    """A later fragment repeats the call's id."""
     index = stream.value_at(site, *_CALL, "index")
     starts = _call_starts(stream)
     first = next(n for n in starts if stream.value_at(n, *_CALL, "index") == index)
@@ -143,12 +159,16 @@ def _thoughtful_messages(stream: Stream) -> list[int]:
     return [n for n, each in enumerate(messages) if text_at(each, "reasoning_content")]
 
 
+@OPERATORS.edit("H3-lost-thinking", _thoughtful_messages)
 def _lose_thinking(stream: Stream, site: int) -> Stream:
+    """The thinking before a tool call is not sent back."""
     body = cut_at(request_body(stream), ("messages", site, "reasoning_content"))
     return stream.with_request(body)
 
 
+@OPERATORS.edit("H4-thinking-in-content", _thoughtful_messages)
 def _inline_thinking(stream: Stream, site: int) -> Stream:
+    """Thinking is sent back inside the content."""
     body = request_body(stream)
     message = value_at(body, "messages", site)
     text = f"<think>{message['reasoning_content']}</think>{message.get('content') or ''}"
@@ -156,89 +176,57 @@ def _inline_thinking(stream: Stream, site: int) -> Stream:
     return stream.with_request(put_at(body, ("messages", site), bare))
 
 
-OPERATORS: Final = (
-    Operator("N1-mirrored", "Thinking stands in two fields.", _carried_thinking, _mirror_thinking),
-    Operator(
-        "S1-no-signature",
-        "A signature is lost.",
-        _signed_chunks,
-        _drop_signature,
-        "either",
-        "a stream without a signature is good; only the next request shows the loss",
-    ),
-    Operator(
-        "S4-late-opaque",
-        "Opaque data comes after visible text.",
-        _first_text,
-        _add_detail(signature="c2lnbmF0dXJl" * 4),
-    ),
-    Operator(
-        "S6-signature-alone",
-        "A signature comes with empty text.",
-        _thinking_chunks,
-        _add_detail(text="", signature="c2ln" * 8),
-        "pass",
-        most=1,
-    ),
-    Operator(
-        "S8-no-detail-index",
-        "A reasoning detail has no index.",
-        _details,
-        drop_value(*DELTA, "reasoning_details", 0, "index"),
-    ),
-    Operator(
-        "T1-thinking-after-call",
-        "Thinking comes after the tool call it led to.",
-        _thinking_before_call,
-        _think_after_call,
-    ),
-    Operator(
-        "T2-marker-in-name",
-        "A tool name holds a marker.",
-        _call_starts,
-        prolong_text(_NAME, "<|channel|>"),
-    ),
-    Operator(
-        "T3-lost-fragment", "A fragment of the arguments is lost.", _later_fragments, drop_piece
-    ),
-    Operator(
-        "T3-doubled-fragment",
-        "A fragment of the arguments is sent twice.",
-        _later_fragments,
-        double_piece,
-    ),
-    Operator(
-        "T4-named-again", "A later fragment repeats the call's id.", _continued_calls, _repeat_id
-    ),
-    Operator("T5-nameless", "A call has no name.", _call_starts, set_value("", *_NAME)),
-    Operator(
-        "T6-says-stop",
-        "The finish of a tool call says stop.",
-        _tool_finishes,
-        set_value("stop", *FINISH),
-    ),
-    Operator(
-        "P1-excluded",
-        "Thinking is shown though it was excluded.",
-        _thinking_shown,
-        _request_with(reasoning={"exclude": True}),
-    ),
-    Operator(
-        "P1-switched-off",
-        "Thinking is shown though the template switched it off.",
-        _thinking_shown,
-        _request_with(chat_template_kwargs={"enable_thinking": False}),
-    ),
-    Operator(
-        "H3-lost-thinking",
-        "The thinking before a tool call is not sent back.",
-        _thoughtful_messages,
-        _lose_thinking,
-    ),
-    Operator(
-        "H4-thinking-in-content",
-        "Thinking is sent back inside the content.",
-        _thoughtful_messages,
-        _inline_thinking,
-    ),
+OPERATORS.add(
+    "S4-late-opaque",
+    "Opaque data comes after visible text.",
+    _first_text,
+    _add_detail(signature="c2lnbmF0dXJl" * 4),
+)
+OPERATORS.add(
+    "S6-signature-alone",
+    "A signature comes with empty text.",
+    _thinking_chunks,
+    _add_detail(text="", signature="c2ln" * 8),
+    "pass",
+    most=1,
+)
+OPERATORS.add(
+    "S8-no-detail-index",
+    "A reasoning detail has no index.",
+    _details,
+    drop_value(*DELTA, "reasoning_details", 0, "index"),
+)
+OPERATORS.add(
+    "T2-marker-in-name",
+    "A tool name holds a marker.",
+    _call_starts,
+    prolong_text(_NAME, "<|channel|>"),
+)
+OPERATORS.add(
+    "T3-lost-fragment", "A fragment of the arguments is lost.", _later_fragments, drop_piece
+)
+OPERATORS.add(
+    "T3-doubled-fragment",
+    "A fragment of the arguments is sent twice.",
+    _later_fragments,
+    double_piece,
+)
+OPERATORS.add("T5-nameless", "A call has no name.", _call_starts, set_value("", *_NAME))
+OPERATORS.add(
+    "T6-says-stop",
+    "The finish of a tool call says stop.",
+    _tool_finishes,
+    set_value("stop", *FINISH),
+)
+OPERATORS.add(
+    "P1-excluded",
+    "Thinking is shown though it was excluded.",
+    _thinking_shown,
+    _request_with(reasoning={"exclude": True}),
+)
+OPERATORS.add(
+    "P1-switched-off",
+    "Thinking is shown though the template switched it off.",
+    _thinking_shown,
+    _request_with(chat_template_kwargs={"enable_thinking": False}),
 )

@@ -24,12 +24,15 @@ from conformance.editing.edits import (
     raise_value,
     set_value,
 )
-from conformance.editing.operator import Edit, Operator, Sites
+from conformance.editing.operator import Edit, OperatorTable, Sites
 from conformance.editing.stream import Stream
 
 _INDEX: Final = "output_index"
 _OUTPUT: Final = ("response", "output")
 _RAW: Final = ("response.reasoning_text.delta", "response.reasoning_text.done")
+
+
+OPERATORS: Final = OperatorTable()
 
 
 def _added_items(stream: Stream, *types: str) -> list[int]:
@@ -49,10 +52,13 @@ def _early_ends(stream: Stream) -> list[int]:
     return [n for n in done if stream.terminals() and any(m > n for m in added)]
 
 
+@OPERATORS.edit("X4-end-late", _early_ends)
 def _end_late(stream: Stream, site: int) -> Stream:
+    """A reasoning item is closed at the very end."""
     return stream.move(site, stream.terminals()[0])
 
 
+@OPERATORS.edit("X12-overlap", _early_ends)
 def _announce_early(stream: Stream, site: int) -> Stream:
     """The next item is announced before this one ends."""
     following = next(n for n in stream.typed(ITEM_ADDED) if n > site)
@@ -91,7 +97,9 @@ def _closed_form(stream: Stream, place: int) -> object:
     return None
 
 
+@OPERATORS.edit("X9-prefilled-start", _prefillable)
 def _prefill_item(stream: Stream, site: int) -> Stream:
+    """An item is announced with the text that its deltas add."""
     return stream.with_value(site, ("item",), _closed_form(stream, site))
 
 
@@ -129,15 +137,18 @@ def _stated_outputs(stream: Stream) -> list[int]:
     return [n for n in stream.terminals() if stream.list_at(n, *_OUTPUT)]
 
 
+@OPERATORS.edit("N12-raw-renamed", first_of(places_of(_RAW[0])))
 def _rename_raw(stream: Stream, _site: int) -> Stream:
+    """Raw thinking comes under another name."""
     for place in stream.typed(*_RAW):
         kind = stream.pieces[place].type.replace("reasoning_text", "reasoning")
         stream = stream.with_value(place, ("type",), kind)
     return stream
 
 
+@OPERATORS.edit("T2-marker-in-item-name", lambda stream: _added_items(stream, "function_call"))
 def _mark_name(stream: Stream, site: int) -> Stream:
-    """The name with a marker, wherever it stands."""
+    """A tool name holds a marker."""
     name = stream.text_at(site, "item", "name")
     for place, piece in stream.events():
         payload = replace_strings(piece.payload, name, f"{name}<|channel|>")
@@ -179,8 +190,9 @@ def _added_parts(key: str, is_fit: Callable[[int], bool] = lambda _: True) -> Si
     return sites
 
 
+@OPERATORS.edit("I5-summary-index-stuck", _added_parts("summary_index", bool))
 def _stick_part(stream: Stream, site: int) -> Stream:
-    """All events of a later summary part under index 0."""
+    """A later summary part has index 0."""
     keys = (_INDEX, "summary_index")
     wanted = [stream.value_at(site, key) for key in keys]
     for place, _ in stream.events():
@@ -194,154 +206,121 @@ def _later_ids(*path: str) -> Sites:
     return lambda stream: [n for n, piece in stream.events() if text_at(piece.payload, *path)][1:]
 
 
-OPERATORS: Final = (
-    Operator("X4-end-late", "A reasoning item is closed at the very end.", _early_ends, _end_late),
-    Operator(
-        "X9-prefilled-start",
-        "An item is announced with the text that its deltas add.",
-        _prefillable,
-        _prefill_item,
-    ),
-    Operator(
-        "X12-overlap",
-        "The next item is announced before this one ends.",
-        _early_ends,
-        _announce_early,
-    ),
-    Operator(
-        "X15-thinking-last",
-        "The reasoning item comes after the message.",
-        _reasoning_before("message"),
-        _move_item_last,
-    ),
-    Operator(
-        "X16-misstated-text",
-        "A stated text is not the one that was sent.",
-        _stating(DONES),
-        _misstate_text,
-        most=3,
-    ),
-    Operator(
-        "X16-misstated-part",
-        "A closed part holds another text.",
-        _stating(PART_DONES),
-        _misstate_text,
-        most=3,
-    ),
-    Operator(
-        "X16-misstated-item",
-        "A closed item holds another text.",
-        _stating([ITEM_DONE]),
-        _misstate_text,
-        most=3,
-    ),
-    Operator(
-        "X16-misstated-response",
-        "The closing response holds another text.",
-        _stating(TERMINALS),
-        _misstate_text,
-    ),
-    Operator(
-        "X17-output-lacks-item",
-        "The closing response lacks an item.",
-        _stated_outputs,
-        drop_value(*_OUTPUT, 0),
-    ),
-    Operator(
-        "X19-other-part",
-        "A summary part is announced as another kind.",
-        places_of(PARTS_ADDED[1]),
-        set_value("response.reasoning_part.added", "type"),
-    ),
-    Operator(
-        "T1-reasoning-after-call",
-        "The reasoning item comes after the call.",
-        _reasoning_before("function_call"),
-        _move_item_last,
-    ),
-    Operator(
-        "T2-marker-in-item-name",
-        "A tool name holds a marker.",
-        lambda stream: _added_items(stream, "function_call"),
-        _mark_name,
-    ),
-    Operator(
-        "N12-raw-renamed",
-        "Raw thinking comes under another name.",
-        first_of(places_of(_RAW[0])),
-        _rename_raw,
-    ),
-    Operator(
-        "I2-content-index-off",
-        "A delta names another content part.",
-        _zero_deltas("content_index"),
-        raise_value(("content_index",)),
-    ),
-    Operator(
-        "I2-part-index-off",
-        "A content part has the index after its own.",
-        _added_parts("content_index"),
-        raise_value(("content_index",)),
-    ),
-    Operator(
-        "I3-index-reused",
-        "An item takes the index of the one before it.",
-        lambda stream: stream.typed(ITEM_ADDED)[1:],
-        _shift_item(-1),
-    ),
-    Operator(
-        "I3-index-gap",
-        "An item leaves an index out.",
-        lambda stream: stream.typed(ITEM_ADDED)[-1:],
-        _shift_item(1),
-    ),
-    Operator(
-        "I4-item-id-off",
-        "One event has another item id.",
-        _later_ids("item_id"),
-        prolong_text(("item_id",), "x"),
-    ),
-    Operator(
-        "I4-done-id-off",
-        "An item is closed under another id.",
-        _later_ids("item", "id"),
-        prolong_text(("item", "id"), "x"),
-    ),
-    Operator(
-        "I4-response-id-off",
-        "The response changes its id.",
-        _later_ids("response", "id"),
-        prolong_text(("response", "id"), "x"),
-    ),
-    Operator(
-        "I5-summary-index-stuck",
-        "A later summary part has index 0.",
-        _added_parts("summary_index", bool),
-        _stick_part,
-    ),
-    Operator(
-        "I5-summary-index-off",
-        "One summary delta names another part.",
-        _zero_deltas("summary_index"),
-        raise_value(("summary_index",)),
-    ),
-    Operator(
-        "I6-no-output-index",
-        "An event does not say which item it is of.",
-        places_with(_INDEX),
-        drop_value(_INDEX),
-    ),
-    Operator(
-        "I6-no-summary-index",
-        "A summary event has no part index.",
-        places_with("summary_index"),
-        drop_value("summary_index"),
-    ),
-    Operator(
-        "I6-no-content-index",
-        "A content event has no part index.",
-        places_with("content_index"),
-        drop_value("content_index"),
-        most=6,
-    ),
+OPERATORS.add(
+    "X15-thinking-last",
+    "The reasoning item comes after the message.",
+    _reasoning_before("message"),
+    _move_item_last,
+)
+OPERATORS.add(
+    "X16-misstated-text",
+    "A stated text is not the one that was sent.",
+    _stating(DONES),
+    _misstate_text,
+    most=3,
+)
+OPERATORS.add(
+    "X16-misstated-part",
+    "A closed part holds another text.",
+    _stating(PART_DONES),
+    _misstate_text,
+    most=3,
+)
+OPERATORS.add(
+    "X16-misstated-item",
+    "A closed item holds another text.",
+    _stating([ITEM_DONE]),
+    _misstate_text,
+    most=3,
+)
+OPERATORS.add(
+    "X16-misstated-response",
+    "The closing response holds another text.",
+    _stating(TERMINALS),
+    _misstate_text,
+)
+OPERATORS.add(
+    "X17-output-lacks-item",
+    "The closing response lacks an item.",
+    _stated_outputs,
+    drop_value(*_OUTPUT, 0),
+)
+OPERATORS.add(
+    "X19-other-part",
+    "A summary part is announced as another kind.",
+    places_of(PARTS_ADDED[1]),
+    set_value("response.reasoning_part.added", "type"),
+)
+OPERATORS.add(
+    "T1-reasoning-after-call",
+    "The reasoning item comes after the call.",
+    _reasoning_before("function_call"),
+    _move_item_last,
+)
+OPERATORS.add(
+    "I2-content-index-off",
+    "A delta names another content part.",
+    _zero_deltas("content_index"),
+    raise_value(("content_index",)),
+)
+OPERATORS.add(
+    "I2-part-index-off",
+    "A content part has the index after its own.",
+    _added_parts("content_index"),
+    raise_value(("content_index",)),
+)
+OPERATORS.add(
+    "I3-index-reused",
+    "An item takes the index of the one before it.",
+    lambda stream: stream.typed(ITEM_ADDED)[1:],
+    _shift_item(-1),
+)
+OPERATORS.add(
+    "I3-index-gap",
+    "An item leaves an index out.",
+    lambda stream: stream.typed(ITEM_ADDED)[-1:],
+    _shift_item(1),
+)
+OPERATORS.add(
+    "I4-item-id-off",
+    "One event has another item id.",
+    _later_ids("item_id"),
+    prolong_text(("item_id",), "x"),
+)
+OPERATORS.add(
+    "I4-done-id-off",
+    "An item is closed under another id.",
+    _later_ids("item", "id"),
+    prolong_text(("item", "id"), "x"),
+)
+OPERATORS.add(
+    "I4-response-id-off",
+    "The response changes its id.",
+    _later_ids("response", "id"),
+    prolong_text(("response", "id"), "x"),
+)
+OPERATORS.add(
+    "I5-summary-index-off",
+    "One summary delta names another part.",
+    _zero_deltas("summary_index"),
+    raise_value(("summary_index",)),
+)
+OPERATORS.add(
+    "I6-no-output-index",
+    "An event does not say which item it is of.",
+    places_with(_INDEX),
+    drop_value(_INDEX),
+)
+OPERATORS.add(
+    "I6-no-summary-index",
+    "A summary event has no part index.",
+    places_with("summary_index"),
+    drop_value("summary_index"),
+)
+OPERATORS.add(
+    "I6-no-content-index",
+    "A content event has no part index.",
+    places_with("content_index"),
+    drop_value("content_index"),
+    most=6,
 )

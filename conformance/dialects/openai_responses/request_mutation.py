@@ -11,18 +11,23 @@ from conformance.core.json_values import cut_at, list_at, put_at, text_at
 from conformance.dialects.openai_responses.vocabulary import ITEM_DONE
 from conformance.editing.deltas import find_deltas
 from conformance.editing.edits import places_of, request_body, set_value
-from conformance.editing.operator import Edit, Operator
+from conformance.editing.operator import Edit, OperatorTable
 from conformance.editing.stream import Stream
 
 _ENCRYPTED: Final = "encrypted_content"
 _FAILED: Final = ("response.failed", "response.incomplete")
 
 
+OPERATORS: Final = OperatorTable()
+
+
 def _last_terminal(stream: Stream) -> list[int]:
     return [] if stream.is_body else stream.terminals()[-1:]
 
 
+@OPERATORS.edit("U1-done-added", _last_terminal)
 def _add_sentinel(stream: Stream, site: int) -> Stream | None:
+    """A [DONE] line follows the closing event."""
     if stream.sentinels():
         return None
     sentinel = stream.pieces[site].as_sentinel(stream.layout.sentinel)
@@ -43,8 +48,9 @@ def _interrupted(stream: Stream) -> list[int]:
     return [n for n in stream.typed(*_FAILED) if stream.value_at(n, "response", "output")]
 
 
+@OPERATORS.edit("E9-silent-failure", places_of("response.completed"))
 def _fail_silently(stream: Stream, site: int) -> Stream:
-    """The response fails, and the closing event still says completed."""
+    """A failed response is closed as completed."""
     failed = {"status": "failed", "error": {"code": "server_error"}}
     response = stream.pieces[site].payload["response"]
     return stream.with_value(site, ("response",), {**response, **failed})
@@ -57,7 +63,9 @@ def _encrypted_items(stream: Stream) -> list[int]:
     return [n for n in stream.typed(ITEM_DONE) if stream.text_at(n, "item", _ENCRYPTED)]
 
 
+@OPERATORS.edit("S2-no-encrypted-thinking", _encrypted_items)
 def _drop_encrypted(stream: Stream, site: int) -> Stream:
+    """Encrypted thinking that was asked for is lost."""
     stream = stream.without_value(site, ("item", _ENCRYPTED))
     for place in stream.terminals():
         payload = stream.pieces[place].payload
@@ -88,7 +96,9 @@ def _history_items(stream: Stream) -> list[int]:
     return [n for n, item in enumerate(items) if text_at(item, "type") == "reasoning"]
 
 
+@OPERATORS.edit("H1-lost-reasoning-item", _history_items)
 def _lose_item(stream: Stream, site: int) -> Stream:
+    """A reasoning item is not sent back."""
     return stream.with_request(cut_at(request_body(stream), ("input", site)))
 
 
@@ -97,70 +107,43 @@ def _encrypted_history(stream: Stream) -> list[int]:
     return [n for n in _history_items(stream) if text_at(body, "input", n, _ENCRYPTED)]
 
 
+@OPERATORS.edit("H2-altered-opaque", _encrypted_history)
 def _alter_encrypted(stream: Stream, site: int) -> Stream:
+    """Encrypted thinking is sent back altered."""
     path, body = ("input", site, _ENCRYPTED), request_body(stream)
     data = text_at(body, *path)
     return stream.with_request(put_at(body, path, f"{data[1:]}{data[0]}"))
 
 
-OPERATORS: Final = (
-    Operator(
-        "S2-no-encrypted-thinking",
-        "Encrypted thinking that was asked for is lost.",
-        _encrypted_items,
-        _drop_encrypted,
-    ),
-    Operator(
-        "U1-done-added", "A [DONE] line follows the closing event.", _last_terminal, _add_sentinel
-    ),
-    Operator(
-        "U5-response-without-usage",
-        "The closing response has no usage.",
-        _closed_with_usage,
-        set_value(None, "response", "usage"),
-    ),
-    Operator(
-        "U9-misstated-status",
-        "The closing response says it is in progress.",
-        _with_status,
-        set_value("in_progress", "response", "status"),
-    ),
-    Operator(
-        "E8-forgets-items",
-        "An interrupted response forgets its items.",
-        _interrupted,
-        set_value([], "response", "output"),
-    ),
-    Operator(
-        "E9-silent-failure",
-        "A failed response is closed as completed.",
-        places_of("response.completed"),
-        _fail_silently,
-    ),
-    Operator(
-        "P1-effort-none",
-        "Thinking is shown though none was asked for.",
-        _thinking_shown,
-        _request_reasoning({"effort": "none"}),
-    ),
-    Operator(
-        "P2-no-summary-asked",
-        "A summary is shown though none was asked for.",
-        _summary_shown,
-        _request_reasoning({"effort": "medium"}),
-        "either",
-        "OpenAI sends a summary only where it is asked for, other servers send it always",
-    ),
-    Operator(
-        "H1-lost-reasoning-item",
-        "A reasoning item is not sent back.",
-        _history_items,
-        _lose_item,
-    ),
-    Operator(
-        "H2-altered-opaque",
-        "Encrypted thinking is sent back altered.",
-        _encrypted_history,
-        _alter_encrypted,
-    ),
+OPERATORS.add(
+    "U5-response-without-usage",
+    "The closing response has no usage.",
+    _closed_with_usage,
+    set_value(None, "response", "usage"),
+)
+OPERATORS.add(
+    "U9-misstated-status",
+    "The closing response says it is in progress.",
+    _with_status,
+    set_value("in_progress", "response", "status"),
+)
+OPERATORS.add(
+    "E8-forgets-items",
+    "An interrupted response forgets its items.",
+    _interrupted,
+    set_value([], "response", "output"),
+)
+OPERATORS.add(
+    "P1-effort-none",
+    "Thinking is shown though none was asked for.",
+    _thinking_shown,
+    _request_reasoning({"effort": "none"}),
+)
+OPERATORS.add(
+    "P2-no-summary-asked",
+    "A summary is shown though none was asked for.",
+    _summary_shown,
+    _request_reasoning({"effort": "medium"}),
+    "either",
+    reason="OpenAI sends a summary only where it is asked for, other servers send it always",
 )
