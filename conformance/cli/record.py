@@ -131,7 +131,7 @@ def _record_passing(given: RecordArguments, proxy: str, terms: RecordingOptions)
         RecordingFolder(given.output, terms, tell=counts.take),
         host=host,
         port=port,
-        patience=ProxyTimeouts(idle=given.idle_timeout or ProxyTimeouts().idle),
+        timeouts=ProxyTimeouts(idle=given.idle_timeout or ProxyTimeouts().idle),
         warn=lambda text: warn(visible(text)),
     )
     code = asyncio.run(_serve_proxy(recorder, given.port_file))

@@ -53,7 +53,7 @@ def through(
         async with origin(*scripts) as server:
             shelf = RecordingFolder(folder, terms or RecordingOptions())
             upstream, patience = Origin.parse(server.url), ProxyTimeouts(5, idle)
-            async with RecordingProxy(upstream, shelf, patience=patience) as proxy:
+            async with RecordingProxy(upstream, shelf, timeouts=patience) as proxy:
                 await action(proxy, server)
                 assert not proxy.failures
 

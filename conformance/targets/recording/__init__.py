@@ -6,6 +6,7 @@ as it comes, cut as it came.
 
 from __future__ import annotations
 
+from conformance.targets.recording.cassette_file import RecordingOptions
 from conformance.targets.recording.direct import (
     DirectRequest,
     RequestSequence,
@@ -13,10 +14,10 @@ from conformance.targets.recording.direct import (
     load_requests,
     record_directly,
 )
+from conformance.targets.recording.exchange import ExchangeOutcome
+from conformance.targets.recording.folder import RecordingFolder
 from conformance.targets.recording.proxy import RecordingProxy
 from conformance.targets.recording.relay import ProxyTimeouts
-from conformance.targets.recording.shelf import RecordingFolder, RecordingOptions
-from conformance.targets.recording.take import ExchangeOutcome
 from conformance.wire.origin import Origin
 
 __all__ = [

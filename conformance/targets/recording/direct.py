@@ -17,8 +17,8 @@ from conformance.cassette.source import whole
 from conformance.core.errors import CassetteError, Place, RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request
 from conformance.dialects import ENDPOINTS, asks_for_stream, dialect_at
-from conformance.targets.recording.shelf import CassetteFile, RecordingOptions
-from conformance.targets.recording.take import ExchangeOutcome, ExchangeRecorder
+from conformance.targets.recording.cassette_file import CassetteFile, RecordingOptions
+from conformance.targets.recording.exchange import ExchangeOutcome, ExchangeRecorder
 from conformance.targets.server_limits import ExchangeLimits
 from conformance.wire.client import ClientConnection, ResponseHead
 from conformance.wire.faults import BrokenExchange
@@ -58,7 +58,7 @@ def load_requests(file: Path, path: str | None, base: str = "") -> list[DirectRe
             paths = ", ".join(endpoint.path for endpoint in ENDPOINTS.values())
             hint = f"or a URL that ends in {' or '.join(paths.rsplit(', ', 1))}"
             raise UsageError("a request body needs --api", place=Place(str(file)), hint=hint)
-        return [DirectRequest(path, _body(file))]
+        return [DirectRequest(path, _load_body(file))]
     asked = [
         DirectRequest(
             path=each.request.path.removeprefix(base) if path is None else path,
@@ -77,121 +77,110 @@ def load_requests(file: Path, path: str | None, base: str = "") -> list[DirectRe
     return asked
 
 
-def fixed_requests(asked: Iterable[DirectRequest]) -> RequestSequence:
+def fixed_requests(requests: Iterable[DirectRequest]) -> RequestSequence:
     """Requests that stand fast, whatever is answered."""
-    for one in asked:  # noqa: UP028  # a list cannot be told what came, as `yield from` would
+    for one in requests:  # noqa: UP028  # a list cannot be told what came, as `yield from` would
         yield one
 
 
 async def record_directly(
     origin: Origin,
-    asked: RequestSequence,
+    requests: RequestSequence,
     target: Path,
-    terms: RecordingOptions,
+    options: RecordingOptions,
     *,
     limits: ExchangeLimits,
     secrets: Mapping[str, str] | None = None,
 ) -> list[ExchangeOutcome]:
     """Asks one after the other and writes one cassette. What came of each.
 
-    What is told to `asked` is kept in memory, up to 16 MiB of each answer.
+    What is told to `requests` is kept in memory, up to 16 MiB of each answer.
 
     Raises RemoteError where no response head came (what was sent is in the cassette), CassetteError
     where the cassette cannot be written.
     """
-    reel: CassetteFile | None = None
-    told: list[ExchangeOutcome] = []
+    file: CassetteFile | None = None
+    outcomes: list[ExchangeOutcome] = []
     try:
-        one = next(asked, None)
+        one = next(requests, None)
         while one is not None:
-            request = _request(origin, one, secrets or {})
-            reel = reel or CassetteFile(target, terms, request, via="direct")
-            take = reel.start_exchange(
+            request = _request_to_send(origin, one, secrets or {})
+            file = file or CassetteFile(target, options, request, via="direct")
+            recorder = ExchangeRecorder(
+                file,
                 request,
-                one.after,
+                after=one.after,
                 when_full="client-closed",
                 step=(one.scenario, one.role),
                 remembers=_MOST_REMEMBERED,
             )
-            try:
-                came, heard = await _record(origin, request, take, limits)
-            finally:
-                reel.finish_exchange()
-            told.append(came)
-            one = _next(asked, heard)
+            outcome, answered = await _record_exchange(origin, recorder, limits)
+            outcomes.append(outcome)
+            one = _next_request(requests, answered)
     finally:
-        if reel is not None:
-            reel.writer.close()
-    return told
+        if file is not None:
+            file.writer.close()
+    return outcomes
 
 
-def _next(asked: RequestSequence, heard: Exchange) -> DirectRequest | None:
+def _next_request(requests: RequestSequence, answered: Exchange) -> DirectRequest | None:
     try:
-        return asked.send(heard)
+        return requests.send(answered)
     except StopIteration:
         return None
 
 
-async def _record(
-    origin: Origin, request: Request, take: ExchangeRecorder, limits: ExchangeLimits
+async def _record_exchange(
+    origin: Origin, recorder: ExchangeRecorder, limits: ExchangeLimits
 ) -> tuple[ExchangeOutcome, Exchange]:
     """What to tell of an exchange, and the exchange as it came."""
-    run = _Run(origin, request, take, limits)
+    heads: list[ResponseHead] = []
     how: Ending = "client-closed"
     note = ""
     try:
         async with asyncio.timeout(limits.timeout):
-            how, note = await run.ask()
+            how, note = await _send_and_record(origin, recorder, limits, heads)
     except TimeoutError:
         note = f"it had not ended after {limits.timeout:g} s"
     except BrokenExchange as broken:
         how, note = broken.end, str(broken)
     finally:
-        told = take.record_end(how, note)
-    if run.head is None:
+        outcome = recorder.record_end(how, note)
+    if not heads:
         raise RemoteError(f"{origin.netloc}: {note}")
-    return told, Exchange(
-        number=take.number,
-        request=request,
-        response=run.head.response,
-        chunks=(Chunk(take.start),),
+    return outcome, Exchange(
+        number=recorder.number,
+        request=recorder.request,
+        response=heads[0].response,
+        chunks=(Chunk(recorder.start),),
         end=how,
-        dialect=dialect_at(request.path),
+        dialect=dialect_at(recorder.request.path),
     )
 
 
-class _Run:
-    """One request and its answer."""
-
-    def __init__(
-        self, origin: Origin, request: Request, take: ExchangeRecorder, limits: ExchangeLimits
-    ) -> None:
-        self.head: ResponseHead | None = None
-        self._origin = origin
-        self._request = request
-        self._take = take
-        self._limits = limits
-
-    async def ask(self) -> tuple[Ending, str]:
-        """How it ended. Raises BrokenExchange."""
-        request, limits = self._request, self._limits
-        connection = await ClientConnection.connect(self._origin, timeout=limits.connect)
-        try:
-            body = b"" if request.json is None else _encoded(request.json)
-            await connection.send_request(request.method, request.path, request.headers, body)
-            idle = limits.idle if asks_for_stream(request.path, request.json) else None
-            head = self.head = await connection.read_head(request.method, idle=idle)
-            self._take.record_head(head.response)
-            async for parts in connection.read_body(head, idle=idle):
-                self._take.record_parts(parts)
-                if self._take.is_full:
-                    return "client-closed", self._take.note
-            return "eof", ""
-        finally:
-            connection.abort()
+async def _send_and_record(
+    origin: Origin, recorder: ExchangeRecorder, limits: ExchangeLimits, heads: list[ResponseHead]
+) -> tuple[Ending, str]:
+    """How it ended; the response head goes to `heads`, if one comes. Raises BrokenExchange."""
+    request = recorder.request
+    connection = await ClientConnection.connect(origin, timeout=limits.connect)
+    try:
+        body = b"" if request.json is None else _encode_json(request.json)
+        await connection.send_request(request.method, request.path, request.headers, body)
+        idle = limits.idle if asks_for_stream(request.path, request.json) else None
+        head = await connection.read_head(request.method, idle=idle)
+        heads.append(head)
+        recorder.record_head(head.response)
+        async for parts in connection.read_body(head, idle=idle):
+            recorder.record_parts(parts)
+            if recorder.is_full:
+                return "client-closed", recorder.note
+        return "eof", ""
+    finally:
+        connection.abort()
 
 
-def _request(origin: Origin, asked: DirectRequest, secrets: Mapping[str, str]) -> Request:
+def _request_to_send(origin: Origin, asked: DirectRequest, secrets: Mapping[str, str]) -> Request:
     own = without_headers(end_to_end(asked.headers), *_OWN, *(name.lower() for name in secrets))
     fixed: Headers = (
         ("host", origin.netloc),
@@ -208,11 +197,11 @@ def _request(origin: Origin, asked: DirectRequest, secrets: Mapping[str, str]) -
     return Request(asked.method, target, (*defaults, *own, *secrets.items()), asked.body)
 
 
-def _encoded(value: Any) -> bytes:
+def _encode_json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
-def _body(file: Path) -> Any:
+def _load_body(file: Path) -> Any:
     try:
         return msgspec.json.decode(whole(file, max_bytes=_MOST_REQUEST))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:

@@ -14,13 +14,13 @@ from types import TracebackType
 from typing import Final, Self
 
 from conformance.core.errors import ConformanceError
+from conformance.targets.recording.folder import RecordingFolder
 from conformance.targets.recording.relay import (
     ChooseRoute,
     ProxyTimeouts,
     RecordedConnection,
     RelayRoute,
 )
-from conformance.targets.recording.shelf import RecordingFolder
 from conformance.wire.origin import Origin, bracketed
 from conformance.wire.server import ServerConnection, listening
 
@@ -31,26 +31,26 @@ class RecordingProxy:
     """Listens, passes on, records; an asynchronous context manager. `url` is known inside it.
 
     `route` says of each request where it goes, and what records it; default: to `upstream`, in
-    `shelf`. Raises UsageError where it cannot listen.
+    `folder`. Raises UsageError where it cannot listen.
     """
 
     def __init__(
         self,
         upstream: Origin,
-        shelf: RecordingFolder,
+        folder: RecordingFolder,
         *,
         host: str = "127.0.0.1",
         port: int = 0,
-        patience: ProxyTimeouts | None = None,
+        timeouts: ProxyTimeouts | None = None,
         warn: Callable[[str], None] | None = None,
         route: ChooseRoute | None = None,
     ) -> None:
         self.failures = 0
         self.url = ""
-        self._shelf = shelf
-        self._route = route or (lambda _: RelayRoute(upstream, shelf))
+        self._folder = folder
+        self._route = route or (lambda _: RelayRoute(upstream, folder))
         self._host, self._port = host, port
-        self._patience = patience or ProxyTimeouts()
+        self._timeouts = timeouts or ProxyTimeouts()
         self._warn = warn or (lambda _: None)
         self._clients = 0
 
@@ -67,7 +67,7 @@ class RecordingProxy:
         trace: TracebackType | None,
     ) -> None:
         await self._listener.__aexit__(kind, error, trace)
-        self._shelf.close()
+        self._folder.close()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._clients >= _MOST_CLIENTS:
@@ -76,7 +76,7 @@ class RecordingProxy:
         self._clients += 1
         client = ServerConnection(reader, writer)
         try:
-            await RecordedConnection(client, self._route, self._patience, self._fail).serve_client()
+            await RecordedConnection(client, self._route, self._timeouts, self._fail).serve_client()
         except Exception as err:  # noqa: BLE001  # rule 2
             self._fail(err)
         finally:

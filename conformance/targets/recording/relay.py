@@ -7,8 +7,8 @@ in the cassette (or held back by redaction), even if the recorder is killed in t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -16,7 +16,8 @@ import msgspec
 
 from conformance.core.errors import CassetteError
 from conformance.core.events import Ending, Request
-from conformance.targets.recording.shelf import RecordingFolder, RunningExchange
+from conformance.targets.recording.exchange import ExchangeRecorder
+from conformance.targets.recording.folder import RecordingFolder
 from conformance.wire.chunked import ChunkPart
 from conformance.wire.client import ClientConnection, ResponseHead
 from conformance.wire.content_coding import ask_for_readable
@@ -31,10 +32,10 @@ OnFailure = Callable[[BaseException], None]
 
 @dataclass(frozen=True, slots=True)
 class RelayRoute:
-    """Where one request goes, and what it is recorded in; nowhere if `shelf` is None."""
+    """Where one request goes, and what it is recorded in; nowhere if `folder` is None."""
 
     origin: Origin
-    shelf: RecordingFolder | None
+    folder: RecordingFolder | None
 
 
 ChooseRoute = Callable[[HttpRequest], RelayRoute]
@@ -52,11 +53,11 @@ class RecordedConnection:
     """Serves one connection of a client until either side ends it."""
 
     def __init__(
-        self, client: ServerConnection, route: ChooseRoute, patience: ProxyTimeouts, fail: OnFailure
+        self, client: ServerConnection, route: ChooseRoute, timeouts: ProxyTimeouts, fail: OnFailure
     ) -> None:
         self._client = client
-        self._route = route
-        self._patience = patience
+        self._choose_route = route
+        self._timeouts = timeouts
         self._fail = fail
         self._upstreams: dict[Origin, ClientConnection] = {}
 
@@ -64,7 +65,7 @@ class RecordedConnection:
         """Raises nothing that the client, the upstream or the disk does."""
         try:
             while (request := await self._client.next_request()) is not None:
-                if not await self._exchange(request):
+                if not await self._relay_exchange(request):
                     break
         except RequestRejected as refused:
             await self._refuse(refused.status, str(refused), "invalid_request_error")
@@ -74,40 +75,42 @@ class RecordedConnection:
             self._drop_upstreams()
             await self._client.close()
 
-    async def _exchange(self, request: HttpRequest) -> bool:
+    async def _relay_exchange(self, request: HttpRequest) -> bool:
         """One request and its answer. Whether the connection can go on."""
         _check_target(request)
-        settings = self._route(request)
+        route = self._choose_route(request)
         recorded = GuardedRecorder(
-            settings.shelf, self._fail, request, settings.origin.target(request.target)
+            route.folder, self._fail, request, route.origin.target(request.target)
         )
         stays = False
         try:
-            stays = await self._relay(request, settings.origin, recorded)
+            stays = await self._relay_answer(request, route.origin, recorded)
         except BrokenExchange as broken:
             if not self._client.gone:
                 recorded.record_end(broken.end, str(broken))
-                await self._pass_on(broken, recorded)
+                await self._pass_on_break(broken, recorded)
         finally:
             # Whoever left or was stopped in its midst ends it; an end that was recorded stands.
             recorded.record_end("client-closed" if self._client.gone else "open")
             await self._client.unwatch()
         return stays
 
-    async def _connected(self, origin: Origin) -> ClientConnection:
+    async def _upstream_connection(self, origin: Origin) -> ClientConnection:
         known = self._upstreams.pop(origin, None)
         if known is not None and not known.reusable:
             known.abort()
             known = None
-        upstream = known or await ClientConnection.connect(origin, timeout=self._patience.connect)
+        upstream = known or await ClientConnection.connect(origin, timeout=self._timeouts.connect)
         self._upstreams[origin] = upstream
         return upstream
 
-    async def _relay(self, request: HttpRequest, origin: Origin, recorded: GuardedRecorder) -> bool:
-        upstream = await self._connected(origin)
+    async def _relay_answer(
+        self, request: HttpRequest, origin: Origin, recorded: GuardedRecorder
+    ) -> bool:
+        upstream = await self._upstream_connection(origin)
         headers = ask_for_readable(without_headers(end_to_end(request.headers), "host", "expect"))
         headers = (("Host", origin.netloc), *headers)
-        idle = self._patience.idle
+        idle = self._timeouts.idle
         await upstream.send_request(request.method, recorded.target, headers, request.body)
         self._client.watch(upstream.abort)
         recorded.record_request()  # while the upstream thinks
@@ -130,7 +133,7 @@ class RecordedConnection:
         await self._client.end_response()
         return stays
 
-    async def _pass_on(self, broken: BrokenExchange, recorded: GuardedRecorder) -> None:
+    async def _pass_on_break(self, broken: BrokenExchange, recorded: GuardedRecorder) -> None:
         """The client learns of a broken upstream as it would have learned directly."""
         if not recorded.has_head:
             await self._refuse(502, str(broken), "upstream_error")
@@ -149,65 +152,57 @@ class RecordedConnection:
 
 
 class GuardedRecorder:
-    """The recording of one exchange; where it fails, it is told once and given up."""
+    """The recording of one exchange; where it fails, that is told once and the rest given up."""
 
     def __init__(
-        self, shelf: RecordingFolder | None, fail: OnFailure, request: HttpRequest, target: str
+        self, folder: RecordingFolder | None, fail: OnFailure, request: HttpRequest, target: str
     ) -> None:
         self.target = target
         self.has_head = False
-        self._shelf = shelf
+        self._folder = folder
         self._fail = fail
         self._request = request
         self._came = perf_counter()
         self._begun = False
-        self._running: RunningExchange | None = None
+        self._recorder: ExchangeRecorder | None = None
 
     def record_request(self) -> None:
         """Records the request, as of when it came."""
         self._begun = True
-        if self._shelf is None:
-            return
-        request = self._request
-        body = json_or_none(request.body)
-        recorded = Request(request.method, self.target, request.headers, body)
-        try:
-            self._running = self._shelf.begin_exchange(recorded, self._came)
-        except (CassetteError, OSError) as err:
-            self._fail(err)
+        request, folder = self._request, self._folder
+        if folder is not None:
+            body = json_or_none(request.body)
+            recorded = Request(request.method, self.target, request.headers, body)
+            with self._guarded():
+                self._recorder = folder.begin_exchange(recorded, self._came)
 
     def record_head(self, head: ResponseHead) -> None:
         self.has_head = True
-        self._guard(lambda running: running.take.record_head(head.response))
+        if self._recorder is not None:
+            with self._guarded():
+                self._recorder.record_head(head.response)
 
     def record_parts(self, parts: list[ChunkPart]) -> None:
-        running = self._running
-        if running is None:
-            return
-        try:
-            running.take.record_parts(parts)
-        except (CassetteError, OSError) as err:
-            self._give_up(err)
+        if self._recorder is not None:
+            with self._guarded():
+                self._recorder.record_parts(parts)
 
     def record_end(self, how: Ending, note: str = "") -> None:
         """A second end says nothing."""
         if not self._begun:
             self.record_request()
-        if (shelf := self._shelf) is not None:
-            self._guard(lambda running: shelf.end_exchange(running, how, note))
-        self._running = None
+        if self._folder is not None and self._recorder is not None:
+            with self._guarded():
+                self._folder.end_exchange(self._recorder, how, note)
+        self._recorder = None
 
-    def _guard(self, action: Callable[[RunningExchange], object]) -> None:
-        if self._running is None:
-            return
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
         try:
-            action(self._running)
+            yield
         except (CassetteError, OSError) as err:
-            self._give_up(err)
-
-    def _give_up(self, error: BaseException) -> None:
-        self._running = None
-        self._fail(error)
+            self._recorder = None
+            self._fail(err)
 
 
 def _check_target(request: HttpRequest) -> None:

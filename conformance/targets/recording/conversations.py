@@ -49,8 +49,8 @@ class Conversations:
         for named in (body.get(key) for key in _PREVIOUS):
             if isinstance(named, str) and named in self._answered:
                 return self._answered[named]
-        history = _history(body)
-        digests = _digests(request.path, history)
+        history = _sent_history(body)
+        digests = _history_digests(request.path, history)
         for length in range(len(history) - 1, 0, -1):
             turns = self._asked.get(digests[length], [])
             if turns and any(form.is_answer(history[length]) for form in _FORMS):
@@ -59,20 +59,20 @@ class Conversations:
 
     def remember_request(self, request: Request, turn: ExchangePlace) -> None:
         """This exchange sent this history."""
-        history = _history(request.json)
+        history = _sent_history(request.json)
         if history:
-            digest = _digests(request.path, history)[-1]
+            digest = _history_digests(request.path, history)[-1]
             self._asked.setdefault(digest, []).append(turn)
-            _forget(self._asked)
+            _forget_oldest(self._asked)
 
     def remember_answer(self, start: bytes, turn: ExchangePlace) -> None:
         """This exchange's body began like this: the id of a response stands there, if anywhere."""
         for match in filter(None, (pattern.search(start) for pattern in _ANSWER_IDS)):
             self._answered[match[1].decode()] = turn
-            _forget(self._answered)
+            _forget_oldest(self._answered)
 
 
-def _history(body: Any) -> list[Any]:
+def _sent_history(body: Any) -> list[Any]:
     found = [body.get(key) for key in HISTORIES] if isinstance(body, dict) else []
     for one in found:
         if isinstance(one, str):
@@ -82,7 +82,7 @@ def _history(body: Any) -> list[Any]:
     return []
 
 
-def _digests(path: str, history: list[Any]) -> list[bytes]:
+def _history_digests(path: str, history: list[Any]) -> list[bytes]:
     """For each length from 0, a digest of the history's first items."""
     running = hashlib.sha256(path.encode("utf-8", "surrogatepass"))
     digests = [running.digest()]
@@ -93,6 +93,6 @@ def _digests(path: str, history: list[Any]) -> list[bytes]:
     return digests
 
 
-def _forget(memory: OrderedDict[Any, Any]) -> None:
+def _forget_oldest(memory: OrderedDict[Any, Any]) -> None:
     if len(memory) > _MOST:
         memory.popitem(last=False)

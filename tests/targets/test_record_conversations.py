@@ -12,7 +12,7 @@ import pytest
 from conformance.cassette import read
 from conformance.core.events import Request
 from conformance.targets.recording import Origin, RecordingFolder, RecordingOptions, RecordingProxy
-from conformance.targets.recording.threads import Conversations, ExchangePlace
+from conformance.targets.recording.conversations import Conversations, ExchangePlace
 from tests.targets.record_peers import END, HEAD, Script, ask, chunked, origin, post
 
 HI = {"role": "user", "content": "hi"}
@@ -112,6 +112,6 @@ def test_idle_files_are_closed_when_many_are_open(tmp_path: Path) -> None:
     shelf = RecordingFolder(tmp_path, RecordingOptions())
     for number in range(150):
         shelf.end_exchange(shelf.begin_exchange(chat({"n": number})), "eof")
-    assert len(shelf._reels) <= 129
+    assert len(shelf._files) <= 129
     shelf.close()
     assert len(list(tmp_path.iterdir())) == 150

@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Final
 
-from conformance.cassette import BodyRedactor, Redactor, Writer
+from conformance.cassette import BodyRedactor
 from conformance.core.events import Chunk, Ending, Request, Response
+from conformance.dialects import dialect_at
+from conformance.targets.recording.cassette_file import CassetteFile
 from conformance.wire.chunked import ChunkPart
 from conformance.wire.content_coding import (
     ContentDecoder,
@@ -44,31 +46,31 @@ class ExchangeOutcome:
 
 
 class ExchangeRecorder:
-    """Records one exchange into a cassette that is open. `redactor` None: everything as it came.
+    """Records one exchange into a cassette that is open.
 
-    `max_bytes` bounds what is recorded of the body; then its end is `when_full`. `start` is how the
-    body began, not redacted, up to `remembers` bytes.
+    Where the body is longer than the cassette's options allow, its end is `when_full`. `start` is
+    how the body began, not redacted, up to `remembers` bytes.
     """
 
     def __init__(
         self,
-        writer: Writer,
-        redactor: Redactor | None,
+        file: CassetteFile,
         request: Request,
         *,
-        max_bytes: int,
-        when_full: Ending = "open",
         after: int | None = None,
-        dialect: str | None = None,
+        when_full: Ending = "open",
         step: tuple[str, str] = ("", ""),
         came: float | None = None,
         remembers: int = _START,
     ) -> None:
         self.note = ""
-        self._writer = writer
-        self._redactor = redactor
-        self._request = request if redactor is None else redactor.request(request)
-        self._max_bytes = max_bytes
+        self.file = file
+        self.request = request
+        self.start = b""
+        self._writer = file.writer
+        self._redactor = redactor = file.redactor
+        self._shown = request if redactor is None else redactor.request(request)
+        self._max_bytes = file.options.max_bytes
         self._when_full = when_full
         self._body: BodyRedactor | None = None
         self._decoder: ContentDecoder | None = None
@@ -79,11 +81,15 @@ class ExchangeRecorder:
         self._ending: Ending | None = None
         self._last = perf_counter() if came is None else came
         self._remembers = remembers
-        self.start = b""
         scenario, role = step
-        self.number = writer.request(
-            self._request, after=after, dialect=dialect, scenario=scenario, role=role
+        self.number = self._writer.request(
+            self._shown,
+            after=after,
+            dialect=dialect_at(request.path),
+            scenario=scenario,
+            role=role,
         )
+        file.running += 1
 
     @property
     def is_full(self) -> bool:
@@ -94,7 +100,7 @@ class ExchangeRecorder:
         """The response head came."""
         self._status = response.status
         encoding = (response.header("content-encoding") or "").strip().lower()
-        recorded = response if encoding in _IDENTITY else self._decoding(response, encoding)
+        recorded = response if encoding in _IDENTITY else self._head_of_encoded(response, encoding)
         if self._redactor is not None:
             recorded = self._redactor.response(recorded)
             self._body = BodyRedactor(self._redactor, response)
@@ -104,50 +110,57 @@ class ExchangeRecorder:
         """What one read gave of the body; it is safe from a crash now."""
         for piece in pieces:
             if self._ending is None:
-                self._take(piece)
+                self._take_part(piece)
         self._writer.flush()
 
-    def _take(self, piece: ChunkPart) -> None:
+    def _take_part(self, piece: ChunkPart) -> None:
         self._held += len(piece.data)
         if piece.whole and not self._pieces:
-            self._chunk(piece.data)
+            self._record_chunk(piece.data)
         else:
             self._pieces.append(piece.data)
             if piece.whole or self._held > _LONGEST_CHUNK:
-                self._chunk(b"".join(self._pieces))
+                self._record_chunk(b"".join(self._pieces))
 
     def record_end(self, how: Ending, note: str = "") -> ExchangeOutcome:
-        """It is over; what was held back is written."""
+        """It is over; what was held back is written. Nothing may follow, whatever is raised."""
+        try:
+            return self._write_end(how, note)
+        finally:
+            self.file.finish_exchange()
+
+    def _write_end(self, how: Ending, note: str) -> ExchangeOutcome:
         if self._pieces:
-            self._chunk(b"".join(self._pieces))
+            self._record_chunk(b"".join(self._pieces))
         ending = self._ending or how
         ms = self._elapsed()
         for chunk in self._body.close() if self._body else []:
-            self._put(chunk)
+            self._write_chunk(chunk)
         self._writer.end(ending, ms=ms, exchange=self.number)
         self._ending = ending
-        said = self.note or note
-        return ExchangeOutcome(self._request, self._status, self._chunks, self._size, ending, said)
+        return ExchangeOutcome(
+            self._shown, self._status, self._chunks, self._size, ending, self.note or note
+        )
 
-    def _chunk(self, data: bytes) -> None:
+    def _record_chunk(self, data: bytes) -> None:
         self._pieces, self._held = [], 0
-        clear = self._decoded(data)
+        clear = self._decode(data)
         if len(self.start) < self._remembers:
             self.start += clear[: self._remembers]
         if not clear and data:
             return  # the decoder keeps it: it comes with the next chunk
         ms = self._elapsed()
         if self._body is None:
-            self._put(Chunk(clear, ms))
+            self._write_chunk(Chunk(clear, ms))
         else:
             for chunk in self._body.feed(Chunk(clear, ms)):
-                self._put(chunk)
+                self._write_chunk(chunk)
 
-    def _put(self, chunk: Chunk) -> None:
+    def _write_chunk(self, chunk: Chunk) -> None:
         self._writer.chunk(chunk.data, ms=chunk.ms, exchange=self.number, flush=False)
         self._chunks += 1
 
-    def _decoded(self, data: bytes) -> bytes:
+    def _decode(self, data: bytes) -> bytes:
         self._size += len(data)
         if self._decoder is None:
             if self._size <= self._max_bytes:
@@ -157,19 +170,19 @@ class ExchangeRecorder:
         try:
             clear = self._decoder.feed(data)
         except UndecodableError as err:
-            self._stop("protocol-error", str(err))
+            self._stop_recording("protocol-error", str(err))
             return b""
         if self._decoder.is_full:
             self._stop_full()
         return clear
 
-    def _decoding(self, response: Response, encoding: str) -> Response:
+    def _head_of_encoded(self, response: Response, encoding: str) -> Response:
         """The head as recorded where the body is encoded."""
         if encoding not in readable_codings():
             if self._redactor is not None:
                 missing = f" ({hint})" if (hint := install_hint(encoding)) else ""
                 note = f"a body in {encoding!r} cannot be redacted: not recorded{missing}"
-                self._stop("open", note)
+                self._stop_recording("open", note)
                 return replace(
                     response, headers=without_headers(response.headers, "content-encoding")
                 )
@@ -180,9 +193,11 @@ class ExchangeRecorder:
         return replace(response, headers=(*plain, ("x-decoded-from", encoding)))
 
     def _stop_full(self) -> None:
-        self._stop(self._when_full, f"more than {self._max_bytes} bytes: the rest was not recorded")
+        self._stop_recording(
+            self._when_full, f"more than {self._max_bytes} bytes: the rest was not recorded"
+        )
 
-    def _stop(self, end: Ending, note: str) -> None:
+    def _stop_recording(self, end: Ending, note: str) -> None:
         self._ending, self.note = end, note
 
     def _elapsed(self) -> float:

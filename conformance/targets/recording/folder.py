@@ -1,0 +1,104 @@
+"""A folder of cassettes, one per conversation, written while they happen."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from conformance.core.errors import CassetteError, Place
+from conformance.core.events import Ending, Request
+from conformance.dialects import ENDPOINTS, dialect_at
+from conformance.targets.recording.cassette_file import CassetteFile, RecordingOptions
+from conformance.targets.recording.conversations import Conversations, ExchangePlace
+from conformance.targets.recording.exchange import ExchangeOutcome, ExchangeRecorder
+
+_NUMBERED: Final = re.compile(r"(\d{4,9})-.*\.cassette\.jsonl")
+_MOST_OPEN: Final = 128
+
+
+class RecordingFolder:
+    """Opens a cassette for each conversation, and finds the one that a request carries on.
+
+    Raises CassetteError where the folder cannot be made.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        options: RecordingOptions,
+        *,
+        tell: Callable[[str, ExchangeOutcome], None] | None = None,
+    ) -> None:
+        self._folder = folder
+        self._options = options
+        self._tell = tell
+        self._conversations = Conversations()
+        self._files: OrderedDict[str, CassetteFile] = OrderedDict()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            names = [_NUMBERED.fullmatch(path.name) for path in folder.iterdir()]
+        except OSError as err:
+            reason = (err.strerror or str(err)).lower()
+            raise CassetteError(f"cannot be written: {reason}", place=Place(str(folder))) from err
+        self._highest = max((int(name[1]) for name in names if name), default=0)
+
+    def begin_exchange(self, request: Request, came: float | None = None) -> ExchangeRecorder:
+        """Records a request that `came` then, by `perf_counter`; default: now.
+
+        Raises CassetteError, OSError where it cannot be written.
+        """
+        place = self._conversations.preceding_exchange(request)
+        known = self._files.get(place.file) if place else None
+        after = place.number if place and known else None
+        return ExchangeRecorder(known or self._new_file(request), request, after=after, came=came)
+
+    def end_exchange(
+        self, recorder: ExchangeRecorder, how: Ending, note: str = ""
+    ) -> ExchangeOutcome:
+        """The exchange is over. Raises CassetteError, OSError where it cannot be written."""
+        outcome = recorder.record_end(how, note)
+        place = ExchangePlace(str(recorder.file.path), recorder.number)
+        if outcome.status is not None and outcome.status < 300:
+            self._conversations.remember_request(recorder.request, place)
+            self._conversations.remember_answer(recorder.start, place)
+        if self._tell:
+            self._tell(recorder.file.path.name, outcome)
+        return outcome
+
+    def close(self) -> None:
+        """Every cassette is complete."""
+        while self._files:
+            self._files.popitem()[1].writer.close()
+
+    def _new_file(self, request: Request) -> CassetteFile:
+        while True:
+            self._highest += 1
+            path = self._folder / f"{self._highest:04}-{_label(request.path)}.cassette.jsonl"
+            if not path.exists():
+                break
+        file = CassetteFile(path, self._options, request, via="proxy")
+        self._files[str(path)] = file
+        self._close_idle_files()
+        return file
+
+    def _close_idle_files(self) -> None:
+        if len(self._files) <= _MOST_OPEN:
+            return
+        # The file that was opened last has no exchange yet, but is about to.
+        *others, _ = self._files.items()
+        idle = [name for name, file in others if not file.running]
+        for name in idle[: _MOST_OPEN // 4]:
+            self._files.pop(name).writer.close()
+
+
+def _label(path: str) -> str:
+    dialect = dialect_at(path)
+    if dialect is not None:
+        return ENDPOINTS[dialect].api
+    plain = path.split("?", maxsplit=1)[0].rstrip("/")
+    last = re.sub(r"[^a-z0-9]+", "-", plain.rsplit("/", 1)[-1].lower()).strip("-")
+    # Ids in paths are long; they are nobody's business in a name.
+    return last if 0 < len(last) <= 20 else "other"
