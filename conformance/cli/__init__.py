@@ -14,7 +14,7 @@ import typer
 from typer.main import get_command
 
 from conformance import __version__
-from conformance.cli.failures import describe, exit_code
+from conformance.cli.failures import describe_failure, exit_code
 from conformance.cli.terminal import put, survive_any_text, warn
 from conformance.cli.verbs import VerbGroup
 
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = get_command(app).main(arguments, prog_name="conformance", standalone_mode=False)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  # the last line of defence
-        warn(describe(error))
+        warn(describe_failure(error))
         return exit_code(error)
     return code if isinstance(code, int) else 0
 

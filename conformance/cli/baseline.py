@@ -8,14 +8,8 @@ from typing import Annotated
 import typer
 
 from conformance.baseline import Baseline, Change, Entry, draft, heading_of, load, spell
+from conformance.cli import options as shared
 from conformance.cli.failures import CONFORMS, INTERNAL, NOTHING, USAGE
-from conformance.cli.options import (
-    AsOfOption,
-    DialectOption,
-    ProfileOption,
-    RuleOption,
-    SuiteOption,
-)
 from conformance.cli.terminal import progress_line, put, warn
 from conformance.core.errors import Place, UsageError
 from conformance.judging.result import Report
@@ -40,14 +34,14 @@ def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
     pin: Annotated[
         bool, typer.Option("--pin", help="Expect the very findings, not any of the rule.")
     ] = False,
-    dialect: DialectOption = None,
-    profile: ProfileOption = None,
-    suite: SuiteOption = None,
-    rule: RuleOption = None,
-    rules_as_of: AsOfOption = None,
+    dialect: shared.DialectOption = None,
+    profile: shared.ProfileOption = None,
+    suite: shared.SuiteOption = None,
+    rule: shared.RuleOption = None,
+    rules_as_of: shared.AsOfOption = None,
 ) -> None:
     """Write down which violations are expected of a target."""
-    before = _before(output, target, update=update)
+    before = _load_before(output, target, update=update)
     heading = heading_of(output.read_text(encoding="utf-8")) if update else ""
     suites, rules = suite or (), rule or ()
     with progress_line("checking ..."):
@@ -57,11 +51,11 @@ def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
     _refuse_unjudged(report)
     change = draft(report, before, reason=reason, pin=pin)
     write_whole(output, spell(change.baseline, heading=heading).encode())
-    put(_told(output, change))
+    put(_describe_change(output, change))
     raise typer.Exit(CONFORMS)
 
 
-def _before(output: Path, target: str | None, *, update: bool) -> Baseline:
+def _load_before(output: Path, target: str | None, *, update: bool) -> Baseline:
     if not update:
         if output.exists():
             hint = "--update keeps its reasons"
@@ -86,13 +80,13 @@ def _refuse_unjudged(report: Report) -> None:
         raise typer.Exit(NOTHING)
 
 
-def _told(output: Path, change: Change) -> str:
-    lines = [f"+ {_line(entry)}" for entry in change.added]
-    lines += [f"- {_line(entry)}" for entry in change.dropped]
+def _describe_change(output: Path, change: Change) -> str:
+    lines = [f"+ {_entry_line(entry)}" for entry in change.added]
+    lines += [f"- {_entry_line(entry)}" for entry in change.dropped]
     kept = len(change.baseline.entries) - len(change.added)
     counts = f"{len(change.added)} new, {kept} kept, {len(change.dropped)} dropped"
     return "\n".join([*lines, f"{visible(str(output))}: {counts}"])
 
 
-def _line(entry: Entry) -> str:
+def _entry_line(entry: Entry) -> str:
     return visible(f"{entry.rule}  {entry.target} {entry.exchange} {entry.finding}".rstrip())

@@ -7,21 +7,9 @@ from typing import Annotated
 
 import typer
 
+from conformance.cli import options as shared
 from conformance.cli.failures import CONFORMS, NOTHING
 from conformance.cli.judged_report import check_outputs, load_baseline, put_report
-from conformance.cli.options import (
-    AsOfOption,
-    DialectOption,
-    ExercisedOption,
-    ExpectedOption,
-    FormatOption,
-    OutputsOption,
-    ProfileOption,
-    RuleOption,
-    StrictOption,
-    SuiteOption,
-    VerboseOption,
-)
 from conformance.cli.terminal import progress_line, warn, warn_errors
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
@@ -32,21 +20,21 @@ from conformance.report.printable import visible
 
 def check_command(  # noqa: PLR0917  # typer makes options of parameters
     paths: Annotated[list[Path], typer.Argument(help="Recordings, or folders of cassettes.")],
-    dialect: DialectOption = None,
-    profile: ProfileOption = None,
-    suite: SuiteOption = None,
-    rule: RuleOption = None,
-    rules_as_of: AsOfOption = None,
-    expected_failures: ExpectedOption = None,
+    dialect: shared.DialectOption = None,
+    profile: shared.ProfileOption = None,
+    suite: shared.SuiteOption = None,
+    rule: shared.RuleOption = None,
+    rules_as_of: shared.AsOfOption = None,
+    expected_failures: shared.ExpectedOption = None,
     rechunk: Annotated[
         int,
         typer.Option(min=0, help="Also judge under this many random chunkings; must not matter."),
     ] = 0,
-    strict: StrictOption = False,
-    require_exercised: ExercisedOption = False,
-    outputs: OutputsOption = None,
-    format_: FormatOption = "text",
-    verbose: VerboseOption = False,
+    strict: shared.StrictOption = False,
+    require_exercised: shared.ExercisedOption = False,
+    outputs: shared.OutputsOption = None,
+    format_: shared.FormatOption = "text",
+    verbose: shared.VerboseOption = False,
 ) -> None:
     """Judge recorded streams by the rules, offline."""
     check_outputs(format_, outputs or ())
@@ -68,18 +56,18 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
     report = put_report(report, baseline, format_, outputs or (), verbose=verbose)
     warn_errors(report.errors)
     code = report.exit_code(strict=strict, require_exercised=require_exercised)
-    raise typer.Exit(_selected(code, report, paths))
+    raise typer.Exit(_exit_code(code, report, paths))
 
 
-def _selected(code: int, report: Report, paths: list[Path]) -> int:
+def _exit_code(code: int, report: Report, paths: list[Path]) -> int:
     """NOTHING for streams that no rule looked at: they would look green."""
     if code not in (CONFORMS, NOTHING) or report.verdicts:
         return code
-    warn(f"error: {_nothing(report, paths)}")
+    warn(f"error: {_describe_nothing(report, paths)}")
     return NOTHING
 
 
-def _nothing(report: Report, paths: list[Path]) -> str:
+def _describe_nothing(report: Report, paths: list[Path]) -> str:
     if report.streams:
         return f"no rule judges {', '.join(sorted({s.dialect for s in report.streams}))}"
     folders = ", ".join(visible(str(path), 60) for path in paths[:3])

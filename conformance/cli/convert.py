@@ -55,37 +55,37 @@ def convert_command(  # noqa: PLR0917  # typer makes options of parameters
 ) -> None:
     """Turn a recording into another format."""
     if to == "vectors":
-        put(_vectors(source, target, dialect, profile))
+        put(_write_vectors(source, target, dialect, profile))
         return
-    _refuse_target(target, force=force)
+    _check_target(target, force=force)
     if dialect is not None and dialect not in NAMES:
         raise UsageError(f"there is no dialect {dialect!r}", hint=nearest(dialect, NAMES))
     cassette = converted(source, dialect=dialect, profile=profile, clean=not no_redact)
     for note in cassette.notes:
         warn(f"note: {visible(note)}")
     if plain_name(target).endswith(".sse"):
-        cassette = _one(cassette, exchange, source)
+        cassette = _only_exchange(cassette, exchange, source)
         write_whole(target, export_sse(cassette.exchanges[0]))
     else:
         write(target, cassette, seal=seal or None)
-    put(_account(target, cassette))
+    put(_describe_cassette(target, cassette))
 
 
-def _refuse_target(target: Path, *, force: bool) -> None:
+def _check_target(target: Path, *, force: bool) -> None:
     if not plain_name(target).endswith((".cassette.jsonl", ".sse")):
         raise UsageError("expected a name in .cassette.jsonl or .sse", place=Place(str(target)))
     if target.exists() and not force:
         raise UsageError("is there already", place=Place(str(target)), hint="--force replaces it")
 
 
-def _vectors(source: Path, folder: Path, dialect: str | None, profile: str | None) -> str:
+def _write_vectors(source: Path, folder: Path, dialect: str | None, profile: str | None) -> str:
     from conformance.targets.client.vectors import write_vectors  # noqa: PLC0415  # it is heavy
 
     made = write_vectors(open_recording(source, dialect=dialect), folder, profile=profile)
     return "\n".join(map(str, made))
 
 
-def _one(cassette: Cassette, number: int | None, source: Path) -> Cassette:
+def _only_exchange(cassette: Cassette, number: int | None, source: Path) -> Cassette:
     found = [each for each in cassette.exchanges if number in (None, each.number)]
     if len(found) != 1:
         numbers = ", ".join(str(each.number) for each in cassette.exchanges[:10])
@@ -97,7 +97,7 @@ def _one(cassette: Cassette, number: int | None, source: Path) -> Cassette:
     return replace(cassette, exchanges=tuple(found))
 
 
-def _account(target: Path, cassette: Cassette) -> str:
+def _describe_cassette(target: Path, cassette: Cassette) -> str:
     chunks = [chunk for each in cassette.exchanges for chunk in each.chunks]
     size = sum(len(chunk.data) for chunk in chunks)
     replaced = sum(redaction.count for redaction in cassette.header.redactions)

@@ -51,10 +51,10 @@ def diff_command(  # noqa: PLR0917  # typer makes options of parameters
     if format_ != "text":
         for error in found.errors:
             warn(f"error: {visible(error)}")
-    raise typer.Exit(_code(found))
+    raise typer.Exit(_exit_code(found))
 
 
-def _code(found: Difference) -> int:
+def _exit_code(found: Difference) -> int:
     if found.errors:
         return USAGE
     if not found.compared:

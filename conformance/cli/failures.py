@@ -46,7 +46,7 @@ def exit_code(error: BaseException) -> int:
     return next((code for kind, code in _CODES if isinstance(error, kind)), INTERNAL)
 
 
-def describe(error: BaseException) -> str:
+def describe_failure(error: BaseException) -> str:
     """Say it in one line for people, and the traceback where $CONFORMANCE_DEBUG asks for it."""
     if os.environ.get("CONFORMANCE_DEBUG"):
         return "".join(traceback.format_exception(error)).rstrip()
@@ -55,12 +55,12 @@ def describe(error: BaseException) -> str:
     if isinstance(error, ConformanceError):
         return f"error: {visible(str(error))}"
     if isinstance(error, _WRONG_CALL):
-        return f"error: {_wrong_call(error)}"
+        return f"error: {_describe_call(error)}"
     name = type(error).__name__
     return f"internal error: {visible(f'{name}: {error}')} (CONFORMANCE_DEBUG=1 shows where)"
 
 
-def _wrong_call(error: BaseException) -> str:
+def _describe_call(error: BaseException) -> str:
     message = getattr(error, "format_message", error.__str__)()
     context = getattr(error, "ctx", None)
     verb = getattr(context, "command_path", "conformance")

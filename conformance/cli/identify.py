@@ -34,13 +34,13 @@ def identify_command(
     require_format(format_, "text", "json")
     if write_profile is not None:
         _check_target(write_profile)
-    found = _identified(file, dialect)
+    found = _identify_file(file, dialect)
     put(text(found) if format_ == "text" else document(found))
     if write_profile is not None:
-        _write(write_profile, found[0])
+        _write_draft(write_profile, found[0])
 
 
-def _identified(file: Path, dialect: str | None) -> list[Identification]:
+def _identify_file(file: Path, dialect: str | None) -> list[Identification]:
     recording = open_recording(file, dialect=dialect)
     if not recording.exchanges:
         raise UsageError("the recording holds no exchange", place=Place(str(file)))
@@ -66,7 +66,7 @@ def _check_target(path: Path) -> None:
         raise UsageError("is there already, and is not overwritten", place=place)
 
 
-def _write(path: Path, found: Identification) -> None:
+def _write_draft(path: Path, found: Identification) -> None:
     identity = found.identity
     # A guess is no ground to build on: what it permits would be permitted unseen.
     certain = identity.profile if identity.certainty == "certain" else None

@@ -37,7 +37,7 @@ def lint_command(
         code = f" [{problem.code}]" if problem.code else ""
         put(f"{problem.place}: {problem.severity}: {visible(problem.message)}{code}")
     if linted:
-        put(_kinds(linted.kinds))
+        put(_count_kinds(linted.kinds))
     errors = sum(problem.severity == "error" for problem in problems)
     put(f"{count(errors, 'error')}, {count(len(problems) - errors, 'warning')}")
     if errors:
@@ -45,6 +45,6 @@ def lint_command(
     raise typer.Exit(FINDINGS if problems and strict else CONFORMS)
 
 
-def _kinds(kinds: Mapping[str, int]) -> str:
+def _count_kinds(kinds: Mapping[str, int]) -> str:
     each = ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items()))
     return f"{count(sum(kinds.values()), 'recording')}{f': {each}' if each else ''}"

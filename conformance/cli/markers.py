@@ -32,36 +32,40 @@ def markers_command(
     """Tell which tokens a model puts around its thinking."""
     require_format(format_, "text", "json")
     found = find(tokenizer)
-    put("\n".join(_lines(found)) if format_ == "text" else json.dumps(_document(found), indent=2))
+    put(
+        "\n".join(_text_lines(found))
+        if format_ == "text"
+        else json.dumps(_as_document(found), indent=2)
+    )
 
 
-def _lines(found: Found) -> Iterator[str]:
+def _text_lines(found: Found) -> Iterator[str]:
     if not found.pairs:
         yield f"none: passes through ({visible(str(found.file))})"
         return
     pair, *others = found.pairs
-    yield f"{_shown(pair)} ({visible(str(found.file))})"
+    yield f"{_pair_text(pair)} ({visible(str(found.file))})"
     if pair.open.special or pair.close.special:
         yield f"  note     {_SPECIAL}"
     for other in others:
-        yield f"  also     {_shown(other)}"
+        yield f"  also     {_pair_text(other)}"
     if others:
         yield f"  why      {_FIRST}"
-    yield f"  profile  knobs: {{markers: {visible(_knob(pair, found.file.name))}}}"
+    yield f"  profile  knobs: {{markers: {visible(_knob_text(pair, found.file.name))}}}"
 
 
-def _shown(pair: Pair) -> str:
+def _pair_text(pair: Pair) -> str:
     return " ".join(f"{visible(each.text)} {each.id}" for each in (pair.open, pair.close))
 
 
-def _knob(pair: Pair, file: str) -> str:
+def _knob_text(pair: Pair, file: str) -> str:
     """As a profile sets it; JSON is YAML, too."""
     value = json.dumps([[pair.open.text, pair.close.text]], ensure_ascii=False)
     return f"{{value: {value}, because: added tokens, seen: {json.dumps(file)}}}"
 
 
-def _document(found: Found) -> dict[str, Any]:
-    pairs = [_pair(each) for each in found.pairs]
+def _as_document(found: Found) -> dict[str, Any]:
+    pairs = [_pair_document(each) for each in found.pairs]
     return {
         "markers": "1.0",
         "file": str(found.file),
@@ -72,9 +76,9 @@ def _document(found: Found) -> dict[str, Any]:
     }
 
 
-def _pair(pair: Pair) -> dict[str, Any]:
-    return {"open": _token(pair.open), "close": _token(pair.close)}
+def _pair_document(pair: Pair) -> dict[str, Any]:
+    return {"open": _token_document(pair.open), "close": _token_document(pair.close)}
 
 
-def _token(token: Token) -> dict[str, Any]:
+def _token_document(token: Token) -> dict[str, Any]:
     return {"id": token.id, "text": token.text, "special": token.special}

@@ -53,12 +53,12 @@ def mutate_command(  # noqa: PLR0917  # typer makes options of parameters
     if with_matrix == (file is not None):
         raise UsageError("expected either a recording or --matrix")
     if file is None:
-        _matrix(format_)
+        _show_matrix(format_)
     else:
-        _mutants(file, wanted, output, dialect, profile)
+        _show_mutants(file, wanted, output, dialect, profile)
 
 
-def _matrix(format_: str) -> None:
+def _show_matrix(format_: str) -> None:
     require_format(format_, "text", "markdown", "json")
     with progress_line("judging mutants of the shipped recordings ..."):
         found = judge_matrix(shipped_bases(), shipped_mutants())
@@ -66,7 +66,7 @@ def _matrix(format_: str) -> None:
     raise typer.Exit(CONFORMS if found.is_sound else FINDINGS)
 
 
-def _mutants(
+def _show_mutants(
     file: Path,
     operators: tuple[Operator, ...],
     output: Path | None,

@@ -10,19 +10,9 @@ from typing import Annotated, Final
 
 import typer
 
+from conformance.cli import options as shared
 from conformance.cli.failures import USAGE
 from conformance.cli.listening import exit_code_on_signal, tell_ready
-from conformance.cli.options import (
-    BytesOption,
-    HeaderOption,
-    KeyHeaderOption,
-    KeyOption,
-    PortFileOption,
-    ProfileOption,
-    TargetOption,
-    TimeoutOption,
-    TokensOption,
-)
 from conformance.cli.terminal import put, warn
 from conformance.cli.verbs import takes_fields_of
 from conformance.core.errors import Place, UsageError
@@ -74,7 +64,7 @@ class RecordArguments:
     model: Annotated[
         str | None, typer.Option(metavar="ID", help="Model that --scenario asks for.")
     ] = None
-    max_tokens: TokensOption = 2048
+    max_tokens: shared.TokensOption = 2048
     api: Annotated[str | None, typer.Option(help=f"{API_WORDS}; default: by the URL's end.")] = None
     proxy: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Listen here and pass on; port 0: any.")
@@ -82,18 +72,18 @@ class RecordArguments:
     upstream: Annotated[str | None, typer.Option(metavar="URL", help="Server behind --proxy.")] = (
         None
     )
-    port_file: PortFileOption = None
-    header: HeaderOption = None
-    api_key_env: KeyOption = None
-    key_header: KeyHeaderOption = None
-    profile: ProfileOption = None
-    target: TargetOption = ""
-    timeout: TimeoutOption = _LIMITS.timeout
+    port_file: shared.PortFileOption = None
+    header: shared.HeaderOption = None
+    api_key_env: shared.KeyOption = None
+    key_header: shared.KeyHeaderOption = None
+    profile: shared.ProfileOption = None
+    target: shared.TargetOption = ""
+    timeout: shared.TimeoutOption = _LIMITS.timeout
     idle_timeout: Annotated[
         float | None,
         typer.Option(min=0.1, help="Seconds of silence in a stream; default: 60, of --proxy 600."),
     ] = None
-    max_bytes: BytesOption = _LIMITS.max_bytes
+    max_bytes: shared.BytesOption = _LIMITS.max_bytes
     no_redact: Annotated[
         bool, typer.Option("--no-redact", help="Keep secrets and opaque data as they came.")
     ] = False
@@ -118,9 +108,11 @@ def record_command(given: RecordArguments) -> None:
 
 def _record_passing(given: RecordArguments, proxy: str, terms: RecordingOptions) -> int:
     """Stands between until a signal comes. The exit code."""
-    _refuse({"--url": given.url, "--request": given.request, "--scenario": given.scenario})
-    _refuse({"--model": given.model, "--api": given.api, "--api-key-env": given.api_key_env})
-    _refuse({"-H": given.header}, "a client behind the proxy sends its own")
+    _refuse_options({"--url": given.url, "--request": given.request, "--scenario": given.scenario})
+    _refuse_options(
+        {"--model": given.model, "--api": given.api, "--api-key-env": given.api_key_env}
+    )
+    _refuse_options({"-H": given.header}, "a client behind the proxy sends its own")
     if given.upstream is None:
         raise UsageError("--proxy needs --upstream URL")
     upstream = Origin.parse(given.upstream)
@@ -161,14 +153,17 @@ async def _serve_proxy(proxy: RecordingProxy, port_file: Path | None) -> int:
 def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     """Asks a server, and tells what came."""
     others = {"--upstream": given.upstream, "--port-file": given.port_file}
-    _refuse(others, "it belongs to --proxy HOST:PORT")
+    _refuse_options(others, "it belongs to --proxy HOST:PORT")
     if given.url is None or (given.request is None) is (given.scenario is None):
         expected = "--url URL with --request FILE or --scenario NAME, or --proxy with --upstream"
         raise UsageError(f"expected {expected}")
     idle = given.idle_timeout or _LIMITS.idle
     limits = ExchangeLimits(timeout=given.timeout, idle=idle, max_bytes=given.max_bytes)
     secrets = credential_headers(given.api_key_env, given.key_header)
-    (origin, path), headers = _endpoint(given.url, given.api), parse_headers(given.header or ())
+    (origin, path), headers = (
+        _parse_endpoint(given.url, given.api),
+        parse_headers(given.header or ()),
+    )
     if given.request is not None:
         requests = load_requests(given.request, path, origin.path)
         dialect = dialect_at(origin.target(requests[0].path)) or next(iter(SUPPORTED))
@@ -211,7 +206,7 @@ def _describe_exchange(told: ExchangeOutcome) -> str:
     return visible(f"{request}: {status}, {facts}{note}")
 
 
-def _refuse(options: Mapping[str, object], hint: str = "") -> None:
+def _refuse_options(options: Mapping[str, object], hint: str = "") -> None:
     for name, value in options.items():
         if value is not None and value != []:
             raise UsageError(f"{name} does not go with this", hint=hint)
@@ -224,7 +219,7 @@ def _parse_address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def _endpoint(url: str, api: str | None) -> tuple[Origin, str | None]:
+def _parse_endpoint(url: str, api: str | None) -> tuple[Origin, str | None]:
     """The server, and the path that a request body goes to."""
     origin = Origin.parse(url)
     dialects = dialects_of(() if api is None else (api,))

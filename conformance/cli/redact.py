@@ -34,7 +34,7 @@ def redact_command(
 ) -> None:
     """Take secrets out of recordings, or tell where some stand."""
     if scan_only:
-        raise typer.Exit(_scan(paths))
+        raise typer.Exit(_scan_files(paths))
     if output is not None and len(paths) != 1:
         raise UsageError("-o takes one file", hint="without it, files are changed in place")
     for path in paths:
@@ -52,10 +52,10 @@ def redact_command(
         put(f"{output or path}: {count(replaced, 'replacement')}")
 
 
-def _scan(paths: list[Path]) -> int:
+def _scan_files(paths: list[Path]) -> int:
     found = files = 0
     for path in paths:
-        for file in sorted(each for each in _files(path)):
+        for file in sorted(each for each in _files_below(path)):
             files += 1
             for one in scan(file):
                 found += 1
@@ -66,7 +66,7 @@ def _scan(paths: list[Path]) -> int:
     return FINDINGS if found else CONFORMS
 
 
-def _files(path: Path) -> list[Path]:
+def _files_below(path: Path) -> list[Path]:
     if not path.exists():
         raise UsageError("there is no such file", place=Place(str(path)))
     return [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]

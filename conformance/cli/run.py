@@ -45,7 +45,7 @@ def run_command(given: RunArguments) -> None:
     outputs = given.outputs or ()
     check_outputs(given.format_, outputs)
     baseline = load_baseline(given.expected_failures)
-    with _folder(given.save) as folder:
+    with _run_folder(given.save) as folder:
         outcome = _judge_client(given) if given.client is not None else _judge_server(given, folder)
         report = put_report(outcome.report, baseline, given.format_, outputs, verbose=given.verbose)
     raise typer.Exit(_exit_code(given, report, outcome))
@@ -142,7 +142,7 @@ def _render_plan(options: RunOptions, scenarios: Sequence[Scenario], *, is_gatew
 
 
 @contextmanager
-def _folder(save: Path | None) -> Iterator[Path]:
+def _run_folder(save: Path | None) -> Iterator[Path]:
     if save is not None:
         yield save
         return

@@ -10,27 +10,10 @@ from typing import Annotated, Final, Literal
 
 import typer
 
-from conformance.cli.options import (
-    AsOfOption,
-    BytesOption,
-    ExercisedOption,
-    ExpectedOption,
-    FormatOption,
-    HeaderOption,
-    KeyHeaderOption,
-    KeyOption,
-    OutputsOption,
-    RuleOption,
-    StrictOption,
-    SuiteOption,
-    TargetOption,
-    TimeoutOption,
-    TokensOption,
-    VerboseOption,
-)
+from conformance.cli import options as shared
 from conformance.core.errors import UsageError
 from conformance.runs import RunOptions
-from conformance.runs.options import API_WORDS, capabilities, credential_headers, dialects_of
+from conformance.runs.options import API_WORDS, credential_headers, dialects_of, parse_capabilities
 from conformance.targets.client import ClientOptions
 from conformance.targets.server_limits import ExchangeLimits
 
@@ -103,9 +86,9 @@ class RunArguments:
             metavar="FILE", help="Send this JSON body instead of the scenarios; needs --api."
         ),
     ] = None
-    suite: SuiteOption = None
-    rule: RuleOption = None
-    rules_as_of: AsOfOption = None
+    suite: shared.SuiteOption = None
+    rule: shared.RuleOption = None
+    rules_as_of: shared.AsOfOption = None
     without: Annotated[
         list[str] | None,
         typer.Option(
@@ -113,7 +96,7 @@ class RunArguments:
             help="What the target lacks: thinking, tools, summary, encrypted, effort or models.",
         ),
     ] = None
-    target: TargetOption = ""
+    target: shared.TargetOption = ""
     save: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep what was received, as cassettes.")
     ] = None
@@ -129,7 +112,7 @@ class RunArguments:
     max_wait: Annotated[
         float, typer.Option(min=0, help="Longest Retry-After to obey, in seconds.")
     ] = 60.0
-    max_tokens: TokensOption = 2048
+    max_tokens: shared.TokensOption = 2048
     jobs: Annotated[int, typer.Option(min=1, max=1024, help="Scenarios at a time.")] = 1
     repeat: Annotated[
         int,
@@ -138,20 +121,20 @@ class RunArguments:
     confirm: Annotated[
         int, typer.Option(min=1, max=100, help="Ask so often for each finding; tells k of n.")
     ] = 1
-    timeout: TimeoutOption = LIMITS.timeout
+    timeout: shared.TimeoutOption = LIMITS.timeout
     idle_timeout: Annotated[
         float, typer.Option(min=0.1, help="Seconds of silence in a stream.")
     ] = LIMITS.idle
-    max_bytes: BytesOption = LIMITS.max_bytes
-    header: HeaderOption = None
-    api_key_env: KeyOption = None
-    api_key_header: KeyHeaderOption = None
-    expected_failures: ExpectedOption = None
-    strict: StrictOption = False
-    require_exercised: ExercisedOption = False
-    outputs: OutputsOption = None
-    format_: FormatOption = "text"
-    verbose: VerboseOption = False
+    max_bytes: shared.BytesOption = LIMITS.max_bytes
+    header: shared.HeaderOption = None
+    api_key_env: shared.KeyOption = None
+    api_key_header: shared.KeyHeaderOption = None
+    expected_failures: shared.ExpectedOption = None
+    strict: shared.StrictOption = False
+    require_exercised: shared.ExercisedOption = False
+    outputs: shared.OutputsOption = None
+    format_: shared.FormatOption = "text"
+    verbose: shared.VerboseOption = False
 
 
 def server_options(given: RunArguments) -> RunOptions:
@@ -171,7 +154,7 @@ def server_options(given: RunArguments) -> RunOptions:
         model=given.model or "",
         dialects=dialects_of(given.api or ()),
         profile=None if given.profile == "auto" else given.profile,
-        without=capabilities(given.without or ()),
+        without=parse_capabilities(given.without or ()),
         max_tokens=given.max_tokens,
         jobs=given.jobs,
         repeat=given.repeat,

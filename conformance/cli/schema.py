@@ -18,7 +18,7 @@ def schema_command(
     name: Annotated[str | None, typer.Argument(help="Which one; default: list them.")] = None,
 ) -> None:
     """Print a JSON Schema of what this tool reads or writes."""
-    known = names()
+    known = schema_names()
     if name is None:
         put("\n".join(known))
         return
@@ -30,7 +30,7 @@ def schema_command(
     put((files("conformance.schemas") / f"{name}{_SUFFIX}").read_text(encoding="utf-8"))
 
 
-def names() -> list[str]:
+def schema_names() -> list[str]:
     """Names of the shipped schemas, sorted."""
     entries = (entry.name for entry in files("conformance.schemas").iterdir())
     return sorted(name.removesuffix(_SUFFIX) for name in entries if name.endswith(_SUFFIX))

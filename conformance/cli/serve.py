@@ -90,7 +90,7 @@ def serve_command(given: ServeArguments) -> None:
         port=given.port,
     )
     code = asyncio.run(session.serve_until_end(server, given.port_file))
-    put(_summary(server, session.misses))
+    put(_serving_summary(server, session.misses))
     unwanted = session.misses or server.unused()
     raise typer.Exit(FINDINGS if given.strict and unwanted else code)
 
@@ -137,7 +137,7 @@ def _describe_exchange(seen: SeenRequest) -> str:
     return f"{line} {visible(str(seen.exchange))}{again}: {seen.outcome}, {size}, {seen.ms:.1f} ms"
 
 
-def _summary(server: ReplayServer, misses: int) -> str:
+def _serving_summary(server: ReplayServer, misses: int) -> str:
     unused = server.unused()
     facts = [
         count(server.requests, "request"),

@@ -16,23 +16,23 @@ from conformance.dialects import HISTORIES
 _LENGTH: Final = 10
 
 
-def marker(visit: str, role: str) -> str:
+def marker_word(scenario: str, role: str) -> str:
     """The word of one request, by the names of its visit and its step."""
-    digest = hashlib.sha256(f"{visit}/{role}".encode()).digest()
+    digest = hashlib.sha256(f"{scenario}/{role}".encode()).digest()
     return f"K{base64.b32encode(digest).decode()[:_LENGTH]}"
 
 
-def marked(body: Any, word: str) -> Any:
+def ask_for_marker(body: Any, word: str) -> Any:
     """The request body with the wish for the word; as it is where nobody asks in plain text."""
     if not isinstance(body, Mapping):
         return body
     for name in HISTORIES:
         history = body.get(name)
         if isinstance(history, str):
-            return {**body, name: f"{history}{_wish(word)}"}
+            return {**body, name: f"{history}{_marker_wish(word)}"}
         if isinstance(history, list) and history and _is_plain(history[-1]):
             last = history[-1]
-            asked = {**last, "content": f"{last['content']}{_wish(word)}"}
+            asked = {**last, "content": f"{last['content']}{_marker_wish(word)}"}
             return {**body, name: [*history[:-1], asked]}
     return body
 
@@ -42,5 +42,5 @@ def _is_plain(turn: Any) -> bool:
     return is_user and isinstance(turn.get("content"), str)
 
 
-def _wish(word: str) -> str:
+def _marker_wish(word: str) -> str:
     return f"\nBegin your answer with the word {word}."

@@ -22,7 +22,7 @@ async def only_model(
 
     Raises UsageError where there is none, or several.
     """
-    names = await _listed(server, secrets, dialects or tuple(SUPPORTED))
+    names = await _listed_names(server, secrets, dialects or tuple(SUPPORTED))
     if len(names) == 1:
         return names[0]
     if not names:
@@ -31,7 +31,7 @@ async def only_model(
     raise UsageError(f"{server.url} lists {', '.join(names[:_SHOWN])}{more}", hint=_HINT)
 
 
-async def _listed(
+async def _listed_names(
     server: LiveServer, secrets: Mapping[str, Mapping[str, str]], dialects: Sequence[str]
 ) -> list[str]:
     tried: set[str] = set()

@@ -55,7 +55,7 @@ def dialects_of(apis: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(APIS[api] for api in apis))
 
 
-def capabilities(names: Sequence[str]) -> frozenset[str]:
+def parse_capabilities(names: Sequence[str]) -> frozenset[str]:
     """What the target is said to lack. Raises UsageError for what nobody needs."""
     for name in names:
         if name not in CAPABILITIES:

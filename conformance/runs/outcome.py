@@ -39,7 +39,7 @@ def run_outcome(
 ) -> RunOutcome:
     """One report over APIs; `absent` are not there or let nobody in, `gone` fell silent."""
     target = runs[0].target
-    streams = tuple(each for run in runs for each in _streams(run))
+    streams = tuple(each for run in runs for each in _api_streams(run))
     left_out = [each for run in runs for each in run.left_out]
     notes = [*target.rulebook.notes, *map(str, absent)]
     # Rounds of a soak are left out for one reason: it is told once.
@@ -66,7 +66,7 @@ def _judged_recordings(runs: Sequence[ApiRun]) -> Iterator[tuple[Recording, list
             yield open_recording(kept.path), list(kept.results)
 
 
-def _streams(run: ApiRun) -> list[StreamResult]:
+def _api_streams(run: ApiRun) -> list[StreamResult]:
     options = run.target.options
     results = [each for kept in run.kept.values() for each in kept.results]
     results = (

@@ -87,7 +87,7 @@ async def _find_style(run: ApiRun) -> TargetReply:
     for style in required(get(run.dialect).request, run.dialect, "request bodies").styles:
         run.settings = replace(run.settings, style=style)
         reply = await _ask_sanity(run)
-        if _status(reply.fetched.exchange.response) not in _WRONG_STYLE:
+        if _status_of(reply.fetched.exchange.response) not in _WRONG_STYLE:
             break
     return reply
 
@@ -116,7 +116,7 @@ def _add_sanity(run: ApiRun, reply: TargetReply, role: str) -> tuple[str, ...] |
 def _refuse_absent(run: ApiRun, exchange: Exchange) -> None:
     """Raises NotOfferedError and NotLetInError where the API is not there, or not for us."""
     absent = NotOfferedError(f"{run.dialect}: the target has no such API", hint="see --url")
-    status = _status(exchange.response)
+    status = _status_of(exchange.response)
     kind = (exchange.response.header("content-type") or "") if exchange.response else ""
     if run.dialect not in run.target.options.dialects and "text/html" in kind:
         raise absent  # a web page for every path, as user interfaces have it
@@ -133,5 +133,5 @@ def _refuse_absent(run: ApiRun, exchange: Exchange) -> None:
     raise absent
 
 
-def _status(response: Response | None) -> int | None:
+def _status_of(response: Response | None) -> int | None:
     return response.status if response else None

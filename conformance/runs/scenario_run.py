@@ -11,7 +11,7 @@ from conformance.cassette import Clock
 from conformance.core.events import Exchange, Request
 from conformance.dialects import get
 from conformance.evidence.answer import read_answer
-from conformance.runs.markers import marked, marker
+from conformance.runs.markers import ask_for_marker, marker_word
 from conformance.runs.pace import RequestsSpentError
 from conformance.runs.plan import LeftOut, ScenarioRun
 from conformance.runs.sending import RequestSender, TargetReply
@@ -103,7 +103,9 @@ async def _take_step(
     values = {**run.scenario.values, **known}
     request = step_request(step, dialect, values, settings)
     if settings.marked:
-        request = replace(request, json=marked(request.json, marker(run.name, step.role)))
+        request = replace(
+            request, json=ask_for_marker(request.json, marker_word(run.name, step.role))
+        )
     steps = {each.role: each for each in run.steps}
     beside = [
         step_request(steps[role], dialect, values, settings)

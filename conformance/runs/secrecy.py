@@ -27,7 +27,7 @@ class Secrecy:
 
     def clean_line(self, text: str) -> str:
         """A line for people, also without keys of known shapes."""
-        return self._redactor.text(self._mask(text))
+        return self._redactor.text(self._mask_keys(text))
 
     def clean_exchange(self, exchange: Exchange) -> Exchange:
         """The exchange without the run's own keys."""
@@ -41,7 +41,7 @@ class Secrecy:
         )
 
     def _clean_response(self, response: Response) -> Response:
-        headers = tuple((name, self._mask(value)) for name, value in response.headers)
+        headers = tuple((name, self._mask_keys(value)) for name, value in response.headers)
         return replace(response, headers=headers)
 
     def _clean_chunks(self, chunks: Iterable[Chunk]) -> tuple[Chunk, ...]:
@@ -60,7 +60,7 @@ class Secrecy:
             at += len(chunk.data)
         return tuple(cut)
 
-    def _mask(self, text: str) -> str:
+    def _mask_keys(self, text: str) -> str:
         for key in self._keys:
             text = text.replace(key, "*" * len(key))
         return text

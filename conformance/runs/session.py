@@ -64,7 +64,7 @@ async def run_server(
         target = ApiTarget(dialect, sender, run_folder, options, rulebook, show_progress)
         run = _new_api_run(target)
         try:
-            await run_api(run, _planner(scenarios, target))
+            await run_api(run, _new_planner(scenarios, target))
         except (NotOfferedError, NotLetInError) as err:
             absent.append(err)
         except RemoteError as err:
@@ -111,7 +111,7 @@ def _new_sender(
     return RequestSender(server, pace, options.secrets, upstream=upstream)
 
 
-def _planner(scenarios: Sequence[Scenario], target: ApiTarget) -> Planner:
+def _new_planner(scenarios: Sequence[Scenario], target: ApiTarget) -> Planner:
     def plan_for(profile: Profile, ignored: frozenset[str]) -> RequestPlan:
         return plan_requests(
             scenarios,

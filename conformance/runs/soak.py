@@ -20,7 +20,7 @@ from conformance.judging.result import Finding, StreamResult
 from conformance.judging.run_rules import OWN_TEXT
 from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun, KeptRun
-from conformance.runs.markers import marker
+from conformance.runs.markers import marker_word
 from conformance.runs.plan import ScenarioRun
 
 PIECE: Final = 8  # characters of another answer that are no chance
@@ -47,7 +47,7 @@ def with_foreign_text(run: ApiRun) -> list[StreamResult]:
         for exchange in read(kept.path).exchanges
     }
     words = {
-        marker(kept.run.name, step.role): f"{kept.run.name}/{step.role}"
+        marker_word(kept.run.name, step.role): f"{kept.run.name}/{step.role}"
         for kept in run.kept.values()
         if kept.run.round > 1
         for step in kept.run.steps
@@ -81,7 +81,7 @@ def _judge_round(
             else _foreign_words(text, kept.run, words)
         )
         found = next(foreign, None)
-        own_word = marker(kept.run.name, exchange.role)
+        own_word = marker_word(kept.run.name, exchange.role)
         if not found and not run.deterministic and own_word not in text:
             yield _with_own_text(result, Verdict.UNTESTABLE, _SILENT)
             continue

@@ -43,7 +43,7 @@ def next_turns(
         result=carry.result,
         question=carry.ask,
     )
-    return _sendable(form.next_turns(after))
+    return _make_sendable(form.next_turns(after))
 
 
 def response_id(exchange: Exchange, dialect: str, reading: Reading) -> str:
@@ -53,7 +53,7 @@ def response_id(exchange: Exchange, dialect: str, reading: Reading) -> str:
     return next(filter(None, named), "")
 
 
-def _sendable(history: list[Any]) -> list[Any] | None:
+def _make_sendable(history: list[Any]) -> list[Any] | None:
     """The history in characters that UTF-8 has: halves of pairs joined, or replaced."""
     text = json.dumps(history, ensure_ascii=False)
     if len(text) > MOST_CHARACTERS:

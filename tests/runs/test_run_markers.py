@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from conformance.runs.markers import marked, marker
+from conformance.runs.markers import ask_for_marker, marker_word
 
 WISH = "\nBegin your answer with the word KX."
 
 
 def test_every_request_has_its_own_word() -> None:
     named = [(f"{name}-{n}", role) for name in ("a", "b") for n in (2, 3) for role in ("x", "y")]
-    assert len({marker(*each) for each in named}) == len(named)
-    assert marker("a-2", "x") == marker("a-2", "x")
+    assert len({marker_word(*each) for each in named}) == len(named)
+    assert marker_word("a-2", "x") == marker_word("a-2", "x")
 
 
 USER = {"role": "user", "content": "Ask"}
@@ -36,4 +36,4 @@ CASES: list[tuple[Any, Any]] = [
 
 @pytest.mark.parametrize(("body", "expected"), CASES)
 def test_the_wish_stands_behind_what_a_user_asked_last(body: Any, expected: Any) -> None:
-    assert marked(body, "KX") == expected
+    assert ask_for_marker(body, "KX") == expected

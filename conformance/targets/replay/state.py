@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from conformance.cassette import Redactor
 from conformance.targets.replay.matching import ReplayMatch
@@ -15,8 +15,14 @@ from conformance.targets.replay.routing import MountTable
 from conformance.targets.replay.seen import ReplayOutcome, RequestLog, SeenRequest, shown_headers
 from conformance.wire.requests import HttpRequest, RequestRejected
 
-if TYPE_CHECKING:
-    from conformance.targets.replay.connection import ReplayConnection
+
+class OpenConnection(Protocol):
+    """What the state knows of a connection."""
+
+    number: int
+    turns: int
+
+    def close(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -49,7 +55,7 @@ class ServerState:
     def __init__(self, limits: Limits, log: RequestLog, routes: MountTable) -> None:
         self.limits = limits
         self.connections = 0
-        self.open: set[ReplayConnection] = set()
+        self.open: set[OpenConnection] = set()
         self.idle = asyncio.Event()
         self.idle.set()
         self.empty = asyncio.Event()
@@ -59,14 +65,14 @@ class ServerState:
         self._held = 0
         self._active = 0
 
-    def add_connection(self, connection: ReplayConnection) -> int:
+    def add_connection(self, connection: OpenConnection) -> int:
         """Its number from 1, or 0 if there are too many."""
         self.open.add(connection)
         self.empty.clear()
         self.connections += 1
         return self.connections if len(self.open) <= self.limits.connections else 0
 
-    def remove_connection(self, connection: ReplayConnection) -> None:
+    def remove_connection(self, connection: OpenConnection) -> None:
         self.open.discard(connection)
         if not self.open:
             self.empty.set()
@@ -95,7 +101,7 @@ class ServerState:
     def note_outcome(
         self,
         answered: AnsweredRequest,
-        connection: ReplayConnection,
+        connection: OpenConnection,
         outcome: ReplayOutcome,
         sent: int,
     ) -> None:
@@ -112,7 +118,7 @@ class ServerState:
     def _seen_request(
         self,
         answered: AnsweredRequest,
-        connection: ReplayConnection,
+        connection: OpenConnection,
         outcome: ReplayOutcome,
         sent: int,
     ) -> SeenRequest:
