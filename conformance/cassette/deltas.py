@@ -20,20 +20,16 @@ from typing import Final, NamedTuple
 
 from conformance.cassette.credentials import PREFIXES, SECRET_NAME, credentials
 from conformance.core.framing import Framing
+from conformance.dialects import WIRE_KEYS
 
 _MOST_EVENTS: Final = 1024
 _STALE: Final = 64
 _LONGEST: Final = 2048
-_KEYS: Final = (
-    "delta|content|reasoning_content|reasoning|reasoning_text|text|thinking|partial_json"
-    "|arguments|refusal|summary"
-)
+_KEYS: Final = "|".join(WIRE_KEYS.texts)
 _STRING: Final = re.compile(
     rb'(?<!\\)"(%b)"\s*+:\s*+"((?:[^"\\\r\n]|\\[^\r\n])++)"' % _KEYS.encode()
 )
-_INDEX: Final = re.compile(
-    rb'"(?:index|output_index|content_index|summary_index)"\s*+:\s*+(\d{1,9})'
-)
+_INDEX: Final = re.compile(rb'"(?:%b)"\s*+:\s*+(\d{1,9})' % "|".join(WIRE_KEYS.indices).encode())
 _EVENT_END: Final = re.compile(rb"\n\r?\n|\r\r")
 _LINE_END: Final = re.compile(rb"\n")
 _KEY_CHARACTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"

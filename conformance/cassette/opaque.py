@@ -11,13 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-_OPAQUE: Final = (
-    b"encrypted_content",
-    b"reasoning_opaque",
-    b"signature",
-    b"thoughtSignature",
-    b"thought_signature",
-)
+from conformance.dialects import WIRE_KEYS
+
+_OPAQUE: Final = tuple(key.encode() for key in sorted(WIRE_KEYS.opaque))
 _SECRET: Final = (
     b"accessToken",
     b"access_token",

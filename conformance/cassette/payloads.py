@@ -1,7 +1,7 @@
 """Rebuilds the SSE framing of recordings that kept the payloads of events only.
 
-What the envelope was follows from the payload: Responses and Anthropic Messages name each event
-in an `event:` line, Chat Completions ends with `[DONE]` once a choice has finished.
+What the envelope was follows from the payload: some dialects name each event in an `event:` line,
+some end with `[DONE]`.
 """
 
 from __future__ import annotations
@@ -13,21 +13,10 @@ import msgspec
 
 from conformance.cassette.positions import Layout
 from conformance.core.errors import CassetteError, Place
+from conformance.dialects import SUPPORTED
 
 DONE: Final = b"[DONE]"
-_CHUNK: Final = "chat.completion.chunk"
-_NAMED: Final = frozenset(
-    {
-        "content_block_delta",
-        "content_block_start",
-        "content_block_stop",
-        "error",
-        "message_delta",
-        "message_start",
-        "message_stop",
-        "ping",
-    }
-)
+_ENVELOPES: Final = tuple(dialect.envelope for dialect in SUPPORTED.values())
 
 
 class Payload(NamedTuple):
@@ -88,18 +77,12 @@ def _event_line(value: Any) -> bytes:
     # A name from outside must not end its line.
     if not isinstance(kind, str) or not kind.isprintable():
         return b""
-    named = kind.startswith("response.") or kind in _NAMED
+    named = any(envelope.is_named(kind) for envelope in _ENVELOPES)
     return f"event: {kind}\n".encode() if named else b""
 
 
 def _finishes(value: Any) -> bool:
-    # Copilot's chunks have no `object`.
-    if not isinstance(value, dict) or value.get("object", _CHUNK) != _CHUNK:
-        return False
-    choices = value.get("choices")
-    if not isinstance(choices, list):
-        return False
-    return any(isinstance(one, dict) and one.get("finish_reason") for one in choices)
+    return any(envelope.finishes(value) for envelope in _ENVELOPES)
 
 
 def layout_of(frames: Sequence[bytes], numbers: Sequence[int]) -> Layout:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import reduce
+from operator import or_
 from typing import Any, Final, TypeVar
 
 from conformance.core.errors import UsageError
@@ -31,6 +33,8 @@ HISTORIES: Final = tuple(
 """Keys under which requests hold what was said before."""
 APIS: Final[Mapping[str, str]] = {endpoint.api: name for name, endpoint in ENDPOINTS.items()}
 """Names of dialects by the words of `--api`."""
+WIRE_KEYS: Final = reduce(or_, (dialect.keys for dialect in SUPPORTED.values()))
+"""The keys of all dialects, for who looks at payloads of any."""
 NAMES: Final = (*SUPPORTED, *unsupported.UNSUPPORTED)
 """Every dialect that `recognise` can name; those not in `SUPPORTED` have no reader yet."""
 
@@ -41,6 +45,7 @@ __all__ = [
     "NAMES",
     "NOT_JSON",
     "SUPPORTED",
+    "WIRE_KEYS",
     "Dialect",
     "Endpoint",
     "Reader",

@@ -13,8 +13,29 @@ from conformance.core.trace import TracedFrame, trace_exchange
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.requests import RequestForm
 from conformance.dialects.script import Script, StreamFraming
+from conformance.dialects.wire_keys import AnswerBounds, ItemPlaces, SseEnvelope, WireKeys
 
 __all__ = ["Columns", "Dialect", "Reader", "Reading"]
+
+
+class KnobWatcher(Protocol):
+    """Watches what the knobs of one dialect are about, in one exchange."""
+
+    def see(self, event: Event) -> None:
+        """Takes the next event of the exchange, of any layer."""
+
+    def values(self, *, framed: bool) -> dict[str, Any]:
+        """Observed values; `framed` is False where line framing was rebuilt and tells nothing."""
+
+
+class PrivateTextWatcher(Protocol):
+    """Watches the fields that the dialect does not know, for text that is like thinking."""
+
+    def see(self, event: Event) -> None:
+        """Takes the next event of the exchange, of any layer."""
+
+    def thinking(self) -> tuple[str, ...]:
+        """Paths of fields that carry text, longest text first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +69,12 @@ class Dialect:
     recognises: Callable[[Frame, Any], bool]
     columns: Callable[[Any, Reading], Columns | None] = lambda _payload, _reading: None
     framing: StreamFraming = "sse"
+    keys: WireKeys = field(default_factory=WireKeys)
+    envelope: SseEnvelope = field(default_factory=SseEnvelope)
+    bounds: AnswerBounds = field(default_factory=AnswerBounds)
+    items: ItemPlaces | None = None
+    knobs: Callable[[], KnobWatcher] | None = None
+    private_texts: Callable[[], PrivateTextWatcher] | None = None
     endpoint: Endpoint | None = None
     models: ModelListing | None = None
     request: RequestForm | None = None

@@ -14,26 +14,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-_FREE: Final = frozenset(
-    {"arguments", "input", "metadata", "parameters", "properties", "schema", "logit_bias", "safety"}
-)
+from conformance.dialects import WIRE_KEYS
+
+_FREE: Final = frozenset(WIRE_KEYS.free)
 # Lists whose elements are events of their own, below payloads of these types.
-_UNROLLED: Final = frozenset({"choices", "tool_calls", "reasoning_details", "data"})
-_UNROLLING: Final = ("chat.", "models")
-_WORDS: Final = frozenset(
-    {
-        "finish_reason",
-        "format",
-        "kind",
-        "object",
-        "phase",
-        "reason",
-        "role",
-        "status",
-        "stop_reason",
-        "type",
-    }
-)
+_UNROLLED: Final = frozenset(WIRE_KEYS.unrolled)
+_UNROLLING: Final = WIRE_KEYS.unrolling
+_WORDS: Final = frozenset(WIRE_KEYS.words)
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]{0,47}")
 _PREFIX: Final = re.compile(r"[a-z]{1,12}[-_]")
 _MOST_PATHS: Final = 4000

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Literal
 
 from conformance.core.events import Event
-from conformance.dialects.openai_chat.knob_signs import ChatKnobs
-from conformance.dialects.openai_responses.knob_signs import ResponsesKnobs
-from conformance.identify.private import PrivateFields
+from conformance.dialects import get
 from conformance.profiles.fingerprints import Fingerprint, Watch
 
 Certainty = Literal["certain", "guess", "none"]
@@ -39,22 +37,6 @@ class Identity:
     private: tuple[str, ...]
 
 
-class Knobs(Protocol):
-    """Watches what the knobs of one dialect are about."""
-
-    def see(self, event: Event) -> None:
-        """Takes the next event of the exchange, of any layer."""
-
-    def values(self, *, framed: bool) -> dict[str, Any]:
-        """Observed values; `framed` is False where line framing was rebuilt and tells nothing."""
-
-
-_KNOBS: Final[Mapping[str, type[Knobs]]] = {
-    "openai.chat": ChatKnobs,
-    "openai.responses": ResponsesKnobs,
-}
-
-
 class Witness:
     """One exchange; `see` every event in order, then ask for the `identity`."""
 
@@ -64,13 +46,14 @@ class Witness:
         self._dialect = dialect
         self._framed = framed
         self._watch = Watch(fingerprints)
-        kind = _KNOBS.get(dialect)
-        self._knobs = kind() if kind else None
-        self._private = PrivateFields()
+        spoken = get(dialect)
+        self._knobs = spoken.knobs() if spoken.knobs else None
+        self._private = spoken.private_texts() if spoken.private_texts else None
 
     def see(self, event: Event) -> None:
         self._watch.see(event)
-        self._private.see(event)
+        if self._private is not None:
+            self._private.see(event)
         if self._knobs is not None:
             self._knobs.see(event)
 
@@ -79,9 +62,8 @@ class Witness:
         signs = {name: self._signs(name) for name in sorted({f.profile for f in self._watch.met})}
         own = signs.pop(profile, ()) if profile else ()
         knobs = self._knobs.values(framed=self._framed) if self._knobs else {}
-        return Identity(
-            self._dialect, profile, certainty, own, signs, knobs, self._private.thinking()
-        )
+        private = self._private.thinking() if self._private else ()
+        return Identity(self._dialect, profile, certainty, own, signs, knobs, private)
 
     def _signs(self, profile: str) -> tuple[str, ...]:
         met = self._watch.met_by

@@ -143,14 +143,14 @@ def _fewer_events(cassette: Cassette, exchange: Exchange, running: _Trials) -> C
     simpler = merged(stream, _read_as(running.selected))
     if len(simpler) < len(pieces) and fails(simpler):
         pieces = simpler
-    pieces = minimised(_fewer_items(pieces, fails), fails)
+    pieces = minimised(_fewer_items(pieces, stream.dialect, fails), fails)
     return with_pieces(pieces) if tuple(pieces) != stream.pieces else cassette
 
 
-def _fewer_items(pieces: Sequence[Piece], fails: Fails) -> Sequence[Piece]:
-    for fewer in without_items(pieces):
+def _fewer_items(pieces: Sequence[Piece], dialect: str, fails: Fails) -> Sequence[Piece]:
+    for fewer in without_items(pieces, dialect):
         if fewer and fails(fewer):
-            return _fewer_items(fewer, fails)  # at most once for each item
+            return _fewer_items(fewer, dialect, fails)  # at most once for each item
     return pieces
 
 

@@ -1,7 +1,7 @@
 """Simpler streams that say the same with less: tried before events are left out one by one.
 
 Rule 1: neighbouring deltas that differ in nothing but their columns become one delta.
-Rule 2: an output item of the Responses API goes as a whole: its events, its place in the stated
+Rule 2: an output item goes as a whole: its events, its place in the stated
 output, and the indices of those behind it.
 """
 
@@ -13,11 +13,10 @@ from typing import Any, Final
 from conformance.core.json_values import NOT_JSON, cut_at, list_at, put_at, value_at
 from conformance.dialects import get
 from conformance.dialects.base import Columns, Reading
+from conformance.dialects.wire_keys import ItemPlaces
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
-_INDEX: Final = "output_index"
-_OUTPUT: Final = ("response", "output")
 _MOST_ITEMS: Final = 64
 
 
@@ -26,11 +25,15 @@ def merged(stream: Stream, read_as: Reading) -> list[Piece]:
     return list(_merged(stream, read_as))
 
 
-def without_items(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
+def without_items(pieces: Sequence[Piece], dialect: str) -> Iterator[list[Piece]]:
     """The pieces without one output item, once for each, the last item first."""
-    numbers = {number for piece in pieces if (number := _index(piece)) is not None}
+    places = get(dialect).items
+    if places is None:
+        return
+    indices = [_index(piece, places) for piece in pieces]
+    numbers = {number for number in indices if number is not None}
     for number in sorted(numbers, reverse=True)[:_MOST_ITEMS]:
-        yield [_moved(piece, number) for piece in pieces if _index(piece) != number]
+        yield [_moved(piece, number, places) for piece in pieces if _index(piece, places) != number]
 
 
 def _merged(stream: Stream, read_as: Reading) -> Iterator[Piece]:
@@ -73,16 +76,16 @@ def _path(path: str) -> tuple[str | int, ...]:
     return tuple(int(step) if step.isdecimal() else step for step in path.split("."))
 
 
-def _index(piece: Piece) -> int | None:
-    number = value_at(piece.payload, _INDEX)
+def _index(piece: Piece, places: ItemPlaces) -> int | None:
+    number = value_at(piece.payload, places.index)
     return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
-def _moved(piece: Piece, gone: int) -> Piece:
+def _moved(piece: Piece, gone: int, places: ItemPlaces) -> Piece:
     """The piece as it reads where the item of that index never was."""
-    number = _index(piece)
+    number = _index(piece, places)
     if number is not None and number > gone:
-        return piece.with_payload({**piece.payload, _INDEX: number - 1})
-    if gone < len(list_at(piece.payload, *_OUTPUT)):
-        return piece.with_payload(cut_at(piece.payload, (*_OUTPUT, gone)))
+        return piece.with_payload({**piece.payload, places.index: number - 1})
+    if gone < len(list_at(piece.payload, *places.output)):
+        return piece.with_payload(cut_at(piece.payload, (*places.output, gone)))
     return piece

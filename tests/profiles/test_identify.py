@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from conformance.cassette import open_recording
 from conformance.cli import main
 from conformance.core.events import Event
+from conformance.dialects.openai_chat.private_fields import PrivateFields
 from conformance.identify import Identity, Witness, draft, named
-from conformance.identify.private import PrivateFields
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.fingerprints import Fingerprint
 from conformance.profiles.profile import find, fingerprints, limits, load_profile

@@ -52,7 +52,7 @@ def test_merged_deltas_break_no_rule(name: str) -> None:
 
 def test_items_go_whole_and_break_no_rule() -> None:
     cassette, stream = opened("openai.responses/demo/summary")
-    tried = list(without_items(stream.pieces))
+    tried = list(without_items(stream.pieces, "openai.responses"))
     assert len(tried) == 2  # a reasoning item and a message
     for pieces in tried:
         done = pieces[-1]
@@ -65,5 +65,5 @@ def test_items_go_whole_and_break_no_rule() -> None:
 @pytest.mark.parametrize("index", [True, -1, "0", None, 10**30])
 def test_a_hostile_index_stops_nothing(index: object) -> None:
     pieces = [Piece(b"data: {}\n\n", "event", payload={"output_index": index})]
-    for fewer in without_items(pieces):
+    for fewer in without_items(pieces, "openai.responses"):
         assert fewer == []

@@ -7,9 +7,12 @@ from typing import Final
 from conformance.dialects.base import Dialect
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.openai_chat.columns import delta_columns
+from conformance.dialects.openai_chat.knob_signs import ChatKnobs
+from conformance.dialects.openai_chat.private_fields import PrivateFields
 from conformance.dialects.openai_chat.reader import NAME, VOCABULARY, ChatReader, recognises
 from conformance.dialects.openai_chat.requests import REQUEST
 from conformance.dialects.openai_chat.script import SCRIPT
+from conformance.dialects.openai_chat.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -17,6 +20,11 @@ DIALECT: Final = Dialect(
     reader=ChatReader,
     recognises=recognises,
     columns=delta_columns,
+    keys=WIRE_KEYS,
+    envelope=ENVELOPE,
+    bounds=BOUNDS,
+    knobs=ChatKnobs,
+    private_texts=PrivateFields,
     endpoint=Endpoint("chat", "/chat/completions"),
     models=ModelListing("/models"),
     request=REQUEST,
