@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from conformance.core.events import Exchange, Frame, Request, Vocabulary
+from conformance.core.events import Event, Exchange, Frame, Request, Vocabulary
 from conformance.core.framing import Framing
 from conformance.core.reading import Reader, Reading
 from conformance.core.trace import TracedFrame, trace_exchange
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.requests import RequestForm
-from conformance.dialects.script import Script, StreamFraming
+from conformance.dialects.script import Script
 from conformance.dialects.wire_keys import AnswerBounds, ItemPlaces, SseEnvelope, WireKeys
 
 __all__ = ["Columns", "Dialect", "Reader", "Reading"]
@@ -68,7 +68,7 @@ class Dialect:
     reader: Callable[[Reading], Reader]
     recognises: Callable[[Frame, Any], bool]
     columns: Callable[[Any, Reading], Columns | None] = lambda _payload, _reading: None
-    framing: StreamFraming = "sse"
+    framing: Framing = "sse"
     keys: WireKeys = field(default_factory=WireKeys)
     envelope: SseEnvelope = field(default_factory=SseEnvelope)
     bounds: AnswerBounds = field(default_factory=AnswerBounds)

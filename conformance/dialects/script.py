@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Protocol
 
-StreamFraming = Literal["sse", "lines"]
-CONTENT_TYPES: Final[Mapping[StreamFraming, str]] = {
+from conformance.core.framing import Framing
+
+CONTENT_TYPES: Final[Mapping[Framing, str]] = {
+    "body": "application/json",
     "sse": "text/event-stream",
     "lines": "application/x-ndjson",
 }
@@ -82,7 +84,7 @@ class Script:
     error: ErrorBody
 
 
-def encode_event(event: ScriptedEvent, framing: StreamFraming) -> bytes:
+def encode_event(event: ScriptedEvent, framing: Framing) -> bytes:
     """The bytes of one event."""
     name, payload = event
     data = payload if isinstance(payload, str) else json.dumps(payload, ensure_ascii=False)
