@@ -7,7 +7,6 @@ pytest, so that `conformance.assert_conforms` works without it.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,9 +19,9 @@ _SUFFIXES = (".conformance.yaml", ".conformance.yml")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Options and ini keys."""
-    from conformance.pytest_plugin.options import add  # noqa: PLC0415  # see above
+    from conformance.pytest_plugin.options import add_options  # noqa: PLC0415  # see above
 
-    add(parser)
+    add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -31,22 +30,22 @@ def pytest_configure(config: pytest.Config) -> None:
 
     config.addinivalue_line("markers", MARKER)
     refuse_wrong(config)
-    for name in ("fixtures", "reports"):
-        module = import_module(f"conformance.pytest_plugin.{name}")
-        config.pluginmanager.register(module, f"conformance-{name}")
+    from conformance.pytest_plugin import hooks  # noqa: PLC0415  # pytest is here by now
+
+    config.pluginmanager.register(hooks, "conformance-hooks")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """What was asked for, if anything."""
-    from conformance.pytest_plugin.options import told  # noqa: PLC0415  # see above
+    from conformance.pytest_plugin.options import report_header  # noqa: PLC0415  # see above
 
-    return told(config)
+    return report_header(config)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Files `*.conformance.yaml`."""
     if not file_path.name.endswith(_SUFFIXES):
         return None
-    from conformance.pytest_plugin.files import SpecFile  # noqa: PLC0415  # see above
+    from conformance.pytest_plugin.hooks import SpecFile  # noqa: PLC0415  # see above
 
     return SpecFile.from_parent(parent, path=file_path)

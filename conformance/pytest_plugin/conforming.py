@@ -41,8 +41,8 @@ def assert_conforms(
     """
     __tracebackhide__ = True
     seen = trace if isinstance(trace, Trace) else trace_of(trace)
-    report = seen.judged(_rulebook(suites))
-    fault = _fault(
+    report = seen.judged(_load_rulebook(suites))
+    fault = _describe_faults(
         report,
         strict=seen.strict if strict is None else strict,
         require_exercised=seen.require_exercised
@@ -54,18 +54,18 @@ def assert_conforms(
     return report
 
 
-def _fault(report: Report, *, strict: bool, require_exercised: bool) -> str:
+def _describe_faults(report: Report, *, strict: bool, require_exercised: bool) -> str:
     if not any(stream.verdicts for stream in report.streams):
         spoken = ", ".join(sorted({stream.dialect for stream in report.streams}))
         return f"no rule judges {spoken}"
     if report.exit_code(strict=strict, require_exercised=require_exercised) == 0:
         return ""
     clean = redacted(report)
-    gaps = _gaps(clean) if require_exercised else []
-    return "\n".join([*_gravest(clean), *gaps, "", text.render(clean).rstrip()])
+    gaps = _gap_lines(clean) if require_exercised else []
+    return "\n".join([*_gravest_finding(clean), *gaps, "", text.render(clean).rstrip()])
 
 
-def _gravest(report: Report) -> list[str]:
+def _gravest_finding(report: Report) -> list[str]:
     found = [(stream, finding) for stream in report.streams for finding in stream.findings]
     if not found:
         return []
@@ -74,12 +74,12 @@ def _gravest(report: Report) -> list[str]:
     return [f"{finding.verdict} {finding.level} {finding.rule} {place(stream.file, finding)}{more}"]
 
 
-def _gaps(report: Report) -> list[str]:
+def _gap_lines(report: Report) -> list[str]:
     unclear = GAPS | {Verdict.INCONCLUSIVE}
     return [f"{verdict} {rule}" for rule, verdict in report.verdicts.items() if verdict in unclear]
 
 
 @cache
-def _rulebook(suites: tuple[str, ...]) -> Rulebook:
+def _load_rulebook(suites: tuple[str, ...]) -> Rulebook:
     """Loaded once in a process: a test run judges by the same rules again and again."""
     return Rulebook.load(suites)

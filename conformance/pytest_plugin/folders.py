@@ -47,7 +47,7 @@ def folder_name(test: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelved:
+class CassetteFolder:
     """The folder of one test. It need not exist."""
 
     path: Path
@@ -57,7 +57,7 @@ class Shelved:
         return discover(self.path) if self.path.is_dir() else ()
 
     @contextmanager
-    def beside(self) -> Iterator[Path]:
+    def temporary_sibling(self) -> Iterator[Path]:
         """An empty folder for new recordings, on the same disk; it is gone afterwards."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ class Shelved:
         for path in self.files():
             path.unlink()
 
-    def drop_asked_again(self, fresh: Path, options: ReplayOptions) -> None:
+    def drop_recorded_again(self, fresh: Path, options: ReplayOptions) -> None:
         """Takes away exchanges that the new recordings in `fresh` hold anew."""
         again = discover(fresh)
         if not again:
@@ -94,8 +94,8 @@ class Shelved:
             [entry for each in load_recordings(again) for entry in each.entries], options
         )
         for path in self.files():
-            kept = [each for each in read(path).exchanges if not _has(index, each)]
-            _keep(path, kept)
+            kept = [each for each in read(path).exchanges if not _holds_request(index, each)]
+            _keep_exchanges(path, kept)
 
     def _next_name(self, name: str) -> str:
         taken = [found[0] for each in self.files() if (found := _NUMBER.match(each.name))]
@@ -103,19 +103,19 @@ class Shelved:
         return f"{highest + 1:04}-{_NUMBER.sub('', name)}"
 
 
-def wanted(request: Request, index: ExchangeIndex) -> RequestKey:
+def _wanted_request(request: Request, index: ExchangeIndex) -> RequestKey:
     """A recorded request as one that is asked."""
     body = b"" if request.json is None else msgspec.json.encode(request.json)
     asked = HttpRequest(request.method, request.path, request.headers, body)
     return index.request_key(asked, request.path)
 
 
-def _has(index: ExchangeIndex, exchange: Exchange) -> bool:
+def _holds_request(index: ExchangeIndex, exchange: Exchange) -> bool:
     request = exchange.request
-    return request is not None and bool(index.matching_numbers(wanted(request, index)))
+    return request is not None and bool(index.matching_numbers(_wanted_request(request, index)))
 
 
-def _keep(path: Path, kept: Sequence[Exchange]) -> None:
+def _keep_exchanges(path: Path, kept: Sequence[Exchange]) -> None:
     cassette = read(path)
     if len(kept) == len(cassette.exchanges):
         return

@@ -10,29 +10,29 @@ import pytest
 
 from conformance.core.errors import ConformanceError
 from conformance.judging.result import StreamResult
-from conformance.pytest_plugin.verdicts import Account, Shown, Told
+from conformance.pytest_plugin.verdicts import FileVerdicts, ItemOutcome, finding_lines
 
 
-class Failed(Exception):  # noqa: N818  # it is told as a failure, nobody erred here
+class ItemFailure(Exception):  # noqa: N818  # it is told as a failure, nobody erred here
     """An item fails: what to show."""
 
-    def __init__(self, told: Told, stream: StreamResult | None = None) -> None:
-        super().__init__(told.why)
-        self.told = told
+    def __init__(self, outcome: ItemOutcome, stream: StreamResult | None = None) -> None:
+        super().__init__(outcome.why)
+        self.outcome = outcome
         self.stream = stream
 
 
 class ExchangeNode(pytest.Collector):
     """One exchange of one recording, with an item for each rule."""
 
-    def __init__(self, *, account: Account, stream: StreamResult, line: int, **rest: Any) -> None:
+    def __init__(
+        self, *, verdicts: FileVerdicts, stream: StreamResult, line: int, **rest: Any
+    ) -> None:
         super().__init__(**rest)
-        self.account = account
-        self.stream = stream
-        self.line = line
+        self.verdicts, self.stream, self.line = verdicts, stream, line
 
     def collect(self) -> Iterator[pytest.Item]:
-        for rule in self.account.rules(self.stream):
+        for rule in self.verdicts.rules(self.stream):
             yield RuleItem.from_parent(self, name=rule)
 
 
@@ -40,26 +40,26 @@ class SpecItem(pytest.Item):
     """An item that stands in a `*.conformance.yaml` file."""
 
     line: int
-    told: Told | None = None
+    conformance_outcome: ItemOutcome | None = None  # of this run; the report hook reads it
 
-    def judge(self) -> tuple[Told, StreamResult | None]:
+    def judge(self) -> tuple[ItemOutcome, StreamResult | None]:
         """What becomes of it."""
         raise NotImplementedError
 
     def runtest(self) -> None:
-        told, stream = self.judge()
-        self.told = told
-        if told.outcome == "failed":
-            raise Failed(told, stream)
-        if told.outcome == "xfailed":
-            pytest.xfail(told.why)
-        if told.outcome == "skipped":
-            pytest.skip(told.why)
+        outcome, stream = self.judge()
+        self.conformance_outcome = outcome
+        if outcome.kind == "failed":
+            raise ItemFailure(outcome, stream)
+        if outcome.kind == "xfailed":
+            pytest.xfail(outcome.why)
+        if outcome.kind == "skipped":
+            pytest.skip(outcome.why)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         error = excinfo.value
-        if isinstance(error, Failed):
-            return Page(error, str(self.path), self.line)
+        if isinstance(error, ItemFailure):
+            return FailurePage(error, str(self.path), self.line)
         if isinstance(error, ConformanceError):
             return str(error)
         return super().repr_failure(excinfo, style)
@@ -77,89 +77,35 @@ class RuleItem(SpecItem):
     def line(self) -> int:  # type: ignore[override]  # of the exchange; thousands share it
         return self.parent.line
 
-    def judge(self) -> tuple[Told, StreamResult]:
-        return self.parent.account.told(self.parent.stream, self.name), self.parent.stream
+    def judge(self) -> tuple[ItemOutcome, StreamResult]:
+        stream = self.parent.stream
+        return self.parent.verdicts.outcome(stream, self.name), stream
 
 
-class WholeItem(SpecItem):
+class ExchangeItem(SpecItem):
     """All rules of one exchange at once."""
 
-    def __init__(self, *, account: Account, stream: StreamResult, line: int, **rest: Any) -> None:
+    def __init__(
+        self, *, verdicts: FileVerdicts, stream: StreamResult, line: int, **rest: Any
+    ) -> None:
         super().__init__(**rest)
-        self.account, self.stream, self.line = account, stream, line
+        self.verdicts, self.stream, self.line = verdicts, stream, line
 
-    def judge(self) -> tuple[Told, StreamResult]:
-        if self.account.passes(self.stream):
-            return Told("passed", "PASS"), self.stream
-        return whole(self.account, self.stream), self.stream
+    def judge(self) -> tuple[ItemOutcome, StreamResult]:
+        if self.verdicts.passes(self.stream):
+            return ItemOutcome("passed", "PASS"), self.stream
+        return exchange_outcome(self.verdicts, self.stream), self.stream
 
 
-class Fixed(SpecItem):
+class FixedItem(SpecItem):
     """An item whose outcome is known."""
 
-    def __init__(self, *, told: Told, line: int, **rest: Any) -> None:
+    def __init__(self, *, outcome: ItemOutcome, line: int, **rest: Any) -> None:
         super().__init__(**rest)
-        self.fixed, self.line = told, line
+        self.known, self.line = outcome, line
 
-    def judge(self) -> tuple[Told, None]:
-        return self.fixed, None
-
-
-class Page:
-    """A failure for people: our own report. pytest wants `toterminal` and `reprcrash` of it."""
-
-    def __init__(self, failed: Failed, path: str, line: int) -> None:
-        self._failed = failed
-        self._where = f"{path}:{line}" if line else ""
-        self.reprcrash = _Crash(path, line, failed.told.why)
-
-    def lines(self, *, colour: bool) -> Iterator[str]:
-        told, stream = self._failed.told, self._failed.stream
-        if stream is not None and told.findings:
-            yield from Shown(stream, told.findings).lines(colour=colour)
-        else:
-            yield told.why
-        if self._where:
-            yield f"  asked     {self._where}"
-
-    def toterminal(self, tw: Any) -> None:
-        for line in self.lines(colour=bool(tw.hasmarkup)):
-            tw.line(line)
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines(colour=False))
-
-
-class _Crash:
-    """What pytest's summary and JUnit files read."""
-
-    def __init__(self, path: str, lineno: int, message: str) -> None:
-        self.path, self.lineno, self.message = path, lineno, message
-
-
-def whole(
-    account: Account,
-    stream: StreamResult,
-    *,
-    only: Collection[str] | None = None,
-    but: Collection[str] = (),
-) -> Told:
-    """What becomes of an exchange: the worst that any rule says of it, or any of `only`.
-
-    Rules in `but` are left out. All that fails is shown.
-    """
-    rules = [rule for rule in account.rules(stream) if only is None or rule in only]
-    told = [account.told(stream, rule) for rule in rules if rule not in but]
-    failed = [each for each in told if each.outcome == "failed"]
-    if failed:
-        findings = tuple(finding for each in failed for finding in each.findings)
-        more = f" (and {len(failed) - 1} more)" if failed[1:] else ""
-        return Told("failed", "FAIL", failed[0].why + more, findings)
-    for outcome in ("xfailed", "passed", "skipped"):
-        for each in told:
-            if each.outcome == outcome:
-                return each
-    return Told("skipped", "NOTHING", "no rule applies")
+    def judge(self) -> tuple[ItemOutcome, None]:
+        return self.known, None
 
 
 class StaleItem(SpecItem):
@@ -167,19 +113,82 @@ class StaleItem(SpecItem):
 
     line = 0
 
-    def __init__(self, *, stale: Callable[[], Sequence[str] | Told], **rest: Any) -> None:
+    def __init__(
+        self, *, stale_entries: Callable[[], Sequence[str] | ItemOutcome], **rest: Any
+    ) -> None:
         super().__init__(**rest)
-        self._stale = stale
+        self._stale_entries = stale_entries
 
-    def judge(self) -> tuple[Told, None]:
-        stale = self._stale()
-        if isinstance(stale, Told):
+    @classmethod
+    def below(
+        cls, parent: Any, stale_entries: Callable[[], Sequence[str] | ItemOutcome]
+    ) -> pytest.Item:
+        """The item; `stale_entries` gives them, or why they are not known."""
+        item = cls.from_parent(parent, name="expected-failures", stale_entries=stale_entries)
+        assert isinstance(item, pytest.Item)
+        return item
+
+    def judge(self) -> tuple[ItemOutcome, None]:
+        stale = self._stale_entries()
+        if isinstance(stale, ItemOutcome):
             return stale, None
-        return (
-            Told("failed", "STALE", "; ".join(stale)) if stale else Told("passed", "PASS")
-        ), None
+        if stale:
+            return ItemOutcome("failed", "STALE", "; ".join(stale)), None
+        return ItemOutcome("passed", "PASS"), None
 
 
-def stale_item(parent: Any, stale: Callable[[], Sequence[str] | Told]) -> pytest.Item:
-    """The item of a baseline; `stale` gives the entries that are, or why they are not known."""
-    return StaleItem.from_parent(parent, name="expected-failures", stale=stale)
+class FailurePage:
+    """A failure for people: our own report. pytest wants `toterminal` and `reprcrash` of it."""
+
+    def __init__(self, failure: ItemFailure, path: str, line: int) -> None:
+        self._failure = failure
+        self._place = f"{path}:{line}" if line else ""
+        self.reprcrash = _CrashPlace(path, line, failure.outcome.why)
+
+    def page_lines(self, *, colour: bool) -> Iterator[str]:
+        outcome, stream = self._failure.outcome, self._failure.stream
+        if stream is not None and outcome.findings:
+            yield from finding_lines(stream, outcome.findings, colour=colour)
+        else:
+            yield outcome.why
+        if self._place:
+            yield f"  asked     {self._place}"
+
+    def toterminal(self, tw: Any) -> None:
+        for line in self.page_lines(colour=bool(tw.hasmarkup)):
+            tw.line(line)
+
+    def __str__(self) -> str:
+        return "\n".join(self.page_lines(colour=False))
+
+
+class _CrashPlace:
+    """What pytest's summary and JUnit files read."""
+
+    def __init__(self, path: str, lineno: int, message: str) -> None:
+        self.path, self.lineno, self.message = path, lineno, message
+
+
+def exchange_outcome(
+    verdicts: FileVerdicts,
+    stream: StreamResult,
+    *,
+    only: Collection[str] | None = None,
+    but: Collection[str] = (),
+) -> ItemOutcome:
+    """What becomes of an exchange: the worst that any rule says of it, or any of `only`.
+
+    Rules in `but` are left out. All that fails is shown.
+    """
+    rules = [rule for rule in verdicts.rules(stream) if only is None or rule in only]
+    outcomes = [verdicts.outcome(stream, rule) for rule in rules if rule not in but]
+    failed = [each for each in outcomes if each.kind == "failed"]
+    if failed:
+        findings = tuple(finding for each in failed for finding in each.findings)
+        more = f" (and {len(failed) - 1} more)" if failed[1:] else ""
+        return ItemOutcome("failed", "FAIL", failed[0].why + more, findings)
+    for kind in ("xfailed", "passed", "skipped"):
+        for each in outcomes:
+            if each.kind == kind:
+                return each
+    return ItemOutcome("skipped", "NOTHING", "no rule applies")

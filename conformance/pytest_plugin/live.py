@@ -6,11 +6,9 @@ of it, and one, `everything else`, for what has no item of its own: nothing that
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -18,19 +16,18 @@ import pytest
 from conformance.baseline import Baseline
 from conformance.core.errors import ConformanceError
 from conformance.judging.result import Report, StreamResult
-from conformance.pytest_plugin.collecting import Collecting
-from conformance.pytest_plugin.items import SpecItem, stale_item, whole
-from conformance.pytest_plugin.shared import stale_in
-from conformance.pytest_plugin.verdicts import Account, Told
+from conformance.pytest_plugin.collecting import SpecCollection
+from conformance.pytest_plugin.items import SpecItem, StaleItem, exchange_outcome
+from conformance.pytest_plugin.verdicts import FileVerdicts, ItemOutcome, stale_entries
 
-Places = Mapping[str, tuple[str, ...]]
+PlaceRules = Mapping[str, tuple[str, ...]]
 """Where something may be found, by name, and which rules could judge it."""
 
 _ORDER: Final = ("failed", "xfailed", "skipped", "passed")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LiveReport:
     """What came of asking; `unanswered` are requests that nobody answered, one line each."""
 
     report: Report
@@ -38,57 +35,60 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class LiveTarget:
     """How to ask, and the name of the place where a result belongs."""
 
-    ask: Callable[[], Asked]
+    run: Callable[[], LiveReport]
     place_of: Callable[[StreamResult], str]
     line: int
 
 
-class Run:
+class TargetRun:
     """One file asked of one target, once in a process."""
 
-    def __init__(self, origin: Collecting, target: Target, baseline: Baseline | None) -> None:
-        self._origin, self._target, self._baseline = origin, target, baseline
+    def __init__(
+        self, collection: SpecCollection, target: LiveTarget, baseline: Baseline | None
+    ) -> None:
+        self._collection, self._target, self._baseline = collection, target, baseline
         self.line = target.line
-        self._is_told = False
+        self._has_failed_item = False
 
     @cached_property
-    def _asked(self) -> Asked | ConformanceError:
+    def _live_report(self) -> LiveReport | ConformanceError:
         try:
-            return self._target.ask()
+            return self._target.run()
         except ConformanceError as err:
             return err
 
     @cached_property
-    def _account(self) -> Account:
-        assert isinstance(self._asked, Asked)
-        return self._origin.account(self._asked.report, self._baseline)
+    def _file_verdicts(self) -> FileVerdicts:
+        assert isinstance(self._live_report, LiveReport)
+        return self._collection.file_verdicts(self._live_report.report, self._baseline)
 
-    def account(self) -> Account | Told:
+    def verdicts(self) -> FileVerdicts | ItemOutcome:
         """What was judged; where nothing was, the first to ask fails and the others are skipped."""
-        if not isinstance(self._asked, ConformanceError):
-            return self._account
-        is_told, self._is_told = self._is_told, True
-        return Told("skipped" if is_told else "failed", "ERROR", str(self._asked))
+        if isinstance(self._live_report, LiveReport):
+            return self._file_verdicts
+        kind: Any = "skipped" if self._has_failed_item else "failed"
+        self._has_failed_item = True
+        return ItemOutcome(kind, "ERROR", str(self._live_report))
 
-    def stale(self, *, is_shared: bool) -> tuple[str, ...] | Told:
+    def stale_entries(self, *, is_shared: bool) -> tuple[str, ...] | ItemOutcome:
         """Entries of the baseline that no longer describe the run."""
-        account = self.account()
-        if isinstance(account, Told) or self._baseline is None:
-            return account if isinstance(account, Told) else ()
-        return stale_in(account.report, self._baseline) if is_shared else account.stale
+        verdicts = self.verdicts()
+        if isinstance(verdicts, ItemOutcome) or self._baseline is None:
+            return verdicts if isinstance(verdicts, ItemOutcome) else ()
+        return stale_entries(verdicts.report, self._baseline) if is_shared else verdicts.stale
 
     @property
     def unanswered(self) -> tuple[str, ...]:
-        return self._asked.unanswered if isinstance(self._asked, Asked) else ()
+        return self._live_report.unanswered if isinstance(self._live_report, LiveReport) else ()
 
     @cached_property
     def streams(self) -> Mapping[str, list[StreamResult]]:
         """What was judged, by its place."""
         found: dict[str, list[StreamResult]] = {}
-        for each in self._account.report.streams:
+        for each in self._file_verdicts.report.streams:
             found.setdefault(self._target.place_of(each), []).append(each)
         return found
 
@@ -96,112 +96,108 @@ class Run:
 class PlaceNode(pytest.Collector):
     """One place: a step of a scenario, or a recording."""
 
-    def __init__(self, *, run: Run, rules: tuple[str, ...], **rest: Any) -> None:
+    def __init__(self, *, run: TargetRun, rules: tuple[str, ...], **rest: Any) -> None:
         super().__init__(**rest)
         self.run, self.rules = run, rules
 
     def collect(self) -> Iterator[pytest.Item]:
         for rule in self.rules:
-            yield PlaceItem.from_parent(self, name=rule)
+            yield PlaceRuleItem.from_parent(self, name=rule, run=self.run)
 
 
-class PlaceItem(SpecItem):
+class LiveItem(SpecItem):
+    """An item of a target that is asked when the first of them runs."""
+
+    def __init__(self, *, run: TargetRun, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.run = run
+
+    @property
+    def line(self) -> int:  # type: ignore[override]  # of the file's key; thousands share it
+        return self.run.line
+
+    def judge(self) -> tuple[ItemOutcome, StreamResult | None]:
+        verdicts = self.run.verdicts()
+        if isinstance(verdicts, ItemOutcome):
+            return verdicts, None
+        return self.judge_run(verdicts)
+
+    def judge_run(self, verdicts: FileVerdicts) -> tuple[ItemOutcome, StreamResult | None]:
+        """What becomes of it, once the target has answered."""
+        raise NotImplementedError
+
+
+class PlaceRuleItem(LiveItem):
     """One rule in one place."""
 
     parent: PlaceNode
 
-    @property
-    def line(self) -> int:  # type: ignore[override]  # of the file's key; thousands share it
-        return self.parent.run.line
-
-    def judge(self) -> tuple[Told, StreamResult | None]:
-        account = self.parent.run.account()
-        if isinstance(account, Told):
-            return account, None
-        streams = self.parent.run.streams.get(self.parent.name, [])
-        rule = self.name
-        told = [(account.told(each, rule), each) for each in streams if _speaks(each, rule)]
-        if not told:
-            return Told("skipped", "NOT-APPLICABLE", _silent(streams)), None
-        return _worst(told)
+    def judge_run(self, verdicts: FileVerdicts) -> tuple[ItemOutcome, StreamResult | None]:
+        streams = self.run.streams.get(self.parent.name, [])
+        judged = [each for each in streams if _is_judged_by(each, self.name)]
+        return _worst([(verdicts.outcome(each, self.name), each) for each in judged], streams)
 
 
-class WholePlace(SpecItem):
+class PlaceItem(LiveItem):
     """All rules of one place at once."""
 
-    def __init__(self, *, run: Run, rules: tuple[str, ...], **rest: Any) -> None:
+    def __init__(self, *, rules: tuple[str, ...], **rest: Any) -> None:
         super().__init__(**rest)
-        self._run, self._rules, self.line = run, rules, run.line
+        self._rules = rules
 
-    def judge(self) -> tuple[Told, StreamResult | None]:
-        account = self._run.account()
-        if isinstance(account, Told):
-            return account, None
-        streams = self._run.streams.get(self.name, [])
-        told = [(whole(account, each, only=self._rules), each) for each in streams]
-        if not told:
-            return Told("skipped", "NOT-APPLICABLE", _silent(streams)), None
-        return _worst(told)
+    def judge_run(self, verdicts: FileVerdicts) -> tuple[ItemOutcome, StreamResult | None]:
+        streams = self.run.streams.get(self.name, [])
+        found = [(exchange_outcome(verdicts, each, only=self._rules), each) for each in streams]
+        return _worst(found, streams)
 
 
-class RestItem(SpecItem):
+class RemainingItem(LiveItem):
     """Whatever has no item of its own: first and last requests, rules across places, silence."""
 
-    def __init__(self, *, run: Run, places: Places, **rest: Any) -> None:
+    def __init__(self, *, places: PlaceRules, **rest: Any) -> None:
         super().__init__(**rest)
-        self._run, self._places, self.line = run, places, run.line
+        self._places = places
 
-    def judge(self) -> tuple[Told, StreamResult | None]:
-        account = self._run.account()
-        if isinstance(account, Told):
-            return account, None
-        silent = (*self._run.unanswered, *account.report.errors)
-        if silent:
-            return Told("failed", "ERROR", "; ".join(silent)), None
-        for place, streams in self._run.streams.items():
+    def judge_run(self, verdicts: FileVerdicts) -> tuple[ItemOutcome, StreamResult | None]:
+        unanswered = (*self.run.unanswered, *verdicts.report.errors)
+        if unanswered:
+            return ItemOutcome("failed", "ERROR", "; ".join(unanswered)), None
+        for place, streams in self.run.streams.items():
             for stream in streams:
-                told = whole(account, stream, but=self._places.get(place, ()))
-                if told.outcome == "failed":
-                    return told, stream
-        return Told("passed", "PASS"), None
+                outcome = exchange_outcome(verdicts, stream, but=self._places.get(place, ()))
+                if outcome.kind == "failed":
+                    return outcome, stream
+        return ItemOutcome("passed", "PASS"), None
 
 
-def nodes(
-    origin: Collecting, target: Target, places: Places
+def target_nodes(
+    collection: SpecCollection, target: LiveTarget, places: PlaceRules
 ) -> Iterator[pytest.Item | pytest.Collector]:
     """A node for each place, and what else there is to tell."""
-    file = origin.file
-    if origin.config.pluginmanager.hasplugin("xdist"):
+    file = collection.file
+    if collection.config.pluginmanager.hasplugin("xdist"):
         file.add_marker(pytest.mark.xdist_group(f"conformance {file.path}"))
-    baseline, ledger = origin.known()
-    run = Run(origin, target, baseline)
-    kind: Any = WholePlace if origin.spec.items == "exchange" else PlaceNode
+    baseline, shared = collection.expected_failures()
+    run = TargetRun(collection, target, baseline)
+    kind: Any = PlaceItem if collection.spec.items == "exchange" else PlaceNode
     for name, rules in places.items():
         yield kind.from_parent(file, name=name, run=run, rules=rules)
-    yield RestItem.from_parent(file, name="everything else", run=run, places=places)
+    yield RemainingItem.from_parent(file, name="everything else", run=run, places=places)
     if baseline is not None:
-        yield stale_item(file, partial(run.stale, is_shared=ledger is not None))
+        yield StaleItem.below(file, partial(run.stale_entries, is_shared=shared is not None))
 
 
-def kept(origin: Collecting) -> Path | None:
-    """Where recordings of a run are kept, so that findings have a line to point at; or nowhere."""
-    cache = getattr(origin.config, "cache", None)
-    if cache is None:
-        return None
-    name = origin.file.path.name.partition(".")[0]
-    return Path(cache.mkdir("conformance")) / name / os.environ.get("PYTEST_XDIST_WORKER", "")
+def _worst(
+    found: Sequence[tuple[ItemOutcome, StreamResult]], streams: Sequence[StreamResult]
+) -> tuple[ItemOutcome, StreamResult | None]:
+    if found:
+        return min(found, key=lambda pair: _ORDER.index(pair[0].kind))
+    why = "NOT-APPLICABLE" if streams else "not run: the target or its profile leaves it out"
+    return ItemOutcome("skipped", "NOT-APPLICABLE", why), None
 
 
-def _worst(told: Sequence[tuple[Told, StreamResult]]) -> tuple[Told, StreamResult]:
-    return min(told, key=lambda pair: _ORDER.index(pair[0].outcome))
-
-
-def _speaks(stream: StreamResult, rule: str) -> bool:
+def _is_judged_by(stream: StreamResult, rule: str) -> bool:
     """Whether a rule has anything to say of an exchange."""
     if any(finding.rule == rule for finding in stream.findings):
         return True
     return stream.verdicts.get(rule, "NOT-APPLICABLE") != "NOT-APPLICABLE"
-
-
-def _silent(streams: list[StreamResult]) -> str:
-    return "NOT-APPLICABLE" if streams else "not run: the target or its profile leaves it out"

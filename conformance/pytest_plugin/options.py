@@ -50,11 +50,11 @@ _FLAGS: Final = (
 )
 
 
-def add(parser: pytest.Parser) -> None:
+def add_options(parser: pytest.Parser) -> None:
     """Declares options and ini keys."""
     group = parser.getgroup("conformance", "reasoning streams (conformance)")
     for name, metavar, text in _VALUES:
-        key = _key(name)
+        key = _option_key(name)
         group.addoption(
             f"--conformance-{name}",
             dest=key,
@@ -64,7 +64,7 @@ def add(parser: pytest.Parser) -> None:
         )
         parser.addini(key, f"--conformance-{name}: {text}", default=None)
     for name, text in _FLAGS:
-        key = _key(name)
+        key = _option_key(name)
         group.addoption(f"--conformance-{name}", dest=key, action="store_true", help=text)
         parser.addini(key, f"--conformance-{name}: {text}", type="bool", default=False)
     parser.addini(
@@ -85,16 +85,16 @@ def refuse_wrong(config: pytest.Config) -> None:
         _refuse_words(config)
     except UsageError as err:
         raise pytest.UsageError(str(err)) from err
-    if value(config, "client") is not None and value(config, "url") is not None:
+    if option_value(config, "client") is not None and option_value(config, "url") is not None:
         raise pytest.UsageError("--conformance-client and --conformance-url do not go together")
-    if value(config, "timing") is None and value(config, "chunking") is None:
+    if option_value(config, "timing") is None and option_value(config, "chunking") is None:
         return
-    from conformance.targets.replay import ReplayOptions  # noqa: PLC0415  # only where it is asked
+    from conformance.targets.replay import ReplayOptions  # noqa: PLC0415  # only where it is named
 
     try:
         ReplayOptions.parse(
-            timing=value(config, "timing") or "none",
-            chunking=value(config, "chunking") or "recorded",
+            timing=option_value(config, "timing") or "none",
+            chunking=option_value(config, "chunking") or "recorded",
         )
     except UsageError as err:
         raise pytest.UsageError(f"--conformance-{err}") from err
@@ -102,19 +102,19 @@ def refuse_wrong(config: pytest.Config) -> None:
 
 def _refuse_words(config: pytest.Config) -> None:
     for name, allowed in _WORDS.items():
-        found = config.getini(_key(name))
+        found = config.getini(_option_key(name))
         if found is not None and found not in allowed:
             expected = f"expected one of {', '.join(allowed)}"
-            raise UsageError(f"{_key(name)}: {expected}, got {found!r}")
-    jobs(config)
-    if "@" in str(value(config, "url") or "").partition("//")[2].partition("/")[0]:
+            raise UsageError(f"{_option_key(name)}: {expected}, got {found!r}")
+    job_count(config)
+    if "@" in str(option_value(config, "url") or "").partition("//")[2].partition("/")[0]:
         # It would stand in the head of every report, too.
         raise UsageError("--conformance-url: a URL with a password in it is refused")
 
 
-def jobs(config: pytest.Config) -> int:
+def job_count(config: pytest.Config) -> int:
     """How many adapters run side by side. Raises UsageError for what is no such number."""
-    found = str(value(config, "jobs") or 1)
+    found = str(option_value(config, "jobs") or 1)
     number = int(found) if _NUMBER.fullmatch(found) else 0
     if not 0 < number <= _MOST_JOBS:
         raise UsageError(
@@ -123,19 +123,19 @@ def jobs(config: pytest.Config) -> int:
     return number
 
 
-def given(config: pytest.Config, name: str) -> Any:
+def given_option(config: pytest.Config, name: str) -> Any:
     """What the command line says; None where it says nothing."""
-    found = config.getoption(_key(name))
+    found = config.getoption(_option_key(name))
     return None if found is False else found
 
 
-def value(config: pytest.Config, name: str) -> Any:
+def option_value(config: pytest.Config, name: str) -> Any:
     """What the command line says, else the configuration file."""
-    found = given(config, name)
-    return config.getini(_key(name)) if found is None else found
+    found = given_option(config, name)
+    return config.getini(_option_key(name)) if found is None else found
 
 
-def near(path: Path, config: pytest.Config) -> Path:
+def display_path(path: Path, config: pytest.Config) -> Path:
     """The path from where pytest runs, if it lies below: a whole one tells others nothing."""
     full, here = path.resolve(), config.invocation_params.dir
     if here != Path.cwd() or not full.is_relative_to(here):
@@ -148,22 +148,22 @@ def record_mode(config: pytest.Config, layers: Mapping[str, Any]) -> str:
 
     Raises UsageError for a mode that does not exist.
     """
-    asked = given(config, "record") or config.getoption("record_mode", None)
-    if asked is None and os.environ.get("CI", "").lower() not in _NO:
+    named = given_option(config, "record") or config.getoption("record_mode", None)
+    if named is None and os.environ.get("CI", "").lower() not in _NO:
         return "none"
-    mode = asked or layers.get("record") or config.getini("conformance_record") or "none"
+    mode = named or layers.get("record") or config.getini("conformance_record") or "none"
     if mode not in RECORD_MODES:
         raise UsageError(f"record: expected one of {', '.join(RECORD_MODES)}, got {mode!r}")
     return str(mode)
 
 
-def told(config: pytest.Config) -> str | None:
-    """One line for the head of the report; None where nothing was asked for."""
+def report_header(config: pytest.Config) -> str | None:
+    """One line for the head of the report; None where nothing was named for."""
     names = [name for name, _, _ in _VALUES] + [name for name, _ in _FLAGS]
-    found = {name: value(config, name) for name in names}
+    found = {name: option_value(config, name) for name in names}
     parts = [name if what is True else f"{name} {what}" for name, what in found.items() if what]
     return f"conformance: {', '.join(parts)}" if parts else None
 
 
-def _key(name: str) -> str:
+def _option_key(name: str) -> str:
     return f"conformance_{name.replace('-', '_')}"

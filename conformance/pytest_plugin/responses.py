@@ -1,20 +1,26 @@
-"""An httpx response as an exchange: what was asked, what came, and how it ended.
+"""Responses of httpx and httpx2: read as exchanges, and made for a client.
 
 A response that is still open is read here, chunk by chunk and with a clock. One that was read
-before has neither: its body is one chunk. httpx itself is not imported: a response says what it is.
+before has neither: its body is one chunk.
+httpx and httpx2 are one interface under two names; official SDKs have moved to httpx2, and a client
+takes responses, streams and errors of its own library only. Neither is imported here: whoever made
+a request or a response has done that.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from functools import cache
 from time import perf_counter
+from types import ModuleType
 from typing import Any, Final
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.core.json_values import NOT_JSON, decode
-from conformance.pytest_plugin.libraries import NAMES
 
+NAMES: Final = ("httpx", "httpx2")
 MOST_BYTES: Final = 64 * 1024 * 1024
 _OF_THE_CODING: Final = frozenset({"content-encoding", "content-length"})
 
@@ -31,37 +37,37 @@ def exchange_of(response: Any) -> Exchange:
         hint = "of another client, give the bytes of the body"
         raise UsageError(f"expected an httpx response, a path or bytes, got {kind}", hint=hint)
     if response.is_stream_consumed or response.is_closed:
-        return _exchange(response, (Chunk(_content(response)),), "eof")
+        return _build_exchange(response, (Chunk(_read_content(response)),), "eof")
     if not hasattr(response.stream, "__iter__"):
         hint = "await conformance_trace.aread(response), or response.aread() first"
         raise UsageError("the response is asynchronous and was not read", hint=hint)
-    tape = _Tape()
+    read = _ChunkClock()
     try:
         for data in response.iter_bytes():
-            if not tape.take(data):
+            if not read.add(data):
                 response.close()
                 break
-    except _broken() as err:
-        tape.end = ending_of(err)
-    return _exchange(response, tuple(tape.chunks), tape.end)
+    except _transport_errors() as err:
+        read.end = ending_of(err)
+    return _build_exchange(response, tuple(read.chunks), read.end)
 
 
 async def aexchange_of(response: Any) -> Exchange:
     """As `exchange_of`, for a response of an asynchronous client."""
     if not is_response(response) or response.is_stream_consumed or response.is_closed:
         return exchange_of(response)
-    tape = _Tape()
+    read = _ChunkClock()
     try:
         async for data in response.aiter_bytes():
-            if not tape.take(data):
+            if not read.add(data):
                 await response.aclose()
                 break
-    except _broken() as err:
-        tape.end = ending_of(err)
-    return _exchange(response, tuple(tape.chunks), tape.end)
+    except _transport_errors() as err:
+        read.end = ending_of(err)
+    return _build_exchange(response, tuple(read.chunks), read.end)
 
 
-class _Tape:
+class _ChunkClock:
     """Chunks as they come, with the milliseconds between them."""
 
     def __init__(self) -> None:
@@ -70,7 +76,7 @@ class _Tape:
         self._left = MOST_BYTES
         self._last = perf_counter()
 
-    def take(self, data: bytes) -> bool:
+    def add(self, data: bytes) -> bool:
         """Whether more may come."""
         now = perf_counter()
         self.chunks.append(Chunk(data[: self._left], round((now - self._last) * 1000, 3)))
@@ -81,17 +87,17 @@ class _Tape:
         return self._left >= 0
 
 
-def _content(response: Any) -> bytes:
+def _read_content(response: Any) -> bytes:
     try:
         return bytes(response.content)
-    except _not_read() as err:
+    except _unread_errors() as err:
         hint = "conformance_trace reads it itself: give it the open response"
         raise UsageError(
             "the response was streamed away, nothing is left of it", hint=hint
         ) from err
 
 
-def _exchange(response: Any, chunks: tuple[Chunk, ...], end: Ending) -> Exchange:
+def _build_exchange(response: Any, chunks: tuple[Chunk, ...], end: Ending) -> Exchange:
     coding = response.headers.get("content-encoding")
     headers = [(k.lower(), v) for k, v in response.headers.items()]
     if coding:
@@ -100,14 +106,14 @@ def _exchange(response: Any, chunks: tuple[Chunk, ...], end: Ending) -> Exchange
     http = str(response.extensions.get("http_version", b"HTTP/1.1"), "ascii", "replace")
     head = Response(response.status_code, http.removeprefix("HTTP/"), tuple(headers))
     kept = tuple(chunk for chunk in chunks if chunk.data)
-    return Exchange(request=_request(response), response=head, chunks=kept, end=end)
+    return Exchange(request=_request_of(response), response=head, chunks=kept, end=end)
 
 
-def _request(response: Any) -> Request | None:
+def _request_of(response: Any) -> Request | None:
     try:
         request = response.request
         body = bytes(request.content)
-    except _not_read():  # none is known, or its body was a stream
+    except _unread_errors():  # none is known, or its body was a stream
         return None
     payload = decode(body.decode("utf-8", "replace")) if body else None
     path = request.url.raw_path.decode("ascii", "replace")
@@ -123,15 +129,64 @@ def ending_of(error: Exception) -> Ending:
     return "idle-timeout" if "Timeout" in name else "reset"
 
 
-def _broken() -> tuple[type[Exception], ...]:
-    return _of_httpx("TransportError")
+def _transport_errors() -> tuple[type[Exception], ...]:
+    return _httpx_errors("TransportError")
 
 
-def _not_read() -> tuple[type[Exception], ...]:
-    return (RuntimeError, *_of_httpx("StreamError"))
+def _unread_errors() -> tuple[type[Exception], ...]:
+    return (RuntimeError, *_httpx_errors("StreamError"))
 
 
-def _of_httpx(name: str) -> tuple[type[Exception], ...]:
+def _httpx_errors(name: str) -> tuple[type[Exception], ...]:
     # Whoever has a response of httpx has imported it; nobody else should pay for it.
     modules = (sys.modules.get(each) for each in NAMES)
     return tuple(getattr(module, name) for module in modules if hasattr(module, name))
+
+
+def library_of(request: Any) -> ModuleType:
+    """The library that made a request."""
+    roots = (kind.__module__.partition(".")[0] for kind in type(request).__mro__)
+    return sys.modules[next(root for root in roots if root in NAMES)]
+
+
+def make_response(
+    request: Any,
+    status: int,
+    headers: Any,
+    body: object,
+    extensions: Mapping[str, Any] | None = None,
+) -> Any:
+    """A response to a request. `body` gives its pieces, to both kinds of iteration."""
+    library = library_of(request)
+    stream = _body_class(library)(body)
+    return library.Response(status, headers=headers, stream=stream, extensions=extensions)
+
+
+def client_error(request: Any, error: str, why: str) -> Exception:
+    """The error of that name that the client of a request knows."""
+    made = getattr(library_of(request), error)(why)
+    assert isinstance(made, Exception)
+    return made
+
+
+@cache
+def _body_class(library: ModuleType) -> Any:
+    """The class of a body that the library takes for its own."""
+
+    class BodyStream(library.SyncByteStream, library.AsyncByteStream):  # type: ignore[misc,name-defined]  # known when it runs
+        def __init__(self, body: Any) -> None:
+            self._body = body
+
+        def __iter__(self) -> Any:
+            return iter(self._body)
+
+        def __aiter__(self) -> Any:
+            return aiter(self._body)
+
+        def close(self) -> None:
+            self._body.close()
+
+        async def aclose(self) -> None:
+            await self._body.aclose()
+
+    return BodyStream

@@ -10,8 +10,8 @@ from typing import Any, Final
 import pytest
 
 from conformance.core.errors import UsageError
-from conformance.pytest_plugin.folders import Shelved, folder_name
-from conformance.pytest_plugin.options import given, record_mode, value
+from conformance.pytest_plugin.folders import CassetteFolder, folder_name
+from conformance.pytest_plugin.options import given_option, option_value, record_mode
 from conformance.rules.node import nearest
 from conformance.targets.replay import ReplayOptions
 
@@ -22,14 +22,14 @@ KEYS: Final = (*_OWN, *_REPLAY, *_LISTS)
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ReplaySettings:
     """How one test replays, records and judges.
 
-    `shelved` is where its recordings lie and new ones go; `cassettes` are read besides.
+    `folder` is where its recordings lie and new ones go; `cassettes` are read besides.
     """
 
     mode: str
-    shelved: Shelved
+    folder: CassetteFolder
     cassettes: tuple[Path, ...]
     url: str | None
     profile: str | None
@@ -41,64 +41,66 @@ class Settings:
 
     def sources(self) -> tuple[Path, ...]:
         """Every recording that is replayed."""
-        return (*self.cassettes, *self.shelved.files())
+        return (*self.cassettes, *self.folder.files())
 
 
-def settings_of(item: pytest.Item, defaults: Mapping[str, Any]) -> Settings:
+def settings_of(item: pytest.Item, defaults: Mapping[str, Any]) -> ReplaySettings:
     """The settings of a test; `defaults` come from the fixture. Raises UsageError."""
     config = item.config
-    layers = _layers(item, defaults)
+    layers = _merged_layers(item, defaults)
     unused = layers.get("unused") or config.getini("conformance_unused")
     if unused not in ("fail", "ignore"):
         raise UsageError(f"unused: expected fail or ignore, got {unused!r}")
-    return Settings(
+    return ReplaySettings(
         mode=record_mode(config, layers),
-        shelved=_shelved(item, layers),
-        cassettes=_cassettes(item, layers.get("cassette")),
-        url=_chosen(config, layers, "url"),
-        profile=_chosen(config, layers, "profile"),
+        folder=_cassette_folder(item, layers),
+        cassettes=_marked_cassettes(item, layers.get("cassette")),
+        url=_chosen_option(config, layers, "url"),
+        profile=_chosen_option(config, layers, "profile"),
         dialect=layers.get("dialect"),
-        replay=_replay(config, layers),
+        replay=_replay_options(config, layers),
         fails_unused=unused == "fail",
-        strict=bool(value(config, "strict")),
-        require_exercised=bool(value(config, "require-exercised")),
+        strict=bool(option_value(config, "strict")),
+        require_exercised=bool(option_value(config, "require-exercised")),
     )
 
 
-def _layers(item: pytest.Item, defaults: Mapping[str, Any]) -> dict[str, Any]:
+def _merged_layers(item: pytest.Item, defaults: Mapping[str, Any]) -> dict[str, Any]:
     """The fixture's values below those of markers, the closest marker on top."""
-    layers = _known("conformance_config", defaults)
+    layers = _check_keys("conformance_config", defaults)
     for marker in reversed(list(item.iter_markers("conformance"))):
         named = dict(marker.kwargs)
         if marker.args:
             if len(marker.args) > 1 or "cassette" in named:
                 raise UsageError("the marker conformance takes one cassette, or a list of them")
             named["cassette"] = marker.args[0]
-        layers.update(_known("the marker conformance", named))
+        layers.update(_check_keys("the marker conformance", named))
     return layers
 
 
-def _known(where: str, named: Mapping[str, Any]) -> dict[str, Any]:
+def _check_keys(where: str, named: Mapping[str, Any]) -> dict[str, Any]:
     for key in named:
         if key not in KEYS:
             raise UsageError(f"{where} has no {key!r}", hint=nearest(key, KEYS))
     return dict(named)
 
 
-def _chosen(config: pytest.Config, layers: Mapping[str, Any], name: str) -> str | None:
-    found = given(config, name) or layers.get(name) or value(config, name)
+def _chosen_option(config: pytest.Config, layers: Mapping[str, Any], name: str) -> str | None:
+    found = given_option(config, name) or layers.get(name) or option_value(config, name)
     return None if found is None else str(found)
 
 
-def _shelved(item: pytest.Item, layers: Mapping[str, Any]) -> Shelved:
+def _cassette_folder(item: pytest.Item, layers: Mapping[str, Any]) -> CassetteFolder:
     below = layers.get("cassette_dir") or item.config.getini("conformance_cassette_dir")
     module = item.path.stem
     # Below the module: classes and the function, with its parameters.
     names = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
-    return Shelved(item.path.parent / below / module / folder_name(".".join([*names, item.name])))
+    return CassetteFolder(
+        item.path.parent / below / module / folder_name(".".join([*names, item.name]))
+    )
 
 
-def _cassettes(item: pytest.Item, named: Any) -> tuple[Path, ...]:
+def _marked_cassettes(item: pytest.Item, named: Any) -> tuple[Path, ...]:
     """Recordings of the marker, relative to the test's file; folders stand for what is in them."""
     if named is None:
         return ()
@@ -112,19 +114,19 @@ def _cassettes(item: pytest.Item, named: Any) -> tuple[Path, ...]:
     return paths
 
 
-def _replay(config: pytest.Config, layers: Mapping[str, Any]) -> ReplayOptions:
+def _replay_options(config: pytest.Config, layers: Mapping[str, Any]) -> ReplayOptions:
     named = {key: layers[key] for key in _REPLAY if layers.get(key) is not None}
     for key, own in _LISTS.items():
         if key in layers:
-            named[own] = _strings(key, layers[key])
+            named[own] = _string_list(key, layers[key])
     for key in ("chunking", "timing"):
-        asked = given(config, key) or named.get(key) or value(config, key)
-        if asked is not None:
-            named[key] = str(asked)
+        named_value = given_option(config, key) or named.get(key) or option_value(config, key)
+        if named_value is not None:
+            named[key] = str(named_value)
     return ReplayOptions.parse(**named)
 
 
-def _strings(key: str, found: Any) -> tuple[str, ...]:
+def _string_list(key: str, found: Any) -> tuple[str, ...]:
     if isinstance(found, str):
         return (found,)
     if not (isinstance(found, Sequence) and all(isinstance(each, str) for each in found)):

@@ -35,23 +35,27 @@ class EventSequence(Extension):
     def serialize(self, data: Any, **_: Any) -> str:
         if not isinstance(data, Trace):
             return json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-        return "\n".join(lines(data)) + "\n"
+        return "\n".join(event_lines(data)) + "\n"
 
 
-def lines(trace: Trace) -> Iterator[str]:
+def event_lines(trace: Trace) -> Iterator[str]:
     """The semantic events of a trace, readable and without what changes from run to run."""
     masks: dict[tuple[str, str], str] = {}
-    for type_, fields in _joined(trace.semantic):
-        shown = (f"{name}={_spelt(name, field, masks)}" for name, field in fields.items())
+    for type_, fields in _joined_deltas(trace.semantic):
+        shown = (f"{name}={_masked_value(name, field, masks)}" for name, field in fields.items())
         yield " ".join((type_, *shown))
 
 
-def _joined(events: tuple[Event, ...]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _joined_deltas(events: tuple[Event, ...]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Events with runs of deltas that differ in their text only as one."""
     type_, fields = "", dict[str, Any]()
     for event in events:
         key = _JOINED.get(event.type)
-        if key and event.type == type_ and _apart(fields, key) == _apart(event.data, key):
+        if (
+            key
+            and event.type == type_
+            and _other_fields(fields, key) == _other_fields(event.data, key)
+        ):
             fields[key] += event.data[key]
             continue
         if type_:
@@ -61,11 +65,11 @@ def _joined(events: tuple[Event, ...]) -> Iterator[tuple[str, Mapping[str, Any]]
         yield type_, fields
 
 
-def _apart(fields: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _other_fields(fields: Mapping[str, Any], key: str) -> dict[str, Any]:
     return {name: field for name, field in fields.items() if name != key}
 
 
-def _spelt(name: str, field: Any, masks: dict[tuple[str, str], str]) -> str:
+def _masked_value(name: str, field: Any, masks: dict[tuple[str, str], str]) -> str:
     if name in _MASKED and isinstance(field, str) and field:
         number = 1 + sum(kind == name for kind, _ in masks)
         return masks.setdefault((name, field), f"<{name} {number}>")

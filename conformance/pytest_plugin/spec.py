@@ -25,7 +25,7 @@ from conformance.rules import document
 from conformance.rules.node import Node
 from conformance.scenarios.model import CAPABILITIES
 
-Items = Literal["rule", "exchange"]
+ItemGrain = Literal["rule", "exchange"]
 _KEYS: Final = (
     "suites",
     "rules",
@@ -46,7 +46,7 @@ _GLOB: Final = frozenset("*?[")
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedRecording:
     """A recording and the 1-based line that names it."""
 
     path: Path
@@ -54,7 +54,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class LiveSpec:
     """What to ask of a live target; `dialects` empty: every API that it has."""
 
     scenarios: tuple[str, ...]
@@ -67,22 +67,22 @@ class Live:
 
 
 @dataclass(frozen=True, slots=True)
-class Spec:
+class FileSpec:
     """One file, read. Either `cassettes` or `live` is there; `live` says which scenarios."""
 
     file: Path
     rulebook: Rulebook
     suites: tuple[str, ...]
     rules: tuple[str, ...]
-    cassettes: tuple[Listed, ...]
-    live: Live | None
+    cassettes: tuple[ListedRecording, ...]
+    live: LiveSpec | None
     dialect: str | None
     profile: str | None
     expected_failures: Path | None
-    items: Items
+    items: ItemGrain
 
 
-def read_spec(file: Path) -> Spec:
+def read_spec(file: Path) -> FileSpec:
     """The file's wishes. Raises SpecError, UsageError."""
     root = document.load(file)
     entries = root.mapping(_KEYS)
@@ -91,37 +91,37 @@ def read_spec(file: Path) -> Spec:
     for key in _LIVE:
         if key in entries and "scenarios" not in entries:
             raise root.key(key).error(f"{key!r} belongs to 'scenarios'")
-    suites = tuple(_suite(file.parent, node) for node in _each(entries.get("suites")))
-    rules = tuple(node.string() for node in _each(entries.get("rules")))
+    suites = tuple(_suite_name(file.parent, node) for node in _values_of(entries.get("suites")))
+    rules = tuple(node.string() for node in _values_of(entries.get("rules")))
     baseline = entries.get("expected-failures")
-    return Spec(
+    return FileSpec(
         file=file,
-        rulebook=_rulebook(entries, suites, rules),
+        rulebook=_load_rulebook(entries, suites, rules),
         suites=suites,
         rules=rules,
-        cassettes=tuple(_cassettes(file.parent, entries)),
-        live=_live(file.parent, entries) if "scenarios" in entries else None,
+        cassettes=tuple(_listed_recordings(file.parent, entries)),
+        live=_live_spec(file.parent, entries) if "scenarios" in entries else None,
         dialect=entries["dialect"].string() if "dialect" in entries else None,
-        profile=_beside(file.parent, entries.get("profile")),
+        profile=_profile_name(file.parent, entries.get("profile")),
         expected_failures=None if baseline is None else file.parent / baseline.string(),
-        items=_items(entries.get("items")),
+        items=_item_grain(entries.get("items")),
     )
 
 
-def _rulebook(
+def _load_rulebook(
     entries: Mapping[str, Node], suites: tuple[str, ...], rules: tuple[str, ...]
 ) -> Rulebook:
-    for node, name in zip(_each(entries.get("suites")), suites, strict=True):
-        with _told_at(node):
+    for node, name in zip(_values_of(entries.get("suites")), suites, strict=True):
+        with _errors_at(node):
             load_suites([name])
-    for node, glob in zip(_each(entries.get("rules")), rules, strict=True):
-        with _told_at(node):
+    for node, glob in zip(_values_of(entries.get("rules")), rules, strict=True):
+        with _errors_at(node):
             Rulebook.load(suites, [glob])
     return Rulebook.load(suites, rules)
 
 
 @contextmanager
-def _told_at(node: Node) -> Iterator[None]:
+def _errors_at(node: Node) -> Iterator[None]:
     """Gives an error the place of what asked for it; a suite's own mistake has one already."""
     try:
         yield
@@ -131,7 +131,7 @@ def _told_at(node: Node) -> Iterator[None]:
         raise node.error(err.message, hint=err.hint) from err
 
 
-def _suite(folder: Path, node: Node) -> str:
+def _suite_name(folder: Path, node: Node) -> str:
     """An id, or the path of a file or folder beside this file."""
     name = node.string()
     beside = folder / name
@@ -139,26 +139,26 @@ def _suite(folder: Path, node: Node) -> str:
     return str(beside) if is_path else name
 
 
-def _beside(folder: Path, node: Node | None) -> str | None:
+def _profile_name(folder: Path, node: Node | None) -> str | None:
     if node is None:
         return None
     name = node.string()
     return str(folder / name) if name.endswith((".yaml", ".yml")) else name
 
 
-def _cassettes(folder: Path, entries: Mapping[str, Node]) -> Iterator[Listed]:
+def _listed_recordings(folder: Path, entries: Mapping[str, Node]) -> Iterator[ListedRecording]:
     met: set[Path] = set()
-    for node in _each(entries.get("cassettes")):
-        found = list(_recordings(folder, node))
+    for node in _values_of(entries.get("cassettes")):
+        found = list(_recordings_named(folder, node))
         if not found:
             raise node.error(f"no recording is called {node.string()!r}")
         for path in found:
             if path not in met:
                 met.add(path)
-                yield Listed(path, node.line)
+                yield ListedRecording(path, node.line)
 
 
-def _recordings(folder: Path, node: Node) -> Iterator[Path]:
+def _recordings_named(folder: Path, node: Node) -> Iterator[Path]:
     name = node.string()
     path = folder / name
     if path.is_dir():
@@ -171,16 +171,16 @@ def _recordings(folder: Path, node: Node) -> Iterator[Path]:
         yield from sorted(each for each in folder.glob(name) if each.is_file())
 
 
-def _live(folder: Path, entries: Mapping[str, Node]) -> Live:
+def _live_spec(folder: Path, entries: Mapping[str, Node]) -> LiveSpec:
     node = entries["scenarios"]
-    named = (each.string() for each in _each(node))
-    without = (each.one_of(CAPABILITIES) for each in _each(entries.get("without")))
-    return Live(
+    named = (each.string() for each in _values_of(node))
+    without = (each.one_of(CAPABILITIES) for each in _values_of(entries.get("without")))
+    return LiveSpec(
         scenarios=tuple(
             str(folder / name) if name.endswith((".yaml", ".yml")) else name for name in named
         ),
         line=node.line,
-        dialects=tuple(APIS[each.one_of(APIS)] for each in _each(entries.get("apis"))),
+        dialects=tuple(APIS[each.one_of(APIS)] for each in _values_of(entries.get("apis"))),
         model=entries["model"].string() if "model" in entries else "",
         without=frozenset(without),
         api_key_env=entries["api-key-env"].string() if "api-key-env" in entries else None,
@@ -188,12 +188,12 @@ def _live(folder: Path, entries: Mapping[str, Node]) -> Live:
     )
 
 
-def _items(node: Node | None) -> Items:
-    asked = node.one_of(("rule", "exchange")) if node else "rule"
-    return "exchange" if asked == "exchange" else "rule"
+def _item_grain(node: Node | None) -> ItemGrain:
+    grain = node.one_of(("rule", "exchange")) if node else "rule"
+    return "exchange" if grain == "exchange" else "rule"
 
 
-def _each(node: Node | None) -> tuple[Node, ...]:
+def _values_of(node: Node | None) -> tuple[Node, ...]:
     """A list, or one value that stands for a list of one."""
     if node is None:
         return ()

@@ -53,7 +53,7 @@ class Trace:
     @property
     def events(self) -> tuple[Event, ...]:
         """Everything on the wire in one order: transport, wire and semantic events."""
-        return _events(self, "wire")
+        return _view_events(self, "wire")
 
     @property
     def semantic(self) -> tuple[Event, ...]:
@@ -63,12 +63,12 @@ class Trace:
     @property
     def thinking(self) -> str:
         """All thinking, summaries included, in the order of the wire."""
-        return _text(self.semantic, "thinking.delta")
+        return _joined_text(self.semantic, "thinking.delta")
 
     @property
     def text(self) -> str:
         """The text of all answers, in the order of the wire."""
-        return _text(self.semantic, "text.delta")
+        return _joined_text(self.semantic, "text.delta")
 
     @property
     def seen(self) -> tuple[Mapping[str, Any], ...]:
@@ -78,11 +78,11 @@ class Trace:
     def judged(self, rulebook: Rulebook) -> Report:
         """Verdicts and findings of these rules."""
         results = check_recording(self.recording, rulebook, self.choices)
-        return Report(tuple(map(_placed, results)), notes=(*self.notes, *rulebook.notes))
+        return Report(tuple(map(_without_lines, results)), notes=(*self.notes, *rulebook.notes))
 
 
 @dataclass(frozen=True, slots=True)
-class _Held(Recording):
+class _MemoryRecording(Recording):
     """A recording in memory. It is written, without secrets, once a line of it is asked for."""
 
     is_kept: bool = False
@@ -121,37 +121,39 @@ def trace_of(
         exchange = source if isinstance(source, Exchange) else exchange_of(source)
     origin: Origin = "imported" if exchange.response is None else "live"
     header = Header(origin=origin, fidelity=fidelity)
-    choices = Choices(dialect=dialect or _asked_for(exchange), profile=profile)
-    where = Path(_NAME) if folder is None else _free(folder)
-    held = _Held(where, "cassette", Cassette(header, (exchange,)), is_kept=folder is not None)
+    choices = Choices(dialect=dialect or _requested_dialect(exchange), profile=profile)
+    where = Path(_NAME) if folder is None else _free_path(folder)
+    held = _MemoryRecording(
+        where, "cassette", Cassette(header, (exchange,)), is_kept=folder is not None
+    )
     return Trace(held, choices, notes)
 
 
-def _asked_for(exchange: Exchange) -> str | None:
+def _requested_dialect(exchange: Exchange) -> str | None:
     """The dialect by the path of the request, where the answer shows none: an error, mostly."""
     if exchange.request is None or recognised(exchange) is not None:
         return None
     return dialect_at(exchange.request.path)
 
 
-def _free(folder: Path) -> Path:
+def _free_path(folder: Path) -> Path:
     number = 1
     while (path := folder / f"{number}-{_NAME}").exists():
         number += 1
     return path
 
 
-def _events(trace: Trace, view: str) -> tuple[Event, ...]:
+def _view_events(trace: Trace, view: str) -> tuple[Event, ...]:
     choices = replace(trace.choices, keep=True)
     results = check_recording(trace.recording, _NO_RULES, choices)
     return tuple(event for each in results if each.view == view for event in each.events)
 
 
-def _text(events: Sequence[Event], type_: str) -> str:
+def _joined_text(events: Sequence[Event], type_: str) -> str:
     return "".join(event.data["text"] for event in events if event.type == type_)
 
 
-def _placed(result: StreamResult) -> StreamResult:
+def _without_lines(result: StreamResult) -> StreamResult:
     """The result without the lines of a file that is nowhere."""
     if all(finding.line != 0 for finding in result.findings):
         return result

@@ -11,9 +11,9 @@ import pytest
 
 from conformance.core.errors import ConformanceError
 from conformance.pytest_plugin import vcr
-from conformance.pytest_plugin.options import near
+from conformance.pytest_plugin.options import display_path
 from conformance.pytest_plugin.responses import aexchange_of, is_response
-from conformance.pytest_plugin.settings import Settings
+from conformance.pytest_plugin.settings import ReplaySettings
 from conformance.pytest_plugin.trace import Source, Trace, trace_of
 
 
@@ -24,7 +24,7 @@ class Tracer:
     paths begin at the test's file.
     """
 
-    def __init__(self, settings: Settings, request: pytest.FixtureRequest) -> None:
+    def __init__(self, settings: ReplaySettings, request: pytest.FixtureRequest) -> None:
         self._settings = settings
         self._request = request
 
@@ -33,7 +33,7 @@ class Tracer:
     ) -> Trace:
         __tracebackhide__ = True
         if isinstance(source, str | Path):
-            source = near(self._request.path.parent / source, self._request.config)
+            source = display_path(self._request.path.parent / source, self._request.config)
         return self._trace(source, dialect, profile)
 
     async def aread(

@@ -14,8 +14,8 @@ from typing import Final
 import anyio
 import httpx
 
-from conformance.pytest_plugin.libraries import answered, broken, library_of
 from conformance.pytest_plugin.portal import Portal
+from conformance.pytest_plugin.responses import client_error, library_of, make_response
 from conformance.targets.replay import ExchangeAddress, ReplayOptions
 from conformance.targets.replay.matching import ExchangeIndex, ReplaySession, RequestKey
 from conformance.targets.replay.miss import explain_miss
@@ -37,40 +37,40 @@ class ReplayTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         onward: Portal | None = None,
     ) -> None:
         entries = [entry for each in load_recordings(sources) for entry in each.entries]
-        self._shelf = ReplaySession(ExchangeIndex(entries, options or ReplayOptions()))
+        self._session = ReplaySession(ExchangeIndex(entries, options or ReplayOptions()))
         self._onward = onward
         self.misses: list[str] = []
 
     def unused(self) -> tuple[ExchangeAddress, ...]:
         """Exchanges that answered nobody."""
-        return tuple(entry.address for entry in self._shelf.unused_entries())
+        return tuple(entry.address for entry in self._session.unused_entries())
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        wanted = self._wanted(request, request.read())
-        match = self._shelf.next_match(wanted)
+        wanted = self._wanted_request(request, request.read())
+        match = self._session.next_match(wanted)
         if match is not None:
-            return _answer(request, match.script)
+            return _replayed_response(request, match.script)
         if self._onward is not None:
             return self._onward.handle_request(request)
-        return self._missed(request, wanted)
+        return self._miss_response(request, wanted)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        wanted = self._wanted(request, await request.aread())
-        match = self._shelf.next_match(wanted)
+        wanted = self._wanted_request(request, await request.aread())
+        match = self._session.next_match(wanted)
         if match is not None:
-            return _answer(request, match.script)
+            return _replayed_response(request, match.script)
         if self._onward is not None:
             return await self._onward.handle_async_request(request)
-        return self._missed(request, wanted)
+        return self._miss_response(request, wanted)
 
-    def _wanted(self, request: httpx.Request, body: bytes) -> RequestKey:
+    def _wanted_request(self, request: httpx.Request, body: bytes) -> RequestKey:
         headers = tuple(request.headers.items())
         target = request.url.raw_path.decode("ascii", "replace")
         asked = HttpRequest(request.method, target, headers, body)
-        return self._shelf.index.request_key(asked, target)
+        return self._session.index.request_key(asked, target)
 
-    def _missed(self, request: httpx.Request, wanted: RequestKey) -> httpx.Response:
-        miss = explain_miss(wanted, self._shelf.index)
+    def _miss_response(self, request: httpx.Request, wanted: RequestKey) -> httpx.Response:
+        miss = explain_miss(wanted, self._session.index)
         self.misses.append(miss.why)
         made: httpx.Response = library_of(request).Response(
             404, headers={"content-type": "application/json"}, content=miss.json_body()
@@ -78,15 +78,15 @@ class ReplayTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return made
 
 
-def _answer(request: httpx.Request, script: Script) -> httpx.Response:
+def _replayed_response(request: httpx.Request, script: Script) -> httpx.Response:
     if not script.has_head:
-        raise broken(request, "RemoteProtocolError", "the connection broke before any answer")
-    body = _Body(request, script)
-    made: httpx.Response = answered(request, script.status, list(script.headers), body)
+        raise client_error(request, "RemoteProtocolError", "the connection broke before any answer")
+    body = _ReplayedBody(request, script)
+    made: httpx.Response = make_response(request, script.status, list(script.headers), body)
     return made
 
 
-class _Body:
+class _ReplayedBody:
     """The pieces of one answer, and its end."""
 
     def __init__(self, request: httpx.Request, script: Script) -> None:
@@ -98,18 +98,18 @@ class _Body:
             if ms:
                 time.sleep(ms / 1000)
             yield data
-        self._end()
+        self._raise_ending()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for ms, data in self._script.pieces():
             if ms:
                 await anyio.sleep(ms / 1000)
             yield data
-        self._end()
+        self._raise_ending()
 
-    def _end(self) -> None:
+    def _raise_ending(self) -> None:
         if end := _ENDS.get(self._script.end):
-            raise broken(self._request, *end)
+            raise client_error(self._request, *end)
 
     def close(self) -> None:
         """Nothing is held."""

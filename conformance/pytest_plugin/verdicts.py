@@ -4,17 +4,25 @@ Rule 1: what fails here is what makes `conformance check` exit 1, no more and no
 gap only if nothing in the whole file exercises it.
 Rule 2: nothing looks green that was not: a violated SHOULD, a VACUOUS and an UNTESTABLE rule are
 told as skipped, with their reason.
+Rule 3: one baseline may serve all files of a run (`--conformance-expected-failures`). An entry
+describes an exchange of one file and says nothing of the others, so what is stale is told once, for
+all files together. Of targets that this run did not look at, nothing can be said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Final, Literal
 
-from conformance.baseline import Baseline, apply
-from conformance.judging.result import Excuse, Finding, Report, StreamResult
+import pytest
+
+from conformance.baseline import Baseline, apply, load
+from conformance.baseline.addresses import subjects
+from conformance.judging.result import Finding, Report, StreamResult, merge
+from conformance.pytest_plugin.options import display_path, option_value
 from conformance.report.colour import Paint
 from conformance.report.redacted import cleaner, redacted
 from conformance.report.text import Page, block
@@ -28,17 +36,17 @@ _STRICT: Final = frozenset({Level.MUST, Level.SHOULD})
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ItemOutcome:
     """What becomes of one item: `why` is one line, `findings` are shown in full if it fails."""
 
-    outcome: Literal["passed", "failed", "xfailed", "skipped"]
+    kind: Literal["passed", "failed", "xfailed", "skipped"]
     word: str
     why: str = ""
     findings: tuple[Finding, ...] = ()
 
 
 @dataclass
-class Account:
+class FileVerdicts:
     """Everything that was judged for one file, and how strictly."""
 
     report: Report
@@ -55,7 +63,7 @@ class Account:
         return self.report.verdicts
 
     @cached_property
-    def _broken(self) -> Mapping[tuple[str, str], bool]:
+    def _found_rules(self) -> Mapping[tuple[str, str], bool]:
         """Rules with findings, by file: a scenario's rule is broken in another exchange."""
         streams = self.report.streams
         return {(s.file, f.rule): True for s in streams for f in s.findings}
@@ -64,13 +72,13 @@ class Account:
         """Rules that have something to tell of this exchange, in their order."""
         found = {finding.rule for finding in stream.findings}
         for rule, verdict in stream.verdicts.items():
-            if rule in found or self._is_told(stream, rule, verdict):
+            if rule in found or self._has_outcome(stream, rule, verdict):
                 yield rule
         yield from sorted(found - stream.verdicts.keys())
 
-    def _is_told(self, stream: StreamResult, rule: str, verdict: Verdict) -> bool:
+    def _has_outcome(self, stream: StreamResult, rule: str, verdict: Verdict) -> bool:
         if verdict is Verdict.FAIL:
-            return (stream.file, rule) not in self._broken
+            return (stream.file, rule) not in self._found_rules
         return verdict is not Verdict.NOT_APPLICABLE
 
     def passes(self, stream: StreamResult) -> bool:
@@ -80,37 +88,37 @@ class Account:
             return False
         return verdicts.isdisjoint(_BAD | UNCLEAR if self.require_exercised else _BAD)
 
-    def told(self, stream: StreamResult, rule: str) -> Told:
+    def outcome(self, stream: StreamResult, rule: str) -> ItemOutcome:
         """What becomes of one rule in one exchange."""
         found = tuple(finding for finding in stream.findings if finding.rule == rule)
         verdict = stream.verdicts.get(rule, Verdict.FAIL)
         if verdict is Verdict.ERROR or found or verdict is Verdict.FAIL:
-            return self._violated(stream, rule, verdict, found)
+            return self._violation(stream, rule, verdict, found)
         if verdict is Verdict.PASS:
-            return Told("passed", verdict)
-        reason = _clean()(stream.reasons.get(rule, ""))
+            return ItemOutcome("passed", verdict)
+        reason = _clean_text()(stream.reasons.get(rule, ""))
         why = f"{verdict} {rule}: {reason}" if reason else f"{verdict} {rule}"
         if self.require_exercised and self._verdicts[rule] in UNCLEAR and verdict in UNCLEAR:
-            return Told("failed", verdict, f"{why} (--conformance-require-exercised)")
-        return Told("skipped", verdict, why)
+            return ItemOutcome("failed", verdict, f"{why} (--conformance-require-exercised)")
+        return ItemOutcome("skipped", verdict, why)
 
-    def _violated(
+    def _violation(
         self, stream: StreamResult, rule: str, verdict: Verdict, found: Sequence[Finding]
-    ) -> Told:
+    ) -> ItemOutcome:
         if not found:
-            reason = _clean()(stream.reasons.get(rule, ""))
-            return Told("failed", verdict, f"{verdict} {rule}: {reason}")
+            reason = _clean_text()(stream.reasons.get(rule, ""))
+            return ItemOutcome("failed", verdict, f"{verdict} {rule}: {reason}")
         excused = [excuse for f in found if (excuse := self.report.excuse(stream, f))]
         if verdict is not Verdict.ERROR and len(excused) == len(found):
             first = excused[0]
-            return Told("xfailed", "XFAIL", f"{rule}: {first.reason} ({first.entry})")
+            return ItemOutcome("xfailed", "XFAIL", f"{rule}: {first.reason} ({first.entry})")
         fresh = tuple(f for f in found if self.report.excuse(stream, f) is None) or tuple(found)
         level = min((f.level for f in fresh), key=list(Level).index)
-        why = f"{verdict} {level} {rule}: {_line(stream, fresh[0])}"
+        why = f"{verdict} {level} {rule}: {_finding_line(stream, fresh[0])}"
         binding = _STRICT if self.strict else _BINDING
         if verdict is Verdict.ERROR or self.baseline is not None or level in binding:
-            return Told("failed", verdict, why, fresh)
-        return Told("skipped", level, why, fresh)
+            return ItemOutcome("failed", verdict, why, fresh)
+        return ItemOutcome("skipped", level, why, fresh)
 
     @property
     def stale(self) -> tuple[str, ...]:
@@ -118,37 +126,76 @@ class Account:
         return self.report.baseline.stale if self.report.baseline else ()
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """Findings of one exchange, for people."""
-
-    stream: StreamResult
-    findings: Sequence[Finding]
-    excuses: Mapping[str, Excuse] = field(default_factory=dict)
-
-    def lines(self, *, colour: bool) -> Iterator[str]:
-        """Each finding in full, without secrets."""
-        page = Page(Paint(colour))
-        told = StreamResult(
-            **{name: getattr(self.stream, name) for name in _PLAIN},
-            verdicts={},
-            findings=tuple(self.findings),
-        )
-        (clean,) = redacted(Report((told,))).streams
-        for finding in clean.findings:
-            yield from block(page, self.stream.file, finding)
-
-
-_PLAIN: Final = ("file", "exchange", "dialect", "profile", "named")
-
-
 @cache
-def _clean() -> Callable[[str], str]:
+def _clean_text() -> Callable[[str], str]:
     """One for the process: thousands of exchanges give the same few reasons."""
     return cleaner()
 
 
-def _line(stream: StreamResult, finding: Finding) -> str:
-    told = StreamResult(stream.file, 1, "", "", named=True, verdicts={}, findings=(finding,))
-    (clean,) = redacted(Report((told,))).streams
-    return f"{place(stream.file, finding)}: {sentence(clean.findings[0])}"
+def finding_lines(
+    stream: StreamResult, findings: Sequence[Finding], *, colour: bool
+) -> Iterator[str]:
+    """Findings of one exchange in full, for people, without secrets."""
+    page = Page(Paint(colour))
+    for finding in _clean_findings(stream, findings):
+        yield from block(page, stream.file, finding)
+
+
+def _finding_line(stream: StreamResult, finding: Finding) -> str:
+    (clean,) = _clean_findings(stream, [finding])
+    return f"{place(stream.file, finding)}: {sentence(clean)}"
+
+
+def _clean_findings(stream: StreamResult, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    only = replace(stream, verdicts={}, reasons={}, events=(), notes=(), findings=tuple(findings))
+    (clean,) = redacted(Report((only,))).streams
+    return clean.findings
+
+
+class SharedBaseline:
+    """The baseline, and everything that was judged under it while files were collected."""
+
+    def __init__(self, file: Path) -> None:
+        self.baseline = load(file)
+        self._reports: list[Report] = []
+
+    @property
+    def has_reports(self) -> bool:
+        return bool(self._reports)
+
+    def add(self, report: Report) -> None:
+        self._reports.append(report)
+
+    def stale_entries(self) -> tuple[str, ...]:
+        """Entries that no longer describe the run, one line each."""
+        return stale_entries(merge(self._reports), self.baseline)
+
+
+_SHARED_BASELINE: Final[pytest.StashKey[SharedBaseline]] = pytest.StashKey()
+
+
+def shared_baseline(config: pytest.Config) -> SharedBaseline | None:
+    """The baseline of the run; None where nobody named a baseline. Raises ConformanceError."""
+    named = option_value(config, "expected-failures")
+    if not named:
+        return None
+    if _SHARED_BASELINE not in config.stash:
+        # A path in the configuration file means the same wherever pytest is started.
+        given = config.getoption("conformance_expected_failures")
+        base = config.invocation_params.dir if given else config.rootpath
+        config.stash[_SHARED_BASELINE] = SharedBaseline(display_path(base / named, config))
+    return config.stash[_SHARED_BASELINE]
+
+
+def pending_baseline(config: pytest.Config) -> SharedBaseline | None:
+    """The baseline of the run, if files were judged under it."""
+    shared = config.stash.get(_SHARED_BASELINE, None)
+    return shared if shared and shared.has_reports else None
+
+
+def stale_entries(report: Report, baseline: Baseline) -> tuple[str, ...]:
+    """Stale entries of a baseline that other files share."""
+    checked = {subject.target for subject in subjects(report, baseline.target)}
+    concerned = tuple(entry for entry in baseline.entries if entry.target in checked)
+    applied = apply(report, replace(baseline, entries=concerned)).baseline
+    return applied.stale if applied else ()

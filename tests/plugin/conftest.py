@@ -13,12 +13,10 @@ from typing import Any, Final
 import httpcore  # noqa: F401  # as said
 import pytest
 
-import conformance.pytest_plugin.clients
 import conformance.pytest_plugin.collecting
-import conformance.pytest_plugin.episodes
-import conformance.pytest_plugin.recorder
-import conformance.pytest_plugin.servers
-import conformance.pytest_plugin.staging
+import conformance.pytest_plugin.live_targets
+import conformance.pytest_plugin.model_stub
+import conformance.pytest_plugin.recording
 import conformance.pytest_plugin.tracing
 import conformance.pytest_plugin.transport
 import conformance.targets.recording  # noqa: F401  # as said

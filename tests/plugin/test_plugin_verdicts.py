@@ -13,8 +13,8 @@ from conformance.cassette import open_recording
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin.folders import folder_name
-from conformance.pytest_plugin.items import whole
-from conformance.pytest_plugin.verdicts import Account, Told
+from conformance.pytest_plugin.items import exchange_outcome
+from conformance.pytest_plugin.verdicts import FileVerdicts, ItemOutcome
 from conformance.recordings.check import Choices, check_recording
 from conformance.rules.verdicts import Verdict
 from tests.plugin.conftest import CASSETTES
@@ -35,10 +35,10 @@ def _report(path: Path, rulebook: Rulebook) -> Report:
     return Report(tuple(check_recording(open_recording(path), rulebook, Choices())))
 
 
-def items(account: Account) -> Iterator[Told]:
-    for stream in account.report.streams:
-        for rule in account.rules(stream):
-            yield account.told(stream, rule)
+def items(verdicts: FileVerdicts) -> Iterator[ItemOutcome]:
+    for stream in verdicts.report.streams:
+        for rule in verdicts.rules(stream):
+            yield verdicts.outcome(stream, rule)
 
 
 @pytest.mark.parametrize(("strict", "exercised"), LEVELS)
@@ -46,9 +46,9 @@ def test_items_fail_where_check_exits_1(
     reports: list[Report], *, strict: bool, exercised: bool
 ) -> None:
     for report in reports:
-        account = Account(report, strict=strict, require_exercised=exercised)
+        verdicts = FileVerdicts(report, strict=strict, require_exercised=exercised)
         code = report.exit_code(strict=strict, require_exercised=exercised)
-        failed = any(told.outcome == "failed" for told in items(account))
+        failed = any(each.kind == "failed" for each in items(verdicts))
         assert failed is (code != 0), report.streams[0].file
 
 
@@ -57,27 +57,27 @@ def test_whole_exchanges_fail_where_one_of_their_items_does(
     reports: list[Report], *, strict: bool, exercised: bool
 ) -> None:
     for report in reports:
-        account = Account(report, strict=strict, require_exercised=exercised)
+        verdicts = FileVerdicts(report, strict=strict, require_exercised=exercised)
         for stream in report.streams:
-            told = [account.told(stream, rule) for rule in account.rules(stream)]
-            failed = any(each.outcome == "failed" for each in told)
-            assert (whole(account, stream).outcome == "failed") is failed
-            assert not (failed and account.passes(stream))
+            outcomes = [verdicts.outcome(stream, rule) for rule in verdicts.rules(stream)]
+            failed = any(each.kind == "failed" for each in outcomes)
+            assert (exchange_outcome(verdicts, stream).kind == "failed") is failed
+            assert not (failed and verdicts.passes(stream))
 
 
 def test_every_finding_is_told_by_an_item(reports: list[Report]) -> None:
     for report in reports:
-        account = Account(report)
-        told = [finding for each in items(account) for finding in each.findings]
+        verdicts = FileVerdicts(report)
+        told = [finding for each in items(verdicts) for finding in each.findings]
         assert sorted(f.id for f in told) == sorted(f.id for f in report.findings)
 
 
 def test_only_a_pass_looks_like_one(reports: list[Report]) -> None:
     for report in reports:
-        account = Account(report)
+        verdicts = FileVerdicts(report)
         for stream in report.streams:
-            for rule in account.rules(stream):
-                passed = account.told(stream, rule).outcome == "passed"
+            for rule in verdicts.rules(stream):
+                passed = verdicts.outcome(stream, rule).kind == "passed"
                 assert passed is (stream.verdicts.get(rule) is Verdict.PASS)
 
 

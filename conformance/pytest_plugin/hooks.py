@@ -1,0 +1,170 @@
+"""Fixtures, items of files, and what becomes of them: hooks that need pytest imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Generator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from conformance.pytest_plugin.model_stub import ModelStub
+    from conformance.pytest_plugin.settings import ReplaySettings
+    from conformance.pytest_plugin.tracing import Tracer
+    from conformance.pytest_plugin.transport import Transport
+
+_LETTERS: Final = {
+    "VACUOUS": "v",
+    "UNTESTABLE": "u",
+    "INCONCLUSIVE": "i",
+    "SHOULD": "w",
+    "MAY": "w",
+}
+_WORD: Final = "conformance_word"
+_STUBS: Final[pytest.StashKey[list[ModelStub]]] = pytest.StashKey()
+
+
+@pytest.fixture(scope="session")
+def conformance_config() -> Mapping[str, Any]:
+    """Defaults for every test, by the names of the marker's arguments; override it at will."""
+    return {}
+
+
+@pytest.fixture
+def conformance_server(
+    request: pytest.FixtureRequest, conformance_config: Mapping[str, Any]
+) -> Iterator[str]:
+    """Base URL (without /v1) of a server that replays this test's recordings, or records them."""
+    from conformance.core.errors import ConformanceError  # noqa: PLC0415  # only tests that use it pay
+    from conformance.pytest_plugin import vcr  # noqa: PLC0415
+    from conformance.pytest_plugin.model_stub import served_stub  # noqa: PLC0415
+
+    if vcr.is_active():
+        warnings.warn(vcr.FlattenedWarning(vcr.BETWEEN), stacklevel=1)
+    try:
+        with served_stub(_test_settings(request.node, conformance_config)) as stub:
+            request.node.stash.setdefault(_STUBS, []).append(stub)
+            yield stub.url
+    except ConformanceError as err:
+        raise pytest.fail.Exception(str(err), pytrace=False) from None
+
+
+@pytest.fixture
+def conformance_transport(
+    request: pytest.FixtureRequest, conformance_config: Mapping[str, Any]
+) -> Iterator[Transport]:
+    """A transport for httpx clients that replays this test's recordings, or records them."""
+    from conformance.core.errors import ConformanceError  # noqa: PLC0415  # only tests that use it pay
+    from conformance.pytest_plugin import vcr  # noqa: PLC0415
+    from conformance.pytest_plugin.model_stub import may_record, transport_stub  # noqa: PLC0415
+
+    settings = _test_settings(request.node, conformance_config)
+    if vcr.is_active() and may_record(settings):
+        warnings.warn(vcr.FlattenedWarning(vcr.BETWEEN), stacklevel=1)
+    try:
+        with transport_stub(settings) as (stub, transport):
+            request.node.stash.setdefault(_STUBS, []).append(stub)
+            yield transport
+    except ConformanceError as err:
+        raise pytest.fail.Exception(str(err), pytrace=False) from None
+
+
+@pytest.fixture
+def conformance_trace(
+    request: pytest.FixtureRequest, conformance_config: Mapping[str, Any]
+) -> Tracer:
+    """Makes a trace of an httpx response, a path or bytes; see `Tracer`."""
+    from conformance.pytest_plugin.tracing import Tracer  # noqa: PLC0415  # only tests that use it
+
+    return Tracer(_test_settings(request.node, conformance_config), request)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """A test whose client met a miss, or left an exchange unused, fails."""
+    stubs = item.stash.get(_STUBS, [])
+    try:
+        result = yield
+    except BaseException:
+        if found := _stub_problems(stubs, passed=False):
+            item.add_report_section("call", "conformance", "\n".join(found))
+        raise
+    if found := _stub_problems(stubs, passed=True):
+        pytest.fail("\n".join(found), pytrace=False)
+    return result
+
+
+def _stub_problems(stubs: list[ModelStub], *, passed: bool) -> list[str]:
+    return [line for stub in stubs for line in stub.problems(passed=passed)]
+
+
+def _test_settings(item: pytest.Item, defaults: Mapping[str, Any]) -> ReplaySettings:
+    from conformance.core.errors import ConformanceError  # noqa: PLC0415  # only tests that use it pay
+    from conformance.pytest_plugin.settings import settings_of  # noqa: PLC0415
+
+    try:
+        return settings_of(item, defaults)
+    except ConformanceError as err:
+        raise pytest.fail.Exception(str(err), pytrace=False) from None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(
+    session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """One item more for a baseline that all files share."""
+    if "conformance.pytest_plugin.verdicts" not in sys.modules:
+        return
+    from conformance.pytest_plugin.items import StaleItem  # noqa: PLC0415  # loaded by now
+    from conformance.pytest_plugin.verdicts import pending_baseline  # noqa: PLC0415
+
+    shared = pending_baseline(config)
+    if shared is not None:
+        items.append(StaleItem.below(session, shared.stale_entries))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where an item stands, and its verdict."""
+    report = yield
+    outcome: Any = getattr(item, "conformance_outcome", None)
+    if outcome is not None and report.when == "call":
+        setattr(report, _WORD, str(outcome.word))
+        if report.skipped and not hasattr(report, "wasxfail"):
+            path, line, _ = item.reportinfo()
+            # Else every skip would stand in the plugin's own file.
+            report.longrepr = (os.fspath(path), (line or 0) + 1, outcome.why)
+    return report
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """A letter for a verdict that is no pass."""
+    word = getattr(report, _WORD, None)
+    if word is None or not report.skipped or hasattr(report, "wasxfail"):
+        return None
+    # The word stays pytest's own: its summary prints one word for all that was skipped.
+    return "skipped", _LETTERS.get(word, "s"), "SKIPPED"
+
+
+class SpecFile(pytest.File):
+    """A `*.conformance.yaml` file; its mistakes are errors of the collection, in one line."""
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        from conformance.core.errors import ConformanceError  # noqa: PLC0415  # as above
+        from conformance.pytest_plugin.collecting import SpecCollection  # noqa: PLC0415
+
+        try:
+            collection = SpecCollection(self)
+            if collection.is_offline:
+                yield from collection.offline_nodes()
+            else:
+                from conformance.pytest_plugin.live_targets import live_nodes  # noqa: PLC0415  # HTTP
+
+                yield from live_nodes(collection)
+        except ConformanceError as err:
+            raise self.CollectError(str(err)) from err

@@ -1,0 +1,209 @@
+"""What stands in for a model in one test, a server or a transport: it replays, records, or both.
+
+Rule 1: what was not recorded is a miss; only the record modes `once` (without a recording),
+`new_episodes`, `all` and `rewrite` ever ask the server that `url` names.
+Rule 2: new recordings are kept whatever becomes of the test, but not if a request got no answer.
+Rule 3: a miss fails the test even if the client swallowed it, and so does a recorded exchange that
+nobody asked for, unless the test says `unused="ignore"`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+
+from conformance.core.errors import ConformanceError, UsageError
+from conformance.pytest_plugin.options import ASGI
+from conformance.pytest_plugin.settings import ReplaySettings
+from conformance.report.printable import visible
+from conformance.report.wording import count
+from conformance.targets.replay import ExchangeAddress, ReplayServer, ThreadedServer, serving
+
+if TYPE_CHECKING:  # most runs replay: they do not pay for the recorder, nor for httpx
+    from conformance.pytest_plugin.transport import Transport
+    from conformance.targets.recording import ExchangeOutcome, RecordingFolder, RecordingProxy
+
+_VERSION: Final = re.compile(r"/v\d+[a-z0-9]*/?$")
+_SETTLES_S: Final = 1.0
+_SHOWN: Final = 5
+
+
+class ReplaySource(Protocol):
+    """What answers from recordings."""
+
+    def unused(self) -> Sequence[ExchangeAddress]: ...
+
+
+@dataclass
+class ModelStub:
+    """What answers in one test. `url` is where a client finds a server, without `/v1`."""
+
+    settings: ReplaySettings
+    url: str = ""
+    replayed: ReplaySource | None = None
+    unanswered: list[str] = field(default_factory=list)
+    unrecorded: list[str] = field(default_factory=list)
+
+    def problems(self, *, passed: bool) -> list[str]:
+        """Why the test cannot stand, a line each. What a failed test left unused says nothing."""
+        return [
+            *(f"miss: {why}" for why in self._miss_lines()),
+            *self.unanswered,
+            *self.unrecorded,
+            *(self._unused_lines() if passed and self.settings.fails_unused else ()),
+        ]
+
+    def note_recorded(self, _: str, told: ExchangeOutcome) -> None:
+        """Takes what became of a request that was recorded."""
+        if told.status is None:
+            request = f"{told.request.method} {told.request.path}"
+            line = f"{request} got no answer, so nothing is recorded: {told.note or told.end}"
+            self.unanswered.append(visible(line))
+
+    def note_failure(self, error: BaseException) -> None:
+        """Takes what kept a request from being recorded."""
+        text = str(error) if isinstance(error, ConformanceError) else f"{error!r}"
+        self.unrecorded.append(f"not recorded: {text}")
+
+    def _miss_lines(self) -> list[str]:
+        why = _missed_requests(self.replayed)
+        shown = [visible(line) for line in why[:_SHOWN]]
+        more = [f"and {count(len(why) - _SHOWN, 'more miss')}"] if why[_SHOWN:] else []
+        return [*shown, *more, *([self._recording_hint()] if why else [])]
+
+    def _recording_hint(self) -> str:
+        """What helps after a miss; nothing ever goes live by itself."""
+        settings = self.settings
+        if not settings.sources():
+            path, here = settings.folder.path, Path.cwd()
+            shown = path.relative_to(here) if path.is_relative_to(here) else path
+            how = "--conformance-record once --conformance-url URL records it"
+            return f"{shown} holds no recording: {how}"
+        return "--conformance-record rewrite (or new_episodes) --conformance-url URL records it"
+
+    def _unused_lines(self) -> list[str]:
+        left = self.replayed.unused() if self.replayed else ()
+        if not left:
+            return []
+        names = ", ".join(visible(str(each)) for each in left[:_SHOWN])
+        more = f" and {len(left) - _SHOWN} more" if left[_SHOWN:] else ""
+        hint = 'unused="ignore" allows it, --conformance-record rewrite records anew'
+        return [f"never asked for: {names}{more} ({hint})"]
+
+
+def _missed_requests(replayed: ReplaySource | None) -> list[str]:
+    if isinstance(replayed, ThreadedServer):
+        with suppress(TimeoutError):  # an answer that nobody reads is no miss
+            replayed.settle(_SETTLES_S)
+    if isinstance(replayed, ReplayServer):
+        return [each.why for each in replayed.seen if each.outcome in ("refused", "rejected")]
+    return list(getattr(replayed, "misses", ()))
+
+
+@contextmanager
+def served_stub(settings: ReplaySettings) -> Iterator[ModelStub]:
+    """The test's server, running. Raises ConformanceError where it cannot be had."""
+    if not may_record(settings):
+        with serving(settings.sources(), options=settings.replay) as server:
+            yield ModelStub(settings, server.url, server)
+        return
+    from conformance.pytest_plugin.recording import running_in_thread  # noqa: PLC0415  # see above
+
+    with (
+        _recording_folder(settings) as (stub, shelf),
+        running_in_thread(_recording_proxy(stub, shelf)) as proxy,
+    ):
+        stub.url = proxy.url
+        yield stub
+
+
+@contextmanager
+def transport_stub(settings: ReplaySettings) -> Iterator[tuple[ModelStub, Transport]]:
+    """As `served_stub`, for clients in this process: a transport in the place of a URL."""
+    from conformance.pytest_plugin.transport import ReplayTransport  # noqa: PLC0415  # httpx
+
+    if not may_record(settings):
+        replayed = ReplayTransport(settings.sources(), settings.replay)
+        yield ModelStub(settings, replayed=replayed), replayed
+        return
+    from conformance.pytest_plugin import recording  # noqa: PLC0415
+
+    with _recording_folder(settings) as (stub, shelf):
+        url = _VERSION.sub("", settings.url or "")
+        transport = recording.recording_transport(url, shelf, stub.note_failure)
+        with recording.running_in_thread(transport) as portal:
+            if settings.mode == "new_episodes":
+                replayed = ReplayTransport(settings.sources(), settings.replay, onward=portal)
+                stub.replayed = replayed
+                yield stub, replayed
+            else:
+                yield stub, portal
+
+
+def may_record(settings: ReplaySettings) -> bool:
+    """Whether the server that `url` names is asked, as far as is known before."""
+    match settings.mode:
+        case "none":
+            return False
+        case "once":
+            return not settings.sources()
+        case "new_episodes":
+            return settings.url is not None or not settings.sources()
+        case _:
+            return True
+
+
+@contextmanager
+def _recording_folder(settings: ReplaySettings) -> Iterator[tuple[ModelStub, RecordingFolder]]:
+    """Where to record; it takes its place when every recording is complete."""
+    from conformance.targets.recording import RecordingFolder, RecordingOptions  # noqa: PLC0415
+
+    if settings.url is None:
+        hint = "--conformance-url URL, or url= of the marker"
+        raise UsageError(f"recording ({settings.mode}) needs a server to record", hint=hint)
+    profile = settings.profile
+    named = None if profile is None or profile.endswith((".yaml", ".yml")) else profile
+    stub = ModelStub(settings)
+    with settings.folder.temporary_sibling() as fresh:
+        shelf = RecordingFolder(fresh, RecordingOptions(profile=named), tell=stub.note_recorded)
+        try:
+            yield stub, shelf
+        finally:
+            shelf.close()
+        if not stub.unanswered:
+            _keep_recordings(settings, fresh)
+
+
+def _recording_proxy(
+    stub: ModelStub, shelf: RecordingFolder
+) -> AbstractAsyncContextManager[RecordingProxy]:
+    from conformance.pytest_plugin import recording  # noqa: PLC0415
+    from conformance.targets.recording import Origin, RecordingProxy  # noqa: PLC0415
+
+    settings = stub.settings
+    url = settings.url or ""
+    if url.startswith(ASGI):
+        hint = "conformance_transport does, without a port"
+        raise UsageError("conformance_server records no application of this process", hint=hint)
+    upstream = Origin.parse(_VERSION.sub("", url))
+    warn = stub.unrecorded.append
+    sources = settings.sources()
+    if settings.mode != "new_episodes" or not sources:
+        return RecordingProxy(upstream, shelf, warn=warn)
+    stub.replayed = ReplayServer(sources, options=settings.replay)
+    replayable = recording.ReplayableRequests(sources, settings.replay)
+    return recording.recording_new_episodes(
+        upstream, shelf, replayed=stub.replayed, replayable=replayable, warn=warn
+    )
+
+
+def _keep_recordings(settings: ReplaySettings, fresh: Path) -> None:
+    if settings.mode == "rewrite":
+        settings.folder.clear()
+    elif settings.mode == "all":
+        settings.folder.drop_recorded_again(fresh, settings.replay)
+    settings.folder.add(fresh)
