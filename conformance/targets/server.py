@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -23,13 +24,14 @@ from conformance.cassette import Clock
 from conformance.core.errors import RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.dialects import asks_for_stream, base_path
-from conformance.targets.server_faults import Fault, fault_of, told
-from conformance.targets.server_limits import ExchangeLimits
+from conformance.targets.limits import ExchangeLimits
 from conformance.wire.content_coding import ContentDecoder, UndecodableError
+from conformance.wire.faults import BrokenExchange, describe_network_error, root_cause
+from conformance.wire.heads import Headers, decode_headers, lower_names
 
 MOST_REDIRECTS: Final = 3
 MOST_CHUNKS: Final = 500_000
-_DECODED: Final = {b"content-encoding": "x-decoded-from"}
+_DECODED: Final = {"content-encoding": "x-decoded-from"}
 _KEEPING: Final = frozenset({307, 308})  # redirects that keep method and body
 
 
@@ -66,7 +68,7 @@ class LiveServer:
         secrets: Mapping[str, str] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self.url = _base(url)
+        self.url = _base_url(url)
         self.limits = limits or ExchangeLimits()
         self._headers = dict(headers or {})
         self._secrets = dict(secrets or {})
@@ -96,29 +98,32 @@ class LiveServer:
 
         Raises NoAnswerError where no response head came.
         """
-        sent = self._request(asked, secrets or {})
-        recorded = replace(asked, path=sent.url.raw_path.decode(), headers=self._shown(sent))
+        sent = self._request_to_send(asked, secrets or {})
+        headers = lower_names(tuple(sent.headers.items()))
+        recorded = replace(asked, path=sent.url.raw_path.decode(), headers=headers)
         begun = monotonic()
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + self.limits.timeout):
-                response = await self._head(sent)
+                response = await self._final_response(sent)
         except (TimeoutError, httpx.ReadTimeout) as err:
             hint = "see --timeout and --idle-timeout"
             waited = self.limits.idle if isinstance(err, httpx.ReadTimeout) else self.limits.timeout
             message = f"{self.url.host} sent no response head within {waited:g} s"
             raise NoAnswerError(message, "idle-timeout", hint=hint) from err
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as err:
-            raise NoAnswerError(f"{self.url.host}: {told(err)}", fault_of(err).end) from err
-        head = _ms(begun)
+            raise NoAnswerError(
+                f"{self.url.host}: {_describe_error(err)}", _broken_by(err).end
+            ) from err
+        head = _elapsed_ms(begun)
         try:
-            return await self._body(
+            return await self._read_body(
                 response, recorded, begun, head, streams=asks_for_stream(asked.path, asked.json)
             )
         finally:
             await response.aclose()
 
-    def _request(self, asked: Request, secrets: Mapping[str, str]) -> httpx.Request:
-        url = self.url.copy_with(raw_path=_joined(self.url, asked.path))
+    def _request_to_send(self, asked: Request, secrets: Mapping[str, str]) -> httpx.Request:
+        url = self.url.copy_with(raw_path=_joined_path(self.url, asked.path))
         headers = {**self._headers, **dict(asked.headers)}
         content = None if asked.json is None else json.dumps(asked.json, ensure_ascii=False)
         if content is not None:
@@ -138,13 +143,10 @@ class LiveServer:
         except (ValueError, TypeError) as err:
             raise UsageError(f"no request can be made of it: {err}") from err
 
-    def _shown(self, sent: httpx.Request) -> tuple[tuple[str, str], ...]:
-        return tuple((name.lower(), value) for name, value in sent.headers.items())
-
-    async def _head(self, sent: httpx.Request) -> httpx.Response:
+    async def _final_response(self, sent: httpx.Request) -> httpx.Response:
         for _ in range(MOST_REDIRECTS):
             response = await self._client.send(sent, stream=True)
-            onward = _onward(response)
+            onward = _redirect_target(response)
             if onward is None:
                 return response
             await response.aclose()
@@ -157,33 +159,39 @@ class LiveServer:
             )
         raise NoAnswerError(f"{self.url.host}: more than {MOST_REDIRECTS} redirects", "eof")
 
-    async def _body(
-        self, response: httpx.Response, asked: Request, begun: float, head: float, *, streams: bool
+    async def _read_body(
+        self,
+        response: httpx.Response,
+        request: Request,
+        begun: float,
+        head: float,
+        *,
+        streams: bool,
     ) -> FetchedAnswer:
         chunks: list[Chunk] = []
         last = monotonic()
         end: Ending = "eof"
         fault = ""
         try:
-            async with aclosing(self._decoded(response, begun, streams=streams)) as pieces:
+            async with aclosing(self._decoded_pieces(response, begun, streams=streams)) as pieces:
                 async for data in pieces:
                     now = monotonic()
                     chunks.append(Chunk(data, round((now - last) * 1000, 3)))
                     last = now
-        except Fault as met:
-            end, fault = met.end, str(met)
+        except BrokenExchange as broken:
+            end, fault = broken.end, str(broken)
         exchange = Exchange(
-            request=asked,
-            response=_answered(response),
+            request=request,
+            response=_response_head(response),
             chunks=tuple(chunks),
             end=end,
         )
-        return FetchedAnswer(exchange, Clock(head=head, end=_ms(last)), fault)
+        return FetchedAnswer(exchange, Clock(head=head, end=_elapsed_ms(last)), fault)
 
-    async def _decoded(
+    async def _decoded_pieces(
         self, response: httpx.Response, begun: float, *, streams: bool
     ) -> AsyncGenerator[bytes, None]:
-        """The body as it arrives, without compression. Raises Fault where it must be given up."""
+        """The body as it arrives, without compression. Raises BrokenExchange."""
         limits = self.limits
         decoder = ContentDecoder(response.headers.get("content-encoding", ""), limits.max_bytes)
         pieces = response.aiter_raw()
@@ -194,25 +202,25 @@ class LiveServer:
             try:
                 raw = await asyncio.wait_for(anext(pieces, None), idle)
             except (TimeoutError, httpx.ReadTimeout) as err:
-                raise limits.silent(begun) from err
+                raise limits.fell_silent(begun) from err
             except (httpx.HTTPError, httpx.StreamError, OSError) as err:
-                raise fault_of(err) from err
+                raise _broken_by(err) from err
             number += 1
             if raw is None:
                 return
             try:
                 data = decoder.feed(raw)
             except UndecodableError as err:
-                raise Fault("protocol-error", str(err)) from err
+                raise BrokenExchange("protocol-error", str(err)) from err
             if data:
                 yield data
             if decoder.is_full or number > MOST_CHUNKS:
                 raise limits.too_much()
             if monotonic() - begun > limits.timeout:
-                raise limits.too_long()
+                raise limits.too_slow()
 
 
-def _base(text: str) -> httpx.URL:
+def _base_url(text: str) -> httpx.URL:
     try:
         url = httpx.URL(text)
     except httpx.InvalidURL as err:
@@ -224,14 +232,14 @@ def _base(text: str) -> httpx.URL:
     return url
 
 
-def _joined(base: httpx.URL, path: str) -> bytes:
+def _joined_path(base: httpx.URL, path: str) -> bytes:
     # An API has its usual place; who has it elsewhere says so in the URL.
     above = base.path.rstrip("/") or base_path(path)
     below = f"{above}/{path.lstrip('/')}".encode()
     return below + (b"?" + base.query if base.query else b"")
 
 
-def _onward(response: httpx.Response) -> httpx.URL | None:
+def _redirect_target(response: httpx.Response) -> httpx.URL | None:
     """Where a redirect leads, if it keeps the request and stays with the host; else None."""
     location = response.headers.get("location", "")
     if response.status_code not in _KEEPING or not location:
@@ -245,14 +253,29 @@ def _onward(response: httpx.Response) -> httpx.URL | None:
     return url if same and not url.userinfo else None
 
 
-def _answered(response: httpx.Response) -> Response:
+def _response_head(response: httpx.Response) -> Response:
     # The body is kept decoded: a recorded encoding would be a lie.
-    headers = tuple(
-        (_DECODED.get(name.lower(), name.decode("latin-1").lower()), value.decode("latin-1"))
-        for name, value in response.headers.raw
+    headers: Headers = tuple(
+        (_DECODED.get(name, name), value)
+        for name, value in lower_names(decode_headers(response.headers.raw))
     )
     return Response(response.status_code, response.http_version.removeprefix("HTTP/"), headers)
 
 
-def _ms(begun: float) -> float:
+def _elapsed_ms(begun: float) -> float:
     return round((monotonic() - begun) * 1000, 3)
+
+
+def _broken_by(error: Exception) -> BrokenExchange:
+    """What an error while reading a body means for the stream."""
+    # h11 tells broken framing and a close before the last chunk alike.
+    end: Ending = "protocol-error" if isinstance(error, httpx.RemoteProtocolError) else "reset"
+    return BrokenExchange(end, _describe_error(error))
+
+
+def _describe_error(error: Exception) -> str:
+    text = describe_network_error(error)
+    is_connecting = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
+    if not is_connecting or isinstance(root_cause(error), ssl.SSLError):
+        return text
+    return f"cannot connect: {text if str(error) else 'timed out'}"

@@ -16,6 +16,7 @@ from conformance.cassette import Cassette, read
 from conformance.core.errors import CassetteError, RemoteError, UsageError
 from conformance.core.events import Exchange
 from conformance.recordings.check import check_paths
+from conformance.targets.limits import ExchangeLimits
 from conformance.targets.recording import (
     DirectRequest,
     Origin,
@@ -25,7 +26,6 @@ from conformance.targets.recording import (
     load_requests,
     record_directly,
 )
-from conformance.targets.server_limits import ExchangeLimits
 from conformance.wire.client import certificates
 from tests.targets.record_peers import END, HEAD, Script, chunked, origin
 from tests.targets.record_peers import Origin as Upstream

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from conformance.core.events import Chunk
 from conformance.core.lines import LineParser
 from conformance.core.sse import Parser
-from conformance.targets.replay.cutting import cut, frame_ends, until
+from conformance.targets.replay.cutting import chunks_until, cut_chunks, frame_ends
 from conformance.targets.replay.edits import with_comments, with_crlf
 from conformance.targets.replay.options import Chunking
 
@@ -68,7 +68,7 @@ def test_lines_end_at_their_line_feed(body: bytes) -> None:
 @given(CHUNKS, CHUNKINGS)
 def test_cutting_keeps_bytes_and_time(parts: list[bytes], chunking: Chunking) -> None:
     body = b"".join(parts)
-    pieces = list(cut(chunked(parts), chunking, ends=frame_ends(body, "sse"), salt="1"))
+    pieces = list(cut_chunks(chunked(parts), chunking, ends=frame_ends(body, "sse"), salt="1"))
     assert b"".join(data for _, data in pieces) == body
     assert all(ms >= 0 for ms, _ in pieces)
     last = max((i for i, part in enumerate(parts) if part), default=-1)
@@ -80,25 +80,30 @@ def test_cutting_keeps_bytes_and_time(parts: list[bytes], chunking: Chunking) ->
 def test_a_stop_cuts_the_piece_that_straddles_it(
     parts: list[bytes], chunking: Chunking, stop: int
 ) -> None:
-    pieces = list(until(cut(chunked(parts), chunking), stop))
+    pieces = list(chunks_until(cut_chunks(chunked(parts), chunking), stop))
     assert b"".join(data for _, data in pieces) == b"".join(parts)[:stop]
 
 
 def test_recorded_chunks_stay_as_they_are() -> None:
     parts = [b"a", b"", b"bc"]
-    assert list(cut(chunked(parts, 2.5), Chunking())) == [(2.5, b"a"), (2.5, b""), (2.5, b"bc")]
+    assert list(cut_chunks(chunked(parts, 2.5), Chunking())) == [
+        (2.5, b"a"),
+        (2.5, b""),
+        (2.5, b"bc"),
+    ]
 
 
 def test_chunks_of_events_end_at_events() -> None:
     body = b"data: a\n\n: note\n\ndata: b\n\ndata: c"
     pieces = [
-        data for _, data in cut([Chunk(body)], Chunking("events"), ends=frame_ends(body, "sse"))
+        data
+        for _, data in cut_chunks([Chunk(body)], Chunking("events"), ends=frame_ends(body, "sse"))
     ]
     assert pieces == [b"data: a\n\n", b": note\n\ndata: b\n\n", b"data: c"]
 
 
 def test_chunks_of_n_bytes_have_n_bytes() -> None:
-    assert [data for _, data in cut([Chunk(b"abcdefg")], Chunking("bytes", 3))] == [
+    assert [data for _, data in cut_chunks([Chunk(b"abcdefg")], Chunking("bytes", 3))] == [
         b"abc",
         b"def",
         b"g",
@@ -107,12 +112,12 @@ def test_chunks_of_n_bytes_have_n_bytes() -> None:
 
 def test_a_piece_comes_when_its_last_byte_came() -> None:
     chunks = [Chunk(b"ab", 10.0), Chunk(b"cd", 5.0), Chunk(b"e", 1.0)]
-    assert list(cut(chunks, Chunking("bytes", 3))) == [(15.0, b"abc"), (1.0, b"de")]
+    assert list(cut_chunks(chunks, Chunking("bytes", 3))) == [(15.0, b"abc"), (1.0, b"de")]
 
 
 def test_a_seed_cuts_always_alike_and_another_one_otherwise() -> None:
     def sizes(seed: int, salt: str) -> list[int]:
-        return [len(d) for _, d in cut([Chunk(STREAM)], Chunking("seed", seed), salt=salt)]
+        return [len(d) for _, d in cut_chunks([Chunk(STREAM)], Chunking("seed", seed), salt=salt)]
 
     assert sizes(1, "1") == sizes(1, "1")
     assert sizes(1, "1") != sizes(2, "1")
@@ -133,7 +138,7 @@ SORE = [
 @pytest.mark.parametrize(("spot", "before", "after"), SORE)
 def test_twenty_seeds_cut_where_clients_break(spot: str, before: bytes, after: bytes) -> None:
     def cuts(seed: int) -> set[int]:
-        pieces = cut([Chunk(STREAM)], Chunking("seed", seed))
+        pieces = cut_chunks([Chunk(STREAM)], Chunking("seed", seed))
         return set(accumulate(len(data) for _, data in pieces))
 
     found = [

@@ -9,8 +9,8 @@ import pytest
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Request
+from conformance.targets.limits import ExchangeLimits
 from conformance.targets.server import FetchedAnswer, LiveServer, NoAnswerError
-from conformance.targets.server_limits import ExchangeLimits
 from tests.fakes.hostile import (
     CHUNK,
     LAST,
@@ -247,7 +247,7 @@ def test_what_is_no_url_of_a_server_is_refused(url: str) -> None:
 def test_paths_stand_below_the_base_url(url: str, path: bytes) -> None:
     async def go() -> bytes:
         async with LiveServer(url) as server:
-            return server._request(Request("GET", "/models"), {}).url.raw_path
+            return server._request_to_send(Request("GET", "/models"), {}).url.raw_path
 
     assert asyncio.run(go()) == path
 

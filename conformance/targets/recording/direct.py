@@ -17,9 +17,9 @@ from conformance.cassette.source import whole
 from conformance.core.errors import CassetteError, Place, RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request
 from conformance.dialects import ENDPOINTS, asks_for_stream, dialect_at
+from conformance.targets.limits import ExchangeLimits
 from conformance.targets.recording.cassette_file import CassetteFile, RecordingOptions
 from conformance.targets.recording.exchange import ExchangeOutcome, ExchangeRecorder
-from conformance.targets.server_limits import ExchangeLimits
 from conformance.wire.client import ClientConnection, ResponseHead
 from conformance.wire.faults import BrokenExchange
 from conformance.wire.heads import Headers, end_to_end, without_headers

@@ -3,19 +3,29 @@
 Rule 1: the order of keys, whitespace, escapes and the form of a number (`1`, `1.0`, `1e0`) say
 nothing. Everything else does: `null` is not the same as a key that is missing.
 Rule 2: fields that the caller ignores are left out, on both sides.
+Rule 3: a redacted recording holds a stand-in where the client under test sends its key. Both stand
+in a place that redaction knows (a field such as `api_key`, or text of a key's shape), so masked
+both are the same blank. Opaque reasoning data is compared as it is: a client has it from the
+recorded answer.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
 
+from conformance.cassette.credentials import credentials
+from conformance.cassette.opaque import secret_spans
+
 # A path through objects and lists; "*" stands for any key or index.
 Path = tuple[str, ...]
 
 _NOT_JSON: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_BLANK: Final = b"*"
+_RUNS: Final = re.compile(rb"\x00+")
 _MOST_VISITS: Final = 100_000
 
 
@@ -29,7 +39,7 @@ def canonical_json(body: bytes, ignored: Sequence[Path] = ()) -> bytes | None:
     try:
         value = _DECODER.decode(body)
         for path in ignored:
-            _without(value, path)
+            _remove_field(value, path)
         return msgspec.json.encode(value, order="sorted")
     except _NOT_JSON:
         return None
@@ -43,14 +53,27 @@ def canonical_value(value: Any, ignored: Sequence[Path] = ()) -> bytes | None:
         return None
 
 
-def _number(literal: str) -> int | float | str:
+def mask_secrets(form: bytes) -> bytes:
+    """The canonical body with one blank for each secret. Canonical JSON holds no NUL byte."""
+    found = secret_spans(form)
+    spans = [(s.start, s.stop) for s in found if not s.rule.startswith("opaque.")]
+    spans += [(start, stop) for start, stop, _ in credentials(form)]
+    if not spans:
+        return form
+    text = bytearray(form)
+    for start, stop in spans:
+        text[start:stop] = bytes(stop - start)
+    return _RUNS.sub(_BLANK, bytes(text))
+
+
+def _parse_number(literal: str) -> int | float | str:
     value = float(literal)
     if value.is_integer():
         return int(value)
     return value if abs(value) < float("inf") else literal
 
 
-def _without(value: Any, path: Path) -> None:
+def _remove_field(value: Any, path: Path) -> None:
     """Takes the field out of the value, in place; bounded, whatever the wildcards."""
     waiting, visits = [(value, 0)], 0
     while waiting and visits < _MOST_VISITS:
@@ -58,14 +81,14 @@ def _without(value: Any, path: Path) -> None:
         node, at = waiting.pop()
         key = path[at]
         if at + 1 < len(path):
-            waiting += [(child, at + 1) for child in _children(node, key)]
+            waiting += [(child, at + 1) for child in _child_values(node, key)]
         elif isinstance(node, dict):
             if key == "*":
                 node.clear()
             node.pop(key, None)
 
 
-def _children(node: Any, key: str) -> list[Any]:
+def _child_values(node: Any, key: str) -> list[Any]:
     if isinstance(node, dict):
         return list(node.values()) if key == "*" else [node[key]] if key in node else []
     if isinstance(node, list):
@@ -75,4 +98,4 @@ def _children(node: Any, key: str) -> list[Any]:
     return []
 
 
-_DECODER: Final = msgspec.json.Decoder(float_hook=_number)
+_DECODER: Final = msgspec.json.Decoder(float_hook=_parse_number)

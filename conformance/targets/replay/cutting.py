@@ -18,7 +18,7 @@ from conformance.core.framing import Framer, Framing
 from conformance.targets.replay.options import Chunking
 
 # Milliseconds to wait before, and the bytes. A chunk without a clock does not wait.
-Piece = tuple[float, bytes]
+TimedChunk = tuple[float, bytes]
 
 _SHARE: Final = 0.4  # of the sore spots, for one seed
 _SIZES: Final = (1, 2, 3, 7, 40, 300, 4096)
@@ -40,21 +40,21 @@ def frame_ends(body: bytes, framing: Framing) -> tuple[int, ...]:
     )
 
 
-def cut(
+def cut_chunks(
     chunks: Sequence[Chunk], chunking: Chunking, *, ends: Iterable[int] = (), salt: str = ""
-) -> Iterator[Piece]:
+) -> Iterator[TimedChunk]:
     """The chunks, cut again. `ends` are the frame ends; `salt` makes one seed serve many bodies."""
     if chunking.kind == "recorded":
         return ((chunk.ms or 0.0, chunk.data) for chunk in chunks)
     body = b"".join(chunk.data for chunk in chunks)
     if chunking.kind == "events":
-        return _timed(chunks, body, ends)
+        return _with_times(chunks, body, ends)
     if chunking.kind == "bytes":
-        return _timed(chunks, body, range(chunking.number, len(body), chunking.number))
-    return _timed(chunks, body, _seeded(body, f"{chunking.number}/{salt}"))
+        return _with_times(chunks, body, range(chunking.number, len(body), chunking.number))
+    return _with_times(chunks, body, _seeded_cuts(body, f"{chunking.number}/{salt}"))
 
 
-def until(pieces: Iterable[Piece], stop: int) -> Iterator[Piece]:
+def chunks_until(pieces: Iterable[TimedChunk], stop: int) -> Iterator[TimedChunk]:
     """The pieces up to the byte `stop`; one that straddles it is cut there."""
     left = stop
     for ms, data in pieces:
@@ -64,7 +64,7 @@ def until(pieces: Iterable[Piece], stop: int) -> Iterator[Piece]:
         left -= len(data)
 
 
-def _seeded(body: bytes, seed: str) -> list[int]:
+def _seeded_cuts(body: bytes, seed: str) -> list[int]:
     rng = random.Random(seed)  # noqa: S311  # repeatable, not secret
     cuts, at = set(), rng.choice(_SIZES)
     while at < len(body):
@@ -75,11 +75,11 @@ def _seeded(body: bytes, seed: str) -> list[int]:
     return sorted(cuts)
 
 
-def _timed(chunks: Sequence[Chunk], body: bytes, cuts: Iterable[int]) -> Iterator[Piece]:
+def _with_times(chunks: Sequence[Chunk], body: bytes, cuts: Iterable[int]) -> Iterator[TimedChunk]:
     sizes = list(accumulate(len(chunk.data) for chunk in chunks))
     clock = list(accumulate(chunk.ms or 0.0 for chunk in chunks))
     at, now = 0, 0.0
-    for stop in _through(cuts, len(body)):
+    for stop in _cuts_through(cuts, len(body)):
         if stop <= at:
             continue
         came = clock[bisect_right(sizes, stop - 1)]
@@ -87,7 +87,7 @@ def _timed(chunks: Sequence[Chunk], body: bytes, cuts: Iterable[int]) -> Iterato
         at, now = stop, came
 
 
-def _through(cuts: Iterable[int], size: int) -> Iterator[int]:
+def _cuts_through(cuts: Iterable[int], size: int) -> Iterator[int]:
     for each in cuts:
         if each >= size:
             break

@@ -33,13 +33,13 @@ class BodyDifference:
 
 def find_differences(sent: Any, recorded: Any, most: int) -> tuple[BodyDifference, ...]:
     """The first `most` places that differ, in the order of the recording."""
-    return tuple(islice(_walk(sent, recorded), most))
+    return tuple(islice(_walk_values(sent, recorded), most))
 
 
 _NOTHING: Final = object()
 
 
-def _walk(sent: Any, recorded: Any) -> Iterator[BodyDifference]:
+def _walk_values(sent: Any, recorded: Any) -> Iterator[BodyDifference]:
     waiting: list[tuple[str, Any, Any]] = [("", sent, recorded)]
     for _ in range(_MOST_VISITS):
         if not waiting:
@@ -50,34 +50,34 @@ def _walk(sent: Any, recorded: Any) -> Iterator[BodyDifference]:
             pairs = [(k, one.get(k, _NOTHING), other.get(k, _NOTHING)) for k in keys]
         elif isinstance(one, list) and isinstance(other, list):
             indices = range(max(len(one), len(other)))
-            pairs = [(str(i), _item(one, i), _item(other, i)) for i in indices]
+            pairs = [(str(i), _item_at(one, i), _item_at(other, i)) for i in indices]
         else:
-            if not _same(one, other):
-                yield _told(path or "the body", one, other)
+            if not _same_value(one, other):
+                yield _clipped_difference(path or "the body", one, other)
             continue
         prefix = f"{path}." if path else ""
         waiting += [(prefix + key, a, b) for key, a, b in reversed(pairs)]
 
 
-def _item(values: Sequence[Any], index: int) -> Any:
+def _item_at(values: Sequence[Any], index: int) -> Any:
     return values[index] if index < len(values) else _NOTHING
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same_value(one: Any, other: Any) -> bool:
     # True equals 1 for Python, but not in JSON.
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
-def _told(path: str, one: Any, other: Any) -> BodyDifference:
+def _clipped_difference(path: str, one: Any, other: Any) -> BodyDifference:
     start = 0
     if isinstance(one, str) and isinstance(other, str):
         pairs = enumerate(zip(one, other, strict=False))
         first = next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
         start = first - _BEFORE if first > _SHOWN - _BEFORE else 0
-    return BodyDifference(path, _shown(one, start), _shown(other, start))
+    return BodyDifference(path, _clipped_value(one, start), _clipped_value(other, start))
 
 
-def _shown(value: Any, start: int) -> str:
+def _clipped_value(value: Any, start: int) -> str:
     if value is _NOTHING:
         return ABSENT
     if isinstance(value, str) and (start or len(value) > _SHOWN):

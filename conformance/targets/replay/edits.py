@@ -31,10 +31,10 @@ def with_crlf(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
 def with_comments(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     """A comment line before every other line: between events, and between an event's lines."""
     body = b"".join(chunk.data for chunk in chunks)
-    return tuple(_inserted(chunks, _comments(body)))
+    return tuple(_with_texts(chunks, _comment_lines(body)))
 
 
-def _comments(body: bytes) -> Iterator[tuple[int, bytes]]:
+def _comment_lines(body: bytes) -> Iterator[tuple[int, bytes]]:
     texts = cycle(_COMMENTS)
     start = len(_BOM) if body.startswith(_BOM) else 0
     for number, line_end in enumerate(_LINE_END.finditer(body)):
@@ -44,7 +44,9 @@ def _comments(body: bytes) -> Iterator[tuple[int, bytes]]:
         start = line_end.end()
 
 
-def _inserted(chunks: Sequence[Chunk], insertions: Iterable[tuple[int, bytes]]) -> Iterator[Chunk]:
+def _with_texts(
+    chunks: Sequence[Chunk], insertions: Iterable[tuple[int, bytes]]
+) -> Iterator[Chunk]:
     """Each insertion goes into the chunk that holds the byte in front of which it stands."""
     waiting = iter(insertions)
     at, text = next(waiting, (-1, b""))

@@ -22,8 +22,12 @@ from urllib.parse import parse_qsl
 from conformance.cassette.redact import REDACTED
 from conformance.core.events import Request
 from conformance.dialects import ENDPOINTS
-from conformance.targets.replay.canonical import canonical_json, canonical_value, parse_paths
-from conformance.targets.replay.masking import mask_secrets
+from conformance.targets.replay.canonical import (
+    canonical_json,
+    canonical_value,
+    mask_secrets,
+    parse_paths,
+)
 from conformance.targets.replay.options import ReplayOptions
 from conformance.targets.replay.script import Script, script
 from conformance.targets.replay.tape import RecordedExchange
@@ -78,13 +82,13 @@ class ExchangeIndex:
         self._any_body: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         self._any_request: list[int] = []
         for number, entry in enumerate(self.entries):
-            self._enter(number, entry.exchange.request)
+            self._add_entry(number, entry.exchange.request)
 
     def request_key(self, asked: HttpRequest, target: str) -> RequestKey:
         """The request in the form that is compared; `target` is its path and query."""
         path, _, query = target.partition("?")
         headers = {k: v for k, v in lower_names(asked.headers) if k in self._headers}
-        form = self._form(asked.body)
+        form = self._canonical_form(asked.body)
         return RequestKey(asked.method, path, query, headers, asked.body, form)
 
     def script(self, number: int) -> Script:
@@ -97,24 +101,24 @@ class ExchangeIndex:
 
     def matching_numbers(self, wanted: RequestKey) -> Sequence[int]:
         """Numbers of the entries that answer, in their order."""
-        for tier in self._tiers(wanted):
-            if tier and (fitting := [n for n in tier if self._fits(n, wanted)]):
-                same = [n for n in fitting if self._path(n) == wanted.path]
+        for tier in self._matching_tiers(wanted):
+            if tier and (fitting := [n for n in tier if self._fits_request(n, wanted)]):
+                same = [n for n in fitting if self._recorded_path(n) == wanted.path]
                 return same or fitting
         return ()
 
-    def _tiers(self, wanted: RequestKey) -> Iterator[Sequence[int]]:
-        place = (wanted.method, self._place(wanted.path))
+    def _matching_tiers(self, wanted: RequestKey) -> Iterator[Sequence[int]]:
+        place = (wanted.method, self._compared_path(wanted.path))
         if wanted.form is not None:
             yield self._equal.get((*place, wanted.form), ())
-            if self._masked:
-                yield self._masked.get((*place, mask_secrets(wanted.form)), ())
+            if self._masked_forms:
+                yield self._masked_forms.get((*place, mask_secrets(wanted.form)), ())
         yield self._any_body.get(place, ())
         if wanted.method == "POST":
             yield self._any_request
 
     @cached_property
-    def _masked(self) -> Mapping[_Key, list[int]]:
+    def _masked_forms(self) -> Mapping[_Key, list[int]]:
         found: defaultdict[_Key, list[int]] = defaultdict(list)
         for (method, place, form), numbers in self._equal.items():
             redacted = [n for n in numbers if self.entries[n].redacted]
@@ -122,25 +126,25 @@ class ExchangeIndex:
                 found[method, place, mask_secrets(form)] += redacted
         return {key: sorted(numbers) for key, numbers in found.items()}
 
-    def _enter(self, number: int, request: Request | None) -> None:
+    def _add_entry(self, number: int, request: Request | None) -> None:
         if request is None:
             self._any_request.append(number)
             return
-        place = (request.method, self._place(request.path.partition("?")[0]))
+        place = (request.method, self._compared_path(request.path.partition("?")[0]))
         form = None if request.json is None else canonical_value(request.json, self._ignored)
         if form is None:
             self._any_body[place].append(number)
         else:
             self._equal[*place, form].append(number)
 
-    def _place(self, path: str) -> str:
+    def _compared_path(self, path: str) -> str:
         return path if self.options.exact_paths else path_below_version(path)
 
-    def _path(self, number: int) -> str:
+    def _recorded_path(self, number: int) -> str:
         request = self.entries[number].exchange.request
         return request.path.partition("?")[0] if request else ""
 
-    def _fits(self, number: int, wanted: RequestKey) -> bool:
+    def _fits_request(self, number: int, wanted: RequestKey) -> bool:
         exchange = self.entries[number].exchange
         if exchange.request is None:
             # A recording without its request still says which API it answers.
@@ -160,7 +164,7 @@ class ExchangeIndex:
                 return name
         return ""
 
-    def _form(self, body: bytes) -> bytes | None:
+    def _canonical_form(self, body: bytes) -> bytes | None:
         """The canonical body; equal bodies come again and again, so the last ones are kept."""
         if len(body) > _LONGEST_BODY:
             return canonical_json(body, self._ignored)

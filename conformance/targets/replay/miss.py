@@ -52,7 +52,9 @@ def explain_miss(wanted: RequestKey, index: ExchangeIndex) -> ReplayMiss:
     body = json_or_none(wanted.body)
     if wanted.body and wanted.form is None:
         return ReplayMiss(f"no recorded exchange answers {what}: its body is not JSON")
-    nearest = min(_compared(wanted, body, index, clean), key=lambda each: each[0], default=None)
+    nearest = min(
+        _near_requests(wanted, body, index, clean), key=lambda each: each[0], default=None
+    )
     if nearest is None:
         return ReplayMiss(f"no recorded exchange answers {what}: none holds a request")
     _, entry, told, found = nearest
@@ -65,25 +67,27 @@ def explain_miss(wanted: RequestKey, index: ExchangeIndex) -> ReplayMiss:
 _Compared = tuple[tuple[int, int, int], RecordedExchange, list[str], tuple[BodyDifference, ...]]
 
 
-def _compared(
+def _near_requests(
     wanted: RequestKey, body: Any, index: ExchangeIndex, clean: Redactor
 ) -> Iterator[_Compared]:
     entries = index.entries[:_RANKED]
     known = [(entry, entry.exchange.request) for entry in entries]
     ranked = [(e, r, _first_sight(wanted, body, r)) for e, r in known if r is not None]
     ranked.sort(key=lambda each: each[2])
-    sent = _cleaned(body, clean)
+    sent = _redacted_value(body, clean)
     for at, (entry, request, rank) in enumerate(ranked[:_COMPARED]):
-        told = list(_head(wanted, request, index, clean))
+        told = list(_head_differences(wanted, request, index, clean))
         ignored = index.options.ignore
-        recorded = _cleaned(request.json, clean)
+        recorded = _redacted_value(request.json, clean)
         # Bodies of different calls differ everywhere: that would tell nothing.
         same = not (rank[0] or rank[1]) and request.json is not None
-        found = _told(sent, recorded, ignored) if same else ()
+        found = _body_differences(sent, recorded, ignored) if same else ()
         yield (rank[0] + rank[1], len(told) + len(found), at), entry, told, found
 
 
-def _told(sent: Any, recorded: Any, ignored: tuple[str, ...]) -> tuple[BodyDifference, ...]:
+def _body_differences(
+    sent: Any, recorded: Any, ignored: tuple[str, ...]
+) -> tuple[BodyDifference, ...]:
     found = find_differences(sent, recorded, 20)
     return tuple(each for each in found if each.path not in ignored)
 
@@ -99,7 +103,7 @@ def _first_sight(wanted: RequestKey, body: Any, request: Request) -> tuple[int, 
     return int(request.method != wanted.method), there, unlike
 
 
-def _head(
+def _head_differences(
     wanted: RequestKey, request: Request, index: ExchangeIndex, clean: Redactor
 ) -> Iterator[str]:
     path = request.path.partition("?")[0]
@@ -120,7 +124,7 @@ def _head(
         yield f"the header {unlike} is another one, or missing"
 
 
-def _cleaned(value: Any, clean: Redactor) -> Any:
+def _redacted_value(value: Any, clean: Redactor) -> Any:
     try:
         return clean.value(value)
     except CassetteError:  # too deep to be looked into, so nothing of it is shown

@@ -44,9 +44,9 @@ class Chunking:
         if text == "events":
             return cls("events")
         if kind == "bytes":
-            return cls("bytes", _whole(number, text, least=1))
+            return cls("bytes", _parse_number(number, text, least=1))
         if kind == "seed":
-            return cls("seed", _whole(number, text))
+            return cls("seed", _parse_number(number, text))
         raise UsageError(f"expected recorded, events, bytes:N or seed:N, got {text!r}")
 
     def __str__(self) -> str:
@@ -89,9 +89,9 @@ class BodySpot:
         """`event:K` or `byte:N`, from 0, the place before the first. Raises UsageError."""
         unit, _, number = text.partition(":")
         if unit == "event":
-            return cls("event", _whole(number, text))
+            return cls("event", _parse_number(number, text))
         if unit == "byte":
-            return cls("byte", _whole(number, text))
+            return cls("byte", _parse_number(number, text))
         raise UsageError(f"expected event:K or byte:N, got {text!r}")
 
     def __str__(self) -> str:
@@ -156,11 +156,11 @@ class ReplayOptions:
         Raises UsageError.
         """
         return cls(
-            chunking=_named("chunking", Chunking.parse, chunking),
-            timing=_named("timing", Timing.parse, timing),
-            cut=None if cut is None else _named("cut", BodySpot.parse, cut),
-            stall=None if stall is None else _named("stall", BodySpot.parse, stall),
-            how=_how(how),
+            chunking=_parse_knob("chunking", Chunking.parse, chunking),
+            timing=_parse_knob("timing", Timing.parse, timing),
+            cut=None if cut is None else _parse_knob("cut", BodySpot.parse, cut),
+            stall=None if stall is None else _parse_knob("stall", BodySpot.parse, stall),
+            how=_parse_cut_kind(how),
             comments=comments,
             crlf=crlf,
             repeat=repeat,
@@ -193,22 +193,22 @@ class Limits:
     close_s: float = 2.0
 
 
-def _how(text: str) -> CutKind:
-    if text == "fin":
-        return "fin"
-    if text == "rst":
-        return "rst"
-    raise UsageError(f"how: expected fin or rst, got {text!r}")
+def _parse_cut_kind(text: str) -> CutKind:
+    match text:
+        case "fin" | "rst":
+            return text
+        case _:
+            raise UsageError(f"how: expected fin or rst, got {text!r}")
 
 
-def _named(name: str, parse: Callable[[str], _T], text: str) -> _T:
+def _parse_knob(name: str, parse: Callable[[str], _T], text: str) -> _T:
     try:
         return parse(text)
     except UsageError as err:
         raise UsageError(f"{name}: {err.message}") from err
 
 
-def _whole(number: str, text: str, *, least: int = 0) -> int:
+def _parse_number(number: str, text: str, *, least: int = 0) -> int:
     value = int(number) if number.isascii() and number.isdigit() and len(number) < 16 else -1
     if not least <= value <= _MOST:
         raise UsageError(f"expected a number of at least {least}, got {text!r}")

@@ -73,20 +73,20 @@ class MountTable:
         """Where the request target leads."""
         path = target if target.startswith("/") else _path_of(target)
         if not path.startswith(MARK):
-            return self._route("", "", path)
+            return self._session_route("", "", path)
         where = path.partition("?")[0]
         segments = where[len(MARK) :].split("/")
         for depth in range(1, min(len(segments), _DEEPEST) + 1):
-            name, session = self._named("/".join(segments[:depth]))
+            name, session = self._name_and_session("/".join(segments[:depth]))
             if name in self._mounts:
                 length = len(MARK) + len("/".join(segments[:depth]))
-                return self._route(name, session, path[length:])
+                return self._session_route(name, session, path[length:])
         known = [mount.name for mount in self.mounts if mount.name]
         hint = nearest(unquote(segments[0]), known)
         place = f"{MARK}{segments[0][:200]}"
         return ReplayMiss(f"no recording is served under {place!r}{f' ({hint})' if hint else ''}")
 
-    def _named(self, quoted: str) -> tuple[str, str]:
+    def _name_and_session(self, quoted: str) -> tuple[str, str]:
         """The name and the session; a name that is served may hold the mark itself."""
         whole = unquote(quoted)
         if whole and whole in self._mounts:
@@ -94,7 +94,7 @@ class MountTable:
         name, mark, session = quoted.rpartition("@")
         return (unquote(name), unquote(session)) if mark else (whole or _NOBODY, "")
 
-    def _route(self, name: str, session: str, rest: str) -> RoutedRequest | ReplayMiss:
+    def _session_route(self, name: str, session: str, rest: str) -> RoutedRequest | ReplayMiss:
         shelf = self._mounts[name].find_session(session)
         if shelf is None:
             return ReplayMiss("there are too many sessions; use fewer, or restart the server")

@@ -15,7 +15,7 @@ from conformance.cassette import Clock
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.core.framing import Framing, framing_of
-from conformance.targets.replay.cutting import Piece, cut, frame_ends, until
+from conformance.targets.replay.cutting import TimedChunk, chunks_until, cut_chunks, frame_ends
 from conformance.targets.replay.edits import with_comments, with_crlf
 from conformance.targets.replay.options import BodySpot, ReplayOptions
 from conformance.wire.chunked import chunk_bytes
@@ -87,21 +87,21 @@ class Script:
             return None
         return tuple(chunked(self.pieces())) if len(self.chunks) <= _KEPT_CHUNKS else None
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[TimedChunk]:
         """The body, cut as the options say, up to where it breaks off; empty pieces are left out.
 
         Gaps are the recorded ones times the options' factor.
         """
-        cuts = cut(self.chunks, self.options.chunking, ends=self.ends, salt=self.salt)
+        cuts = cut_chunks(self.chunks, self.options.chunking, ends=self.ends, salt=self.salt)
         factor, waited = self.options.timing.factor, 0.0
-        for ms, data in until(cuts, self.size) if self.size < self.whole else cuts:
+        for ms, data in chunks_until(cuts, self.size) if self.size < self.whole else cuts:
             waited += ms * factor
             if data:  # an empty transfer chunk would end the body
                 yield waited, data
                 waited = 0.0
 
 
-def chunked(pieces: Iterator[Piece]) -> Iterator[tuple[float, bytes, int]]:
+def chunked(pieces: Iterator[TimedChunk]) -> Iterator[tuple[float, bytes, int]]:
     """Each piece as a transfer chunk."""
     for ms, data in pieces:
         yield ms, chunk_bytes(data), len(data)
@@ -110,18 +110,18 @@ def chunked(pieces: Iterator[Piece]) -> Iterator[tuple[float, bytes, int]]:
 def script(exchange: Exchange, clock: Clock, options: ReplayOptions) -> Script:
     """What to send. Raises CassetteError for a head that HTTP cannot carry."""
     response = exchange.response or Response()
-    headers = _head(response, exchange)
+    headers = _head_to_send(response, exchange)
     framing = framing_of(exchange)
-    chunks = _edited(exchange.chunks, options) if framing == "sse" else exchange.chunks
+    chunks = _edited_chunks(exchange.chunks, options) if framing == "sse" else exchange.chunks
     whole = sum(len(chunk.data) for chunk in chunks)
-    ends = _ends(framing, chunks) if _needs_ends(options) else ()
+    ends = _frame_ends(framing, chunks) if _needs_ends(options) else ()
     size, end = _broken_off(ends, whole, _ENDS[exchange.end], options)
     factor = options.timing.factor
     return Script(
-        status=_status(response, exchange),
+        status=_status_to_send(response, exchange),
         http=response.http,
         headers=headers,
-        length=_length(response, whole, exchange.end),
+        length=_recorded_length(response, whole, exchange.end),
         head_ms=(clock.head or 0.0) * factor,
         end_ms=(clock.end or 0.0) * factor,
         end=end,
@@ -138,10 +138,10 @@ def script(exchange: Exchange, clock: Clock, options: ReplayOptions) -> Script:
 
 def event_count(exchange: Exchange) -> int:
     """How many events the recorded body has: the highest K of a cut or stall `event:K`."""
-    return len(_ends(framing_of(exchange), exchange.chunks))
+    return len(_frame_ends(framing_of(exchange), exchange.chunks))
 
 
-def _edited(chunks: tuple[Chunk, ...], options: ReplayOptions) -> tuple[Chunk, ...]:
+def _edited_chunks(chunks: tuple[Chunk, ...], options: ReplayOptions) -> tuple[Chunk, ...]:
     chunks = with_comments(chunks) if options.comments else chunks
     return with_crlf(chunks) if options.crlf else chunks
 
@@ -151,7 +151,7 @@ def _needs_ends(options: ReplayOptions) -> bool:
     return options.chunking.kind == "events" or "event" in spots
 
 
-def _ends(framing: Framing, chunks: Sequence[Chunk]) -> tuple[int, ...]:
+def _frame_ends(framing: Framing, chunks: Sequence[Chunk]) -> tuple[int, ...]:
     if framing == "body":
         return ()
     return frame_ends(b"".join(chunk.data for chunk in chunks), framing)
@@ -161,47 +161,45 @@ def _broken_off(
     ends: tuple[int, ...], whole: int, recorded: End, options: ReplayOptions
 ) -> tuple[int, End]:
     """How many bytes go out, and what comes then. A spot beyond the body changes nothing."""
-    if options.cut and (at := _byte(options.cut, ends)) is not None and at <= whole:
+    if options.cut and (at := _byte_of_spot(options.cut, ends)) is not None and at <= whole:
         return at, options.how
-    if options.stall and (at := _byte(options.stall, ends)) is not None and at <= whole:
+    if options.stall and (at := _byte_of_spot(options.stall, ends)) is not None and at <= whole:
         return at, "stall"
     return whole, recorded
 
 
-def _byte(spot: BodySpot, ends: tuple[int, ...]) -> int | None:
+def _byte_of_spot(spot: BodySpot, ends: tuple[int, ...]) -> int | None:
     if spot.unit == "byte":
         return spot.at
     places = (0, *ends)
     return places[spot.at] if spot.at < len(places) else None
 
 
-def _head(response: Response, exchange: Exchange) -> Headers:
+def _head_to_send(response: Response, exchange: Exchange) -> Headers:
     kept = tuple((name, value) for name, value in response.headers if name.lower() not in _NOT_SENT)
     for name, value in kept:
         if not _TOKEN.fullmatch(name) or not _VALUE.fullmatch(value):
             shown = f"{name}: {value}"[:80]
-            raise CassetteError(f"{_named(exchange)} has a header HTTP forbids: {shown!r}")
+            raise CassetteError(f"exchange {exchange.number} has a header HTTP forbids: {shown!r}")
     known = any(name.lower() == "content-type" for name, _ in kept)
     if known or response.status is not None:
         return kept
     return (("content-type", _CONTENT_TYPES[framing_of(exchange)]), *kept)
 
 
-def _status(response: Response, exchange: Exchange) -> int:
+def _status_to_send(response: Response, exchange: Exchange) -> int:
     status = 200 if response.status is None else response.status
     if not 200 <= status <= 599:
-        raise CassetteError(f"{_named(exchange)} has the status {status}, expected 200 to 599")
+        raise CassetteError(
+            f"exchange {exchange.number} has the status {status}, expected 200 to 599"
+        )
     return status
 
 
-def _length(response: Response, whole: int, end: Ending) -> int | None:
+def _recorded_length(response: Response, whole: int, end: Ending) -> int | None:
     """The recorded length, if the body has it, or was cut before it."""
     text = response.header("content-length")
     if text is None or not _LENGTH.fullmatch(text.strip()):
         return None
     length = int(text)
     return length if length == whole or (end != "eof" and length > whole) else None
-
-
-def _named(exchange: Exchange) -> str:
-    return f"exchange {exchange.number}"

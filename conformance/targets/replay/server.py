@@ -59,7 +59,7 @@ class ReplayServer:
         self._naming = threading.Lock()
         self._server: asyncio.Server | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._shelve(cassettes)
+        self._mount_all(cassettes)
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -126,8 +126,8 @@ class ReplayServer:
             while final in self._routes:
                 self._taken[added.name] += 1
                 final = f"{added.name}~{self._taken[added.name] + 1}"
-            entries = added.renamed(final).entries
-            self._mount(final, entries, options or self.options)
+            entries = added.with_name(final).entries
+            self._add_mount(final, entries, options or self.options)
         return final
 
     def unmount(self, name: str) -> None:
@@ -175,13 +175,13 @@ class ReplayServer:
         """Waits until no answer is under way: then `seen` holds every request so far."""
         await self._state.idle.wait()
 
-    def _shelve(self, cassettes: Iterable[Source]) -> None:
+    def _mount_all(self, cassettes: Iterable[Source]) -> None:
         found = load_recordings(cassettes)
-        self._mount("", [entry for each in found for entry in each.entries], self.options)
+        self._add_mount("", [entry for each in found for entry in each.entries], self.options)
         for each in found:
-            self._mount(each.name, each.entries, self.options)
+            self._add_mount(each.name, each.entries, self.options)
 
-    def _mount(
+    def _add_mount(
         self, name: str, entries: Iterable[RecordedExchange], options: ReplayOptions
     ) -> None:
         index = ExchangeIndex(tuple(entries), options)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import partial
 
 from conformance.core.errors import ConformanceError
 from conformance.targets.replay.options import Limits, ReplayOptions
@@ -40,9 +41,12 @@ def serving(
     server = ThreadedServer(
         cassettes, options=options, on_exchange=on_exchange, host=host, port=port, limits=limits
     )
-    ready: Future[Callable[[], None]] = Future()
+    ready: Future[Callable[[], object]] = Future()
     thread = threading.Thread(
-        target=asyncio.run, args=(_serve(server, ready),), name="conformance-replay", daemon=True
+        target=asyncio.run,
+        args=(_run_server(server, ready),),
+        name="conformance-replay",
+        daemon=True,
     )
     thread.start()
     stop = ready.result(_STARTS_S)
@@ -53,17 +57,13 @@ def serving(
         thread.join()
 
 
-async def _serve(server: ReplayServer, ready: Future[Callable[[], None]]) -> None:
+async def _run_server(server: ReplayServer, ready: Future[Callable[[], object]]) -> None:
     loop, stopping = asyncio.get_running_loop(), asyncio.Event()
     try:
         await server.start()
     except (ConformanceError, OSError) as err:
         ready.set_exception(err)  # raised where the server was asked for
         return
-    ready.set_result(lambda: _call(loop, stopping.set))
+    ready.set_result(partial(loop.call_soon_threadsafe, stopping.set))
     await stopping.wait()
     await server.close()
-
-
-def _call(loop: asyncio.AbstractEventLoop, then: Callable[[], None]) -> None:
-    loop.call_soon_threadsafe(then)

@@ -52,7 +52,7 @@ class NamedRecording:
     name: str
     entries: tuple[RecordedExchange, ...]
 
-    def renamed(self, name: str) -> NamedRecording:
+    def with_name(self, name: str) -> NamedRecording:
         """The same under another name."""
         return NamedRecording(name, tuple(replace(entry, name=name) for entry in self.entries))
 
@@ -74,7 +74,7 @@ def load_recording(source: Source, name: str = "") -> NamedRecording:
         for each in cassette.exchanges
     )
     for entry in entries:
-        _tried(entry, str(file or known_as))
+        _check_servable(entry, str(file or known_as))
     return NamedRecording(known_as, entries)
 
 
@@ -84,7 +84,7 @@ def load_recordings(sources: Iterable[Source]) -> tuple[NamedRecording, ...]:
     A name is the file's without suffix; where two files share one, the folders down to it from the
     folder that was named are part of it.
     """
-    found = [pair for source in sources for pair in _files(source)]
+    found = [pair for source in sources for pair in _named_sources(source)]
     short = Counter(names[0] for _, names in found)
     taken: Counter[str] = Counter()
     result = []
@@ -103,7 +103,7 @@ def recording_stem(path: Path) -> str:
     return name[: len(name) - len(suffix)] if suffix else name
 
 
-def _files(source: Source) -> list[tuple[Source, tuple[str, str]]]:
+def _named_sources(source: Source) -> list[tuple[Source, tuple[str, str]]]:
     if isinstance(source, Recording):
         return [(source, (recording_stem(source.path), recording_stem(source.path)))]
     if isinstance(source, Cassette):
@@ -127,7 +127,7 @@ def _files(source: Source) -> list[tuple[Source, tuple[str, str]]]:
     ]
 
 
-def _tried(entry: RecordedExchange, file: str) -> None:
+def _check_servable(entry: RecordedExchange, file: str) -> None:
     """Whether it can be served is told at once, not when a client asks."""
     try:
         script(entry.exchange, entry.clock, ReplayOptions())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import monotonic
 
-from conformance.targets.server_faults import Fault
+from conformance.wire.faults import BrokenExchange
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +21,14 @@ class ExchangeLimits:
     connect: float = 10.0
     max_bytes: int = 64 * 1024 * 1024
 
-    def silent(self, begun: float) -> Fault:
+    def fell_silent(self, begun: float) -> BrokenExchange:
         """Nothing came: of the stream for too long, or of the exchange in all its time."""
         if monotonic() - begun >= self.timeout:
-            return self.too_long()
-        return Fault("idle-timeout", f"nothing came for {self.idle:g} s")
+            return self.too_slow()
+        return BrokenExchange("idle-timeout", f"nothing came for {self.idle:g} s")
 
-    def too_long(self) -> Fault:
-        return Fault("client-closed", f"it had not ended after {self.timeout:g} s")
+    def too_slow(self) -> BrokenExchange:
+        return BrokenExchange("client-closed", f"it had not ended after {self.timeout:g} s")
 
-    def too_much(self) -> Fault:
-        return Fault("client-closed", f"it had not ended after {self.max_bytes} bytes")
+    def too_much(self) -> BrokenExchange:
+        return BrokenExchange("client-closed", f"it had not ended after {self.max_bytes} bytes")
