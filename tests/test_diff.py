@@ -15,9 +15,9 @@ from conformance.cassette import read, write
 from conformance.core import shipped
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Exchange, Request
-from conformance.diff import Change, compare
-from conformance.diff.fields import Fields
-from conformance.diff.order import Order, edits
+from conformance.diff import WireChange, compare
+from conformance.diff.fields import FieldShapes
+from conformance.diff.order import StepOrder, order_edits
 from conformance.editing.operator import make_mutants
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate import OPERATORS, open_base
@@ -43,7 +43,7 @@ def edited(source: Path, target: Path, edit: Edit, **changes: object) -> Path:
     return target
 
 
-def found(old: Path, new: Path, *, with_text: bool = False) -> set[Change]:
+def found(old: Path, new: Path, *, with_text: bool = False) -> set[WireChange]:
     return {
         c
         for each in compare(old, new, rulebook=RULES, with_text=with_text).compared
@@ -78,66 +78,68 @@ def test_a_recording_has_not_changed_from_itself() -> None:
         assert found(path, path) == set()
 
 
-CHANGES: list[tuple[str, Path, Edit, Change]] = [
+CHANGES: list[tuple[str, Path, Edit, WireChange]] = [
     (
         "a field is new",
         DEMO,
         swap(b'"store":true', b'"store":true,"tier":"flex"'),
-        Change("field", "response.created: response.tier", "", "string"),
+        WireChange("field", "response.created: response.tier", "", "string"),
     ),
     (
         "a field is gone",
         DEMO,
         swap(b'"annotations":[]', b'"notes":[]'),
-        Change("field", "response.content_part.added: part<output_text>.annotations", "array", ""),
+        WireChange(
+            "field", "response.content_part.added: part<output_text>.annotations", "array", ""
+        ),
     ),
     (
         "a field is of another kind",
         DEMO,
         swap(b'"output_index":1', b'"output_index":"1"'),
-        Change("field", "response.output_text.delta: output_index", "number", "string"),
+        WireChange("field", "response.output_text.delta: output_index", "number", "string"),
     ),
     (
         "ids begin otherwise",
         DEMO,
         swap(b"msg_02", b"item-02"),
-        Change("field", "response.output_text.delta: item_id", "msg_*", "item-*"),
+        WireChange("field", "response.output_text.delta: item_id", "msg_*", "item-*"),
     ),
     (
         "an event has another name",
         DEMO,
         swap(b"response.output_text.done", b"response.output_text.ended"),
-        Change("event", "response.output_text.ended", "", "once"),
+        WireChange("event", "response.output_text.ended", "", "once"),
     ),
     (
         "a reason is another",
         CHAT,
         swap(b'"finish_reason":"stop"', b'"finish_reason":"end_turn"'),
-        Change("field", "chat.choice: finish_reason", "stop", "end_turn"),
+        WireChange("field", "chat.choice: finish_reason", "stop", "end_turn"),
     ),
     (
         "the terminator is missing",
         CHAT,
         swap(b"data: [DONE]\n\n", b""),
-        Change("event", "[DONE]", "once", ""),
+        WireChange("event", "[DONE]", "once", ""),
     ),
     (
         "comments came in",
         CHAT,
         swap(b"data: [DONE]", b": ping\n\ndata: [DONE]"),
-        Change("fact", "framing", "no event lines", "comments, no event lines"),
+        WireChange("fact", "framing", "no event lines", "comments, no event lines"),
     ),
     (
         "thinking moved to another field",
         CHAT,
         swap(b'"reasoning":', b'"thinking":'),
-        Change("field", "chat.choice: delta.thinking", "", "string"),
+        WireChange("field", "chat.choice: delta.thinking", "", "string"),
     ),
     (
         "a rule is broken now",
         DEMO,
         swap(b"They are", b"</think>They are"),
-        Change("verdict", "stripping/visible-text/no-markers", "PASS", "FAIL"),
+        WireChange("verdict", "stripping/visible-text/no-markers", "PASS", "FAIL"),
     ),
 ]
 
@@ -146,7 +148,7 @@ CHANGES: list[tuple[str, Path, Edit, Change]] = [
     ("source", "edit", "change"), [c[1:] for c in CHANGES], ids=[c[0] for c in CHANGES]
 )
 def test_a_change_of_the_wire_is_told(
-    source: Path, edit: Edit, change: Change, tmp_path: Path
+    source: Path, edit: Edit, change: WireChange, tmp_path: Path
 ) -> None:
     changes = found(source, edited(source, tmp_path / "new.cassette.jsonl", edit))
     assert change in changes
@@ -170,8 +172,8 @@ def test_head_and_end_are_compared(tmp_path: Path) -> None:
     head = replace(read(CHAT).exchanges[0].response, status=201)  # type: ignore[type-var]
     new = edited(CHAT, tmp_path / "n.cassette.jsonl", lambda b: b, response=head, end="reset")
     changes = found(CHAT, new)
-    assert Change("fact", "status", "200", "201") in changes
-    assert Change("fact", "end", "eof", "reset") in changes
+    assert WireChange("fact", "status", "200", "201") in changes
+    assert WireChange("fact", "end", "eof", "reset") in changes
 
 
 def test_text_counts_only_where_it_is_asked_for(tmp_path: Path) -> None:
@@ -192,7 +194,7 @@ def test_one_delta_instead_of_many_is_a_change(tmp_path: Path) -> None:
     many = edited(CHAT, tmp_path / "old.cassette.jsonl", lambda _: "".join(order).encode())
     once = edited(CHAT, tmp_path / "new.cassette.jsonl", lambda _: order[0].encode())
     few = edited(CHAT, tmp_path / "few.cassette.jsonl", lambda _: "".join(order[:3]).encode())
-    assert Change("event", "chat.choice", "9 times", "once") in found(many, once)
+    assert WireChange("event", "chat.choice", "9 times", "once") in found(many, once)
     assert [c for c in found(many, few) if c.kind == "event"] == []
 
 
@@ -271,12 +273,12 @@ def test_a_planted_fault_is_a_change_from_its_base(path: Path) -> None:
 )
 def test_repetition_never_changes_an_order(groups: list[tuple[str, int]]) -> None:
     def order(times: Callable[[int], int]) -> tuple[str, ...]:
-        drawn = Order()
+        drawn = StepOrder()
         for group, number in groups:
             for _ in range(times(number)):
                 for step in group:
-                    drawn.add(step)
-        return drawn.steps()
+                    drawn.add_step(step)
+        return drawn.collapsed_steps()
 
     # Groups may run into each other, so only what follows itself at once can be asked of any.
     once = order(lambda _: 1)
@@ -290,7 +292,7 @@ def test_repetition_never_changes_an_order(groups: list[tuple[str, int]]) -> Non
     new=st.lists(st.sampled_from("abcd"), max_size=12),
 )
 def test_edits_turn_the_old_order_into_the_new(old: list[str], new: list[str]) -> None:
-    changed = list(edits(tuple(old), tuple(new)))
+    changed = list(order_edits(tuple(old), tuple(new)))
     assert bool(changed) == (old != new)
     gone = [step for edit in changed for step in edit.before]
     came = [step for edit in changed for step in edit.now]
@@ -298,16 +300,16 @@ def test_edits_turn_the_old_order_into_the_new(old: list[str], new: list[str]) -
 
 
 def test_a_stream_that_invents_fields_is_bounded() -> None:
-    fields = Fields()
+    fields = FieldShapes()
     for number in range(5000):
-        fields.see("chat.chunk", {f"key{number}": {"deep": number}})
+        fields.add_payload("chat.chunk", {f"key{number}": {"deep": number}})
     assert len(fields.paths) == 4000
     assert fields.is_clipped
 
 
 def test_a_stream_that_invents_types_is_bounded() -> None:
-    order = Order()
+    order = StepOrder()
     for number in range(30_000):
-        order.add(f"type{number}")
+        order.add_step(f"type{number}")
     assert order.is_clipped
-    assert len(order.steps()) == 20_000
+    assert len(order.collapsed_steps()) == 20_000

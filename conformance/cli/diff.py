@@ -10,7 +10,7 @@ import typer
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, USAGE
 from conformance.cli.options import DialectOption, OutputsOption, ProfileOption, SuiteOption
 from conformance.cli.terminal import has_colour, progress_line, put, warn
-from conformance.diff import Difference, compare
+from conformance.diff import RecordingDifference, compare
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import Choices
 from conformance.report.difference import renderer
@@ -54,7 +54,7 @@ def diff_command(  # noqa: PLR0917  # typer makes options of parameters
     raise typer.Exit(_exit_code(found))
 
 
-def _exit_code(found: Difference) -> int:
+def _exit_code(found: RecordingDifference) -> int:
     if found.errors:
         return USAGE
     if not found.compared:

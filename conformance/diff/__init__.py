@@ -1,11 +1,11 @@
 """What changed on the wire between two recordings: shape, not content.
 
-`compare` takes files or folders; `Difference` says which exchanges changed and how.
+`compare` takes files or folders; `RecordingDifference` says which exchanges changed and how.
 """
 
 from __future__ import annotations
 
-from conformance.diff.changes import Change
-from conformance.diff.pairs import Compared, Difference, compare
+from conformance.diff.changes import WireChange
+from conformance.diff.pairs import ExchangeComparison, RecordingDifference, compare
 
-__all__ = ["Change", "Compared", "Difference", "compare"]
+__all__ = ["ExchangeComparison", "RecordingDifference", "WireChange", "compare"]

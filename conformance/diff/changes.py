@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, Literal
 
-from conformance.diff.fields import Field, parent
-from conformance.diff.order import edits
-from conformance.diff.shape import Shape
+from conformance.diff.fields import FieldShape, parent_path
+from conformance.diff.order import common_length, order_edits
+from conformance.diff.shape import ExchangeShape
 from conformance.rules.patterns import same
 from conformance.rules.verdicts import Verdict
 
@@ -24,7 +24,7 @@ _AROUND: Final = 40  # characters of a text shown where it begins to differ
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class WireChange:
     """One difference; `before` or `now` is empty where there was nothing to say."""
 
     kind: Kind
@@ -33,136 +33,139 @@ class Change:
     now: str
 
 
-def changes(old: Shape, new: Shape, *, with_text: bool = False) -> tuple[Change, ...]:
+def shape_changes(
+    old: ExchangeShape, new: ExchangeShape, *, with_text: bool = False
+) -> tuple[WireChange, ...]:
     """What differs, the coarsest first."""
     found = chain(
-        _facts(old, new),
-        _types(old, new),
-        _order("wire", old.wire, new.wire, _gone(old, new)),
-        _order("semantic", old.semantic, new.semantic, frozenset()),
-        _fields(old, new),
-        _knobs(old.knobs, new.knobs),
-        _verdicts(old, new),
-        _texts(old, new) if with_text else (),
+        _fact_changes(old, new),
+        _type_changes(old, new),
+        _order_changes("wire", old.wire, new.wire, _types_of_one_side(old, new)),
+        _order_changes("semantic", old.semantic, new.semantic, frozenset()),
+        _field_changes(old, new),
+        _knob_changes(old.knobs, new.knobs),
+        _verdict_changes(old, new),
+        _text_changes(old, new) if with_text else (),
     )
     return tuple(found)
 
 
-def _facts(old: Shape, new: Shape) -> Iterator[Change]:
+def _fact_changes(old: ExchangeShape, new: ExchangeShape) -> Iterator[WireChange]:
     for name in dict.fromkeys((*old.facts, *new.facts)):
         before, now = old.facts.get(name, ""), new.facts.get(name, "")
         # What one recording did not keep is no change.
         if before != now and (name == "framing" or (before and now)):
-            yield Change("fact", name, before, now)
+            yield WireChange("fact", name, before, now)
 
 
-def _gone(old: Shape, new: Shape) -> frozenset[str]:
+def _types_of_one_side(old: ExchangeShape, new: ExchangeShape) -> frozenset[str]:
     return frozenset(old.counts.keys() ^ new.counts.keys())
 
 
-def _types(old: Shape, new: Shape) -> Iterator[Change]:
+def _type_changes(old: ExchangeShape, new: ExchangeShape) -> Iterator[WireChange]:
     for kind in sorted(old.counts.keys() | new.counts.keys()):
         before, now = old.counts.get(kind, 0), new.counts.get(kind, 0)
         few, many = sorted((before, now))
         if not few or (few == 1 and many >= _MANY):
-            yield Change("event", kind, _times(before), _times(now))
+            yield WireChange("event", kind, _times_text(before), _times_text(now))
 
 
-def _times(number: int) -> str:
+def _times_text(number: int) -> str:
     return f"{number} times" if number > 1 else ("once" if number else "")
 
 
-def _order(
+def _order_changes(
     layer: str, old: tuple[str, ...], new: tuple[str, ...], gone: frozenset[str]
-) -> Iterator[Change]:
-    for edit in edits(old, new):
+) -> Iterator[WireChange]:
+    for edit in order_edits(old, new):
         # A type that only one side has was told already.
         if gone and {*edit.before, *edit.now} <= gone:
             continue
         after = f"{layer}, after {edit.after}" if edit.after else f"{layer}, at the beginning"
-        yield Change("order", after, " ".join(edit.before), " ".join(edit.now))
+        yield WireChange("order", after, " ".join(edit.before), " ".join(edit.now))
 
 
-def _fields(old: Shape, new: Shape) -> Iterator[Change]:
+def _field_changes(old: ExchangeShape, new: ExchangeShape) -> Iterator[WireChange]:
     for path in sorted(old.fields.paths.keys() | new.fields.paths.keys()):
         before, now = old.fields.paths.get(path), new.fields.paths.get(path)
         if before is None or now is None:
             if all(_has_parent(path, each) for each in (old, new)):
-                yield Change("field", _name(path), _shown(before), _shown(now))
+                yield WireChange("field", _field_name(path), _kinds_text(before), _kinds_text(now))
         else:
-            yield from _field(path, before, now)
-            yield from _presence(path, old, new)
+            yield from _value_changes(path, before, now)
+            yield from _presence_changes(path, old, new)
 
 
-def _has_parent(path: tuple[str, ...], shape: Shape) -> bool:
+def _has_parent(path: tuple[str, ...], shape: ExchangeShape) -> bool:
     """A field is missing only where the object is there that could hold it."""
     return path[:-1] in shape.fields.objects
 
 
-def _shown(field: Field | None) -> str:
+def _kinds_text(field: FieldShape | None) -> str:
     return " or ".join(sorted(field.kinds)) if field else ""
 
 
-def _field(path: tuple[str, ...], before: Field, now: Field) -> Iterator[Change]:
+def _value_changes(
+    path: tuple[str, ...], before: FieldShape, now: FieldShape
+) -> Iterator[WireChange]:
     if before.kinds != now.kinds:
-        yield Change("field", _name(path), _shown(before), _shown(now))
+        yield WireChange("field", _field_name(path), _kinds_text(before), _kinds_text(now))
     if before.words and now.words and before.words != now.words:
-        yield Change("field", _name(path), _listed(before.words), _listed(now.words))
+        yield WireChange(
+            "field", _field_name(path), _words_text(before.words), _words_text(now.words)
+        )
 
 
-def _presence(path: tuple[str, ...], old: Shape, new: Shape) -> Iterator[Change]:
+def _presence_changes(
+    path: tuple[str, ...], old: ExchangeShape, new: ExchangeShape
+) -> Iterator[WireChange]:
     """A field that stood in every object and now does not, or the other way round."""
-    counts = [(each.fields.paths[path].seen, _holders(path, each)) for each in (old, new)]
+    counts = [(each.fields.paths[path].seen, _holder_count(path, each)) for each in (old, new)]
     if any(holders < 2 for _, holders in counts):
         return  # once is no habit
     before, now = ("always" if seen >= holders else "at times" for seen, holders in counts)
     if before != now:
-        yield Change("field", _name(path), f"there {before}", f"there {now}")
+        yield WireChange("field", _field_name(path), f"there {before}", f"there {now}")
 
 
-def _holders(path: tuple[str, ...], shape: Shape) -> int:
-    return shape.fields.objects.get(parent(path, shape.fields.objects), 0)
+def _holder_count(path: tuple[str, ...], shape: ExchangeShape) -> int:
+    return shape.fields.objects.get(parent_path(path, shape.fields.objects), 0)
 
 
-def _listed(words: set[str]) -> str:
+def _words_text(words: set[str]) -> str:
     return ", ".join(sorted(words))
 
 
-def _name(path: tuple[str, ...]) -> str:
+def _field_name(path: tuple[str, ...]) -> str:
     return f"{path[0]}: {'.'.join(path[1:])}"
 
 
-def _knobs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _knob_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[WireChange]:
     # A knob that one stream did not show is no change of the wire: the other simply had occasion.
     for knob in sorted((old.keys() & new.keys()) - _CHANCE):
         if not same(old[knob], new[knob]):
-            yield Change("knob", knob, _value(old[knob]), _value(new[knob]))
+            yield WireChange("knob", knob, _knob_text(old[knob]), _knob_text(new[knob]))
 
 
-def _value(value: Any) -> str:
+def _knob_text(value: Any) -> str:
     if isinstance(value, list | tuple):
-        return ", ".join(map(_value, value)) or "nothing"
+        return ", ".join(map(_knob_text, value)) or "nothing"
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
-def _verdicts(old: Shape, new: Shape) -> Iterator[Change]:
+def _verdict_changes(old: ExchangeShape, new: ExchangeShape) -> Iterator[WireChange]:
     for rule in sorted(old.verdicts.keys() | new.verdicts.keys()):
         before, now = old.verdicts.get(rule), new.verdicts.get(rule)
         # Whether a rule had occasion to fire is chance; whether it was broken is not.
         if (before in _BAD or now in _BAD) and before != now:
-            yield Change("verdict", rule, str(before or ""), str(now or ""))
+            yield WireChange("verdict", rule, str(before or ""), str(now or ""))
 
 
-def _texts(old: Shape, new: Shape) -> Iterator[Change]:
+def _text_changes(old: ExchangeShape, new: ExchangeShape) -> Iterator[WireChange]:
     for name in sorted(old.texts.keys() | new.texts.keys()):
         before, now = old.texts.get(name, ""), new.texts.get(name, "")
         if before != now:
-            at = _first_difference(before, now)
+            at = common_length(before, now)
             start = max(0, at - _AROUND // 2)
             shown = [repr(text[start : start + _AROUND]) for text in (before, now)]
-            yield Change("text", f"{name}, character {at}", *shown)
-
-
-def _first_difference(before: str, now: str) -> int:
-    pairs = enumerate(zip(before, now, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(before), len(now)))
+            yield WireChange("text", f"{name}, character {at}", *shown)

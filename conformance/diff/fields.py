@@ -30,7 +30,7 @@ _NAME: Final = 80  # characters of one key
 
 
 @dataclass(slots=True)
-class Field:
+class FieldShape:
     """One path: the kinds of its values, in how many of its objects it stood, and its words."""
 
     kinds: set[str] = field(default_factory=set)
@@ -39,49 +39,51 @@ class Field:
 
 
 @dataclass(slots=True)
-class Fields:
+class FieldShapes:
     """The fields of all events of an exchange. `objects` counts the objects at a path.
 
     A path is a tuple, the event's type first. `is_clipped`: a stream invented too many of them.
     """
 
-    paths: dict[tuple[str, ...], Field] = field(default_factory=dict)
+    paths: dict[tuple[str, ...], FieldShape] = field(default_factory=dict)
     objects: dict[tuple[str, ...], int] = field(default_factory=dict)
     is_clipped: bool = False
 
-    def see(self, kind: str, payload: Mapping[str, Any]) -> None:
+    def add_payload(self, kind: str, payload: Mapping[str, Any]) -> None:
         """Takes the payload of one wire event."""
         pending: list[tuple[tuple[str, ...], Any]] = [((kind,), payload)]
         while pending:
             path, value = pending.pop()
-            pending.extend(self._inside(path, value))
+            pending.extend(self._inner_values(path, value))
 
-    def _inside(self, path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    def _inner_values(
+        self, path: tuple[str, ...], value: Any
+    ) -> Iterator[tuple[tuple[str, ...], Any]]:
         if isinstance(value, Mapping):
             self.objects[path] = self.objects.get(path, 0) + 1
             for key, inner in value.items():
                 below = (*path, str(key)[:_NAME])
-                if self._known(below, inner) and not _is_opaque(below):
-                    yield _typed(below, inner), inner
+                if self._note_field(below, inner) and not _is_opaque(below):
+                    yield _typed_path(below, inner), inner
         elif isinstance(value, list | tuple):
-            yield from ((_typed((*path[:-1], f"{path[-1]}[]"), each), each) for each in value)
+            yield from ((_typed_path((*path[:-1], f"{path[-1]}[]"), each), each) for each in value)
 
-    def _known(self, path: tuple[str, ...], value: Any) -> bool:
+    def _note_field(self, path: tuple[str, ...], value: Any) -> bool:
         known = self.paths.get(path)
         if known is None:
             if len(self.paths) >= _MOST_PATHS:
                 self.is_clipped = True
                 return False
-            known = self.paths[path] = Field()
+            known = self.paths[path] = FieldShape()
         known.seen += 1
-        known.kinds.add(_kind(value))
-        word = _word(path[-1], value)
+        known.kinds.add(_value_kind(value))
+        word = _telling_word(path[-1], value)
         if word and len(known.words) < _MOST_WORDS:
             known.words.add(word)
         return True
 
 
-def parent(path: tuple[str, ...], objects: Mapping[tuple[str, ...], int]) -> tuple[str, ...]:
+def parent_path(path: tuple[str, ...], objects: Mapping[tuple[str, ...], int]) -> tuple[str, ...]:
     """The path of the objects that hold a field."""
     return path[:-1] if path[:-1] in objects else path[:1]
 
@@ -92,14 +94,14 @@ def _is_opaque(path: tuple[str, ...]) -> bool:
     return is_told or path[-1] in _FREE or len(path) >= _MOST_DEPTH
 
 
-def _typed(path: tuple[str, ...], value: Any) -> tuple[str, ...]:
+def _typed_path(path: tuple[str, ...], value: Any) -> tuple[str, ...]:
     stated = value.get("type") if isinstance(value, Mapping) else None
     if isinstance(stated, str) and _WORD.fullmatch(stated):
         return (*path[:-1], f"{path[-1]}<{stated}>")
     return path
 
 
-def _kind(value: Any) -> str:
+def _value_kind(value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -108,7 +110,7 @@ def _kind(value: Any) -> str:
     return next((name for kind, name in kinds if isinstance(value, kind)), "array")
 
 
-def _word(key: str, value: Any) -> str:
+def _telling_word(key: str, value: Any) -> str:
     if not isinstance(value, str):
         return ""
     if key == "id" or key.endswith("_id"):

@@ -16,14 +16,14 @@ _MOST_COMPARED: Final = 400
 _ROUNDS: Final = 3
 
 
-class Order:
+class StepOrder:
     """Collects the steps of one stream; bounded, however long it is."""
 
     def __init__(self) -> None:
         self._steps: list[str] = []
         self.is_clipped = False
 
-    def add(self, step: str) -> None:
+    def add_step(self, step: str) -> None:
         """The next step; empty for none."""
         if not step or (self._steps and self._steps[-1] == step):
             return
@@ -32,19 +32,19 @@ class Order:
             return
         self._steps.append(step)
 
-    def steps(self) -> tuple[str, ...]:
+    def collapsed_steps(self) -> tuple[str, ...]:
         """The steps, repeated groups once."""
         steps = self._steps
         for _ in range(_ROUNDS):
             before = len(steps)
             for size in range(1, _LONGEST_GROUP + 1):
-                steps = _once(steps, size)
+                steps = _collapse_groups(steps, size)
             if len(steps) == before:
                 break
         return tuple(steps)
 
 
-def _once(steps: list[str], size: int) -> list[str]:
+def _collapse_groups(steps: list[str], size: int) -> list[str]:
     """Without groups of that many steps that follow themselves."""
     kept: list[str] = []
     at = 0
@@ -58,7 +58,7 @@ def _once(steps: list[str], size: int) -> list[str]:
     return kept
 
 
-class Edit(NamedTuple):
+class OrderEdit(NamedTuple):
     """What stood there before and stands there now, behind a step that both have."""
 
     after: str
@@ -66,19 +66,22 @@ class Edit(NamedTuple):
     now: tuple[str, ...]
 
 
-def edits(old: Sequence[str], new: Sequence[str]) -> Iterator[Edit]:
+def order_edits(old: Sequence[str], new: Sequence[str]) -> Iterator[OrderEdit]:
     """The differences of two orders, in their order."""
-    same = _common(old, new)
-    tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - same)
+    same = common_length(old, new)
+    tail = min(common_length(old[::-1], new[::-1]), min(len(old), len(new)) - same)
     # What begins and ends alike is set aside first: the comparison itself is not linear.
     left = old[same : len(old) - tail][:_MOST_COMPARED]
     right = new[same : len(new) - tail][:_MOST_COMPARED]
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if tag != "equal":
             before = same + i1
-            yield Edit(old[before - 1] if before else "", tuple(left[i1:i2]), tuple(right[j1:j2]))
+            yield OrderEdit(
+                old[before - 1] if before else "", tuple(left[i1:i2]), tuple(right[j1:j2])
+            )
 
 
-def _common(old: Sequence[str], new: Sequence[str]) -> int:
+def common_length(old: Sequence[str], new: Sequence[str]) -> int:
+    """How much of their beginning is alike."""
     pairs = enumerate(zip(old, new, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(old), len(new)))

@@ -10,8 +10,8 @@ from typing import Any, Final
 from conformance.cassette import Recording, discover, open_recording
 from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
 from conformance.core.events import Exchange
-from conformance.diff.changes import Change, changes
-from conformance.diff.shape import Shape, shape
+from conformance.diff.changes import WireChange, shape_changes
+from conformance.diff.shape import ExchangeShape, shape_of
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import Choices, check_recording
@@ -20,23 +20,23 @@ _MOST_KEYS: Final = 6  # keys of two requests that are named where they differ
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ExchangeComparison:
     """One pair of exchanges, or what only one side has. `notes` are sentences for the reader."""
 
     name: str
-    changes: tuple[Change, ...] = ()
+    changes: tuple[WireChange, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RecordingDifference:
     """Everything that was compared. `errors` are files that could not be, one line each."""
 
-    compared: tuple[Compared, ...] = ()
+    compared: tuple[ExchangeComparison, ...] = ()
     errors: tuple[str, ...] = ()
 
     @property
-    def changed(self) -> tuple[Compared, ...]:
+    def changed(self) -> tuple[ExchangeComparison, ...]:
         return tuple(each for each in self.compared if each.changes)
 
 
@@ -47,31 +47,31 @@ def compare(
     choices: Choices | None = None,
     rulebook: Rulebook | None = None,
     with_text: bool = False,
-) -> Difference:
+) -> RecordingDifference:
     """Compares two recordings, or all that two folders hold under the same names.
 
     Raises UsageError for a path that is not there, and for a file beside a folder.
     """
-    comparing = _Comparing(choices or Choices(), rulebook or Rulebook.load(), with_text)
+    comparing = _Comparison(choices or Choices(), rulebook or Rulebook.load(), with_text)
     before, now = Path(old), Path(new)
     for path in (before, now):
         if not path.exists():
             raise UsageError("no such file or folder", place=Place(str(path)))
     if before.is_dir() != now.is_dir():
         raise UsageError(f"expected two files or two folders, got {before} and {now}")
-    compared: list[Compared] = []
+    compared: list[ExchangeComparison] = []
     errors: list[str] = []
-    for name, one, other in _files(before, now) if before.is_dir() else (("", before, now),):
+    for name, one, other in _pair_files(before, now) if before.is_dir() else (("", before, now),):
         try:
-            compared.extend(comparing.files(name, one, other))
+            compared.extend(comparing.compare_files(name, one, other))
         except SpecError:
             raise
         except ConformanceError as error:
             errors.append(str(error) if error.place else f"{other or one}: {error}")
-    return Difference(tuple(compared), tuple(errors))
+    return RecordingDifference(tuple(compared), tuple(errors))
 
 
-def _files(old: Path, new: Path) -> Iterator[tuple[str, Path | None, Path | None]]:
+def _pair_files(old: Path, new: Path) -> Iterator[tuple[str, Path | None, Path | None]]:
     before, now = (
         {p.relative_to(root).as_posix(): p for p in discover(root)} for root in (old, new)
     )
@@ -80,75 +80,83 @@ def _files(old: Path, new: Path) -> Iterator[tuple[str, Path | None, Path | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _JudgedExchange:
     """One exchange with what was made of it."""
 
     exchange: Exchange
-    draw: Callable[[], Shape]
+    draw_shape: Callable[[], ExchangeShape]
 
 
 @dataclass(frozen=True, slots=True)
-class _Comparing:
+class _Comparison:
     choices: Choices
     rulebook: Rulebook
     with_text: bool
 
-    def files(self, name: str, old: Path | None, new: Path | None) -> Iterator[Compared]:
+    def compare_files(
+        self, name: str, old: Path | None, new: Path | None
+    ) -> Iterator[ExchangeComparison]:
         if old is None or new is None:
             side = ("", "only here") if old is None else ("only here", "")
-            yield Compared(name, (Change("recording", name, *side),))
+            yield ExchangeComparison(name, (WireChange("recording", name, *side),))
             return
-        before, now = self._exchanges(old), self._exchanges(new)
+        before, now = self._judged_exchanges(old), self._judged_exchanges(new)
         for key in dict.fromkeys((*before, *now)):
             label = f"{name}, {key}" if name else key
-            yield self._pair(label, before.get(key), now.get(key))
+            yield self._compare_pair(label, before.get(key), now.get(key))
 
-    def _pair(self, label: str, old: _Judged | None, new: _Judged | None) -> Compared:
+    def _compare_pair(
+        self, label: str, old: _JudgedExchange | None, new: _JudgedExchange | None
+    ) -> ExchangeComparison:
         if old is None or new is None:
             side = ("", "only here") if old is None else ("only here", "")
-            return Compared(label, (Change("exchange", label, *side),))
-        before, now = old.draw(), new.draw()
-        notes = list(_asked(old.exchange, new.exchange))
+            return ExchangeComparison(label, (WireChange("exchange", label, *side),))
+        before, now = old.draw_shape(), new.draw_shape()
+        notes = list(_request_notes(old.exchange, new.exchange))
         if before.is_clipped or now.is_clipped:
             notes.append("a stream has more steps or fields than are compared; the rest was not")
-        return Compared(label, changes(before, now, with_text=self.with_text), tuple(notes))
+        return ExchangeComparison(
+            label, shape_changes(before, now, with_text=self.with_text), tuple(notes)
+        )
 
-    def _exchanges(self, path: Path) -> Mapping[str, _Judged]:
+    def _judged_exchanges(self, path: Path) -> Mapping[str, _JudgedExchange]:
         recording = open_recording(path, dialect=self.choices.dialect)
         results = check_recording(recording, self.rulebook, self.choices)
         wire = {each.exchange: each for each in results if each.view == "wire"}
-        named = [_named(exchange) for exchange in recording.exchanges]
+        named = [_step_name(exchange) for exchange in recording.exchanges]
         return {
-            name if name and named.count(name) == 1 else f"exchange {exchange.number}": _Judged(
-                exchange, self._drawing(recording, exchange, wire[exchange.number])
+            name
+            if name and named.count(name) == 1
+            else f"exchange {exchange.number}": _JudgedExchange(
+                exchange, self._shape_drawer(recording, exchange, wire[exchange.number])
             )
             for name, exchange in zip(named, recording.exchanges, strict=True)
         }
 
-    def _drawing(
+    def _shape_drawer(
         self, recording: Recording, exchange: Exchange, result: StreamResult
-    ) -> Callable[[], Shape]:
-        return lambda: shape(recording, exchange, result, self.rulebook)
+    ) -> Callable[[], ExchangeShape]:
+        return lambda: shape_of(recording, exchange, result, self.rulebook)
 
 
-def _named(exchange: Exchange) -> str:
+def _step_name(exchange: Exchange) -> str:
     """Scenario, role and hop, which say more than a number: another one may have come between."""
     return "/".join(filter(None, (exchange.scenario, exchange.role, exchange.hop)))
 
 
-def _asked(old: Exchange, new: Exchange) -> Iterator[str]:
+def _request_notes(old: Exchange, new: Exchange) -> Iterator[str]:
     """Two requests that differ make other answers: the reader must know."""
     if old.request is None or new.request is None:
         return
     if old.request.path != new.request.path:
         yield f"the requests went to {old.request.path} and {new.request.path}"
-    keys = sorted(_differing(old.request.json, new.request.json))
+    keys = sorted(_differing_keys(old.request.json, new.request.json))
     if keys:
         more = f" and {len(keys) - _MOST_KEYS} more" if keys[_MOST_KEYS:] else ""
         yield f"the requests differ in {', '.join(keys[:_MOST_KEYS])}{more}"
 
 
-def _differing(old: Any, new: Any) -> set[str]:
+def _differing_keys(old: Any, new: Any) -> set[str]:
     if not isinstance(old, Mapping) or not isinstance(new, Mapping):
         return set() if old == new else {"their bodies"}
     return {str(key) for key in old.keys() | new.keys() if old.get(key) != new.get(key)}

@@ -11,8 +11,8 @@ from typing import Any, Final
 from conformance.cassette import Recording
 from conformance.core.events import Event, Exchange
 from conformance.dialects import get
-from conformance.diff.fields import Fields
-from conformance.diff.order import Order
+from conformance.diff.fields import FieldShapes
+from conformance.diff.order import StepOrder
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import profile_at_hand, reading
@@ -26,14 +26,14 @@ _MOST_TEXT: Final = 1 << 24  # characters of one text
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ExchangeShape:
     """What one exchange looked like. `facts` are single values by name."""
 
     facts: Mapping[str, str]
     wire: tuple[str, ...]
     semantic: tuple[str, ...]
     counts: Mapping[str, int]
-    fields: Fields
+    fields: FieldShapes
     knobs: Mapping[str, Any]
     verdicts: Mapping[str, Verdict]
     texts: Mapping[str, str]
@@ -41,39 +41,39 @@ class Shape:
 
 
 @dataclass(slots=True)
-class _Drawn:
+class _ShapeCollector:
     """What is collected on the way."""
 
-    wire: Order = field(default_factory=Order)
-    semantic: Order = field(default_factory=Order)
+    wire: StepOrder = field(default_factory=StepOrder)
+    semantic: StepOrder = field(default_factory=StepOrder)
     counts: Counter[str] = field(default_factory=Counter)
-    fields: Fields = field(default_factory=Fields)
+    fields: FieldShapes = field(default_factory=FieldShapes)
     framing: set[str] = field(default_factory=set)
     texts: dict[str, list[str]] = field(default_factory=dict)
     sizes: Counter[str] = field(default_factory=Counter)
 
-    def take(self, events: Iterable[Event]) -> None:
+    def add_events(self, events: Iterable[Event]) -> None:
         steps: list[str] = []
         for event in events:
             if event.layer == "wire":
                 steps.append(event.type)
                 self.counts[event.type] += 1
-                self.fields.see(event.type, event.data)
+                self.fields.add_payload(event.type, event.data)
             elif event.layer == "semantic":
-                self.semantic.add(_step(event))
-                self._hear(event)
+                self.semantic.add_step(_semantic_step(event))
+                self._add_text(event)
             else:
-                self._frame(event)
-        self.wire.add(" + ".join(dict.fromkeys(steps)))
+                self._add_framing(event)
+        self.wire.add_step(" + ".join(dict.fromkeys(steps)))
 
-    def _hear(self, event: Event) -> None:
-        name = _channel(event)
+    def _add_text(self, event: Event) -> None:
+        name = _text_channel(event)
         text = event.data.get(_TEXTS.get(event.type, "text"), "")
         if name and isinstance(text, str) and self.sizes[name] < _MOST_TEXT:
             self.texts.setdefault(name, []).append(text)
             self.sizes[name] += len(text)
 
-    def _frame(self, event: Event) -> None:
+    def _add_framing(self, event: Event) -> None:
         if event.type == "sse.frame":
             self.framing.add("event lines" if event.data.get("named") else "no event lines")
         elif event.type == "line.frame":
@@ -82,30 +82,35 @@ class _Drawn:
             self.framing.add(str(event.data.get("reason", "comments")))
 
 
-def shape(
+def shape_of(
     recording: Recording, exchange: Exchange, result: StreamResult, rulebook: Rulebook
-) -> Shape:
+) -> ExchangeShape:
     """The shape of an exchange that was judged with this result."""
     profile = profile_at_hand(result.profile, result.dialect)
-    drawn = _Drawn()
+    collected = _ShapeCollector()
     # The request is not the server's doing.
     for each in islice(get(result.dialect).trace(exchange, reading(profile)), 1, None):
-        drawn.take(each.events)
+        collected.add_events(each.events)
     identified = identify_exchange(recording, exchange, get(result.dialect), rulebook)
-    return Shape(
-        facts={**_facts(exchange, result), "framing": ", ".join(sorted(drawn.framing))},
-        wire=drawn.wire.steps(),
-        semantic=drawn.semantic.steps(),
-        counts=drawn.counts,
-        fields=drawn.fields,
+    return ExchangeShape(
+        facts={
+            **_exchange_facts(exchange, result),
+            "framing": ", ".join(sorted(collected.framing)),
+        },
+        wire=collected.wire.collapsed_steps(),
+        semantic=collected.semantic.collapsed_steps(),
+        counts=collected.counts,
+        fields=collected.fields,
         knobs=identified.identity.knobs,
         verdicts=result.verdicts,
-        texts={name: "".join(parts) for name, parts in drawn.texts.items()},
-        is_clipped=drawn.wire.is_clipped or drawn.semantic.is_clipped or drawn.fields.is_clipped,
+        texts={name: "".join(parts) for name, parts in collected.texts.items()},
+        is_clipped=collected.wire.is_clipped
+        or collected.semantic.is_clipped
+        or collected.fields.is_clipped,
     )
 
 
-def _facts(exchange: Exchange, result: StreamResult) -> dict[str, str]:
+def _exchange_facts(exchange: Exchange, result: StreamResult) -> dict[str, str]:
     response = exchange.response
     kind = (response.header("content-type") or "") if response else ""
     return {
@@ -117,20 +122,22 @@ def _facts(exchange: Exchange, result: StreamResult) -> dict[str, str]:
     }
 
 
-def _step(event: Event) -> str:
-    told = [_spelled(event.data[name]) for name in _TOLD if event.data.get(name) not in (None, "")]
+def _semantic_step(event: Event) -> str:
+    told = [
+        _value_text(event.data[name]) for name in _TOLD if event.data.get(name) not in (None, "")
+    ]
     choice = event.data.get("choice")
     told += [f"choice {choice}"] if choice else []
     return f"{event.type}({', '.join(told)})" if told else event.type
 
 
-def _spelled(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, bool):  # the one truth value: whether the wire said so
         return "explicit" if value else "implied"
     return str(value)
 
 
-def _channel(event: Event) -> str:
+def _text_channel(event: Event) -> str:
     if event.type == "thinking.delta":
         return f"thinking ({event.data.get('channel', 'raw')})"
     return event.type.partition(".")[0] if event.type in _TEXTS else ""

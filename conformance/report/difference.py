@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Final
 
 from conformance.core.errors import UsageError
-from conformance.diff import Change, Compared, Difference
+from conformance.diff import ExchangeComparison, RecordingDifference, WireChange
 from conformance.report.colour import Paint
 from conformance.report.escaping import code, markdown
 from conformance.report.printable import visible
@@ -23,7 +23,7 @@ _SHOWN: Final = 12  # changes of one exchange that are told without `verbose`
 _VALUE: Final = 160
 
 
-def text(difference: Difference, *, verbose: bool = False, colour: bool = False) -> str:
+def text(difference: RecordingDifference, *, verbose: bool = False, colour: bool = False) -> str:
     """The changes by exchange, then one summary line."""
     paint = Paint(colour)
     lines = [line for each in difference.compared for line in _block(each, paint, verbose=verbose)]
@@ -31,7 +31,9 @@ def text(difference: Difference, *, verbose: bool = False, colour: bool = False)
     return "\n".join([*lines, paint("title", summary(difference))]) + "\n"
 
 
-def document(difference: Difference, *, verbose: bool = False, colour: bool = False) -> str:
+def document(
+    difference: RecordingDifference, *, verbose: bool = False, colour: bool = False
+) -> str:
     """One JSON object, indented, ASCII only; always whole."""
     del verbose, colour
     exchanges = [asdict(each) for each in difference.compared]
@@ -39,7 +41,7 @@ def document(difference: Difference, *, verbose: bool = False, colour: bool = Fa
     return json.dumps({**told, "changed": len(difference.changed)}, indent=2) + "\n"
 
 
-def page(difference: Difference, *, verbose: bool = False, colour: bool = False) -> str:
+def page(difference: RecordingDifference, *, verbose: bool = False, colour: bool = False) -> str:
     """A table per exchange, for a comment on a pull request."""
     del colour
     lines = ["# Conformance diff", "", f"**{markdown(summary(difference))}**"]
@@ -68,7 +70,7 @@ def renderer(name: str) -> Callable[..., str]:
     return RENDERERS[name]
 
 
-def summary(difference: Difference) -> str:
+def summary(difference: RecordingDifference) -> str:
     """One line: how many exchanges were compared, how many changed, and in what."""
     if not difference.compared:
         return "nothing was compared"
@@ -84,7 +86,7 @@ def _plural(number: int, kind: str) -> str:
     return f"{number} in order" if kind == "order" else count(number, kind)
 
 
-def _block(each: Compared, paint: Paint, *, verbose: bool) -> Iterator[str]:
+def _block(each: ExchangeComparison, paint: Paint, *, verbose: bool) -> Iterator[str]:
     if not each.changes and not verbose:
         return
     yield paint("title", visible(each.name))
@@ -96,7 +98,7 @@ def _block(each: Compared, paint: Paint, *, verbose: bool) -> Iterator[str]:
     yield ""
 
 
-def _line(change: Change, paint: Paint) -> str:
+def _line(change: WireChange, paint: Paint) -> str:
     what = visible(change.what, _VALUE)
     before, now = visible(change.before, _VALUE), visible(change.now, _VALUE)
     kind = f"{change.kind:<8}"
