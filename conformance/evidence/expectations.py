@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from conformance.cassette import Header
 from conformance.core.events import Exchange
-from conformance.evidence.answer import WHOLE_ENDS, Answer, ended, finding_at_end
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding
 from conformance.judging.run_rules import ENDING, THINKING
+from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end
 from conformance.rules.model import Compare, Rule
 from conformance.rules.verdicts import Verdict
 
@@ -103,14 +103,14 @@ def _named_types(rule: Rule) -> set[str]:
 
 
 def judge_expectations(
-    ledger: Ledger, exchange: Exchange, expected: Expected, answer: Answer
+    ledger: Ledger, exchange: Exchange, expected: Expected, answer: Transcript
 ) -> None:
     """Another ending than the stated one is a finding, and so is thinking that is missing."""
     if expected.untestable:
         for rule in (ENDING, THINKING):
             ledger.add(rule.id, Verdict.UNTESTABLE, expected.untestable, by=_NAME)
         return
-    came = ended(exchange, answer)
+    came = answer.ending
     if came in expected.ends:
         ledger.add(ENDING.id, Verdict.PASS, by=_NAME)
         if came not in WHOLE_ENDS:
@@ -129,19 +129,19 @@ def judge_expectations(
         return
     wanted, got = ("thinking", "none") if expected.thinking else ("no thinking", "some")
     message = f"expected {wanted}, got {got}"
-    found = finding_at_end(THINKING, exchange, answer, message, expected=(wanted,), got=got)
+    found = finding_at_end(THINKING, answer, message, expected=(wanted,), got=got)
     ledger.add(THINKING.id, Verdict.FAIL, findings=(found,), by=_NAME)
 
 
-def _other_ending(exchange: Exchange, expected: Expected, answer: Answer, came: str) -> Finding:
+def _other_ending(exchange: Exchange, expected: Expected, answer: Transcript, came: str) -> Finding:
     causes = ", ".join(filter(None, _known_causes(exchange, answer, expected)))
     got = f"{came}: {causes}" if causes else came
     message = f"expected {' or '.join(expected.ends)}, got {got}"
     # The id keeps to the word: what a server says of an error changes from run to run.
-    return finding_at_end(ENDING, exchange, answer, message, expected=expected.ends, got=came)
+    return finding_at_end(ENDING, answer, message, expected=expected.ends, got=came)
 
 
-def _limit_explains(came: str, answer: Answer, expected: Expected) -> str:
+def _limit_explains(came: str, answer: Transcript, expected: Expected) -> str:
     """Why the ending tells nothing, where the limit of the answer's length explains it."""
     limit = expected.limit
     if limit is None:
@@ -155,7 +155,7 @@ def _limit_explains(came: str, answer: Answer, expected: Expected) -> str:
     return ""
 
 
-def _known_causes(exchange: Exchange, answer: Answer, expected: Expected) -> list[str]:
+def _known_causes(exchange: Exchange, answer: Transcript, expected: Expected) -> list[str]:
     """What is known of the reason: what the transport met, the status, the server's own words."""
     parts = [expected.fault]
     response = exchange.response

@@ -17,7 +17,6 @@ from conformance.core.events import Exchange
 from conformance.core.framing import framing_of
 from conformance.dialects import SUPPORTED, get
 from conformance.dialects.base import Reading
-from conformance.evidence.answer import WHOLE_ENDS, Answer, ended, finding_at_end, read_answer
 from conformance.evidence.expectations import Expected
 from conformance.judging.ledger import Ledger
 from conformance.judging.run_rules import (
@@ -31,6 +30,7 @@ from conformance.judging.run_rules import (
     HOP_TOOLS,
     HOP_USAGE,
 )
+from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end, read_transcript
 from conformance.profiles.profile import find, reading
 from conformance.rules.model import Rule
 from conformance.rules.monitors.differences import first_difference
@@ -50,13 +50,13 @@ class Hops:
     `one_api` and `streamed` hold of the answer itself: both sides speak one dialect, both stream.
     """
 
-    behind: tuple[Answer, ...]
-    here: Answer
+    behind: tuple[Transcript, ...]
+    here: Transcript
     one_api: bool
     streamed: bool
 
     @property
-    def first(self) -> Answer:
+    def first(self) -> Transcript:
         return self.behind[0]
 
 
@@ -66,21 +66,21 @@ Pair = Callable[[Hops], tuple[Any, Any]]
 def compare_hops(
     ledger: Ledger,
     exchange: Exchange,
-    answer: Answer,
+    answer: Transcript,
     behind: Sequence[Exchange],
     expected: Expected,
 ) -> None:
     """Judges what a gateway answered by what was heard `behind` it."""
     calls = _calls_due(expected, behind)
     if calls is not None:
-        _compare(ledger, HOP_CALLS, exchange, answer, (calls, len(behind)))
+        _compare(ledger, HOP_CALLS, answer, (calls, len(behind)))
     open_reason = expected.untestable if behind else _NOBODY
     if open_reason:
         _leave_open(ledger, Verdict.UNTESTABLE, open_reason)
         return
     answers = tuple(_read(each, expected.upstream) for each in behind)
-    if ended(behind[0], answers[0]) not in WHOLE_ENDS:
-        if ended(exchange, answer) == "cut":
+    if answers[0].ending not in WHOLE_ENDS:
+        if answer.ending == "cut":
             # A break that was passed on is not the gateway's, nor what is missing behind it.
             broken = {found.rule for found in ledger.findings} - ADDED_RULES.keys()
             ledger.withdraw(broken, _BROKEN, _NAME)
@@ -92,13 +92,13 @@ def compare_hops(
         one_api=behind[0].dialect == exchange.dialect,
         streamed=_streams(behind[0]) and _streams(exchange),
     )
-    pairs = _PAIRS if ended(exchange, answer) in WHOLE_ENDS else _BEGUN
+    pairs = _PAIRS if answer.ending in WHOLE_ENDS else _BEGUN
     for rule, pair in pairs:
         if rule.id in _THINKING and "thinking" in expected.without:
             continue
         wanted, got = pair(hops)
         if wanted or got:
-            _compare(ledger, rule, exchange, answer, (wanted, got))
+            _compare(ledger, rule, answer, (wanted, got))
 
 
 def _leave_open(ledger: Ledger, verdict: Verdict, why: str) -> None:
@@ -106,14 +106,14 @@ def _leave_open(ledger: Ledger, verdict: Verdict, why: str) -> None:
         ledger.add(rule.id, verdict, why, by=_NAME)
 
 
-def _read(exchange: Exchange, profile: str) -> Answer:
+def _read(exchange: Exchange, profile: str) -> Transcript:
     """What was said upstream, read as the profile of its recording has it."""
     dialect = get(exchange.dialect or _DEFAULT)
     try:
         way = reading(find(profile, dialect.name)) if profile else Reading()
     except UsageError:  # the gateway asked in another API than the one that was recorded
         way = Reading()
-    return read_answer(exchange, dialect, way)
+    return read_transcript(exchange, dialect, way)
 
 
 def _calls_due(expected: Expected, behind: Sequence[Exchange]) -> int | None:
@@ -195,7 +195,7 @@ def _order(hops: Hops) -> tuple[list[str], list[str]]:
     return _merged(wanted, both), _merged(got, both)
 
 
-def _kinds(answer: Answer) -> list[str]:
+def _kinds(answer: Transcript) -> list[str]:
     raw = "thinking" in answer.order
     kinds = (each for each in answer.order if not (raw and each == "summary"))
     return ["thinking" if each == "summary" else each for each in kinds]
@@ -209,7 +209,7 @@ def _called(hops: Hops) -> tuple[list[Any], list[Any]]:
     return _calls(hops.first), _calls(hops.here)
 
 
-def _calls(answer: Answer) -> list[Any]:
+def _calls(answer: Transcript) -> list[Any]:
     """Tool calls; instead of its id each has the number of the first call with that id."""
     ids = [each.get("id") for each in answer.tools]
     return [
@@ -236,7 +236,7 @@ def _usage(hops: Hops) -> tuple[int | None, int | None]:
     return (None, None) if got is None or len(known) < len(totals) else (sum(known), got)
 
 
-def _total(answer: Answer) -> int | None:
+def _total(answer: Transcript) -> int | None:
     """Tokens in all; where no total is stated, those of input and output."""
     usage = answer.usage
     parts = [usage.get("input"), usage.get("output")]
@@ -258,14 +258,12 @@ _PAIRS: Final[tuple[tuple[Rule, Pair], ...]] = (
 _BEGUN: Final = ((HOP_TEXT, _beginning(_texts)), (HOP_THINKING, _beginning(_thoughts)))
 
 
-def _compare(
-    ledger: Ledger, rule: Rule, exchange: Exchange, answer: Answer, pair: tuple[Any, Any]
-) -> None:
+def _compare(ledger: Ledger, rule: Rule, answer: Transcript, pair: tuple[Any, Any]) -> None:
     wanted, got = pair
     if wanted == got:
         ledger.add(rule.id, Verdict.PASS, by=_NAME)
         return
     where, expected, came = first_difference(wanted, got)
     message = f"expected {expected}, got {came} at {where}"
-    found = finding_at_end(rule, exchange, answer, message)
+    found = finding_at_end(rule, answer, message)
     ledger.add(rule.id, Verdict.FAIL, findings=(found,), by=_NAME)

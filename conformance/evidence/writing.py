@@ -24,7 +24,6 @@ from typing import Final
 
 from conformance.cassette import Recording
 from conformance.core.events import Exchange
-from conformance.evidence.answer import read_answer
 from conformance.evidence.comparisons import comparisons
 from conformance.evidence.expectations import (
     compares_answers,
@@ -35,14 +34,13 @@ from conformance.evidence.expectations import (
     judges_requests,
     stated_run,
 )
-from conformance.evidence.expected_client_events import read_sent
 from conformance.evidence.hops import compare_hops
 from conformance.judging.client_view import compares_views, declared_events, undeclared
 from conformance.judging.ledger import Ledger
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import SCENARIO_RULES
+from conformance.judging.transcript import Transcript
 from conformance.judging.view import Judged, Setting
-from conformance.profiles.profile import reading
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level, Verdict
 
@@ -57,6 +55,7 @@ class JudgedExchange:
     setting: Setting
     exchange: Exchange
     recording: Recording
+    transcript: Transcript
 
     @property
     def rules(self) -> Iterable[Rule]:
@@ -65,6 +64,11 @@ class JudgedExchange:
 
 
 Write = Callable[[Ledger, JudgedExchange], None]
+
+
+def looks_at_answers(recording: Recording, exchange: Exchange) -> bool:
+    """Whether anything that writes to a ledger needs the transcript of an exchange."""
+    return exchange.seen is not None or stated_run(recording.header) is not None
 
 
 def withdraw_served_faults(ledger: Ledger, judged: JudgedExchange) -> None:
@@ -106,11 +110,11 @@ def withdraw_unstreamed(ledger: Ledger, judged: JudgedExchange) -> None:
 
 def write_expectations(ledger: Ledger, judged: JudgedExchange) -> None:
     """The ending and the thinking that the scenario expects, and what came through a gateway."""
-    exchange, setting, recording = judged.exchange, judged.setting, judged.recording
+    exchange, recording = judged.exchange, judged.recording
     expected = expected_of(stated_run(recording.header) or {}, exchange)
     if not expected.ends:
         return
-    answer = read_answer(exchange, setting.dialect, reading(setting.profile))
+    answer = judged.transcript
     judge_expectations(ledger, exchange, expected, answer)
     if exchange.hop == "downstream":
         place = ("upstream", exchange.role)
@@ -158,7 +162,7 @@ def withdraw_undeclared(ledger: Ledger, judged: JudgedExchange, rules: Iterable[
     """What a client that reported the exchange did not declare is not held against it."""
     setting = judged.setting
     if setting.declared is not None:
-        sent = read_sent(judged.exchange, setting.dialect, reading(setting.profile)).types
+        sent = judged.transcript.types
         for rule, why in undeclared(rules, ledger.verdicts, sent, setting.declared):
             ledger.withdraw([rule], why, "undeclared")
 

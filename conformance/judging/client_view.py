@@ -9,7 +9,7 @@ one of its events is declared.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
 from conformance.cassette import Header
@@ -38,7 +38,7 @@ def declared_events(header: Header) -> frozenset[str] | None:
 def undeclared(
     rules: Iterable[Rule],
     verdicts: Mapping[str, Verdict],
-    sent: frozenset[str],
+    sent: Collection[str],
     declared: frozenset[str],
 ) -> Iterator[tuple[str, str]]:
     """Rules that say nothing of a client by rules 1 and 2, with the reason.
@@ -54,7 +54,7 @@ def undeclared(
         if compares_views(rule):
             missing = frozenset() if named & declared else missing
         elif verdict is not Verdict.VACUOUS:
-            missing &= sent
+            missing &= frozenset(sent)
         if missing:
             yield rule.id, f"the client does not report {', '.join(sorted(missing))}"
 

@@ -16,6 +16,7 @@ from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Bound
 from conformance.judging.scenario import Scenario
+from conformance.judging.transcript import Transcript
 from conformance.profiles.profile import Profile
 from conformance.rules.applies import Evidence, Fidelity
 from conformance.rules.engine import Judge
@@ -70,6 +71,7 @@ class View:
         self.judge = Judge(setting.bound.rules, evidence)
         self.scenario = scenario
         self.memory = Memory()
+        self.transcript: Transcript | None = None
         self.events: list[Event] = []
         self._findings: list[Finding] = []
         self._label = f"{exchange.scenario}/{exchange.role}/{exchange.number}/{self.name}"
@@ -81,6 +83,8 @@ class View:
         self.judge.settle()
         if self.setting.keep:
             self.events.extend(events)
+        if self.transcript is not None:
+            self.transcript.take(events)
         if self.scenario is not None:
             self._add_findings(self.scenario.take(events))
         self._add_fresh_findings()

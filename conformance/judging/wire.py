@@ -61,6 +61,8 @@ class WireView(View):
         events = self.trace.end(how)
         self.memory.tell(self.trace.number, "end of stream", how, self.bytes)
         self.take(events)
+        if self.transcript is not None:
+            self.transcript.last, self.transcript.memory = self.trace.number, self.memory
         outcomes = self.judge.close(how)
         if self.scenario is not None and is_last:
             outcomes = (*outcomes, *self.conclude(self.scenario, how))

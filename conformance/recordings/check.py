@@ -17,6 +17,7 @@ from conformance.dialects.base import Dialect
 from conformance.evidence.expectations import is_played
 from conformance.evidence.writing import (
     JudgedExchange,
+    looks_at_answers,
     withdraw_undeclared,
     write_comparisons,
     write_exchange,
@@ -26,6 +27,7 @@ from conformance.judging.fast.running import check_wire
 from conformance.judging.result import Report, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.scenario import Scenario
+from conformance.judging.transcript import Transcript
 from conformance.judging.view import Judged, Setting
 from conformance.profiles.profile import Profile, find, laid_over, load_profile
 from conformance.recordings.identification import Sender, signed
@@ -132,6 +134,7 @@ def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Itera
                 exchange.request, exchange.response, user_choices=exchange.user_choices
             )
             scenario = Scenario(setting.bound, evidence)
+        transcript = Transcript(exchange)
         judged = check_wire(
             setting,
             exchange,
@@ -139,8 +142,9 @@ def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Itera
             exchange.end,
             scenario=scenario,
             is_last=exchange is last,
+            transcript=transcript if looks_at_answers(recording, exchange) else None,
         )
-        of_exchange = JudgedExchange(setting, exchange, recording)
+        of_exchange = JudgedExchange(setting, exchange, recording, transcript)
         write_exchange(judged.ledger, of_exchange)
         yield judged
         if exchange.seen is not None:

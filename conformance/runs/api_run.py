@@ -9,9 +9,9 @@ from pathlib import Path
 from conformance.cassette import open_recording
 from conformance.core.events import Exchange
 from conformance.dialects import get
-from conformance.evidence.answer import Answer, read_answer
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
+from conformance.judging.transcript import Transcript, read_transcript
 from conformance.recordings.check import Choices, check_recording
 from conformance.runs.options import RunOptions
 from conformance.runs.plan import LeftOut, ScenarioRun
@@ -68,8 +68,8 @@ class ApiRun:
     def dialect(self) -> str:
         return self.target.dialect
 
-    def read_answer(self, exchange: Exchange) -> Answer:
-        return read_answer(exchange, get(self.dialect), self.settings.reading)
+    def read_transcript(self, exchange: Exchange) -> Transcript:
+        return read_transcript(exchange, get(self.dialect), self.settings.reading)
 
     def leave_out(self, name: str, why: str) -> None:
         self.left_out.append(LeftOut(name, self.dialect, why))

@@ -52,5 +52,6 @@ def _fails_by_text(run: ApiRun, results: Sequence[StreamResult]) -> bool:
 def _says_same(run: ApiRun, one: ScenarioOutcome, other: ScenarioOutcome) -> bool:
     pairs = ((each, other.exchange_of(each.role)) for each in one.answers)
     return all(
-        b is None or run.read_answer(a).spoken() == run.read_answer(b).spoken() for a, b in pairs
+        b is None or run.read_transcript(a).spoken() == run.read_transcript(b).spoken()
+        for a, b in pairs
     )

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from conformance.core.errors import ConformanceError
-from conformance.evidence.answer import ended
 from conformance.profiles.profile import Profile
 from conformance.runs.api_run import ApiRun
 from conformance.runs.confirm import confirm_findings
@@ -75,4 +74,4 @@ async def _run_one(
 
 
 def _is_all_complete(run: ApiRun, outcome: ScenarioOutcome) -> bool:
-    return {ended(each, run.read_answer(each)) for each in outcome.answers} == {"complete"}
+    return {run.read_transcript(each).ending for each in outcome.answers} == {"complete"}

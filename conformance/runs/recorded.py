@@ -18,8 +18,8 @@ from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
 from conformance.dialects import ENDPOINTS, get, required
 from conformance.dialects.requests import Question
-from conformance.evidence.answer import Answer, ended, read_answer
 from conformance.judging.rulebook import Rulebook
+from conformance.judging.transcript import Transcript, read_transcript
 from conformance.profiles.profile import reading
 from conformance.recordings.check import (
     Choices,
@@ -87,8 +87,8 @@ def _steps(recording: Recording, rulebook: Rulebook, choices: Choices) -> Iterat
 def _step(recording: Recording, exchange: Exchange, choices: Choices) -> Step:
     dialect = choose_dialect(exchange, exchange.dialect or recording.header.dialect)
     profile, _ = choose_profile(dialect, choices, recording.header.profile)
-    answer = read_answer(exchange, dialect, reading(profile))
-    came = ended(exchange, answer)
+    answer = read_transcript(exchange, dialect, reading(profile))
+    came = answer.ending
     spoken = replace(exchange, dialect=dialect.name)
     return Step(
         role=f"exchange-{exchange.number}",
@@ -106,7 +106,7 @@ def _step(recording: Recording, exchange: Exchange, choices: Choices) -> Step:
     )
 
 
-def _opt_in(exchange: Exchange, answer: Answer) -> dict[str, str]:
+def _opt_in(exchange: Exchange, answer: Transcript) -> dict[str, str]:
     """The wish to see thinking, as the client had it; else where there is some to be seen."""
     form = get(exchange.dialect or "").request
     if exchange.request is not None and form is not None and form.opts_in_by_header:
@@ -115,7 +115,7 @@ def _opt_in(exchange: Exchange, answer: Answer) -> dict[str, str]:
     return {OPT_IN: "true"} if answer.thought else {}
 
 
-def _body(api: str, exchange: Exchange, answer: Answer) -> Mapping[str, Any]:
+def _body(api: str, exchange: Exchange, answer: Transcript) -> Mapping[str, Any]:
     sent = exchange.request.json if exchange.request else None
     if api == exchange.dialect and isinstance(sent, dict) and sent:
         return sent

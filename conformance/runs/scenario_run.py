@@ -10,7 +10,7 @@ from typing import Any
 from conformance.cassette import Clock
 from conformance.core.events import Exchange, Request
 from conformance.dialects import get
-from conformance.evidence.answer import read_answer
+from conformance.judging.transcript import read_transcript
 from conformance.runs.markers import ask_for_marker, marker_word
 from conformance.runs.pace import RequestsSpentError
 from conformance.runs.plan import LeftOut, ScenarioRun
@@ -118,7 +118,7 @@ async def _take_step(
         outcome.spent = True
         return "the run has sent as many requests as it may (--max-requests)"
     outcome.add_reply(step, reply, request.json)
-    answer = read_answer(outcome.answers[-1], get(dialect), settings.reading)
+    answer = read_transcript(outcome.answers[-1], get(dialect), settings.reading)
     sender.tokens.add_usage(answer.usage)
     return ""
 

@@ -14,10 +14,10 @@ from typing import Final
 
 from conformance.cassette import read
 from conformance.core.events import Exchange
-from conformance.evidence.answer import finding_at_end
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.run_rules import OWN_TEXT
+from conformance.judging.transcript import finding_at_end
 from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun, KeptRun
 from conformance.runs.markers import marker_word
@@ -129,8 +129,8 @@ def _foreign_pieces(
 
 def _finding_of(run: ApiRun, exchange: Exchange, piece: str, whose: str) -> Finding:
     message = f"{piece!r} belongs to the answer to {whose}"
-    return finding_at_end(OWN_TEXT, exchange, run.read_answer(exchange), message)
+    return finding_at_end(OWN_TEXT, run.read_transcript(exchange), message)
 
 
 def _spoken_text(run: ApiRun, exchange: Exchange) -> str:
-    return "\n".join(run.read_answer(exchange).spoken())
+    return "\n".join(run.read_transcript(exchange).spoken())

@@ -14,7 +14,7 @@ from conformance.core.events import Exchange
 from conformance.dialects import get, required
 from conformance.dialects.base import Reading
 from conformance.dialects.requests import Continuation
-from conformance.evidence.answer import read_answer, wire_events
+from conformance.judging.transcript import read_transcript
 from conformance.scenarios import Carry
 
 MOST_CHARACTERS: Final = 4 * 1024 * 1024  # of a history that is sent back
@@ -28,14 +28,14 @@ def next_turns(
     None too where tools were to be answered and none was called, and where it grew too long.
     """
     form = required(get(dialect).request, dialect, "request bodies")
-    answer = read_answer(exchange, get(dialect), reading)
+    answer = read_transcript(exchange, get(dialect), reading, keep="wire")
     if not (answer.text or answer.tools or answer.thought):
         return None
     if carry.result and not answer.tools:
         return None
     after = Continuation(
         request=sent,
-        events=list(wire_events(exchange, get(dialect), reading)),
+        events=answer.events,
         thinking="".join(answer.thinking),
         text="".join(answer.text),
         tools=answer.tools,
@@ -49,7 +49,8 @@ def next_turns(
 def response_id(exchange: Exchange, dialect: str, reading: Reading) -> str:
     """The id by which the answer can be named in a later request; empty if it has none."""
     form = required(get(dialect).request, dialect, "request bodies")
-    named = map(form.answer_id, wire_events(exchange, get(dialect), reading))
+    events = read_transcript(exchange, get(dialect), reading, keep="wire").events
+    named = map(form.answer_id, events)
     return next(filter(None, named), "")
 
 

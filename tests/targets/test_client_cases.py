@@ -13,7 +13,7 @@ from conformance.cassette import open_recording
 from conformance.core import shipped
 from conformance.core.events import Exchange
 from conformance.dialects import get
-from conformance.evidence.expected_client_events import Sent, read_sent
+from conformance.judging.transcript import Transcript, read_transcript
 from conformance.profiles.profile import Profile, reading
 from conformance.recordings.check import Choices, choose_profile
 from conformance.targets.client.adapter import Told
@@ -45,17 +45,17 @@ def ways(name: str) -> tuple[Variation, ...]:
     return tuple(variations(exchange, profile.dialect, "full", edited=True))
 
 
-def sent(name: str, way: Variation) -> Sent:
+def sent(name: str, way: Variation) -> Transcript:
     profile = exchange_of(name)[1]
-    return read_sent(way.sent(), get(profile.dialect), reading(profile))
+    return read_transcript(way.sent(), get(profile.dialect), reading(profile), keep="semantic")
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_must_be_told_alike_says_the_same(name: str) -> None:
     same = [way for way in ways(name) if way.kind == "same"]
-    whole = joined(sent(name, same[0]).events)
+    whole = joined(sent(name, same[0]).client_events)
     assert len(same) > SEEDS + 10
-    assert {way.name for way in same if joined(sent(name, way).events) != whole} == set()
+    assert {way.name for way in same if joined(sent(name, way).client_events) != whole} == set()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -83,7 +83,7 @@ def test_a_cut_may_be_told_as_complete_only_after_the_finish(name: str) -> None:
     for way in ways(name):
         if way.kind == "cut":
             seen = sent(name, way)
-            assert seen.ends == ("either" if seen.finished else "broken"), way.name
+            assert seen.client_end == ("either" if seen.finishes else "broken"), way.name
 
 
 def test_the_edges_hold_what_readers_take_for_line_ends() -> None:
@@ -91,10 +91,8 @@ def test_the_edges_hold_what_readers_take_for_line_ends() -> None:
     bodies = {w.name: b"".join(c.data for c in w.sent().chunks) for w in chat}
     assert "\u2028".encode() in bodies["A-u2028"]
     assert "\u0085".encode() in bodies["A-u0085"]
-    assert (
-        "\u2028"
-        in joined(sent(NAMES[0], next(w for w in chat if w.name == "A-u2028")).events)[0]["text"]
-    )
+    separated = sent(NAMES[0], next(way for way in chat if way.name == "A-u2028"))
+    assert "\u2028" in joined(separated.client_events)[0]["text"]
     assert bodies["F3-bom"].startswith(b"\xef\xbb\xbf")
 
 

@@ -13,7 +13,7 @@ from conformance.core import shipped
 from conformance.core.events import Chunk, Exchange, Response
 from conformance.core.sse import Parser
 from conformance.dialects import get
-from conformance.evidence.expected_client_events import Sent, read_sent
+from conformance.judging.transcript import Transcript, read_transcript
 from conformance.mutate import take_apart
 from conformance.profiles.profile import reading
 from conformance.recordings.check import Choices, choose_profile
@@ -121,10 +121,10 @@ def ways(name: str) -> dict[str, Variation]:
 
 
 @cache
-def sent(name: str, way: str) -> Sent:
+def sent(name: str, way: str) -> Transcript:
     dialect = get(stream(name)[1])
     profile, _ = choose_profile(dialect, Choices(), None)
-    return read_sent(ways(name)[way].sent(), dialect, reading(profile))
+    return read_transcript(ways(name)[way].sent(), dialect, reading(profile), keep="semantic")
 
 
 def ids(file: str, most: int = 1000) -> set[str]:
@@ -160,12 +160,12 @@ def test_an_edge_says_what_the_standard_reads(name: str, edge: str) -> None:
     if edge not in ways(name):
         return
     whole, made = sent(name, "recorded"), sent(name, edge)
-    assert POISON not in str(made.events)
+    assert POISON not in str(made.client_events)
     if edge in TEXTS | BROKEN:
-        assert {event["type"] for event in made.events} == whole.types
-        assert ("\ufffd" in str(made.events)) == (edge in BROKEN)
+        assert {event["type"] for event in made.client_events} == whole.types
+        assert ("\ufffd" in str(made.client_events)) == (edge in BROKEN)
     elif edge not in ("A-only-a-space", "A-unfinished-event"):
-        assert joined(made.events) == joined(whole.events)
+        assert joined(made.client_events) == joined(whole.client_events)
 
 
 def test_what_must_not_be_read_looks_like_a_delta() -> None:

@@ -13,8 +13,8 @@ from conformance.cassette import open_recording
 from conformance.core import shipped
 from conformance.core.events import SEMANTIC_EVENTS, Chunk, Exchange
 from conformance.dialects import get
-from conformance.evidence.expected_client_events import read_sent
 from conformance.judging.rulebook import Rulebook
+from conformance.judging.transcript import read_transcript
 from conformance.recordings.check import Choices, choose_profile
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import Told
@@ -44,7 +44,7 @@ def judging(name: str, *, silent: tuple[str, ...] = ()) -> tuple[Judging, Exchan
 
 
 def events_of(judge: Judging, exchange: Exchange) -> tuple[Event, ...]:
-    events = read_sent(exchange, judge.dialect, judge.reading).events
+    events = read_transcript(exchange, judge.dialect, judge.reading, keep="semantic").client_events
     return tuple(event for event in events if event["type"] in judge.about.events)
 
 
@@ -126,7 +126,7 @@ def test_a_call_more_than_was_sent_keeps_its_spelling() -> None:
 
 def test_refusals_may_be_shown_as_text() -> None:
     judge, exchange = judging(REFUSAL, silent=("refusal.delta",))
-    sent = read_sent(exchange, judge.dialect, judge.reading).events
+    sent = read_transcript(exchange, judge.dialect, judge.reading, keep="semantic").client_events
     shown = tuple({**e, "type": "text.delta"} if e["type"] == "refusal.delta" else e for e in sent)
     told = Told("completed", tuple(e for e in shown if e["type"] in judge.about.events))
     assert AGREES not in failing(judge.stream(exchange, told, "same"))

@@ -13,7 +13,7 @@ from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.dialects import ENDPOINTS, get
 from conformance.dialects.base import Reading
-from conformance.evidence.answer import Answer, ended, read_answer
+from conformance.judging.transcript import Transcript, read_transcript
 from conformance.recordings.api import check_chunks
 from conformance.scenarios.model import UPSTREAM
 from conformance.targets.gateway import (
@@ -58,8 +58,8 @@ def exchange(dialect: str, said: Answered) -> Exchange:
     return Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, said.pieces)), end=end)
 
 
-def read(dialect: str, said: Answered) -> Answer:
-    return read_answer(exchange(dialect, said), get(dialect), Reading())
+def read(dialect: str, said: Answered) -> Transcript:
+    return read_transcript(exchange(dialect, said), get(dialect), Reading())
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -111,7 +111,7 @@ ENDINGS = {
 @pytest.mark.parametrize("script", UPSTREAM)
 def test_every_script_ends_as_its_name_says(dialect: str, script: str) -> None:
     said = scripted(script, dialect, 1, ASKED)
-    assert ended(exchange(dialect, said), read(dialect, said)) == ENDINGS[script]
+    assert read(dialect, said).ending == ENDINGS[script]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

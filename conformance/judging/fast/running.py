@@ -42,6 +42,7 @@ from conformance.dialects.base import Reading
 from conformance.judging.fast.runs import Run, begin, is_delta, parts_of
 from conformance.judging.findings import CONTEXT
 from conformance.judging.scenario import Scenario
+from conformance.judging.transcript import Transcript
 from conformance.judging.view import Judged, Setting
 from conformance.judging.wire import WireView
 from conformance.profiles.profile import reading
@@ -63,18 +64,22 @@ def check_wire(
     *,
     scenario: Scenario | None = None,
     is_last: bool = True,
+    transcript: Transcript | None = None,
 ) -> Judged:
     """Judges the bytes of one exchange as they arrive, in bounded memory.
 
     `scenario` goes on over several exchanges; the last one's result holds its verdicts.
+    `transcript` takes the events as they go by, those of a run joined to one.
     """
     several = scenario is not None and bool(setting.bound.scenario.plans)
     if several or setting.keep:
         view = WireView(setting, exchange, scenario)
+        view.transcript = transcript
         for data, ms in clocked(chunks):
             view.feed(data, ms)
         return view.finish(end, is_last=is_last)
     running = RunningView(setting, exchange, scenario)
+    running.transcript = transcript
     for each in gathered(chunks):
         running.feed_gathered(each)
     return running.finish(end, is_last=is_last)
@@ -250,6 +255,8 @@ class RunningView(WireView):
         spoken = [event for event in events if event.layer == "semantic"]
         if len(spoken) != 1 or text not in spoken[0].data.values():
             raise HarnessError("a dialect reads joined deltas other than single ones")
+        if self.transcript is not None:
+            self.transcript.take(spoken)
 
     def _replay(self, run: Run) -> None:
         """Reads what the run has taken frame by frame; it is over."""

@@ -22,13 +22,13 @@ from conformance.core.json_values import NOT_JSON, decode
 from conformance.dialects import get
 from conformance.evidence.comparisons import comparisons
 from conformance.evidence.expectations import judges_requests
-from conformance.evidence.expected_client_events import Sent, read_sent
 from conformance.judging import harness
 from conformance.judging.client_view import check_client, compares_views, undeclared
 from conformance.judging.fast.running import check_wire
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
+from conformance.judging.transcript import Transcript, read_transcript
 from conformance.judging.view import Judged, Setting
 from conformance.profiles.profile import Profile, reading
 from conformance.rules.model import Answer, Rule
@@ -99,21 +99,21 @@ class Judging:
 
     def stream(self, exchange: Exchange, told: Told, kind: Kind) -> ClientLedger:
         """Judges a stream that was answered with an end; `exchange` holds what was sent."""
-        sent = read_sent(exchange, self.dialect, self.reading)
+        sent = read_transcript(exchange, self.dialect, self.reading, keep="semantic")
         made = ClientLedger()
         where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/client"
         # After a reset, and of a refusal, the end alone is judged.
         if kind != "reset" and not _is_refused(exchange):
-            events = respelled(told.events, sent.events)
+            events = respelled(told.events, sent.client_events)
             self._suites(made, exchange, sent, events, _compared(sent, self.about.events))
         made.state(harness.ENDING, _ending(sent, told, where))
         return made
 
     def message(self, exchange: Exchange, told: Told) -> ClientLedger:
         """Judges the events of a whole message; `exchange` has it as its body."""
-        sent = read_sent(exchange, self.dialect, self.reading)
+        sent = read_transcript(exchange, self.dialect, self.reading, keep="semantic")
         made = ClientLedger()
-        events = respelled(told.events, sent.events)
+        events = respelled(told.events, sent.client_events)
         self._suites(made, exchange, sent, events, self.about.events & _CONTENT)
         return made
 
@@ -132,7 +132,7 @@ class Judging:
         self,
         made: ClientLedger,
         exchange: Exchange,
-        sent: Sent,
+        sent: Transcript,
         events: Sequence[Mapping[str, Any]],
         compared: frozenset[str],
     ) -> None:
@@ -155,13 +155,13 @@ class Judging:
     def _wire(self, setting: Setting, exchange: Exchange) -> Judged:
         return check_wire(setting, exchange, exchange.chunks, exchange.end)
 
-    def _withdraw(self, made: ClientLedger, sent: Sent) -> None:
+    def _withdraw(self, made: ClientLedger, sent: Transcript) -> None:
         """Rules 1 to 3."""
         rules = self._rules.values()
         silent = dict(undeclared(rules, made.verdicts, sent.types, self.about.events))
         for rule, why in silent.items():
             made.withdraw([rule], why, "undeclared")
-        if sent.ends != "completed":
+        if sent.client_end != "completed":
             judged = made.verdicts.keys() & self._rules.keys() - self._of_views - silent.keys()
             owed = [rule for rule in judged if not self._holds_of_parts(rule)]
             made.withdraw(owed, "the stream broke off", "broken stream")
@@ -174,9 +174,11 @@ class Judging:
         known = self._rules[rule]
         return known.view == "client" and not isinstance(known.form, Answer)
 
-    def _acquit(self, made: ClientLedger, setting: Setting, watched: Exchange, sent: Sent) -> None:
+    def _acquit(
+        self, made: ClientLedger, setting: Setting, watched: Exchange, sent: Transcript
+    ) -> None:
         """Rule 5."""
-        told = [event for event in sent.events if event["type"] in self.about.events]
+        told = [event for event in sent.client_events if event["type"] in self.about.events]
         rightly = check_client(setting, watched, told).result.verdicts
         failing = {rule for rule, verdict in rightly.items() if verdict is Verdict.FAIL}
         excused = ({found.rule for found in made.findings} & failing) - self._of_views
@@ -202,9 +204,9 @@ def _json(event: Mapping[str, Any]) -> Any:
     return text if value is NOT_JSON else [value]
 
 
-def _explained(found: Finding, events: Sequence[Mapping[str, Any]], sent: Sent) -> Finding:
+def _explained(found: Finding, events: Sequence[Mapping[str, Any]], sent: Transcript) -> Finding:
     """A difference with what became of the thinking, where that is plain."""
-    thinking = _text(sent.events, "thinking.delta")
+    thinking = _text(sent.client_events, "thinking.delta")
     if not thinking or _text(events, "thinking.delta"):
         return found
     shown = thinking in _text(events, "text.delta")
@@ -275,17 +277,17 @@ _CONTENT: Final = frozenset(
 )
 
 
-def _compared(sent: Sent, declared: frozenset[str]) -> frozenset[str]:
+def _compared(sent: Transcript, declared: frozenset[str]) -> frozenset[str]:
     """Rule 2: the events that are compared with the bytes."""
-    if sent.ends == "completed" or "error" in sent.types:
+    if sent.client_end == "completed" or "error" in sent.types:
         return declared
-    return declared - _OPEN - (_AFTER_FINISH if sent.finished else frozenset())
+    return declared - _OPEN - (_AFTER_FINISH if sent.finishes else frozenset())
 
 
-def _ending(sent: Sent, told: Told, where: str) -> Finding | None:
-    if sent.ends == "completed" and told.how != "completed":
+def _ending(sent: Transcript, told: Told, where: str) -> Finding | None:
+    if sent.client_end == "completed" and told.how != "completed":
         return harness.finding(harness.ENDING, where, "completed", told.how, told.events)
-    if sent.ends == "broken" and told.how not in _BROKEN:
+    if sent.client_end == "broken" and told.how not in _BROKEN:
         return harness.finding(harness.ENDING, where, "failed or cut", told.how, told.events)
     return None
 

@@ -16,10 +16,10 @@ from conformance.core.errors import SpecError, UsageError
 from conformance.core.events import Exchange
 from conformance.dialects import SUPPORTED, get
 from conformance.dialects.base import Reading
-from conformance.evidence.expected_client_events import read_sent
 from conformance.judging import harness
 from conformance.judging.result import Report, StreamResult
 from conformance.judging.rulebook import Rulebook
+from conformance.judging.transcript import read_transcript
 from conformance.profiles.profile import Profile, laid_over
 from conformance.recordings.check import (
     Choices,
@@ -259,8 +259,8 @@ class Session:
         """Whether the client would ask for so many choices: most SDKs read one."""
         if "choices" in self.about.features:
             return True
-        sent = read_sent(exchange, get(dialect), Reading())
-        return all(event.get("choice", 0) == 0 for event in sent.events)
+        sent = read_transcript(exchange, get(dialect), Reading(), keep="semantic")
+        return all(event.get("choice", 0) == 0 for event in sent.client_events)
 
     def _save(self, recording: Recording, watched: Sequence[Exchange]) -> None:
         """The recording with what the client reported, to be checked again without it."""
@@ -345,8 +345,8 @@ def _is_rich(exchange: Exchange, judging: Judging) -> bool:
     """Whether a stream is worth every edit of its framing: it thinks, speaks and ends well."""
     if exchange.end != "eof" or judging.reading.markers:
         return False
-    sent = read_sent(exchange, judging.dialect, judging.reading)
-    return sent.ends == "completed" and sent.types >= _RICH
+    sent = read_transcript(exchange, judging.dialect, judging.reading, keep="semantic")
+    return sent.client_end == "completed" and sent.types >= _RICH
 
 
 _RICH: Final = frozenset({"thinking.delta", "text.delta"})

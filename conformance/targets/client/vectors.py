@@ -17,7 +17,7 @@ from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
 from conformance.dialects import SUPPORTED
 from conformance.dialects.base import Dialect
-from conformance.evidence.expected_client_events import Sent, read_sent
+from conformance.judging.transcript import Transcript, read_transcript
 from conformance.profiles.profile import Profile, reading
 from conformance.recordings.check import Choices, choose_dialect, choose_profile, recognised
 from conformance.report.files import write_whole
@@ -88,19 +88,19 @@ def _cases(exchange: Exchange, dialect: Dialect, profile: Profile) -> Iterator[d
 
 def _case(way: Variation, dialect: Dialect, profile: Profile) -> dict[str, Any]:
     made = way.sent()
-    sent = read_sent(made, dialect, reading(profile))
+    sent = read_transcript(made, dialect, reading(profile), keep="semantic")
     return {
         "name": way.name,
         "chunks": [b64encode(chunk.data).decode() for chunk in made.chunks],
         "end": made.end,
-        "expected": joined(sent.events),
-        "permitted": {"ends": list(_ENDS[sent.ends]), "without": _without(sent)},
+        "expected": joined(sent.client_events),
+        "permitted": {"ends": list(_ENDS[sent.client_end]), "without": _without(sent)},
     }
 
 
-def _without(sent: Sent) -> list[str]:
+def _without(sent: Transcript) -> list[str]:
     """Events that need not be told."""
-    return [] if sent.ends == "completed" else ["tool.end"]
+    return [] if sent.client_end == "completed" else ["tool.end"]
 
 
 def joined(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -12,9 +12,9 @@ import msgspec
 
 from conformance.core.events import Exchange, Request
 from conformance.core.framing import framing_of
-from conformance.evidence.expected_client_events import read_sent
 from conformance.judging import harness
 from conformance.judging.result import StreamResult
+from conformance.judging.transcript import read_transcript
 from conformance.profiles.profile import Profile
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.asking import AGAIN, chosen, conversation
@@ -132,10 +132,12 @@ class Visit:
         """What the client would send after this answer, judged as a request."""
         if NEXT_REQUEST not in self.station.about.ops:
             return
-        sent = read_sent(exchange, self.judging.dialect, self.judging.reading)
-        if sent.ends != "completed":
+        sent = read_transcript(
+            exchange, self.judging.dialect, self.judging.reading, keep="semantic"
+        )
+        if sent.client_end != "completed":
             return
-        calls = [event for event in sent.events if event["type"] == "tool.end"]
+        calls = [event for event in sent.client_events if event["type"] == "tool.end"]
         adds = [_result(call) for call in calls] or [dict(AGAIN)]
         options = {k: v for k, v in said["options"].items() if k == "tools"}
         options["history"] = _policy(self.judging.profile)

@@ -1,0 +1,170 @@
+"""An exchange read once: what it said, as a correct client would have it, and how it ended.
+
+Events go by once. A transcript takes what must be kept of them: from the judge, while that reads
+the bytes (`check_wire`), or by itself (`read_transcript`). It holds the texts of the answer and,
+of all events, only those of the layer that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from conformance.core.events import Event, Exchange, Layer
+from conformance.dialects.base import Dialect, Reading
+from conformance.judging.findings import Memory, dress
+from conformance.judging.result import Finding
+from conformance.rules.model import Rule
+from conformance.rules.monitors.base import Violation
+
+WHOLE_ENDS: Final = frozenset({"complete", "length", "tools", "filtered"})
+"""Words of `Transcript.ending` for an answer that is all there."""
+
+_FINISHES: Final = {"stop": "complete", "length": "length", "content_filter": "filtered"}
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The texts of all choices, and what ended them; `memory` holds the last frames.
+
+    `keep` is the layer whose events stay in `events`, those of the request left out; the judge
+    may join adjacent deltas to one.
+    """
+
+    exchange: Exchange
+    keep: Layer | None = None
+    events: list[Event] = field(default_factory=list)
+    types: set[str] = field(default_factory=set)  # of semantic events
+    thinking: list[str] = field(default_factory=list)
+    raw: list[str] = field(default_factory=list)  # thinking itself, without summaries of it
+    summary: list[str] = field(default_factory=list)
+    order: list[str] = field(default_factory=list)  # thinking, summary, text, tool: as they came
+    text: list[str] = field(default_factory=list)
+    tools: list[Mapping[str, Any]] = field(default_factory=list)
+    opaque: list[Mapping[str, Any]] = field(default_factory=list)
+    finishes: list[str] = field(default_factory=list)
+    errors: list[Mapping[str, Any]] = field(default_factory=list)
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    done: bool = False
+    listed: bool = False  # a list of models
+    choices: int = 0  # how many spoke or finished
+    last: int = 0  # number of the last event
+    memory: Memory = field(default_factory=Memory)
+
+    @property
+    def client_events(self) -> tuple[Mapping[str, Any], ...]:
+        """What a client should report, in the order of the bytes; needs `keep` of `semantic`."""
+        spoken = (event for event in self.events if event.layer == "semantic")
+        return tuple({"type": event.type, **event.data} for event in spoken)
+
+    @property
+    def client_end(self) -> Literal["completed", "broken", "either"]:
+        """Which end a client may tell.
+
+        `either` where the finish came and the stream broke off before its terminal: all of the
+        answer is there.
+        """
+        if self.ending in WHOLE_ENDS:
+            return "completed"
+        return "either" if self.finishes and not self.errors else "broken"
+
+    @property
+    def ending(self) -> str:
+        """How it ended: a word of `scenarios.ENDS`."""
+        status = self.exchange.response.status if self.exchange.response else None
+        if status is not None and status >= 300:
+            return "refused" if 400 <= status < 500 else "failed"
+        if self.errors:
+            return "failed"
+        if self.listed and self.exchange.end == "eof":
+            return "complete"
+        if not self.done or self.exchange.end in ("client-closed", "idle-timeout"):
+            return "cut"
+        if self.tools or "tool_calls" in self.finishes:
+            return "tools"
+        # Several choices end each for itself: the first that says more than `stop` counts.
+        words = [_FINISHES.get(reason, "complete") for reason in self.finishes]
+        return next((word for word in words if word != "complete"), "complete")
+
+    @property
+    def thought(self) -> bool:
+        """Whether any thinking showed, be it sealed."""
+        return bool(self.thinking or self.opaque)
+
+    def spoken(self) -> tuple[str, ...]:
+        """Everything that the model chose, to compare two answers by."""
+        calls = (f"{each.get('name')}({each.get('arguments')})" for each in self.tools)
+        return "".join(self.thinking), "".join(self.text), *calls
+
+    def take(self, events: Sequence[Event]) -> None:
+        """What one frame gave rise to."""
+        for event in events:
+            if event.layer == "semantic":
+                self.types.add(event.type)
+                self._take_semantic(event)
+            elif event.type == "models":
+                self.listed = True
+            if event.layer == self.keep and event.number:
+                self.events.append(event)
+
+    def _take_semantic(self, event: Event) -> None:
+        data = event.data
+        self.choices = max(self.choices, data.get("choice", 0) + 1)
+        match event.type:
+            case "thinking.delta":
+                self.thinking.append(data["text"])
+                is_summary = data.get("channel") == "summary"
+                (self.summary if is_summary else self.raw).append(data["text"])
+                self._came("summary" if is_summary else "thinking", data["text"])
+            case "thinking.opaque":
+                self.opaque.append(data)
+            case "text.delta" | "refusal.delta":
+                self.text.append(data["text"])
+                self._came("text", data["text"])
+            case "tool.start":
+                self._came("tool", "called")
+            case "tool.end":
+                self.tools.append(data)
+            case "finish":
+                self.finishes.append(str(data.get("reason")))
+            case "error":
+                self.errors.append(data)
+            case "usage":
+                self.usage = data
+            case "done":
+                self.done = True
+
+    def _came(self, kind: str, text: str) -> None:
+        if text.strip() and self.order[-1:] != [kind]:
+            self.order.append(kind)
+
+
+def read_transcript(
+    exchange: Exchange, dialect: Dialect, reading: Reading, *, keep: Layer | None = None
+) -> Transcript:
+    """Reads the bytes once, event by event."""
+    transcript = Transcript(exchange, keep)
+    for number, _, frame, events in dialect.trace(exchange, reading):
+        if frame is not None:
+            transcript.memory.keep(number, frame, events)
+        transcript.take(events)
+        transcript.last = number
+    size = sum(len(chunk.data) for chunk in exchange.chunks)
+    transcript.memory.tell(transcript.last, "end of stream", exchange.end, size)
+    return transcript
+
+
+def finding_at_end(
+    rule: Rule,
+    transcript: Transcript,
+    message: str,
+    *,
+    expected: tuple[str, ...] = (),
+    got: str = "",
+) -> Finding:
+    """A finding at the end of an answer; its id knows `expected` and `got`, not the message."""
+    exchange = transcript.exchange
+    where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/wire"
+    violation = Violation(transcript.last, {}, expected, got, "", message)
+    return dress(rule, violation, transcript.memory, where)
