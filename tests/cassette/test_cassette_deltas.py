@@ -11,6 +11,7 @@ import pytest
 from conformance.cassette import BodyRedactor, Redactor
 from conformance.core.events import Chunk
 from tests.cassette.secret_shapes import SHAPES
+from tests.each import each
 
 EVENT = '{"type":"response.output_text.delta","output_index":%d,"delta":"%s"}'
 DONE = '{"type":"response.output_text.done","output_index":0,"text":"%s"}'
@@ -48,8 +49,7 @@ def redacted(events: list[bytes]) -> bytes:
     return b"".join(one.data for one in done)
 
 
-@pytest.mark.parametrize("name", SHAPES)
-@pytest.mark.parametrize("longest", [1, 4, 30])
+@each(SHAPES, (1, 4, 30))
 def test_a_secret_over_events_becomes_one_stand_in(name: str, longest: int) -> None:
     rng = random.Random(f"{name}{longest}")
     secret = SHAPES[name].replace("\\n", "\n")

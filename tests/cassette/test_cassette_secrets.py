@@ -10,6 +10,7 @@ import pytest
 from conformance.cassette import BodyRedactor, Redactor
 from conformance.core.events import Chunk
 from tests.cassette.secret_shapes import FIELDS, SHAPES
+from tests.each import each
 
 FRAMES = (
     'data: {"choices":[{"index":0,"delta":{"content":"say %s now"}}]}\n\n',
@@ -34,8 +35,7 @@ def cut(body: bytes, rng: random.Random) -> list[Chunk]:
     return [Chunk(body[a:b], 0.1) for a, b in pairwise([0, *places, len(body)]) if b > a]
 
 
-@pytest.mark.parametrize("name", SHAPES)
-@pytest.mark.parametrize("frame", FRAMES)
+@each(SHAPES, FRAMES)
 def test_a_shape_is_known_and_known_again(name: str, frame: str) -> None:
     redactor = Redactor()
     body = (frame % SHAPES[name]).encode()

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from conformance.core.errors import HarnessError
 from conformance.core.events import Frame
 from conformance.core.sse import Parser
+from tests.each import each
 
 VECTORS = Path(__file__).parent.parent / "vectors" / "sse"
 BOM = b"\xef\xbb\xbf"
@@ -165,9 +166,9 @@ def chunkings(wire: bytes) -> Iterator[list[bytes]]:
 # Vectors
 
 
-def vectors() -> list[Any]:
+def vectors() -> list[dict[str, Any]]:
     return [
-        pytest.param(vector, id=f"{path.stem}-{vector['id']}")
+        {**vector, "id": f"{path.stem}-{vector['id']}"}
         for path in sorted(VECTORS.glob("*.json"))
         for vector in json.loads(path.read_text("utf-8"))["vectors"]
     ]
@@ -185,7 +186,7 @@ def outcome_of(vector: dict[str, Any]) -> Outcome:
     return Outcome(frames, vector["retry"], vector["last_event_id"])
 
 
-@pytest.mark.parametrize("vector", vectors())
+@each(vectors())
 def test_vector_holds_under_every_chunking(vector: dict[str, Any]) -> None:
     wire, limit = wire_of(vector), vector.get("max_event_bytes", UNBOUNDED)
     expected = outcome_of(vector)
@@ -193,14 +194,14 @@ def test_vector_holds_under_every_chunking(vector: dict[str, Any]) -> None:
         assert parse(chunks, limit) == expected, chunks
 
 
-@pytest.mark.parametrize("vector", vectors())
+@each(vectors())
 def test_naive_parser_agrees_with_vector(vector: dict[str, Any]) -> None:
     limit = vector.get("max_event_bytes", UNBOUNDED)
     assert naive(wire_of(vector), limit) == outcome_of(vector)
 
 
 def test_vector_ids_are_unique() -> None:
-    ids = [parameter.id for parameter in vectors()]
+    ids = [vector["id"] for vector in vectors()]
     assert len(ids) == len(set(ids)) > 100
 
 

@@ -7,14 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from conformance.core.events import Event
 from conformance.dialects import Reading
+from tests.each import each_row
 
 FOLDER = Path(__file__).parent.parent / "vectors" / "dialects"
 VECTORS = [
-    pytest.param(f"openai.{name}", vector, id=f"{name}: {vector['name']}")
+    (f"openai.{name}", vector)
     for name in ("chat", "responses")
     for vector in json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 ]
@@ -30,7 +29,7 @@ def reading_of(vector: dict[str, Any]) -> Reading:
     )
 
 
-@pytest.mark.parametrize(("dialect", "vector"), VECTORS)
+@each_row(VECTORS)
 def test_stream_gives_these_events(
     dialect: str, vector: dict[str, Any], read_stream: Callable[..., list[Event]]
 ) -> None:
@@ -46,7 +45,7 @@ def test_stream_gives_these_events(
     assert semantic == [[n, kind, {"choice": 0, **data}] for n, kind, data in vector["semantic"]]
 
 
-@pytest.mark.parametrize(("dialect", "vector"), VECTORS)
+@each_row(VECTORS)
 def test_every_semantic_event_carries_its_choice(
     dialect: str, vector: dict[str, Any], read_stream: Callable[..., list[Event]]
 ) -> None:

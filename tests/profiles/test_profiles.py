@@ -13,6 +13,7 @@ from conformance.core.errors import SpecError, UsageError
 from conformance.dialects.base import Reading
 from conformance.profiles.profile import available, find, laid_over, limits, load_profile, reading
 from conformance.rules import document
+from tests.each import each_row
 
 SCHEMA = Path(shipped.__file__).parent.parent / "schemas" / "profile.schema.json"
 DIALECTS = ("openai.chat", "openai.responses")
@@ -315,14 +316,14 @@ def test_limits_are_reported_with_places(folder: Path) -> None:
 # --- what ships
 
 
-@pytest.mark.parametrize(("name", "dialect"), SHIPPED)
+@each_row(SHIPPED)
 def test_shipped_profile_loads_and_keeps_the_limits(name: str, dialect: str) -> None:
     profile = find(name, dialect)
     assert profile.title
     assert limits(profile.file) == ()
 
 
-@pytest.mark.parametrize(("name", "dialect"), SHIPPED)
+@each_row(SHIPPED)
 def test_shipped_profile_is_valid_by_the_schema(name: str, dialect: str) -> None:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     jsonschema_rs.meta.validate(schema)

@@ -10,6 +10,7 @@ from conformance.core import shipped
 from conformance.core.errors import HarnessError
 from conformance.judging.suites import shipped_suites
 from conformance.recordings.examples import example
+from tests.each import each
 
 RULE = "wire/chat/done-present"
 GOOD = ["one", "two", "three"]
@@ -156,7 +157,7 @@ SHOWN = sorted(
 )
 
 
-@pytest.mark.parametrize("rule", SHOWN)
+@each(SHOWN)
 def test_a_shipped_mutant_is_an_example(rule: str) -> None:
     found = example(rule)
     assert found is not None

@@ -21,6 +21,7 @@ from conformance.core import shipped
 from conformance.core.events import Chunk, Exchange, Response
 from conformance.mutate import OPERATORS, make_mutants, open_base
 from conformance.recordings.check import choose_dialect
+from tests.each import each_row
 from tests.fuzz.generated import generated
 from tests.reference.client_sides import APIS, Case, case, client_events, engine_events, merged
 
@@ -96,7 +97,7 @@ def captures() -> Path:
     return Path(folder)
 
 
-def vectors() -> Iterator[Any]:
+def vectors() -> Iterator[tuple[str, dict[str, Any]]]:
     for dialect, every in VECTORS.items():
         for vector in every:
             # Harmony, private fields and the last close marker are the toolkit's alone.
@@ -106,10 +107,10 @@ def vectors() -> Iterator[Any]:
             )
             # A body that is no message is complete to the toolkit; a client has no answer.
             if known and not reading and vector["name"] != "a body of something else":
-                yield pytest.param(dialect, vector, id=f"{dialect}: {vector['name']}")
+                yield dialect, vector
 
 
-@pytest.mark.parametrize(("dialect", "vector"), list(vectors()))
+@each_row(vectors())
 def test_vectors_of_the_dialects_hold(dialect: str, vector: dict[str, Any]) -> None:
     chunks = tuple(Chunk(_wire(frame)) for frame in vector["frames"])
     exchange = Exchange(chunks=chunks, end=vector.get("end", "eof"), response=Response(200))

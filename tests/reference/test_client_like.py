@@ -32,6 +32,7 @@ from reference_impl.client.policy import sends
 from reference_impl.client.record import record_of, turn_of
 from reference_impl.client.reporting import reports
 from reference_impl.client.turn import Called, Thought, Turn, Words
+from tests.each import each
 from tests.reference.client_server import Script, playing
 
 ROOT = Path(__file__).parent.parent.parent
@@ -223,9 +224,9 @@ def test_every_likeness_has_a_profile_for_every_api_that_it_speaks() -> None:
         assert spoken_by == set(like.apis)
 
 
-@pytest.mark.parametrize(("name", "dialect"), PROFILES)
-@pytest.mark.parametrize("model", MODELS)
-def test_likeness_and_profile_tell_models_apart_alike(name: str, dialect: str, model: str) -> None:
+@each(PROFILES, MODELS)
+def test_likeness_and_profile_tell_models_apart_alike(side: tuple[str, str], model: str) -> None:
+    name, dialect = side
     like, knobs = LIKENESSES[name], find(name, dialect).knobs
     assert regex(knobs["effort_models"])(model.lower()) == like.takes_effort(model)
     if "by-model" in like.history.values() and dialect == "openai.chat":

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference_impl.client.sse import Sse, SseReader, TooLong
+from tests.each import each
 
 FOLDER = Path(__file__).parent.parent / "vectors" / "sse"
 VECTORS: list[dict[str, Any]] = [
@@ -40,8 +41,7 @@ def read(chunks: Iterable[bytes]) -> list[Sse]:
     return [event for chunk in chunks for event in reader.feed(chunk)]
 
 
-@pytest.mark.parametrize("size", [1, 3, 1 << 20])
-@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: str(vector["id"]))
+@each(VECTORS, (1, 3, 1 << 20))
 def test_events_are_those_of_the_standard(vector: dict[str, Any], size: int) -> None:
     data = wire(vector)
     chunks = [data[at : at + size] for at in range(0, len(data), size)]

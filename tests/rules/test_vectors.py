@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from conformance.rules import document
 from conformance.rules.forms import FORMS
 from conformance.rules.plans import Outcome
 from conformance.rules.verdicts import Verdict
+from tests.each import each
 
 FOLDER = Path(__file__).parent.parent / "vectors" / "rules"
 VECTORS = [
-    (f"{file.stem}: {vector['name']}", vector)
+    {**vector, "id": f"{file.stem}: {vector['name']}"}
     for file in sorted(FOLDER.glob("*.yaml"))
     for vector in document.load(file).plain()["vectors"]
 ]
@@ -45,7 +44,7 @@ def stated_of(finding: dict[str, Any], words: dict[str, Any]) -> dict[str, Any]:
     return finding if "got" in words else {k: v for k, v in finding.items() if k != "got"}
 
 
-@pytest.mark.parametrize("vector", [pytest.param(v, id=name) for name, v in VECTORS])
+@each(VECTORS)
 def test_rule_is_judged_as_stated(vector: dict[str, Any], run_rules: Any) -> None:
     rules = rules_of(vector)
     outcomes = run_rules(rules, vector["stream"], vector, vector.get("events"))
@@ -61,12 +60,12 @@ def test_rule_is_judged_as_stated(vector: dict[str, Any], run_rules: Any) -> Non
 
 
 def test_names_of_vectors_are_unique() -> None:
-    names = [name for name, _ in VECTORS]
+    names = [vector["id"] for vector in VECTORS]
     assert len(set(names)) == len(names) >= 120
 
 
 def test_every_form_but_compare_and_every_verdict_but_error_has_vectors() -> None:
-    forms = {key for _, v in VECTORS for rule in rules_of(v).values() for key in rule}
-    verdicts = {v.get("verdict", "FAIL") for _, v in VECTORS}
+    forms = {key for v in VECTORS for rule in rules_of(v).values() for key in rule}
+    verdicts = {v.get("verdict", "FAIL") for v in VECTORS}
     assert set(FORMS) - forms == {"compare"}
     assert set(Verdict) - verdicts == {"ERROR"}

@@ -9,6 +9,7 @@ import pytest
 from conformance.judging import harness
 from conformance.judging.rulebook import Rulebook
 from reference_impl.client.likeness import LIKENESSES
+from tests.each import each
 from tests.systems.client_cases import KINDS, SYSTEMS, Case, cases, named, outcome, rows
 
 ALL = [case for system in SYSTEMS for case in cases(system)]
@@ -32,7 +33,7 @@ def test_cases_tell_the_presets_apart(preset: str, other: str) -> None:
     assert any(came != expected for expected, came in outcomes) == (preset != other)
 
 
-@pytest.mark.parametrize("case", ALL, ids=lambda case: str(case.id))
+@each(ALL)
 def test_a_case_is_well_made(case: Case) -> None:
     assert case.kind in KINDS
     assert case.presets

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from reference_impl.server.likeness import LIKENESSES
+from tests.each import each
 from tests.systems.client_cases import named, rows
 from tests.systems.server_cases import SYSTEMS, Case, cases, differences
 
@@ -23,7 +24,7 @@ def test_a_server_preset_does_what_a_case_says(case: Case, preset: str) -> None:
     assert differences(case, preset) == [], case.says
 
 
-@pytest.mark.parametrize("case", ALL, ids=lambda case: str(case.id))
+@each(ALL)
 def test_a_case_of_a_server_is_well_made(case: Case) -> None:
     assert case.presets
     assert set(case.presets) <= set(LIKENESSES)

@@ -21,6 +21,7 @@ from conformance.targets.client.edge_texts import POISON
 from conformance.targets.client.edges import BYTEWISE, edges
 from conformance.targets.client.variation import Variation, variations
 from conformance.targets.client.vectors import joined
+from tests.each import each
 
 ROOT = Path(__file__).parent.parent.parent
 VECTORS = ROOT / "tests" / "vectors" / "sse"
@@ -154,8 +155,7 @@ TEXTS = {"A-u2028", "A-u2029", "A-u0085", "A-nbsp", "A-bom-in-text", "A-4-bytes"
 BROKEN = {"A-invalid-utf8", "A-overlong-utf8", "A-surrogate-utf8"}
 
 
-@pytest.mark.parametrize("edge", EDGES)
-@pytest.mark.parametrize("name", NAMES)
+@each(NAMES, EDGES)
 def test_an_edge_says_what_the_standard_reads(name: str, edge: str) -> None:
     if edge not in ways(name):
         return

@@ -1,0 +1,29 @@
+"""One test over many cases: each case is tried, and each that fails is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.each import each, each_row
+
+
+def test_every_case_is_tried_and_those_that_fail_are_named() -> None:
+    tried = []
+
+    @each((1, 2, 3), "ab")
+    def check(number: int, letter: str) -> None:
+        tried.append((number, letter))
+        assert number != 2
+
+    with pytest.raises(ExceptionGroup, match="2 of 6 cases fail") as caught:
+        check()
+    assert [error.__notes__ for error in caught.value.exceptions] == [
+        ["in case 2 a"],
+        ["in case 2 b"],
+    ]
+    assert len(tried) == 6
+
+
+def test_a_test_without_cases_fails() -> None:
+    with pytest.raises(AssertionError, match="no case"):
+        each_row([])(print)()
