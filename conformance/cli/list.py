@@ -21,7 +21,7 @@ from conformance.judging.suites import load_suites
 from conformance.profiles.profile import available, load_profile
 from conformance.report.printable import visible
 from conformance.report.wording import count
-from conformance.systems import System, find_system, names, read_streams, verdict_of
+from conformance.systems import System, find_system, read_streams, system_names, verdict_of
 
 _REQUIREMENT_COLUMNS: Final = ("verdict", "id", "side", "says")
 
@@ -106,7 +106,7 @@ def _dialect_rows(_suites: Sequence[str]) -> Iterator[Row]:
 
 
 def _system_rows(_suites: Sequence[str]) -> Iterator[Row]:
-    for name in names():
+    for name in system_names():
         system = find_system(name)
         yield {"name": name, "requirements": len(system.requirements), "title": system.title}
 

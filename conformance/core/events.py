@@ -7,8 +7,8 @@ alike for every dialect). Transport events (`http.request`, `sse.frame`, ...) co
 
 Rule 1: the number of a frame (from 1; 0 is the request and the response head) is the number of
 every event that it gave rise to. Two events of one frame are neither before nor after each other.
-Rule 2: inside one frame the order is transport, wire, semantic; semantic events come in the order
-of `SEMANTIC_ORDER`.
+Rule 2: inside one frame the order is transport, wire, semantic; of semantic events message,
+thinking, opaque, text, refusal, tool, finish, usage, error, done.
 Rule 3: every semantic event carries `choice` (0 where the dialect has none).
 """
 
@@ -61,28 +61,6 @@ SEMANTIC_EVENTS: Final[Mapping[str, frozenset[str]]] = {
     "error": frozenset({"code", "message", "status"}),
     "done": frozenset({"explicit"}),
     "cut": frozenset({"how"}),
-}
-
-# Inside one frame: message, thinking, opaque, text, refusal, tool, finish, usage, error, done.
-SEMANTIC_ORDER: Final[Mapping[str, int]] = {
-    "message.start": 0,
-    "thinking.start": 1,
-    "thinking.part": 1,
-    "thinking.delta": 1,
-    "thinking.end": 1,
-    "thinking.opaque": 2,
-    "text.start": 3,
-    "text.delta": 3,
-    "text.end": 3,
-    "refusal.delta": 4,
-    "tool.start": 5,
-    "tool.delta": 5,
-    "tool.end": 5,
-    "finish": 6,
-    "usage": 7,
-    "error": 8,
-    "done": 9,
-    "cut": 10,
 }
 
 

@@ -12,17 +12,18 @@ from conformance.core import shipped
 from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import shipped_suites, vocabulary
+from conformance.linting.documents import error_problem, unknown_name
 from conformance.profiles.profile import Profile, available, limits, load_profile
 from conformance.rules import document
 from conformance.rules.lint import Known, Problem, lint_suite, lint_together
 from conformance.rules.load import read_suite
 from conformance.rules.model import Rule, Suite
-from conformance.rules.node import Node, nearest
+from conformance.rules.node import Node
 
 __all__ = ["Problem", "lint_paths"]
 
 # Scenarios, baselines (`entries`) and systems are linted where they are read, a floor above.
-_KINDS: Final = ("suite", "profile", "scenario", "entries", "system", "contradictions")
+_KINDS: Final = ("suite", "profile", "scenario", "entries", "system")
 _SUFFIXES: Final = (".yaml", ".yml")
 
 
@@ -84,12 +85,7 @@ def _read_file(path: Path, found: _SpecFiles) -> None:
                 hint=f"it has none of the keys {', '.join(map(repr, _KINDS))}",
             )  # told like any other mistake
     except ConformanceError as err:
-        found.problems.append(_error_problem(err, Place(str(path))))
-
-
-def _error_problem(err: ConformanceError, place: Place) -> Problem:
-    text = f"{err.message} ({err.hint})" if err.hint else err.message
-    return Problem(err.place or place, text, "error")
+        found.problems.append(error_problem(err, Place(str(path))))
 
 
 def _declared_knobs() -> Mapping[str, Mapping[str, tuple[Any, ...]]]:
@@ -114,9 +110,9 @@ def _lint_profile(path: Path, rules: Mapping[str, Rule]) -> Iterator[Problem]:
         profile = load_profile(path)
         wrong = limits(path)
     except ConformanceError as err:
-        yield _error_problem(err, place)
+        yield error_problem(err, place)
         return
-    yield from (_error_problem(err, place) for err in wrong)
+    yield from (error_problem(err, place) for err in wrong)
     yield from _lint_overrides(profile, rules)
 
 
@@ -126,9 +122,7 @@ def _lint_overrides(profile: Profile, rules: Mapping[str, Rule]) -> Iterator[Pro
             continue  # inherited: told in the file where it stands
         rule = rules.get(name)
         if rule is None:
-            near = nearest(name, rules)
-            message = f"there is no rule {name!r}{f' ({near})' if near else ''}"
-            yield Problem(override.place, message, "error")
+            yield unknown_name("rule", name, rules, override.place)
         elif rule.dialect not in (None, profile.dialect):
             message = f"rule {name!r} never judges {profile.dialect}"
             yield Problem(override.place, message, "error")

@@ -7,9 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from conformance.core.errors import ConformanceError, Place
-from conformance.judging.suites import shipped_suites
-from conformance.recordings.hygiene import suites_in
-from conformance.rules import document
+from conformance.linting.documents import documents_with, error_problem, known_rules
 from conformance.rules.lint import Problem
 from conformance.rules.node import Node
 from conformance.scenarios.load import read_scenario
@@ -17,26 +15,19 @@ from conformance.scenarios.load import read_scenario
 
 def lint_scenarios(paths: Sequence[Path]) -> list[Problem]:
     """Problems of the scenarios among files and below folders."""
-    suites = (*shipped_suites(), *suites_in(paths))
-    rules = {rule.id for suite in suites for rule in suite.rules}
+    rules = known_rules(paths)
     return [
-        problem for path in paths for file in _files(path) for problem in _problems(file, rules)
+        problem
+        for path, root in documents_with("scenario", paths)
+        for problem in _scenario_problems(path, root, rules)
     ]
 
 
-def _files(path: Path) -> list[Path]:
-    return sorted(path.rglob("*.y*ml")) if path.is_dir() else [path]
-
-
-def _problems(path: Path, rules: set[str]) -> Iterator[Problem]:
-    root = _scenario(path)
-    if root is None:
-        return
+def _scenario_problems(path: Path, root: Node, rules: frozenset[str]) -> Iterator[Problem]:
     try:
         scenario = read_scenario(root)
     except ConformanceError as err:
-        message = f"{err.message} ({err.hint})" if err.hint else err.message
-        yield Problem(err.place or Place(str(path)), message, "error")
+        yield error_problem(err, Place(str(path)))
         return
     for glob in scenario.exercises:
         if not any(fnmatchcase(rule, glob) for rule in rules):
@@ -46,11 +37,3 @@ def _problems(path: Path, rules: set[str]) -> Iterator[Problem]:
         for rule in step.excused:
             if rule not in rules:
                 yield Problem(step.place, f"`excused` names {rule!r}, which is no rule", "error")
-
-
-def _scenario(path: Path) -> Node | None:
-    try:
-        root = document.load(path)
-    except ConformanceError:
-        return None  # told as any other file that is no document
-    return root if root.kind == "mapping" and root.get("scenario") else None

@@ -1,4 +1,7 @@
-"""Tables of requirements from YAML files; every error names file, line, column and nearest word."""
+"""Tables of requirements: those that ship, by name, and the user's own, by path.
+
+Every error names file, line, column and the nearest word.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from conformance.core.errors import UsageError
+from conformance.core.shipped import specs
 from conformance.rules import document
 from conformance.rules.node import Node, nearest
 from conformance.rules.verdicts import Verdict
@@ -20,6 +25,22 @@ _SOURCE_KEYS: Final = frozenset({"document", "at"})
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
+def system_names() -> tuple[str, ...]:
+    """Names of the shipped tables, sorted."""
+    return tuple(sorted(path.stem for path in (specs() / "systems").glob("*.yaml")))
+
+
+def find_system(name: str) -> System:
+    """The table of a shipped system, or the one in a file. Raises UsageError for neither."""
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml"):
+        return load_system(path)
+    if name not in system_names():
+        hint = nearest(name, system_names()) or f"there are: {', '.join(system_names())}"
+        raise UsageError(f"no system {name!r}, neither shipped nor a file", hint=hint)
+    return load_system(specs() / "systems" / f"{name}.yaml")
+
+
 def load_system(path: Path | str) -> System:
     """The table in a file. Raises SpecError at the first thing that is wrong."""
     return read_system(document.load(path))
@@ -28,12 +49,12 @@ def load_system(path: Path | str) -> System:
 def read_system(root: Node) -> System:
     """The table in a document."""
     root.mapping(_KEYS)
-    name = _name(root.required("system"))
+    name = _read_name(root.required("system"))
     documents = root.required("documents").mapping()
-    presets = _presets(root.get("presets"))
+    presets = _read_presets(root.get("presets"))
     found: dict[str, Requirement] = {}
     for node in root.required("requirements").sequence():
-        each = _requirement(node, name, documents, presets)
+        each = _read_requirement(node, name, documents, presets)
         if each.id in found:
             first = found[each.id].place.line
             raise node.required("id").error(f"{each.id!r} is already there, in line {first}")
@@ -48,11 +69,11 @@ def read_system(root: Node) -> System:
     )
 
 
-def _presets(node: Node | None) -> dict[str, Preset]:
+def _read_presets(node: Node | None) -> dict[str, Preset]:
     found: dict[str, Preset] = {}
     for each in node.sequence() if node else ():
         each.mapping(_PRESET_KEYS)
-        name, profile = _name(each.required("name")), each.required("profile")
+        name, profile = _read_name(each.required("name")), each.required("profile")
         if name in found:
             raise each.required("name").error(f"preset {name!r} is there twice")
         found[name] = Preset(
@@ -60,13 +81,13 @@ def _presets(node: Node | None) -> dict[str, Preset]:
             side=each.required("side").one_of(PRESET_SIDES),
             profile=profile.string(),
             place=profile.place,
-            is_gateway=_said(each.get("gateway")),
-            is_beside=_said(each.get("beside")),
+            is_gateway=_read_flag(each.get("gateway")),
+            is_beside=_read_flag(each.get("beside")),
         )
     return found
 
 
-def _requirement(
+def _read_requirement(
     node: Node, system: str, documents: Mapping[str, Node], presets: Mapping[str, Preset]
 ) -> Requirement:
     keys = node.mapping(_REQUIREMENT_KEYS)
@@ -77,25 +98,27 @@ def _requirement(
     if "reason" in keys and misplaced:
         raise node.key(misplaced).error(f"{misplaced!r} says nothing where there are no rules")
     return Requirement(
-        id=f"{system}/{_name(node.required('id'))}",
+        id=f"{system}/{_read_name(node.required('id'))}",
         says=node.required("says").string(),
         side=side,
-        source=_source(node.required("source"), documents),
+        source=_read_source(node.required("source"), documents),
         place=node.place,
-        rules=_strings(keys.get("rules")),
+        rules=_read_texts(keys.get("rules")),
         reason=keys["reason"].string() if "reason" in keys else "",
-        scenarios=_strings(keys.get("scenarios")),
-        presets=_chosen(keys.get("presets"), side, presets),
-        verdict=_verdict(keys.get("verdict")),
+        scenarios=_read_texts(keys.get("scenarios")),
+        presets=_read_preset_names(keys.get("presets"), side, presets),
+        verdict=_read_verdict(keys.get("verdict")),
     )
 
 
-def _source(node: Node, documents: Mapping[str, Node]) -> Source:
+def _read_source(node: Node, documents: Mapping[str, Node]) -> Source:
     node.mapping(_SOURCE_KEYS)
     return Source(node.required("document").one_of(tuple(documents)), node.required("at").string())
 
 
-def _chosen(node: Node | None, side: str, presets: Mapping[str, Preset]) -> tuple[Preset, ...]:
+def _read_preset_names(
+    node: Node | None, side: str, presets: Mapping[str, Preset]
+) -> tuple[Preset, ...]:
     """The presets that are named, else the system's own ones of the requirement's side."""
     if node is None:
         own = (each for each in presets.values() if not each.is_beside)
@@ -106,15 +129,15 @@ def _chosen(node: Node | None, side: str, presets: Mapping[str, Preset]) -> tupl
     return tuple(presets[each.value] for each in node.sequence())
 
 
-def _said(node: Node | None) -> bool:
+def _read_flag(node: Node | None) -> bool:
     return node is not None and node.boolean()
 
 
-def _verdict(node: Node | None) -> Verdict:
+def _read_verdict(node: Node | None) -> Verdict:
     return Verdict(node.one_of(tuple(Verdict))) if node else Verdict.PASS
 
 
-def _strings(node: Node | None) -> tuple[str, ...]:
+def _read_texts(node: Node | None) -> tuple[str, ...]:
     if node is None:
         return ()
     if not node.sequence():
@@ -122,7 +145,7 @@ def _strings(node: Node | None) -> tuple[str, ...]:
     return tuple(each.string() for each in node.sequence())
 
 
-def _name(node: Node) -> str:
+def _read_name(node: Node) -> str:
     text = node.string()
     if not _NAME.fullmatch(text):
         raise node.error(f"expected lower-case words joined by -, got {text!r}")

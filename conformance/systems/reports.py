@@ -17,7 +17,7 @@ MAX_BYTES: Final = 256 * 1024 * 1024
 _VIEWS: Final = {"server": "wire", "client": "client"}
 
 
-class Stream(msgspec.Struct, frozen=True):
+class ReportStream(msgspec.Struct, frozen=True):
     """One exchange of a report, as far as a requirement needs it."""
 
     verdicts: dict[str, Verdict]
@@ -28,10 +28,10 @@ class Stream(msgspec.Struct, frozen=True):
 
 class _Report(msgspec.Struct, frozen=True):
     report: str
-    streams: tuple[Stream, ...]
+    streams: tuple[ReportStream, ...]
 
 
-def read_streams(path: Path) -> tuple[Stream, ...]:
+def read_streams(path: Path) -> tuple[ReportStream, ...]:
     """The exchanges of a report. UsageError: it cannot be read; SpecError: it is no report."""
     place = Place(str(path))
     try:
@@ -52,25 +52,25 @@ def read_streams(path: Path) -> tuple[Stream, ...]:
     return found.streams
 
 
-def verdict_of(requirement: Requirement, streams: Iterable[Stream]) -> Verdict | None:
+def verdict_of(requirement: Requirement, streams: Iterable[ReportStream]) -> Verdict | None:
     """The worst verdict of its rules over the exchanges that concern it; None: no rule came up."""
     view = _VIEWS.get(requirement.side)
     found = [
         stream.verdicts[rule]
         for stream in streams
-        if view in (None, stream.view) and _concerns(requirement, stream)
+        if view in (None, stream.view) and _is_concerned(requirement, stream)
         for rule in requirement.rules
         if rule in stream.verdicts
     ]
     return combine(found) if found else None
 
 
-def covers(glob: str, exchange: str) -> bool:
+def glob_covers(glob: str, exchange: str) -> bool:
     """Whether a glob, or a name with every role under it, fits `scenario/role`."""
     return fnmatchcase(exchange, glob) or fnmatchcase(exchange, f"{glob}/*")
 
 
-def _concerns(requirement: Requirement, stream: Stream) -> bool:
+def _is_concerned(requirement: Requirement, stream: ReportStream) -> bool:
     exchange = f"{stream.scenario}/{stream.role}"
     globs = requirement.scenarios
-    return not globs or any(covers(glob, exchange) for glob in globs)
+    return not globs or any(glob_covers(glob, exchange) for glob in globs)

@@ -4,13 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from conformance.core.events import Chunk, Ending, Event, Exchange
 from conformance.dialects import get
 from conformance.dialects.base import Reading
+
+# Inside one frame: message, thinking, opaque, text, refusal, tool, finish, usage, error, done.
+SEMANTIC_ORDER: Final = {
+    "message.start": 0,
+    "thinking.start": 1,
+    "thinking.part": 1,
+    "thinking.delta": 1,
+    "thinking.end": 1,
+    "thinking.opaque": 2,
+    "text.start": 3,
+    "text.delta": 3,
+    "text.end": 3,
+    "refusal.delta": 4,
+    "tool.start": 5,
+    "tool.delta": 5,
+    "tool.end": 5,
+    "finish": 6,
+    "usage": 7,
+    "error": 8,
+    "done": 9,
+    "cut": 10,
+}
 
 Seen = Callable[..., list[Event]]
 

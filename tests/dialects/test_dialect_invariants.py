@@ -8,8 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.core.events import SEMANTIC_ORDER, Event
+from conformance.core.events import Event
 from conformance.dialects import Reading
+from tests.dialects.streams import SEMANTIC_ORDER
 
 ReadStream = Callable[..., list[Event]]
 TEXT = st.text(alphabet="ab <>/think\n\u00e9\U0001f600", min_size=1, max_size=12)

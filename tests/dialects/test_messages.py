@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from conformance import dialects
-from conformance.core.events import SEMANTIC_ORDER, Event, Frame, Request
+from conformance.core.events import Event, Frame, Request
 from conformance.dialects import Reading
+from tests.dialects.streams import SEMANTIC_ORDER
 
 ReadStream = Callable[..., list[Event]]
 NAME = "anthropic.messages"

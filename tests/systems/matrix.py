@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from conformance.core import shipped
-from conformance.systems import Contradictions, Preset, find_system, load_contradictions, names
-from conformance.systems.contradictions import Axis
+from conformance.systems import Preset, find_system, system_names
+from tests.systems.contradictions import Axis, Contradictions, load_contradictions
 from tests.systems.pages import linked, row, text
 from tests.systems.runs import Ran, presets
 
@@ -46,13 +45,13 @@ Where nothing can fail, the last column says why.
 
 
 def contradictions() -> Contradictions:
-    """The axes that ship."""
-    return load_contradictions(shipped.specs() / "systems" / "contradictions.yaml")
+    """The axes of the page."""
+    return load_contradictions(Path(__file__).with_name("contradictions.yaml"))
 
 
 def all_presets(side: str) -> tuple[Preset, ...]:
     """The systems' own presets of a side."""
-    found = (each for name in names() for each in find_system(name).presets)
+    found = (each for name in system_names() for each in find_system(name).presets)
     return tuple(each for each in found if each.side == side and not each.is_beside)
 
 
@@ -100,7 +99,7 @@ def _cell(rules: frozenset[str]) -> str:
 
 
 def _axes(axes: Sequence[Axis]) -> Iterator[str]:
-    systems = names()
+    systems = system_names()
     yield row(
         "question", *(find_system(name).title.partition(",")[0] for name in systems), "told by"
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from conformance.systems import Preset, Requirement, System, find_system, names
+from conformance.systems import Preset, Requirement, System, find_system, system_names
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "systems.md"
 _WITHOUT_PAGE: Final = ("harness/", "scenario/")
@@ -56,7 +56,7 @@ This page is written from there, by `python -m tests.systems.pages`.
 
 def page() -> str:
     """The whole page."""
-    tables = (line for name in names() for line in _system(find_system(name)))
+    tables = (line for name in system_names() for line in _system(find_system(name)))
     return "\n".join([_HEAD, *tables]).rstrip() + "\n"
 
 

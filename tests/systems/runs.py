@@ -21,7 +21,7 @@ from conformance.profiles.profile import available
 from conformance.report import json
 from conformance.runs import RunOptions, RunOutcome, run_server
 from conformance.scenarios import load_scenarios
-from conformance.systems import Preset, Stream, read_streams
+from conformance.systems import Preset, ReportStream, read_streams
 from conformance.targets import asgi
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer
@@ -67,7 +67,7 @@ class _Report(msgspec.Struct, frozen=True):
 class Ran:
     """What came of one run: the exchanges with their verdicts, and the rules that were broken."""
 
-    streams: tuple[Stream, ...] = ()
+    streams: tuple[ReportStream, ...] = ()
     broken: frozenset[str] = frozenset()
 
     def __add__(self, other: Ran) -> Ran:

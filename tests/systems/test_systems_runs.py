@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 
 from conformance.rules.verdicts import Verdict
-from conformance.systems import Preset, Requirement, System, find_system, names, verdict_of
+from conformance.systems import Preset, Requirement, System, find_system, system_names, verdict_of
 from tests.systems import matrix
 from tests.systems.runs import Ran, presets
 
 Run = Callable[[Preset, str], Ran]
 
 EXERCISED = frozenset({Verdict.PASS, Verdict.FAIL})
-SYSTEMS = tuple(find_system(name) for name in names())
+SYSTEMS = tuple(find_system(name) for name in system_names())
 OWN = [(system, preset) for system in SYSTEMS for preset in system.presets]
 FOREIGN = [
     (preset, profile)

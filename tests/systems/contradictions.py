@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from conformance.core.errors import Place
+from conformance.linting.documents import unknown_name
+from conformance.profiles.profile import available
 from conformance.rules import document
+from conformance.rules.lint import Problem
 from conformance.rules.node import Node
+from conformance.systems import find_system, system_names
+from conformance.systems.linting import known_names
 
 _KEYS: Final = frozenset({"contradictions", "axes"})
 _AXIS_KEYS: Final = frozenset({"axis", "does", "rules", "knobs", "reason", "fails"})
@@ -55,6 +60,31 @@ def load_contradictions(path: Path | str) -> Contradictions:
     root.mapping(_KEYS)
     axes = tuple(_axis(node) for node in root.required("axes").sequence())
     return Contradictions(root.required("contradictions").string(), axes, str(path))
+
+
+def unknown_names(found: Contradictions) -> Iterator[Problem]:
+    """Names of nothing in the axes."""
+    systems = [find_system(name) for name in system_names()]
+    presets = [preset for system in systems for preset in system.presets]
+    strict = [document.load(path) for name, _, path in available() if name == "strict"]
+    known: Mapping[str, Iterable[str]] = {
+        "system": [system.name for system in systems],
+        "rule": known_names([]).rules,
+        "knob": [knob for root in strict for knob in root.required("knobs").mapping()],
+        "profile": [preset.profile for preset in presets],
+        "preset": [preset.name for preset in presets],
+    }
+    for axis in found.axes:
+        used: Mapping[str, Iterable[str]] = {
+            "system": axis.does,
+            "rule": axis.rules,
+            "knob": axis.knobs,
+            "profile": axis.fails,
+            "preset": [name for each in axis.fails.values() for name in each],
+        }
+        for kind, names in used.items():
+            for name in set(names) - set(known[kind]):
+                yield unknown_name(kind, name, known[kind], axis.place)
 
 
 def _axis(node: Node) -> Axis:
