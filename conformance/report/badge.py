@@ -15,13 +15,13 @@ LABEL: Final = "reasoning conformance"
 def render(report: Report, *, verbose: bool = False, colour: bool = False) -> str:
     """One object; `verbose` and `colour` change nothing."""
     del verbose, colour
-    message, shade = _told(report)
+    message, shade = _message_and_colour(report)
     badge = {"schemaVersion": 1, "label": LABEL, "message": message, "color": shade}
     is_broken = bool(report.errors) or Verdict.ERROR in report.verdicts.values()
     return json.dumps(badge | ({"isError": True} if is_broken else {})) + "\n"
 
 
-def _told(report: Report) -> tuple[str, str]:
+def _message_and_colour(report: Report) -> tuple[str, str]:
     counts = report.summary()
     passed, failed = counts[Verdict.PASS], counts[Verdict.FAIL]
     if report.errors or counts[Verdict.ERROR]:

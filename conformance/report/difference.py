@@ -26,7 +26,11 @@ _VALUE: Final = 160
 def text(difference: RecordingDifference, *, verbose: bool = False, colour: bool = False) -> str:
     """The changes by exchange, then one summary line."""
     paint = Paint(colour)
-    lines = [line for each in difference.compared for line in _block(each, paint, verbose=verbose)]
+    lines = [
+        line
+        for each in difference.compared
+        for line in _exchange_lines(each, paint, verbose=verbose)
+    ]
     lines += [f"{paint('ERROR', 'error:')} {visible(error)}" for error in difference.errors]
     return "\n".join([*lines, paint("title", summary(difference))]) + "\n"
 
@@ -78,27 +82,27 @@ def summary(difference: RecordingDifference) -> str:
     head = f"{count(len(difference.compared), 'exchange')} compared"
     if not kinds:
         return f"{head}: no change"
-    told = ", ".join(_plural(number, kind) for kind, number in kinds.items())
+    told = ", ".join(_change_count(number, kind) for kind, number in kinds.items())
     return f"{head}, {len(difference.changed)} changed: {told}"
 
 
-def _plural(number: int, kind: str) -> str:
+def _change_count(number: int, kind: str) -> str:
     return f"{number} in order" if kind == "order" else count(number, kind)
 
 
-def _block(each: ExchangeComparison, paint: Paint, *, verbose: bool) -> Iterator[str]:
+def _exchange_lines(each: ExchangeComparison, paint: Paint, *, verbose: bool) -> Iterator[str]:
     if not each.changes and not verbose:
         return
     yield paint("title", visible(each.name))
     yield from (f"  note: {visible(note)}" for note in each.notes)
     shown = each.changes if verbose else each.changes[:_SHOWN]
-    yield from (f"  {_line(change, paint)}" for change in shown)
+    yield from (f"  {_change_line(change, paint)}" for change in shown)
     if len(shown) < len(each.changes):
         yield f"  {len(each.changes) - len(shown)} more changes (-v shows all)"
     yield ""
 
 
-def _line(change: WireChange, paint: Paint) -> str:
+def _change_line(change: WireChange, paint: Paint) -> str:
     what = visible(change.what, _VALUE)
     before, now = visible(change.before, _VALUE), visible(change.now, _VALUE)
     kind = f"{change.kind:<8}"

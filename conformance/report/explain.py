@@ -45,16 +45,16 @@ def explain(
     """Write the whole page; ends with a line feed. `knobs` says of each knob what it is."""
     paint = Paint(colour)
     parts = (
-        _head(rule, paint),
-        _section(paint, "why", authority(rule.source)),
-        _excerpts(paint, excerpts or Excerpts()),
-        _section(paint, "fix", (visible(t) for t in (rule.fix, rule.hint) if t)),
-        _section(paint, "silenced", _silenced(rule, silences, knobs)),
+        _rule_head(rule, paint),
+        _titled_section(paint, "why", authority(rule.source)),
+        _excerpt_lines(paint, excerpts or Excerpts()),
+        _titled_section(paint, "fix", (visible(t) for t in (rule.fix, rule.hint) if t)),
+        _titled_section(paint, "silenced", _silence_lines(rule, silences, knobs)),
     )
     return "\n".join(line for part in parts for line in part) + "\n"
 
 
-def _head(rule: Rule, paint: Paint) -> Iterator[str]:
+def _rule_head(rule: Rule, paint: Paint) -> Iterator[str]:
     scope = rule.dialect or "every dialect"
     view = "" if rule.view == "wire" else f", {rule.view} view"
     yield f"{paint('title', visible(rule.id))}  {rule.level} ({_MEANS[rule.level]})"
@@ -62,7 +62,7 @@ def _head(rule: Rule, paint: Paint) -> Iterator[str]:
     yield f"  {visible(scope)}{view}, since {visible(rule.since)}, {visible(str(rule.place))}"
 
 
-def _section(paint: Paint, name: str, lines: Iterator[str]) -> Iterator[str]:
+def _titled_section(paint: Paint, name: str, lines: Iterator[str]) -> Iterator[str]:
     told = list(lines)
     if told:
         yield ""
@@ -70,40 +70,42 @@ def _section(paint: Paint, name: str, lines: Iterator[str]) -> Iterator[str]:
         yield from (f"  {line}" for line in told)
 
 
-def _excerpts(paint: Paint, excerpts: Excerpts) -> Iterator[str]:
-    yield from _section(paint, "passes", (visible(t, _EXCERPT) for t in excerpts.passing))
-    yield from _section(paint, "fails", (visible(t, _EXCERPT) for t in excerpts.failing))
+def _excerpt_lines(paint: Paint, excerpts: Excerpts) -> Iterator[str]:
+    yield from _titled_section(paint, "passes", (visible(t, _EXCERPT) for t in excerpts.passing))
+    yield from _titled_section(paint, "fails", (visible(t, _EXCERPT) for t in excerpts.failing))
     if excerpts.finding is not None:
         yield f"  {paint('FAIL', 'finding:')} {sentence(excerpts.finding)}"
 
 
-def _silenced(rule: Rule, silences: Sequence[Silence], knobs: Mapping[str, str]) -> Iterator[str]:
+def _silence_lines(
+    rule: Rule, silences: Sequence[Silence], knobs: Mapping[str, str]
+) -> Iterator[str]:
     for path, pattern in rule.applies.profile:
-        yield f"speaks where the profile has {visible(path)}: {_pattern(pattern)}"
-        yield from _about(path, knobs)
+        yield f"speaks where the profile has {visible(path)}: {_pattern_text(pattern)}"
+        yield from _knob_meaning(path, knobs)
     for knob in sorted(knobs_read(rule)):
         yield f"judges by the profile's knob {visible(knob)}"
-        yield from _about(knob, knobs)
+        yield from _knob_meaning(knob, knobs)
     if not (rule.applies.profile or knobs_read(rule) or silences):
         yield "by no knob; a profile of your own may lower its level and say why"
     for one in silences:
         yield f"{visible(one.profile)} ({visible(one.dialect)}) sets {visible(one.sets, _VALUE)}"
-        yield from (f"  {visible(text)}" for text in _reason(one))
+        yield from (f"  {visible(text)}" for text in _silence_reason(one))
 
 
-def _about(knob: str, knobs: Mapping[str, str]) -> Iterator[str]:
+def _knob_meaning(knob: str, knobs: Mapping[str, str]) -> Iterator[str]:
     if knob in knobs:
         yield f"  {visible(knobs[knob])}"
 
 
-def _reason(one: Silence) -> Iterator[str]:
+def _silence_reason(one: Silence) -> Iterator[str]:
     if one.because:
         yield one.because
     if one.seen:
         yield f"seen: {one.seen}"
 
 
-def _pattern(pattern: object) -> str:
+def _pattern_text(pattern: object) -> str:
     if isinstance(pattern, list | tuple):
         return visible(" or ".join(map(spell, pattern)), _VALUE)
     return visible(spell(pattern), _VALUE)

@@ -31,7 +31,7 @@ _KINDS: Final = {Level.MUST: "error", Level.SHOULD: "warning", Level.MAY: "notic
 def render(report: Report, *, verbose: bool = False, colour: bool = False) -> str:
     """One command a line; with `verbose` every finding, though GitHub shows ten of a kind."""
     del colour
-    lines = [*_general(report), *_annotations(report, verbose=verbose)]
+    lines = [*_report_commands(report), *_finding_commands(report, verbose=verbose)]
     return "\n".join([*lines, f"conformance: {summary(report)}"]) + "\n"
 
 
@@ -52,15 +52,15 @@ def append_summary(report: Report) -> Path | None:
     return Path(name)
 
 
-def _general(report: Report) -> Iterator[str]:
+def _report_commands(report: Report) -> Iterator[str]:
     yield from (f"::error::{workflow_message(error)}" for error in report.errors)
     yield from (f"::error::stale: {workflow_message(each)}" for each in stale(report))
     yield from (f"::warning::{workflow_message(warning)}" for warning in warnings(report))
 
 
-def _annotations(report: Report, *, verbose: bool) -> Iterator[str]:
+def _finding_commands(report: Report, *, verbose: bool) -> Iterator[str]:
     found = [
-        (_kind(finding), stream, finding)
+        (_command_kind(finding), stream, finding)
         for stream in gravest_first(report)
         for finding in stream.findings
         if report.excuse(stream, finding) is None
@@ -69,17 +69,17 @@ def _annotations(report: Report, *, verbose: bool) -> Iterator[str]:
     for kind, stream, finding in found:
         shown[kind] += 1
         if verbose or shown[kind] <= _MOST:
-            yield _annotation(kind, stream, finding)
+            yield _finding_command(kind, stream, finding)
     rest = 0 if verbose else sum(max(0, number - _MOST) for number in shown.values())
     if rest:
         yield f"::notice::{count(rest, 'more finding')}; the step summary has them"
 
 
-def _kind(finding: Finding) -> str:
+def _command_kind(finding: Finding) -> str:
     return "error" if finding.verdict is Verdict.ERROR else _KINDS[finding.level]
 
 
-def _annotation(kind: str, stream: StreamResult, finding: Finding) -> str:
+def _finding_command(kind: str, stream: StreamResult, finding: Finding) -> str:
     # GitHub counts paths from the checkout, wherever the tool was called.
     file = inside(stream.file, os.environ.get("GITHUB_WORKSPACE")) if stream.file else None
     place = {"file": file, "line": str(finding.line or 1)} if file else {}

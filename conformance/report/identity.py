@@ -22,45 +22,50 @@ _LINE: Final = "  {:<9} {}"
 
 def text(found: Sequence[Identification]) -> str:
     """One block per exchange; ends with a line feed."""
-    return "\n".join(line for each in found for line in (*_block(each), "")).rstrip("\n") + "\n"
+    return (
+        "\n".join(line for each in found for line in (*_exchange_lines(each), "")).rstrip("\n")
+        + "\n"
+    )
 
 
 def document(found: Iterable[Identification]) -> str:
     """One JSON object, indented, ASCII only."""
-    exchanges = [_exchange(each) for each in found]
+    exchanges = [_exchange_object(each) for each in found]
     return json.dumps({"identity": VERSION, "exchanges": exchanges}, indent=2) + "\n"
 
 
-def _block(one: Identification) -> Iterator[str]:
+def _exchange_lines(one: Identification) -> Iterator[str]:
     identity = one.identity
     yield f"{visible(one.file)}, exchange {one.exchange}"
     yield _LINE.format("dialect", identity.dialect)
-    yield from _labelled("profile", [_named(identity)])
-    yield from _labelled("also", [f"{name}: {_joined(s)}" for name, s in identity.rivals.items()])
-    yield from _labelled("knobs", list(_knobs(one)))
-    yield from _labelled(
+    yield from _labelled_lines("profile", [_profile_text(identity)])
+    yield from _labelled_lines(
+        "also", [f"{name}: {_joined_signs(s)}" for name, s in identity.rivals.items()]
+    )
+    yield from _labelled_lines("knobs", list(_knob_lines(one)))
+    yield from _labelled_lines(
         "private", [f"{visible(path)}: text that nobody reads" for path in identity.private]
     )
-    yield from _labelled("strict", [_deviation(each) for each in one.deviations])
+    yield from _labelled_lines("strict", [_deviation_text(each) for each in one.deviations])
 
 
-def _labelled(label: str, lines: list[str]) -> Iterator[str]:
+def _labelled_lines(label: str, lines: list[str]) -> Iterator[str]:
     for number, line in enumerate(lines):
         yield _LINE.format("" if number else label, line)
 
 
-def _named(identity: Identity) -> str:
+def _profile_text(identity: Identity) -> str:
     if identity.profile is None:
         return "none: no fingerprint decides"
     sure = "" if identity.certainty == "certain" else " (a guess)"
-    return f"{visible(identity.profile)}{sure}: {_joined(identity.signs)}"
+    return f"{visible(identity.profile)}{sure}: {_joined_signs(identity.signs)}"
 
 
-def _joined(signs: Sequence[str]) -> str:
+def _joined_signs(signs: Sequence[str]) -> str:
     return visible("; ".join(signs), 4 * _VALUE)
 
 
-def _knobs(one: Identification) -> Iterator[str]:
+def _knob_lines(one: Identification) -> Iterator[str]:
     """Every knob that was seen, with the strict value where that is another and no mere `any`."""
     for knob, value in one.identity.knobs.items():
         strict = one.strict.knobs.get(knob)
@@ -69,14 +74,14 @@ def _knobs(one: Identification) -> Iterator[str]:
         yield told if plain else f"{told} (strict: {visible(spell(strict), _VALUE)})"
 
 
-def _deviation(one: Deviation) -> str:
+def _deviation_text(one: Deviation) -> str:
     head = f"{visible(one.rule)} fails"
     if one.knob is None:
         return f"{head}; no knob allows it"
     return f"{head}; knob {one.knob}: {visible(spell(one.value), _VALUE)} allows it"
 
 
-def _exchange(one: Identification) -> dict[str, Any]:
+def _exchange_object(one: Identification) -> dict[str, Any]:
     identity = one.identity
     return {
         "file": one.file,

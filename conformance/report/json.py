@@ -26,17 +26,17 @@ def document(report: Report) -> dict[str, Any]:
     """Build the object itself: `report`, `streams`, `errors`, `warnings`, `summary` and more."""
     return {
         "report": VERSION,
-        "streams": [_stream(stream) for stream in report.streams],
+        "streams": [_stream_object(stream) for stream in report.streams],
         "errors": list(report.errors),
         "warnings": list(warnings(report)),
         "notes": list(report.notes),
-        "expected": _expected(report),
+        "expected": _excuse_objects(report),
         "stale": list(stale(report)),
         "summary": {str(verdict): number for verdict, number in report.summary().items()},
     }
 
 
-def _expected(report: Report) -> list[dict[str, Any]]:
+def _excuse_objects(report: Report) -> list[dict[str, Any]]:
     if report.baseline is None:
         return []
     names = ("file", "exchange", "view", "rule", "finding")
@@ -44,7 +44,7 @@ def _expected(report: Report) -> list[dict[str, Any]]:
     return [dict(zip(names, key, strict=True)) | asdict(excuse) for key, excuse in found]
 
 
-def _stream(stream: StreamResult) -> dict[str, Any]:
+def _stream_object(stream: StreamResult) -> dict[str, Any]:
     return {
         "file": stream.file,
         "exchange": stream.exchange,
@@ -58,13 +58,13 @@ def _stream(stream: StreamResult) -> dict[str, Any]:
         "named": stream.named,
         "verdicts": {rule: str(verdict) for rule, verdict in stream.verdicts.items()},
         "reasons": dict(stream.reasons),
-        "findings": [_finding(finding) for finding in stream.findings],
+        "findings": [_finding_object(finding) for finding in stream.findings],
         "notes": list(stream.notes),
         "changes": [asdict(change) for change in stream.changes],
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding_object(finding: Finding) -> dict[str, Any]:
     return {
         "rule": finding.rule,
         "level": str(finding.level),

@@ -27,12 +27,12 @@ def render(report: Report, *, verbose: bool = False, colour: bool = False) -> st
     del verbose, colour
     root = Element("testsuites", name="conformance")
     for stream in report.streams:
-        _suite(root, report, stream)
+        _add_stream_suite(root, report, stream)
     if report.errors:
-        _files(root, report.errors)
+        _add_error_suite(root, report.errors)
     if stale(report):
-        _baseline(root, stale(report))
-    _count(root)
+        _add_stale_suite(root, stale(report))
+    _count_cases(root)
     for warning in warnings(report):
         # Only a suite may carry output; the warning concerns them all.
         for suite in root[:1]:
@@ -42,7 +42,7 @@ def render(report: Report, *, verbose: bool = False, colour: bool = False) -> st
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _suite(root: Element, report: Report, stream: StreamResult) -> None:
+def _add_stream_suite(root: Element, report: Report, stream: StreamResult) -> None:
     suite = SubElement(root, "testsuite", name=title(stream))
     properties = SubElement(suite, "properties")
     for name in ("dialect", "profile", "view"):
@@ -52,14 +52,16 @@ def _suite(root: Element, report: Report, stream: StreamResult) -> None:
         found = [finding for finding in stream.findings if finding.rule == rule]
         excuses = [report.excuse(stream, finding) for finding in found]
         if verdict is Verdict.FAIL and excuses and all(excuses):
-            _expected(case, excuses[0])
+            _add_expected_failure(case, excuses[0])
             continue
         found = [each for each, excuse in zip(found, excuses, strict=True) if excuse is None]
-        _outcome(case, verdict, found, visible(stream.reasons.get(rule, "")), stream.file)
-    _count(suite)
+        _add_outcome(case, verdict, found, visible(stream.reasons.get(rule, "")), stream.file)
+    _count_cases(suite)
 
 
-def _outcome(case: Element, verdict: Verdict, found: list[Finding], reason: str, file: str) -> None:
+def _add_outcome(
+    case: Element, verdict: Verdict, found: list[Finding], reason: str, file: str
+) -> None:
     if verdict is Verdict.PASS:
         return
     message = sentence(found[0]) if found else reason
@@ -68,36 +70,36 @@ def _outcome(case: Element, verdict: Verdict, found: list[Finding], reason: str,
         return
     kind = str(found[0].level) if found else str(verdict)
     outcome = SubElement(case, _TAGS[verdict], type=kind, message=message)
-    outcome.text = "\n".join(_body(file, found))
+    outcome.text = "\n".join(_finding_text(file, found))
 
 
-def _body(file: str, found: list[Finding]) -> Iterable[str]:
+def _finding_text(file: str, found: list[Finding]) -> Iterable[str]:
     page = Page(Paint())
     return (line for finding in found for line in block(page, file, finding))
 
 
-def _expected(case: Element, excuse: Excuse | None) -> None:
+def _add_expected_failure(case: Element, excuse: Excuse | None) -> None:
     reason = visible(excuse.reason) if excuse else ""
     SubElement(case, "skipped", message=f"expected failure: {reason}")
 
 
-def _baseline(root: Element, lines: tuple[str, ...]) -> None:
+def _add_stale_suite(root: Element, lines: tuple[str, ...]) -> None:
     suite = SubElement(root, "testsuite", name="baseline")
     for line in lines:
         case = SubElement(suite, "testcase", classname="baseline", name=visible(line))
         SubElement(case, "failure", type="stale", message=visible(line))
-    _count(suite)
+    _count_cases(suite)
 
 
-def _files(root: Element, errors: tuple[str, ...]) -> None:
+def _add_error_suite(root: Element, errors: tuple[str, ...]) -> None:
     suite = SubElement(root, "testsuite", name="files")
     for error in errors:
         case = SubElement(suite, "testcase", classname="files", name=visible(error))
         SubElement(case, "error", type="CassetteError", message=visible(error))
-    _count(suite)
+    _count_cases(suite)
 
 
-def _count(suite: Element) -> None:
+def _count_cases(suite: Element) -> None:
     suite.set("tests", str(len(list(suite.iter("testcase")))))
     for attribute, tag in _COUNTED:
         suite.set(attribute, str(len(list(suite.iter(tag)))))

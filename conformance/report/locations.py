@@ -19,11 +19,11 @@ def uri(file: str) -> tuple[str, bool]:
     """A URI reference for the file, and whether it is relative to the working folder."""
     path = inside(file)
     if path is not None:
-        return _quoted(path), True
-    return f"file://{_quoted(Path(file).absolute().as_posix())}", False
+        return _quoted_path(path), True
+    return f"file://{_quoted_path(Path(file).absolute().as_posix())}", False
 
 
-def _quoted(path: str) -> str:
+def _quoted_path(path: str) -> str:
     try:
         name = path.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # no file can have such a name

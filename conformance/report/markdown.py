@@ -33,15 +33,15 @@ def render(report: Report, *, verbose: bool = False, colour: bool = False) -> st
     """The whole text; `verbose` lifts no bound and there is no `colour` in Markdown."""
     del verbose, colour
     lines = ["# Conformance", "", f"**{markdown(summary(report))}**"]
-    lines += _table(report)
-    lines += _findings(report)
-    lines += _list("Could not be judged", report.errors)
-    lines += _list("Stale entries of the baseline", stale(report))
-    lines += _list("Notes", (*report.notes, *warnings(report)))
+    lines += _verdict_table(report)
+    lines += _finding_sections(report)
+    lines += _bullet_list("Could not be judged", report.errors)
+    lines += _bullet_list("Stale entries of the baseline", stale(report))
+    lines += _bullet_list("Notes", (*report.notes, *warnings(report)))
     return "\n".join(lines) + "\n"
 
 
-def _table(report: Report) -> Iterator[str]:
+def _verdict_table(report: Report) -> Iterator[str]:
     if not report.streams:
         return
     shown = gravest_first(report)[:_STREAMS]
@@ -54,7 +54,7 @@ def _table(report: Report) -> Iterator[str]:
         yield from ("", f"{count(len(report.streams) - len(shown), 'more stream')} left out.")
 
 
-def _findings(report: Report) -> Iterator[str]:
+def _finding_sections(report: Report) -> Iterator[str]:
     found = [
         (stream, finding, report.excuse(stream, finding))
         for stream in gravest_first(report)
@@ -93,7 +93,7 @@ def one(stream: StreamResult, finding: Finding, excuse: Excuse | None = None) ->
         )
 
 
-def _list(heading: str, lines: tuple[str, ...]) -> Iterator[str]:
+def _bullet_list(heading: str, lines: tuple[str, ...]) -> Iterator[str]:
     if lines:
         yield from ("", f"## {heading}", "")
         yield from (f"- {markdown(line)}" for line in lines[:_FINDINGS])

@@ -26,69 +26,69 @@ def page(
     """The page of one rule; ends with a line feed."""
     shown = excerpts or Excerpts()
     parts = (
-        [f"# {rule.id}", "", f"**{rule.level}.** {_plain(rule.says)}", ""],
-        [f"{_scope(rule)}, since {rule.since}."],
-        _part("Why", _why(rule)),
-        _part("Who breaks", _breaks(rule)),
-        _part("Passes", _code(shown.passing)),
-        _part("Fails", _failing(shown)),
-        _part("Fix", [_plain(text) for text in (rule.fix, rule.hint) if text]),
-        _part("Where it is legal", _legal(rule, silences, knobs or {})),
+        [f"# {rule.id}", "", f"**{rule.level}.** {_one_line(rule.says)}", ""],
+        [f"{_rule_scope(rule)}, since {rule.since}."],
+        _titled_part("Why", _authority_lines(rule)),
+        _titled_part("Who breaks", _breaking_clients(rule)),
+        _titled_part("Passes", _code_block(shown.passing)),
+        _titled_part("Fails", _failing_example(shown)),
+        _titled_part("Fix", [_one_line(text) for text in (rule.fix, rule.hint) if text]),
+        _titled_part("Where it is legal", _legal_lines(rule, silences, knobs or {})),
     )
     return "\n".join(line for part in parts for line in part) + "\n"
 
 
-def _plain(text: str) -> str:
+def _one_line(text: str) -> str:
     """Text on one line that Markdown shows as it is, tags and all."""
     return " ".join(text.split()).replace("<", "&lt;")
 
 
-def _scope(rule: Rule) -> str:
+def _rule_scope(rule: Rule) -> str:
     view = "judges what a client reports" if rule.view == "client" else "judges the wire"
     return f"Dialect {rule.dialect or 'any'}; {view}"
 
 
-def _part(title: str, lines: Sequence[str]) -> list[str]:
+def _titled_part(title: str, lines: Sequence[str]) -> list[str]:
     return ["", f"## {title}", "", *lines] if lines else []
 
 
-def _why(rule: Rule) -> list[str]:
+def _authority_lines(rule: Rule) -> list[str]:
     told: list[str] = []
     for source in rule.source:
         if "spec" in source:
-            quote = f": “{_plain(source['quote'])}”" if "quote" in source else ""
+            quote = f": “{_one_line(source['quote'])}”" if "quote" in source else ""
             told.append(f"- <{source['spec']}>{quote}")
         told.extend(
-            f"- {kind}: {_plain(source[key])}"
+            f"- {kind}: {_one_line(source[key])}"
             for key, kind in (("observed", "Observed"), ("advice", "Advice"))
             if key in source
         )
     return told
 
 
-def _breaks(rule: Rule) -> list[str]:
-    return [f"- {_plain(source['breaks'])}" for source in rule.source if "breaks" in source]
+def _breaking_clients(rule: Rule) -> list[str]:
+    return [f"- {_one_line(source['breaks'])}" for source in rule.source if "breaks" in source]
 
 
-def _code(lines: Sequence[str]) -> list[str]:
+def _code_block(lines: Sequence[str]) -> list[str]:
     if not lines:
         return []
     clean = (_FENCE.sub("``", visible(line, _EXCERPT)) for line in lines)
     return ["```text", *clean, "```"]
 
 
-def _failing(excerpts: Excerpts) -> list[str]:
-    code = _code(excerpts.failing)
+def _failing_example(excerpts: Excerpts) -> list[str]:
+    code = _code_block(excerpts.failing)
     if excerpts.finding is None:
         return code
     return [*code, "", f"> {sentence(excerpts.finding)}"]
 
 
-def _legal(rule: Rule, silences: Sequence[Silence], knobs: Mapping[str, str]) -> list[str]:
-    return [*_conditions(rule, knobs), *(_line(one) for one in silences)]
+def _legal_lines(rule: Rule, silences: Sequence[Silence], knobs: Mapping[str, str]) -> list[str]:
+    return [*_condition_lines(rule, knobs), *(_silence_line(one) for one in silences)]
 
 
-def _conditions(rule: Rule, knobs: Mapping[str, str]) -> Iterator[str]:
+def _condition_lines(rule: Rule, knobs: Mapping[str, str]) -> Iterator[str]:
     for path, pattern in rule.applies.profile:
         values = pattern if isinstance(pattern, list | tuple) else [pattern]
         wanted = " or ".join(f"`{spell(value)}`" for value in values)
@@ -97,8 +97,8 @@ def _conditions(rule: Rule, knobs: Mapping[str, str]) -> Iterator[str]:
         yield f"Judges by the knob `{knob}`. {knobs.get(knob, '')}".rstrip()
 
 
-def _line(one: Silence) -> str:
-    reason = f": {_plain(one.because)}" if one.because else ""
+def _silence_line(one: Silence) -> str:
+    reason = f": {_one_line(one.because)}" if one.because else ""
     seen = f" (seen: {one.seen})" if one.seen else ""
     return f"- `{one.profile}` ({one.dialect}) sets `{visible(one.sets, 80)}`{reason}{seen}"
 

@@ -57,33 +57,35 @@ def permitted(
         for result in results:
             exchange = exchanges[result.exchange]
             if result.view == "wire" and not is_played(recording.header, exchange):
-                _add(found, _excusing(recording, exchange, result, rulebook))
+                _count_permissions(found, _excused_rules(recording, exchange, result, rulebook))
     yield from (found[silence].line() for silence in sorted(found, key=_by_place))
 
 
-def _add(found: dict[Silence, Permission], excused: Mapping[Silence, set[str]]) -> None:
+def _count_permissions(
+    found: dict[Silence, Permission], excused: Mapping[Silence, set[str]]
+) -> None:
     for silence, rules in excused.items():
         permission = found.setdefault(silence, Permission(silence))
         permission.streams += 1
         permission.rules |= rules
 
 
-def _excusing(
+def _excused_rules(
     recording: Recording, exchange: Exchange, result: StreamResult, rulebook: Rulebook
 ) -> Mapping[Silence, set[str]]:
     """What of the profile excused which rules in one stream."""
-    profile = _profile(result, rulebook)
+    profile = _judging_profile(result, rulebook)
     if profile is None or not (profile.reasons or profile.overrides):
         return {}
     found: dict[Silence, set[str]] = {}
-    for rule in _failing(recording, exchange, result, rulebook):
+    for rule in _strictly_failing(recording, exchange, result, rulebook):
         if result.verdicts.get(rule.id) is not Verdict.FAIL:
             for silence in silences(rule, [profile]):
                 found.setdefault(silence, set()).add(rule.id)
     return found
 
 
-def _profile(result: StreamResult, rulebook: Rulebook) -> Profile | None:
+def _judging_profile(result: StreamResult, rulebook: Rulebook) -> Profile | None:
     """The profile by its name; a file of the user's own speaks for itself."""
     if result.profile == _STRICT:
         return None
@@ -93,7 +95,7 @@ def _profile(result: StreamResult, rulebook: Rulebook) -> Profile | None:
         return None
 
 
-def _failing(
+def _strictly_failing(
     recording: Recording, exchange: Exchange, result: StreamResult, rulebook: Rulebook
 ) -> list[Rule]:
     """Rules that fail by the strict profile."""

@@ -17,9 +17,9 @@ def visible(text: str, limit: int = LIMIT) -> str:
     rest = len(text) - limit
     shown = text[:limit] if rest > 0 else text
     if not shown.isprintable():
-        shown = "".join(c if c.isprintable() else _escape(c) for c in shown)
+        shown = "".join(c if c.isprintable() else _escape_character(c) for c in shown)
     return f"{shown}… (+{rest} characters)" if rest > 0 else shown
 
 
-def _escape(character: str) -> str:
+def _escape_character(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")

@@ -13,10 +13,10 @@ _NOTHING: Final = len(Level) + 1
 
 def gravest_first(report: Report) -> list[StreamResult]:
     """The streams, those with the gravest unexpected findings first, else in their order."""
-    return sorted(report.streams, key=lambda stream: _gravity(report, stream))
+    return sorted(report.streams, key=lambda stream: _stream_rank(report, stream))
 
 
-def _gravity(report: Report, stream: StreamResult) -> int:
+def _stream_rank(report: Report, stream: StreamResult) -> int:
     if Verdict.ERROR in stream.verdicts.values():
         return -1
     found = (f for f in stream.findings if report.excuse(stream, f) is None)

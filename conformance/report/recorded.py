@@ -59,11 +59,13 @@ def headless(exchange: Exchange) -> Exchange:
         request = None
     response = exchange.response
     headers = (
-        redactor.response(replace(response, headers=_plain(response.headers))) if response else None
+        redactor.response(replace(response, headers=_without_encoding(response.headers)))
+        if response
+        else None
     )
     return replace(exchange, request=request, response=headers)
 
 
-def _plain(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+def _without_encoding(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     """Without the encoding: redaction of a head must not refuse a body that it does not touch."""
     return tuple(each for each in headers if each[0].lower() != "content-encoding")

@@ -32,37 +32,37 @@ def redacted(report: Report, clean: Clean | None = None) -> Report:
     passed = clean or cleaner()
     return replace(
         report,
-        streams=tuple(_stream(each, passed) for each in report.streams),
+        streams=tuple(_redact_stream(each, passed) for each in report.streams),
         errors=tuple(map(passed, report.errors)),
         notes=tuple(map(passed, report.notes)),
     )
 
 
-def _stream(stream: StreamResult, clean: Clean) -> StreamResult:
+def _redact_stream(stream: StreamResult, clean: Clean) -> StreamResult:
     return replace(
         stream,
-        findings=tuple(_finding(each, clean) for each in stream.findings),
+        findings=tuple(_redact_finding(each, clean) for each in stream.findings),
         reasons={rule: clean(reason) for rule, reason in stream.reasons.items()},
         notes=tuple(map(clean, stream.notes)),
         changes=tuple(replace(each, why=clean(each.why)) for each in stream.changes),
     )
 
 
-def _finding(finding: Finding, clean: Clean) -> Finding:
+def _redact_finding(finding: Finding, clean: Clean) -> Finding:
     return replace(
         finding,
-        slice=_slice(finding.slice, clean),
+        slice=_redact_slice(finding.slice, clean),
         expected=tuple(map(clean, finding.expected)),
         got=clean(finding.got),
         after=clean(finding.after),
         message=clean(finding.message),
-        context=tuple(_line(each, clean) for each in finding.context),
+        context=tuple(_redact_line(each, clean) for each in finding.context),
     )
 
 
-def _slice(values: Mapping[str, Any], clean: Clean) -> dict[str, Any]:
+def _redact_slice(values: Mapping[str, Any], clean: Clean) -> dict[str, Any]:
     return {name: clean(v) if isinstance(v, str) else v for name, v in values.items()}
 
 
-def _line(line: ContextLine, clean: Clean) -> ContextLine:
+def _redact_line(line: ContextLine, clean: Clean) -> ContextLine:
     return replace(line, type=clean(line.type), text=clean(line.text))

@@ -110,11 +110,11 @@ def reduce(
         small = _fewer_events(small, exchange, running)
     finding = running.judge(small)
     assert finding is not None  # every step kept it
-    before, after = (sum(map(_events, each.exchanges)) for each in (cassette, small))
+    before, after = (sum(map(_event_count, each.exchanges)) for each in (cassette, small))
     return Reduced(small, finding, before, after, running.is_complete)
 
 
-def _events(exchange: Exchange) -> int:
+def _event_count(exchange: Exchange) -> int:
     return len(take_apart(exchange, exchange.dialect or "").pieces)
 
 
@@ -140,7 +140,7 @@ def _fewer_events(cassette: Cassette, exchange: Exchange, running: _Trials) -> C
         return running.fails(with_pieces(pieces))
 
     pieces: Sequence[Piece] = stream.pieces
-    simpler = merged(stream, _read_as(running.selected))
+    simpler = merged(stream, _profile_reading(running.selected))
     if len(simpler) < len(pieces) and fails(simpler):
         pieces = simpler
     pieces = minimised(_fewer_items(pieces, stream.dialect, fails), fails)
@@ -171,5 +171,5 @@ def minimised(items: Sequence[Piece], fails: Fails) -> Sequence[Piece]:
     return items
 
 
-def _read_as(selected: Selected) -> Reading:
+def _profile_reading(selected: Selected) -> Reading:
     return reading(profile_at_hand(selected.stream.profile, selected.stream.dialect))

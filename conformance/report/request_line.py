@@ -38,13 +38,13 @@ def curl(request: Request, dialect: str) -> tuple[str, bytes | None]:
         return " ".join(parts), None
     if all(name.lower() != "content-type" for name, _ in request.headers):
         parts += ["-H", "'content-type: application/json'"]
-    body = _json(request.json)
+    body = _compact_json(request.json)
     if len(body) > _LONGEST:
         return " ".join([*parts, "-d", f"@{BODY}"]), body.encode()
     return " ".join([*parts, "-d", shlex.quote(body)]), None
 
 
-def _json(value: Any) -> str:
+def _compact_json(value: Any) -> str:
     """Compact, and ASCII where it holds what would move or hide text on a terminal."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text if text.isprintable() else json.dumps(value, separators=(",", ":"))

@@ -73,10 +73,10 @@ class Traced:
 def retraced(stream: StreamResult, exchange: Exchange, most: int) -> Traced:
     """Rebuild the frames of an exchange, of which at most about `most` are kept."""
     profile = profile_at_hand(stream.profile, stream.dialect)
-    keeper = _Keeper({f.event for f in stream.findings}, most)
+    keeper = _FrameKeeper({f.event for f in stream.findings}, most)
     if profile.name != stream.profile:
         keeper.traced.note = f"profile {stream.profile} is not at hand: lanes as strict has them"
-    keeper.add_head(_head(exchange))
+    keeper.add_head(_head_text(exchange))
     for each in get(stream.dialect).trace(exchange, reading(profile)):
         if each.number:
             keeper.take(each)
@@ -85,7 +85,7 @@ def retraced(stream: StreamResult, exchange: Exchange, most: int) -> Traced:
 
 def from_events(stream: StreamResult, most: int) -> Traced:
     """The picture of a stream whose events were kept and whose bytes are not at hand."""
-    keeper = _Keeper({f.event for f in stream.findings}, most)
+    keeper = _FrameKeeper({f.event for f in stream.findings}, most)
     keeper.traced.note = "drawn from kept events: no times"
     for number, events in _by_number(stream.events):
         keeper.take(TracedFrame(number, None, None, events))
@@ -103,7 +103,7 @@ def _by_number(events: Iterable[Event]) -> Iterator[tuple[int, list[Event]]]:
         yield held[0].number, held
 
 
-class _Keeper:
+class _FrameKeeper:
     """Decides frame by frame what stays, and draws the blocks."""
 
     def __init__(self, findings: Collection[int], most: int) -> None:
@@ -123,9 +123,9 @@ class _Keeper:
         traced.total = max(traced.total, number)
         traced.is_clocked = traced.is_clocked and ms is not None
         traced.last_ms = ms if ms is not None else traced.last_ms
-        lanes = [self._draw(event, number, ms or 0.0) for event in events]
+        lanes = [self._draw_block(event, number, ms or 0.0) for event in events]
         told = tuple(dict.fromkeys(lane for lane in lanes if lane)) or ("stream",)
-        self._keep(_moment(each, told))
+        self._keep_moment(_frame_moment(each, told))
 
     def add_head(self, text: str) -> None:
         """The request and the response head, as the frame of number 0."""
@@ -141,7 +141,7 @@ class _Keeper:
             self.traced.moments = [*self._kept, *last]
         return self.traced
 
-    def _keep(self, moment: Moment) -> None:
+    def _keep_moment(self, moment: Moment) -> None:
         if len(self._early) <= self._most:
             self._early.append(moment)
         kind, length = self._run
@@ -154,23 +154,23 @@ class _Keeper:
             self._kept.append(moment)
         self._last = moment
 
-    def _draw(self, event: Event, number: int, ms: float) -> Lane | None:
+    def _draw_block(self, event: Event, number: int, ms: float) -> Lane | None:
         if event.layer != "semantic":
             return None
-        lane = self._lane(event)
+        lane = self._event_lane(event)
         choice, block = event.data.get("choice"), event.data.get("block", event.data.get("index"))
         key = (lane, choice, block)
         bar = self._open.get(key)
         if bar is None or event.type.endswith(".start") or lane == "stream":
             bar = self._open[key] = Block(number, number, ms, ms, 0)
-            self._add(lane, bar)
+            self._add_block(lane, bar)
         bar.last, bar.stop = number, ms
         bar.frames += 1
         if event.type.endswith(".end"):
             self._open.pop(key, None)
         return lane
 
-    def _lane(self, event: Event) -> Lane:
+    def _event_lane(self, event: Event) -> Lane:
         kind = event.type.partition(".")[0]
         if kind == "thinking":
             key = (event.data.get("choice"), event.data.get("block"))
@@ -180,47 +180,47 @@ class _Keeper:
             return self._channels.get(key, "thinking")
         return _LANE_OF.get(kind, "stream")
 
-    def _add(self, lane: Lane, bar: Block) -> None:
+    def _add_block(self, lane: Lane, bar: Block) -> None:
         bars = self.traced.blocks[lane]
         if len(bars) >= _MOST_BLOCKS:
-            self.traced.blocks[lane] = bars = _joined(bars)
+            self.traced.blocks[lane] = bars = _joined_blocks(bars)
             self._open.clear()  # what was joined grows no further
         bars.append(bar)
 
 
-def _joined(bars: list[Block]) -> list[Block]:
+def _joined_blocks(bars: list[Block]) -> list[Block]:
     """Half as many: each with its neighbour, gaps included."""
     firsts, seconds = bars[::2], bars[1::2]
     pairs = zip(firsts, seconds, strict=True)
     return [Block(a.first, b.last, a.start, b.stop, a.frames + b.frames) for a, b in pairs]
 
 
-def _moment(each: TracedFrame, lanes: tuple[Lane, ...]) -> Moment:
+def _frame_moment(each: TracedFrame, lanes: tuple[Lane, ...]) -> Moment:
     number, ms, frame, events = each
     wire = [event.type for event in events if event.layer == "wire"]
     if frame is None:
         kind = events[0].type if events else "end of stream"
-        text = "; ".join(f"{event.type} {_told(event)}".rstrip() for event in events)
+        text = "; ".join(f"{event.type} {_event_text(event)}".rstrip() for event in events)
         return Moment(number, ms, kind, text[:_RAW], len(text), lanes)
     named = {"comment": "comment", "ignored": frame.event, "body": "body"}.get(frame.kind)
     kind = wire[0] if wire else named or frame.event
     return Moment(number, ms, kind, frame.data[:_RAW], len(frame.data), lanes)
 
 
-def _told(event: Event) -> str:
+def _event_text(event: Event) -> str:
     return ", ".join(f"{name}: {value!r:.400}" for name, value in event.data.items())
 
 
-def _head(exchange: Exchange) -> str:
+def _head_text(exchange: Exchange) -> str:
     request, response = exchange.request, exchange.response
     lines: list[str] = []
     if request is not None:
-        lines += [f"{request.method} {request.path}", *_headers(request.headers)]
+        lines += [f"{request.method} {request.path}", *_header_lines(request.headers)]
         lines += [msgspec.json.encode(request.json).decode()] if request.json is not None else []
     if response is not None and response.status is not None:
-        lines += [f"HTTP/{response.http} {response.status}", *_headers(response.headers)]
+        lines += [f"HTTP/{response.http} {response.status}", *_header_lines(response.headers)]
     return "\n".join(lines) or "not recorded"
 
 
-def _headers(headers: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _header_lines(headers: Sequence[tuple[str, str]]) -> Iterator[str]:
     yield from (f"{name}: {value}" for name, value in headers)

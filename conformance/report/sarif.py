@@ -36,7 +36,7 @@ def render(report: Report, *, verbose: bool = False, colour: bool = False) -> st
 
 def document(report: Report) -> dict[str, Any]:
     """Build the log with its one run."""
-    rules = _rules(report)
+    rules = _broken_rules(report)
     run = {
         "tool": {
             "driver": {
@@ -44,26 +44,26 @@ def document(report: Report) -> dict[str, Any]:
                 "fullName": "reasoning-conformance",
                 "version": __version__,
                 "semanticVersion": __version__,
-                "rules": [_descriptor(finding) for finding in rules.values()],
+                "rules": [_rule_descriptor(finding) for finding in rules.values()],
             }
         },
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {
             "SRCROOT": {"description": {"text": "The folder that the tool was called in."}}
         },
-        "invocations": [_invocation(report)],
-        "results": list(_results(report, list(rules))),
+        "invocations": [_invocation_object(report)],
+        "results": list(_result_objects(report, list(rules))),
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rules(report: Report) -> dict[str, Finding]:
+def _broken_rules(report: Report) -> dict[str, Finding]:
     """Every rule that was broken, with a finding that tells about it, by id."""
     found = sorted(report.findings, key=lambda finding: finding.rule)
     return {finding.rule: finding for finding in reversed(found)}
 
 
-def _descriptor(finding: Finding) -> dict[str, Any]:
+def _rule_descriptor(finding: Finding) -> dict[str, Any]:
     lines = [*authority(finding.source), *filter(None, [visible(finding.hint)])]
     text = "\n".join([visible(finding.says), *lines])
     return {
@@ -79,24 +79,24 @@ def _descriptor(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _results(report: Report, rules: list[str]) -> Iterable[dict[str, Any]]:
+def _result_objects(report: Report, rules: list[str]) -> Iterable[dict[str, Any]]:
     index = {rule: at for at, rule in enumerate(rules)}
     for stream in report.streams:
         for finding in stream.findings:
-            result = _result(stream, finding, index[finding.rule])
+            result = _result_object(stream, finding, index[finding.rule])
             excuse = report.excuse(stream, finding)
-            yield {**result, "suppressions": [_suppression(excuse)]} if excuse else result
+            yield {**result, "suppressions": [_suppression_object(excuse)]} if excuse else result
 
 
-def _result(stream: StreamResult, finding: Finding, index: int) -> dict[str, Any]:
+def _result_object(stream: StreamResult, finding: Finding, index: int) -> dict[str, Any]:
     is_error = finding.verdict is Verdict.ERROR
     return {
         "ruleId": visible(finding.rule),
         "ruleIndex": index,
         "level": "error" if is_error else _LEVELS[finding.level],
         "kind": "fail",
-        "message": {"text": _plain(sentence(finding) or visible(finding.says))},
-        "locations": [_location(stream, finding)],
+        "message": {"text": _without_links(sentence(finding) or visible(finding.says))},
+        "locations": [_location_object(stream, finding)],
         "partialFingerprints": {FINGERPRINT: visible(finding.id)},
         "properties": {
             "exchange": stream.exchange,
@@ -110,12 +110,12 @@ def _result(stream: StreamResult, finding: Finding, index: int) -> dict[str, Any
     }
 
 
-def _plain(text: str) -> str:
+def _without_links(text: str) -> str:
     """Without `](`, which would make a link of what a stream said."""
     return text.replace("](", "] (")
 
 
-def _location(stream: StreamResult, finding: Finding) -> dict[str, Any]:
+def _location_object(stream: StreamResult, finding: Finding) -> dict[str, Any]:
     place = f"exchange {stream.exchange}, event {finding.event}"
     logical = {"fullyQualifiedName": title(stream), "name": place, "kind": "event"}
     if not stream.file:
@@ -131,12 +131,12 @@ def _location(stream: StreamResult, finding: Finding) -> dict[str, Any]:
     return {"physicalLocation": physical, "logicalLocations": [logical]}
 
 
-def _suppression(excuse: Excuse) -> dict[str, Any]:
+def _suppression_object(excuse: Excuse) -> dict[str, Any]:
     justification = f"{visible(excuse.reason)} ({visible(excuse.entry)})"
     return {"kind": "external", "status": "accepted", "justification": justification}
 
 
-def _invocation(report: Report) -> dict[str, Any]:
+def _invocation_object(report: Report) -> dict[str, Any]:
     notes = (
         *(("error", visible(error)) for error in report.errors),
         *(("error", f"stale: {visible(each)}") for each in stale(report)),

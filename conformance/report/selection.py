@@ -40,28 +40,28 @@ def select(asked: str, paths: Sequence[Path], choices: Choices, rulebook: Rulebo
     found: list[Selected] = []
     known: dict[str, str] = {}
     errors: list[str] = []
-    for path in _recordings(paths, asked):
+    for path in _recording_files(paths, asked):
         try:
-            for each in _judged(path, choices, rulebook):
+            for each in _judged_findings(path, choices, rulebook):
                 known.setdefault(each.finding.id, each.finding.rule)
-                if _is_asked(asked, each.finding):
+                if _is_selected(asked, each.finding):
                     found.append(each)
         except SpecError:
             raise
         except ConformanceError as error:
             errors.append(str(error) if error.place else f"{path}: {error}")
     if not found:
-        raise UsageError(f"there is no finding {asked!r}", hint=_hint(known, errors))
+        raise UsageError(f"there is no finding {asked!r}", hint=_known_findings(known, errors))
     return replace(found[0], others=len(found) - 1)
 
 
-def _is_asked(asked: str, finding: Finding) -> bool:
+def _is_selected(asked: str, finding: Finding) -> bool:
     if asked == finding.rule:
         return True
     return len(asked) >= _SHORTEST and finding.id.startswith(asked)
 
 
-def _hint(known: dict[str, str], errors: list[str]) -> str:
+def _known_findings(known: dict[str, str], errors: list[str]) -> str:
     if errors:
         return f"not judged: {errors[0]}"
     if not known:
@@ -71,7 +71,7 @@ def _hint(known: dict[str, str], errors: list[str]) -> str:
     return f"there are {', '.join(told)}{more}"
 
 
-def _judged(path: Path, choices: Choices, rulebook: Rulebook) -> Iterator[Selected]:
+def _judged_findings(path: Path, choices: Choices, rulebook: Rulebook) -> Iterator[Selected]:
     recording = open_recording(path, dialect=choices.dialect)
     for stream in check_recording(recording, rulebook, choices):
         # A smaller recording may lack the signs that a profile was identified by: it is named.
@@ -81,7 +81,7 @@ def _judged(path: Path, choices: Choices, rulebook: Rulebook) -> Iterator[Select
             yield Selected(recording, stream, finding, fixed)
 
 
-def _recordings(paths: Sequence[Path], asked: str) -> Iterator[Path]:
+def _recording_files(paths: Sequence[Path], asked: str) -> Iterator[Path]:
     seen: set[Path] = set()
     for path in paths:
         named = _named_by_report(path, asked) if path.suffix == ".json" else None
@@ -95,11 +95,13 @@ def _named_by_report(path: Path, asked: str) -> list[Path] | None:
     """The files in which a json report has the finding; None for a file that is no report."""
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise UsageError(f"the file holds more than {_MOST_BYTES:,} bytes", place=_at(path))
+            raise UsageError(
+                f"the file holds more than {_MOST_BYTES:,} bytes", place=_file_place(path)
+            )
         report = json.loads(path.read_bytes())
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}"
-        raise UsageError(message, place=_at(path)) from error
+        raise UsageError(message, place=_file_place(path)) from error
     except (ValueError, RecursionError):
         return None
     if not isinstance(report, dict) or "report" not in report:
@@ -108,17 +110,17 @@ def _named_by_report(path: Path, asked: str) -> list[Path] | None:
 
 
 def _files_with(report: dict[str, Any], asked: str) -> Iterator[Path]:
-    for stream in _dicts(report.get("streams")):
-        ids = [(str(f.get("id", "")), f.get("rule")) for f in _dicts(stream.get("findings"))]
+    for stream in _object_items(report.get("streams")):
+        ids = [(str(f.get("id", "")), f.get("rule")) for f in _object_items(stream.get("findings"))]
         if any(asked == rule or each.startswith(asked) for each, rule in ids):
             file = stream.get("file")
             if isinstance(file, str) and file:
                 yield Path(file)
 
 
-def _dicts(value: Any) -> Iterator[dict[str, Any]]:
+def _object_items(value: Any) -> Iterator[dict[str, Any]]:
     yield from (each for each in value if isinstance(each, dict)) if isinstance(value, list) else ()
 
 
-def _at(path: Path) -> Place:
+def _file_place(path: Path) -> Place:
     return Place(str(path))

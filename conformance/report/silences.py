@@ -34,11 +34,11 @@ def silences(rule: Rule, profiles: Iterable[Profile]) -> tuple[Silence, ...]:
         silence
         for profile in profiles
         if rule.dialect in (None, profile.dialect)
-        for silence in _of(rule, profile)
+        for silence in _profile_silences(rule, profile)
     )
 
 
-def _of(rule: Rule, profile: Profile) -> Iterator[Silence]:
+def _profile_silences(rule: Rule, profile: Profile) -> Iterator[Silence]:
     promised = {f"promises.{promise}": True for promise in profile.promises}
     facts: Mapping[str, Any] = {**profile.knobs, **promised}
     for path, pattern in rule.applies.profile:
@@ -46,16 +46,16 @@ def _of(rule: Rule, profile: Profile) -> Iterator[Silence]:
         # What a profile merely inherits from strict is told once, by `applies`.
         if path not in profile.reasons or compile_value(pattern, {})(value, facts, UNASKED):
             continue
-        yield _set(profile, path, value)
+        yield _knob_silence(profile, path, value)
     for knob in sorted(knobs_read(rule) & profile.reasons.keys()):
-        yield _set(profile, knob, facts[knob])
+        yield _knob_silence(profile, knob, facts[knob])
     override = profile.overrides.get(rule.id)
     if override is not None:
         sets = f"level: {override.level}"
         yield Silence(profile.name, profile.dialect, sets, override.because, override.seen)
 
 
-def _set(profile: Profile, knob: str, value: Any) -> Silence:
+def _knob_silence(profile: Profile, knob: str, value: Any) -> Silence:
     reason = profile.reasons.get(knob)
     because, seen = (reason.because, reason.seen) if reason else ("", "")
     return Silence(profile.name, profile.dialect, f"{knob}: {spell(value)}", because, seen)

@@ -22,7 +22,7 @@ _MOST_ITEMS: Final = 64
 
 def merged(stream: Stream, read_as: Reading) -> list[Piece]:
     """The pieces with every run of deltas as one delta."""
-    return list(_merged(stream, read_as))
+    return list(_merged_deltas(stream, read_as))
 
 
 def without_items(pieces: Sequence[Piece], dialect: str) -> Iterator[list[Piece]]:
@@ -30,20 +30,24 @@ def without_items(pieces: Sequence[Piece], dialect: str) -> Iterator[list[Piece]
     places = get(dialect).items
     if places is None:
         return
-    indices = [_index(piece, places) for piece in pieces]
+    indices = [_item_index(piece, places) for piece in pieces]
     numbers = {number for number in indices if number is not None}
     for number in sorted(numbers, reverse=True)[:_MOST_ITEMS]:
-        yield [_moved(piece, number, places) for piece in pieces if _index(piece, places) != number]
+        yield [
+            _without_item(piece, number, places)
+            for piece in pieces
+            if _item_index(piece, places) != number
+        ]
 
 
-def _merged(stream: Stream, read_as: Reading) -> Iterator[Piece]:
+def _merged_deltas(stream: Stream, read_as: Reading) -> Iterator[Piece]:
     columns_of = get(stream.dialect).columns
     held: Piece | None = None
     for piece in stream.pieces:
         columns = columns_of(piece.payload, read_as) if piece.payload is not NOT_JSON else None
-        if held is not None and columns is not None and _alike(held, piece, columns):
-            text = _text(held, columns.text) + _text(piece, columns.text)
-            held = held.with_payload(put_at(held.payload, _path(columns.text), text))
+        if held is not None and columns is not None and _is_same_run(held, piece, columns):
+            text = _column_text(held, columns.text) + _column_text(piece, columns.text)
+            held = held.with_payload(put_at(held.payload, _column_path(columns.text), text))
             continue
         if held is not None:
             yield held
@@ -54,36 +58,38 @@ def _merged(stream: Stream, read_as: Reading) -> Iterator[Piece]:
         yield held
 
 
-def _alike(one: Piece, other: Piece, columns: Columns) -> bool:
+def _is_same_run(one: Piece, other: Piece, columns: Columns) -> bool:
     if (one.kind, one.name) != (other.kind, other.name):
         return False
-    return _rest(one, columns) == _rest(other, columns) and bool(_text(one, columns.text))
+    return _without_columns(one, columns) == _without_columns(other, columns) and bool(
+        _column_text(one, columns.text)
+    )
 
 
-def _rest(piece: Piece, columns: Columns) -> Any:
+def _without_columns(piece: Piece, columns: Columns) -> Any:
     payload = piece.payload
     for path in columns.paths:
-        payload = put_at(payload, _path(path), None)
+        payload = put_at(payload, _column_path(path), None)
     return payload
 
 
-def _text(piece: Piece, path: str) -> str:
-    found = value_at(piece.payload, *_path(path))
+def _column_text(piece: Piece, path: str) -> str:
+    found = value_at(piece.payload, *_column_path(path))
     return found if isinstance(found, str) else ""
 
 
-def _path(path: str) -> tuple[str | int, ...]:
+def _column_path(path: str) -> tuple[str | int, ...]:
     return tuple(int(step) if step.isdecimal() else step for step in path.split("."))
 
 
-def _index(piece: Piece, places: ItemPlaces) -> int | None:
+def _item_index(piece: Piece, places: ItemPlaces) -> int | None:
     number = value_at(piece.payload, places.index)
     return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
-def _moved(piece: Piece, gone: int, places: ItemPlaces) -> Piece:
+def _without_item(piece: Piece, gone: int, places: ItemPlaces) -> Piece:
     """The piece as it reads where the item of that index never was."""
-    number = _index(piece, places)
+    number = _item_index(piece, places)
     if number is not None and number > gone:
         return piece.with_payload({**piece.payload, places.index: number - 1})
     if gone < len(list_at(piece.payload, *places.output)):

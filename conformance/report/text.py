@@ -50,7 +50,7 @@ def render(
 ) -> str:
     """Write the whole page; ends with a line feed. Errors are left out where stderr has them."""
     page = Page(Paint(colour), verbose)
-    lines = [line for stream in report.streams for line in _stream(page, report, stream)]
+    lines = [line for stream in report.streams for line in _stream_lines(page, report, stream)]
     told = report.errors if has_errors else ()
     lines += (f"{page.paint('ERROR', 'error:')} {visible(error)}" for error in told)
     lines += (f"{page.paint('FAIL', 'stale:')} {visible(line)}" for line in stale(report))
@@ -64,7 +64,7 @@ def block(page: Page, file: str, finding: Finding, excuse: Excuse | None = None)
     """One finding in full: what, where, the events around it, and on whose authority."""
     first = page.verbose or finding.rule not in page.told
     page.told.add(finding.rule)
-    yield f"{_name(page, finding)}  {place(file, finding)}"
+    yield f"{_finding_name(page, finding)}  {place(file, finding)}"
     if excuse:
         yield _LABEL.format("expected", visible(f"{excuse.reason} ({excuse.entry})"))
     if first:
@@ -72,14 +72,14 @@ def block(page: Page, file: str, finding: Finding, excuse: Excuse | None = None)
     yield _LABEL.format("found", sentence(finding))
     if finding.slice:
         yield _LABEL.format("slice", slice_of(finding))
-    yield from _context(page, finding.context)
+    yield from _context_lines(page, finding.context)
     if first:
-        yield from _labelled("source", list(authority(finding.source)))
-        yield from _labelled("hint", [visible(finding.hint)] if finding.hint else [])
+        yield from _labelled_lines("source", list(authority(finding.source)))
+        yield from _labelled_lines("hint", [visible(finding.hint)] if finding.hint else [])
     yield _LABEL.format("id", page.paint("quiet", visible(finding.id)))
 
 
-def _stream(page: Page, report: Report, stream: StreamResult) -> Iterator[str]:
+def _stream_lines(page: Page, report: Report, stream: StreamResult) -> Iterator[str]:
     told = [f for f in stream.findings if page.verbose or report.excuse(stream, f) is None]
     if not (told or stream.notes or page.verbose):
         return
@@ -89,11 +89,11 @@ def _stream(page: Page, report: Report, stream: StreamResult) -> Iterator[str]:
     groups = [list(group) for _, group in groupby(ordered, key=lambda f: f.event)]
     shown = len(groups) if page.verbose else _EVENTS
     for group in groups[:shown]:
-        yield from _group(page, report, stream, group)
+        yield from _event_lines(page, report, stream, group)
     if groups[shown:]:
         yield f"{count(len(groups) - shown, 'more event')} with findings (-v shows all)"
     if page.verbose:
-        yield from _verdicts(page, stream)
+        yield from _verdict_lines(page, stream)
     yield ""
 
 
@@ -103,7 +103,9 @@ def by_event(finding: Finding) -> tuple[int, bool, int, bool]:
     return finding.event, not is_error, _LEVELS[finding.level], not finding.after
 
 
-def _group(page: Page, report: Report, stream: StreamResult, group: list[Finding]) -> Iterator[str]:
+def _event_lines(
+    page: Page, report: Report, stream: StreamResult, group: list[Finding]
+) -> Iterator[str]:
     if page.verbose:
         for finding in group:
             yield from block(page, stream.file, finding, report.excuse(stream, finding))
@@ -111,22 +113,22 @@ def _group(page: Page, report: Report, stream: StreamResult, group: list[Finding
     yield from block(page, stream.file, group[0])
     for finding in group[1 : _ALSO + 1]:
         within = f" [{slice_of(finding)}]" if finding.slice else ""
-        yield _LABEL.format("also", f"{_name(page, finding)}: {sentence(finding)}{within}")
+        yield _LABEL.format("also", f"{_finding_name(page, finding)}: {sentence(finding)}{within}")
     if len(group) > _ALSO + 1:
         yield _LABEL.format("also", f"{len(group) - _ALSO - 1} more on this event (-v shows all)")
 
 
-def _name(page: Page, finding: Finding) -> str:
+def _finding_name(page: Page, finding: Finding) -> str:
     kind = page.paint(finding.verdict, f"{finding.verdict} {finding.level}")
     return f"{kind} {visible(finding.rule)}"
 
 
-def _labelled(label: str, lines: list[str]) -> Iterator[str]:
+def _labelled_lines(label: str, lines: list[str]) -> Iterator[str]:
     for number, line in enumerate(lines):
         yield _LABEL.format("" if number else label, line)
 
 
-def _context(page: Page, context: tuple[ContextLine, ...]) -> Iterator[str]:
+def _context_lines(page: Page, context: tuple[ContextLine, ...]) -> Iterator[str]:
     width = max((len(visible(line.type, _CONTEXT)) for line in context), default=0)
     for line in context:
         name = visible(line.type, _CONTEXT)
@@ -137,7 +139,7 @@ def _context(page: Page, context: tuple[ContextLine, ...]) -> Iterator[str]:
             yield " " * 12 + page.paint("mark", "^" * max(len(name), 1))
 
 
-def _verdicts(page: Page, stream: StreamResult) -> Iterator[str]:
+def _verdict_lines(page: Page, stream: StreamResult) -> Iterator[str]:
     ordered = sorted(stream.verdicts.items(), key=lambda each: (COMBINING.index(each[1]), each[0]))
     names = {rule: visible(rule) for rule in stream.verdicts}
     width = max(map(len, names.values()), default=0)

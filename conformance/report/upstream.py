@@ -47,13 +47,13 @@ def prepare(selected: Selected, rulebook: Rulebook, *, seconds: float = SECONDS)
     Raises UsageError where the finding does not survive the redaction, and CassetteError for a
     body that cannot be redacted.
     """
-    clean = redact(_stating(selected))
+    clean = redact(_expecting_failure(selected))
     small = reduce(selected, clean, rulebook, seconds=seconds)
     if small is None:
         message = "the finding does not survive the redaction of secrets"
         raise UsageError(message, place=Place(str(selected.recording.path)))
-    exchange = _exchange(small.cassette, selected.stream.exchange)
-    texts = {ISSUE: _issue(selected, small, exchange).encode("utf-8", "backslashreplace")}
+    exchange = _failing_exchange(small.cassette, selected.stream.exchange)
+    texts = {ISSUE: _issue_text(selected, small, exchange).encode("utf-8", "backslashreplace")}
     if exchange.request is not None:
         line, body = curl(exchange.request, selected.stream.dialect)
         texts[REQUEST] = f"{line}\n".encode("utf-8", "backslashreplace")
@@ -78,7 +78,7 @@ def save(issue: Issue, folder: Path) -> list[Path]:
     return [folder / CASSETTE, *(folder / name for name in issue.texts)]
 
 
-def _stating(selected: Selected) -> Cassette:
+def _expecting_failure(selected: Selected) -> Cassette:
     """The recording with the profile it was judged by and the failure it shows; no more clocks."""
     cassette, stream = selected.recording.cassette, selected.stream
     header = replace(
@@ -98,33 +98,33 @@ def _own_profile(selected: Selected) -> Path | None:
     return Path(named) if named is not None and named.endswith((".yaml", ".yml")) else None
 
 
-def _exchange(cassette: Cassette, number: int) -> Exchange:
+def _failing_exchange(cassette: Cassette, number: int) -> Exchange:
     return next((e for e in cassette.exchanges if e.number == number), cassette.exchanges[0])
 
 
-def _issue(selected: Selected, small: Reduced, exchange: Exchange) -> str:
+def _issue_text(selected: Selected, small: Reduced, exchange: Exchange) -> str:
     finding = small.finding
     parts = (
         [f"# {markdown(finding.says)}", ""],
-        _happens(selected, small),
-        _heading("The stream"),
-        _stream(exchange),
-        _heading("Why it matters"),
+        _finding_lines(selected, small),
+        _heading_lines("The stream"),
+        _stream_excerpt(exchange),
+        _heading_lines("Why it matters"),
         [f"- {markdown(line)}" for line in authority(finding.source)],
         [f"- {markdown(finding.hint)}"] if finding.hint else [],
-        _heading("To reproduce"),
-        _reproduce(selected, exchange),
-        _heading("Versions"),
-        _versions(selected, exchange),
+        _heading_lines("To reproduce"),
+        _reproduction_lines(selected, exchange),
+        _heading_lines("Versions"),
+        _version_lines(selected, exchange),
     )
     return "\n".join(line for part in parts for line in part) + "\n"
 
 
-def _heading(text: str) -> list[str]:
+def _heading_lines(text: str) -> list[str]:
     return ["", f"## {text}", ""]
 
 
-def _happens(selected: Selected, small: Reduced) -> Iterator[str]:
+def _finding_lines(selected: Selected, small: Reduced) -> Iterator[str]:
     finding, stream = small.finding, selected.stream
     where = f", {slice_of(finding)}" if finding.slice else ""
     yield f"At event {finding.event} of a {code(stream.dialect)} stream{markdown(where)}:"
@@ -141,7 +141,7 @@ def _happens(selected: Selected, small: Reduced) -> Iterator[str]:
         )
 
 
-def _stream(exchange: Exchange) -> list[str]:
+def _stream_excerpt(exchange: Exchange) -> list[str]:
     body = b"".join(chunk.data for chunk in exchange.chunks).decode("utf-8", "replace")
     lines = body[:_LONGEST_STREAM].splitlines() or ["(empty)"]
     shown = [line if len(line) <= _LINE else f"{line[:_LINE]}…" for line in lines]
@@ -150,7 +150,7 @@ def _stream(exchange: Exchange) -> list[str]:
     return block([*shown, f"(end: {exchange.end})"])
 
 
-def _reproduce(selected: Selected, exchange: Exchange) -> Iterator[str]:
+def _reproduction_lines(selected: Selected, exchange: Exchange) -> Iterator[str]:
     stream, finding = selected.stream, selected.finding
     if exchange.request is not None:
         line, body = curl(exchange.request, stream.dialect)
@@ -167,10 +167,10 @@ def _reproduce(selected: Selected, exchange: Exchange) -> Iterator[str]:
     yield from block([install, check], "sh")
 
 
-def _versions(selected: Selected, exchange: Exchange) -> Iterator[str]:
+def _version_lines(selected: Selected, exchange: Exchange) -> Iterator[str]:
     header = selected.recording.header
-    yield from (f"- target: {code(_told(each))}" for each in [header.target] if each)
-    yield from (f"- model: {code(_told(each))}" for each in [header.model] if each)
+    yield from (f"- target: {code(_joined_values(each))}" for each in [header.target] if each)
+    yield from (f"- model: {code(_joined_values(each))}" for each in [header.model] if each)
     response = exchange.response
     for name in _SERVER:
         value = response.header(name) if response else None
@@ -181,5 +181,5 @@ def _versions(selected: Selected, exchange: Exchange) -> Iterator[str]:
     yield f"- reasoning-conformance {__version__}, Python {platform.python_version()}"
 
 
-def _told(values: Mapping[str, Any]) -> str:
+def _joined_values(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in values.items())

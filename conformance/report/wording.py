@@ -41,12 +41,12 @@ def sentence(finding: Finding) -> str:
         ("got", (finding.got,), visible(finding.got)),
     )
     missing = [
-        f"{label} {text}" for label, words, text in facts if text and not _says(message, words)
+        f"{label} {text}" for label, words, text in facts if text and not _is_said(message, words)
     ]
     return "; ".join(part for part in (message, ", ".join(missing)) if part)
 
 
-def _says(message: str, words: Sequence[str]) -> bool:
+def _is_said(message: str, words: Sequence[str]) -> bool:
     # As whole words: `response.done` is not said by `response.done.extra`.
     return all(
         re.search(rf"(?<![\w.]){re.escape(visible(word))}(?!\w|\.\w)", message) for word in words
@@ -104,10 +104,10 @@ def summary(report: Report) -> str:
         return "; ".join(["nothing was checked", *errors])
     verdicts = report.verdicts
     head = f"{count(len(verdicts), 'rule')} over {count(len(report.streams), 'stream')}"
-    found = [_found(report)] if report.findings else []
+    found = [_finding_count(report)] if report.findings else []
     old = stale(report)
     entries = [f"{len(old)} stale {'entry' if len(old) == 1 else 'entries'}"] if old else []
-    counts = f"{head}: {_counts(report)}" if verdicts else head
+    counts = f"{head}: {_verdict_counts(report)}" if verdicts else head
     return "; ".join([counts, *found, *entries, *errors])
 
 
@@ -131,14 +131,14 @@ def stale(report: Report) -> tuple[str, ...]:
     return report.baseline.stale if report.baseline else ()
 
 
-def _found(report: Report) -> str:
+def _finding_count(report: Report) -> str:
     found = count(len(report.findings), "finding")
     if report.baseline is None:
         return found
     return f"{found}, {len(report.findings) - len(report.unexpected)} of them expected"
 
 
-def _counts(report: Report) -> str:
+def _verdict_counts(report: Report) -> str:
     counts = report.summary()
     levels = {finding.rule: finding.level for finding in report.findings}
     by_level = Counter(levels.values())

@@ -29,16 +29,16 @@ def section(
         Told(f"s{number}x{place}", finding)
         for place, finding in enumerate(sorted(stream.findings, key=by_event), 1)
     ]
-    lines, frames = _picture(number, stream, told, recorded, budget)
+    lines, frames = _picture_lines(number, stream, told, recorded, budget)
     yield from lines
     for one in told[:FINDINGS]:
-        yield from _finding(report, stream, one, frames)
+        yield from _finding_article(report, stream, one, frames)
     if told[FINDINGS:]:
         yield f'<p class="left-out">{count(len(told) - FINDINGS, "more finding")} left out.</p>'
     yield "</details>"
 
 
-def _picture(
+def _picture_lines(
     number: int, stream: StreamResult, told: list[Told], recorded: Recorded, budget: Budget
 ) -> tuple[list[str], Mapping[int, str]]:
     """The picture, and the frames that it has by event number: anchors to link to."""
@@ -47,7 +47,7 @@ def _picture(
     if budget.is_spent:
         return ['<p class="left-out">No picture: the page would grow too large.</p>'], {}
     try:
-        traced = _traced(stream, recorded)
+        traced = _traced_exchange(stream, recorded)
     except ConformanceError as error:
         return [f'<p class="left-out">No picture: {html(str(error))}</p>'], {}
     findings: dict[int, list[Told]] = {}
@@ -57,13 +57,13 @@ def _picture(
     return list(timeline(picture, budget)), picture.anchors
 
 
-def _traced(stream: StreamResult, recorded: Recorded) -> Traced:
+def _traced_exchange(stream: StreamResult, recorded: Recorded) -> Traced:
     if stream.events and not stream.file:
         return from_events(stream, FRAMES)
     return retraced(stream, headless(recorded.exchange(stream)), FRAMES)
 
 
-def _finding(
+def _finding_article(
     report: Report, stream: StreamResult, told: Told, frames: Mapping[int, str]
 ) -> Iterator[str]:
     finding = told.finding
@@ -80,12 +80,12 @@ def _finding(
     shown = f'<a href="#{frame}">{where}</a>' if frame else where
     within = f" · <code>{html(slice_of(finding))}</code>" if finding.slice else ""
     yield f'<p class="when">{shown}{within} · id <code>{html(finding.id)}</code></p>'
-    yield from _context(finding)
+    yield from _context_block(finding)
     why = [*authority(finding.source), *([f"hint: {finding.hint}"] if finding.hint else [])]
     yield f"<ul>{''.join(f'<li>{html(line)}</li>' for line in why)}</ul></article>"
 
 
-def _context(finding: Finding) -> Iterator[str]:
+def _context_block(finding: Finding) -> Iterator[str]:
     if finding.context:
         yield f"<pre>{''.join(_context_line(line) for line in finding.context)}</pre>"
 

@@ -35,9 +35,9 @@ def matrix(streams: list[Numbered]) -> Iterator[str]:
     yield from (f'<th scope="col"><span>{html(suite)}</span></th>' for suite in suites)
     yield "</tr></thead><tbody>"
     for place, (number, stream, cells) in enumerate(rows):
-        yield from _row(number, stream, suites, cells, listed=place < LISTED)
+        yield from _stream_row(number, stream, suites, cells, listed=place < LISTED)
     yield "</tbody></table></div>"
-    yield f'<p class="key">{_key()}</p>'
+    yield f'<p class="key">{_sign_key()}</p>'
     if len(streams) > ROWS:
         yield f'<p class="left-out">{count(len(streams) - ROWS, "more stream")} left out.</p>'
 
@@ -50,7 +50,7 @@ def _by_suite(stream: StreamResult) -> dict[str, dict[Verdict, list[str]]]:
     return cells
 
 
-def _row(
+def _stream_row(
     number: int, stream: StreamResult, suites: Iterable[str], cells: Suites, *, listed: bool
 ) -> Iterator[str]:
     state = "bad" if stream.findings else "good"
@@ -58,11 +58,11 @@ def _row(
     yield f'<tr class="{state}"><th scope="row"><a href="#s{number}">{name}</a></th>'
     for place, suite in enumerate(suites):
         anchor = f"s{number}c{place}" if listed else ""
-        yield _cell(suite, cells.get(suite, {}), anchor)
+        yield _suite_cell(suite, cells.get(suite, {}), anchor)
     yield "</tr>"
 
 
-def _cell(suite: str, verdicts: Mapping[Verdict, list[str]], anchor: str) -> str:
+def _suite_cell(suite: str, verdicts: Mapping[Verdict, list[str]], anchor: str) -> str:
     """A verdict for a suite; with an `anchor` it opens the list of the rules behind it."""
     if not verdicts:
         return "<td></td>"
@@ -73,19 +73,19 @@ def _cell(suite: str, verdicts: Mapping[Verdict, list[str]], anchor: str) -> str
     if not anchor:
         return f'<td class="{kind}" title="{label}">{sign}</td>'
     button = f'<button popovertarget="{anchor}" aria-label="{label}">{sign}</button>'
-    rules = "".join(_rules(verdicts))
+    rules = "".join(_rule_lists(verdicts))
     over = f'<div popover id="{anchor}" class="over"><b>{html(suite)}</b>{rules}</div>'
     return f'<td class="{kind}">{button}{over}</td>'
 
 
-def _rules(verdicts: Mapping[Verdict, list[str]]) -> Iterator[str]:
+def _rule_lists(verdicts: Mapping[Verdict, list[str]]) -> Iterator[str]:
     for verdict in COMBINING:
         if verdict in verdicts:
             names = ", ".join(html(name) for name in verdicts[verdict])
             yield f'<p><span class="v {css(verdict)}">{SIGNS[verdict]} {verdict}</span> {names}</p>'
 
 
-def _key() -> str:
+def _sign_key() -> str:
     return " ".join(f'<span class="v {css(v)}">{SIGNS[v]} {v}</span>' for v in COMBINING)
 
 

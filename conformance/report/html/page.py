@@ -28,14 +28,14 @@ def render(
 ) -> str:
     """The whole page. `source` opens the recording of a stream that stands in no file."""
     del verbose, colour
-    return "\n".join(_page(report, Recorded(source))) + "\n"
+    return "\n".join(_page_lines(report, Recorded(source))) + "\n"
 
 
-def _page(report: Report, recorded: Recorded) -> Iterator[str]:
-    style, script = _asset("page.css"), _asset("page.js")
+def _page_lines(report: Report, recorded: Recorded) -> Iterator[str]:
+    style, script = _asset_text("page.css"), _asset_text("page.js")
     policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; style-src '{_policy_hash(style)}'; "
+        f"script-src '{_policy_hash(script)}'; base-uri 'none'; form-action 'none'"
     )
     yield '<!doctype html><html lang="en"><head><meta charset="utf-8">'
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
@@ -43,27 +43,29 @@ def _page(report: Report, recorded: Recorded) -> Iterator[str]:
     yield '<meta name="color-scheme" content="light dark">'
     yield '<meta name="referrer" content="no-referrer">'
     yield f"<title>Conformance: {html(summary(report))}</title><style>{style}</style></head><body>"
-    yield from _body(report, recorded)
+    yield from _body_lines(report, recorded)
     yield f"<script>{script}</script></body></html>"
 
 
-def _body(report: Report, recorded: Recorded) -> Iterator[str]:
+def _body_lines(report: Report, recorded: Recorded) -> Iterator[str]:
     numbered = list(enumerate(gravest_first(report), 1))
     yield f"<header><h1>Conformance</h1><p>{html(summary(report))}</p>"
-    yield f'<p class="counts">{"".join(_counts(report))}</p></header><main>'
-    yield from _list("error", report.errors)
-    yield from _list("warning", (*(f"stale: {line}" for line in stale(report)), *warnings(report)))
-    yield from _list("note", report.notes)
+    yield f'<p class="counts">{"".join(_verdict_counts(report))}</p></header><main>'
+    yield from _message_list("error", report.errors)
+    yield from _message_list(
+        "warning", (*(f"stale: {line}" for line in stale(report)), *warnings(report))
+    )
+    yield from _message_list("note", report.notes)
     if numbered:
         yield "<section><h2>Verdicts</h2>"
         yield '<p><label><input type="checkbox" id="only"> only streams with findings</label></p>'
         yield from matrix(numbered)
         yield "</section>"
-    yield from _streams(report, numbered, recorded)
+    yield from _stream_sections(report, numbered, recorded)
     yield f"</main><footer>reasoning-conformance {html(__version__)}</footer>"
 
 
-def _streams(report: Report, numbered: list[Numbered], recorded: Recorded) -> Iterator[str]:
+def _stream_sections(report: Report, numbered: list[Numbered], recorded: Recorded) -> Iterator[str]:
     budget = Budget()
     yield "<section><h2>Streams</h2>"
     for number, stream in numbered[:STREAMS]:
@@ -74,7 +76,7 @@ def _streams(report: Report, numbered: list[Numbered], recorded: Recorded) -> It
     yield "</section>"
 
 
-def _counts(report: Report) -> Iterator[str]:
+def _verdict_counts(report: Report) -> Iterator[str]:
     counts = report.summary()
     for verdict in COMBINING:
         if counts[verdict]:
@@ -82,7 +84,7 @@ def _counts(report: Report) -> Iterator[str]:
             yield f'<span class="v {css(verdict)}">{told}</span> '
 
 
-def _list(kind: str, lines: tuple[str, ...]) -> Iterator[str]:
+def _message_list(kind: str, lines: tuple[str, ...]) -> Iterator[str]:
     told = [f'<p class="{kind}"><b>{kind}:</b> {html(line)}</p>' for line in lines[:_LINES]]
     yield from told[:_AT_ONCE]
     if told[_AT_ONCE:]:
@@ -93,10 +95,10 @@ def _list(kind: str, lines: tuple[str, ...]) -> Iterator[str]:
         yield "</details>"
 
 
-def _asset(name: str) -> str:
+def _asset_text(name: str) -> str:
     return (files("conformance.report.html") / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def _policy_hash(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"

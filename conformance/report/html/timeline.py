@@ -55,7 +55,7 @@ class Picture:
     @property
     def anchors(self) -> dict[int, str]:
         """The ids of the frames that are kept, by event number."""
-        return {moment.number: _id(self, moment.number) for moment in self.traced.moments}
+        return {moment.number: _frame_id(self, moment.number) for moment in self.traced.moments}
 
     def place(self, moment: Moment) -> float:
         return self.x((moment.ms or 0.0) if self.traced.is_clocked else float(moment.number))
@@ -65,7 +65,7 @@ def timeline(picture: Picture, budget: Budget) -> Iterator[str]:
     """The picture and its frames as lines of HTML."""
     traced = picture.traced
     yield f'<figure class="timeline" data-stream="{picture.number}">'
-    yield from _svg(picture)
+    yield from _picture_svg(picture)
     unit = "milliseconds since the response head" if traced.is_clocked else "event numbers"
     kept = sum(1 for moment in traced.moments if moment.number)
     told = f"{count(traced.total, 'event')} in {unit}"
@@ -76,14 +76,14 @@ def timeline(picture: Picture, budget: Budget) -> Iterator[str]:
     yield f'<ol class="frames" tabindex="0" aria-label="Frames of stream {picture.number}">'
     size = 0
     for moment in traced.moments:
-        line = _frame(picture, moment)
+        line = _frame_item(picture, moment)
         size += len(line)
         yield line
     yield "</ol></figure>"
     budget.spend(size)
 
 
-def _svg(picture: Picture) -> Iterator[str]:
+def _picture_svg(picture: Picture) -> Iterator[str]:
     label = f"Timeline of stream {picture.number}, {picture.traced.total} events"
     yield f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="group" aria-label="{label}">'
     for row, lane in enumerate(LANES):
@@ -92,16 +92,16 @@ def _svg(picture: Picture) -> Iterator[str]:
         yield f'<rect class="lane" x="{_LEFT}" y="{top + 2}" {size}/>'
         yield f'<text class="name" x="{_LEFT - 8}" y="{top + 17}">{lane}</text>'
         for block in picture.traced.blocks.get(lane, ()):
-            yield _block(picture, block, lane, top)
-    yield from _axis(picture)
+            yield _block_svg(picture, block, lane, top)
+    yield from _axis_svg(picture)
     for moment in picture.traced.moments:
-        yield _mark(picture, moment)
+        yield _mark_svg(picture, moment)
     for event, found in sorted(picture.findings.items()):
-        yield _finding(picture, event, found)
+        yield _finding_svg(picture, event, found)
     yield "</svg>"
 
 
-def _block(picture: Picture, block: Block, lane: str, top: int) -> str:
+def _block_svg(picture: Picture, block: Block, lane: str, top: int) -> str:
     is_timed = picture.traced.is_clocked
     start = picture.x(block.start if is_timed else float(block.first))
     stop = picture.x(block.stop if is_timed else float(block.last))
@@ -111,7 +111,7 @@ def _block(picture: Picture, block: Block, lane: str, top: int) -> str:
     )
 
 
-def _axis(picture: Picture) -> Iterator[str]:
+def _axis_svg(picture: Picture) -> Iterator[str]:
     y = _TOP + _LANE * len(LANES)
     yield f'<line class="axis" x1="{_LEFT}" y1="{y}" x2="{_WIDTH - 12}" y2="{y}"/>'
     steps = _TICKS if picture.traced.is_clocked else min(_TICKS, int(picture.span))
@@ -122,7 +122,7 @@ def _axis(picture: Picture) -> Iterator[str]:
         yield f'<text class="tick{side}" x="{picture.x(at)}" y="{y + 16}">{text}</text>'
 
 
-def _mark(picture: Picture, moment: Moment) -> str:
+def _mark_svg(picture: Picture, moment: Moment) -> str:
     at = picture.place(moment)
     rows = [LANES.index(lane) for lane in moment.lanes]
     bars = "".join(
@@ -130,14 +130,14 @@ def _mark(picture: Picture, moment: Moment) -> str:
     )
     bad = " bad" if moment.number in picture.findings else ""
     name = f"event {moment.number}: {html(moment.type, 80)}"
-    href = _id(picture, moment.number)
+    href = _frame_id(picture, moment.number)
     return (
         f'<a class="mark{bad}" href="#{href}" id="m{href}" aria-label="{name}">'
         f"<title>{name}</title>{bars}</a>"
     )
 
 
-def _finding(picture: Picture, event: int, found: list[Told]) -> str:
+def _finding_svg(picture: Picture, event: int, found: list[Told]) -> str:
     # Where thousands stand, not every frame is kept: the mark leads to the one before.
     before = [moment for moment in picture.traced.moments if moment.number <= event]
     if not before:
@@ -147,19 +147,20 @@ def _finding(picture: Picture, event: int, found: list[Told]) -> str:
     levels = " ".join(sorted({one.finding.level.lower() for one in found}))
     name = f"event {event}: {html('; '.join(one.finding.rule for one in found), 200)}"
     foot = _TOP + _LANE * len(LANES)
+    href = _frame_id(picture, moment.number)
     return (
-        f'<a class="finding {levels}" href="#{_id(picture, moment.number)}" aria-label="{name}">'
+        f'<a class="finding {levels}" href="#{href}" aria-label="{name}">'
         f"<title>{name}</title>"
         f'<line x1="{at}" y1="18" x2="{at}" y2="{foot}"/>'
         f'<path d="M{at} 20 l-7 -14 h14 z"/></a>'
     )
 
 
-def _frame(picture: Picture, moment: Moment) -> str:
+def _frame_item(picture: Picture, moment: Moment) -> str:
     found = picture.findings.get(moment.number, [])
     limit = TEXT_AT_FINDING if found else TEXT
     when = f"{moment.ms:.1f} ms" if moment.ms is not None and moment.number else ""
-    lines = "".join(f"{html(line, limit)}\n" for line in _lines(picture, moment, limit))
+    lines = "".join(f"{html(line, limit)}\n" for line in _frame_lines(picture, moment, limit))
     rest = moment.size - min(moment.size, limit)
     more = f'<span class="left-out">{rest} more characters</span>' if rest else ""
     rules = "".join(
@@ -167,16 +168,16 @@ def _frame(picture: Picture, moment: Moment) -> str:
     )
     bad = ' class="bad"' if found else ""
     return (
-        f'<li id="{_id(picture, moment.number)}" tabindex="-1"{bad}>'
+        f'<li id="{_frame_id(picture, moment.number)}" tabindex="-1"{bad}>'
         f"<b>{moment.number}</b> <code>{html(moment.type, 120)}</code> "
         f'<span class="when">{when}</span> {rules}<pre>{lines}</pre>{more}</li>'
     )
 
 
-def _lines(picture: Picture, moment: Moment, limit: int) -> list[str]:
+def _frame_lines(picture: Picture, moment: Moment, limit: int) -> list[str]:
     # Cleaned before it is cut: half a secret would not be known for one.
     return picture.clean(moment.text)[:limit].split("\n")[:200]
 
 
-def _id(picture: Picture, event: int) -> str:
+def _frame_id(picture: Picture, event: int) -> str:
     return f"s{picture.number}f{event}"
