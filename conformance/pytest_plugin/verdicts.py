@@ -23,7 +23,7 @@ from conformance.baseline import Baseline, apply, load
 from conformance.baseline.addresses import subjects
 from conformance.judging.result import Finding, Report, StreamResult, merge
 from conformance.pytest_plugin.options import display_path, option_value
-from conformance.report.colour import Paint
+from conformance.report.printable import Paint
 from conformance.report.redacted import cleaner, redacted
 from conformance.report.text import Page, block
 from conformance.report.wording import place, sentence

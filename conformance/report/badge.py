@@ -12,9 +12,8 @@ from conformance.rules.verdicts import Level, Verdict
 LABEL: Final = "reasoning conformance"
 
 
-def render(report: Report, *, verbose: bool = False, colour: bool = False) -> str:
-    """One object; `verbose` and `colour` change nothing."""
-    del verbose, colour
+def render(report: Report, **_: bool) -> str:
+    """One object."""
     message, shade = _message_and_colour(report)
     badge = {"schemaVersion": 1, "label": LABEL, "message": message, "color": shade}
     is_broken = bool(report.errors) or Verdict.ERROR in report.verdicts.values()

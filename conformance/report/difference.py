@@ -13,9 +13,8 @@ from typing import Final
 
 from conformance.core.errors import UsageError
 from conformance.diff import ExchangeComparison, RecordingDifference, WireChange
-from conformance.report.colour import Paint
 from conformance.report.escaping import code, markdown
-from conformance.report.printable import visible
+from conformance.report.printable import Paint, visible
 from conformance.report.wording import count
 
 VERSION: Final = "1.0"
@@ -35,19 +34,15 @@ def text(difference: RecordingDifference, *, verbose: bool = False, colour: bool
     return "\n".join([*lines, paint("title", summary(difference))]) + "\n"
 
 
-def document(
-    difference: RecordingDifference, *, verbose: bool = False, colour: bool = False
-) -> str:
+def document(difference: RecordingDifference, **_: bool) -> str:
     """One JSON object, indented, ASCII only; always whole."""
-    del verbose, colour
     exchanges = [asdict(each) for each in difference.compared]
     told = {"diff": VERSION, "exchanges": exchanges, "errors": list(difference.errors)}
     return json.dumps({**told, "changed": len(difference.changed)}, indent=2) + "\n"
 
 
-def page(difference: RecordingDifference, *, verbose: bool = False, colour: bool = False) -> str:
+def page(difference: RecordingDifference, *, verbose: bool = False, **_: bool) -> str:
     """A table per exchange, for a comment on a pull request."""
-    del colour
     lines = ["# Conformance diff", "", f"**{markdown(summary(difference))}**"]
     for each in difference.changed:
         shown = each.changes if verbose else each.changes[:_SHOWN]

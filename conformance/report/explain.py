@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from conformance.judging.result import Finding
-from conformance.report.colour import Paint
-from conformance.report.printable import visible
+from conformance.report.printable import Paint, visible
 from conformance.report.silences import Silence, spell
 from conformance.report.wording import authority, sentence
 from conformance.rules.lint_knobs import knobs_read

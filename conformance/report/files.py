@@ -50,14 +50,9 @@ def write(report: Report, *outputs: str, verbose: bool = False, shown: str = "te
     for one, text in zip(asked, texts, strict=True):
         write_whole(one.file, text.encode("utf-8", "backslashreplace"))
     if "github" in (shown, *(one.format for one in asked)):
-        append_summary(report)
+        from conformance.report import github  # noqa: PLC0415  # only who asks for it needs it
 
-
-def append_summary(report: Report) -> None:
-    """Append the Markdown report to the file that GitHub names, if it names one."""
-    from conformance.report import github  # noqa: PLC0415  # only who asks for it needs it
-
-    github.append_summary(report)
+        github.append_summary(report)
 
 
 def write_whole(file: Path, data: bytes) -> None:

@@ -28,9 +28,8 @@ _MOST: Final = 10  # annotations of one kind that GitHub shows
 _KINDS: Final = {Level.MUST: "error", Level.SHOULD: "warning", Level.MAY: "notice"}
 
 
-def render(report: Report, *, verbose: bool = False, colour: bool = False) -> str:
+def render(report: Report, *, verbose: bool = False, **_: bool) -> str:
     """One command a line; with `verbose` every finding, though GitHub shows ten of a kind."""
-    del colour
     lines = [*_report_commands(report), *_finding_commands(report, verbose=verbose)]
     return "\n".join([*lines, f"conformance: {summary(report)}"]) + "\n"
 

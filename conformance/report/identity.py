@@ -11,13 +11,12 @@ from typing import Any, Final
 
 from conformance.identify import Identity
 from conformance.recordings.identification import Deviation, Identification
-from conformance.report.printable import visible
+from conformance.report.printable import LABELLED, labelled_lines, visible
 from conformance.report.silences import spell
 from conformance.rules.patterns import same
 
 VERSION: Final = "1.0"
 _VALUE: Final = 80  # characters of a knob's value
-_LINE: Final = "  {:<9} {}"
 
 
 def text(found: Sequence[Identification]) -> str:
@@ -37,21 +36,16 @@ def document(found: Iterable[Identification]) -> str:
 def _exchange_lines(one: Identification) -> Iterator[str]:
     identity = one.identity
     yield f"{visible(one.file)}, exchange {one.exchange}"
-    yield _LINE.format("dialect", identity.dialect)
-    yield from _labelled_lines("profile", [_profile_text(identity)])
-    yield from _labelled_lines(
+    yield LABELLED.format("dialect", identity.dialect)
+    yield from labelled_lines("profile", [_profile_text(identity)])
+    yield from labelled_lines(
         "also", [f"{name}: {_joined_signs(s)}" for name, s in identity.rivals.items()]
     )
-    yield from _labelled_lines("knobs", list(_knob_lines(one)))
-    yield from _labelled_lines(
+    yield from labelled_lines("knobs", list(_knob_lines(one)))
+    yield from labelled_lines(
         "private", [f"{visible(path)}: text that nobody reads" for path in identity.private]
     )
-    yield from _labelled_lines("strict", [_deviation_text(each) for each in one.deviations])
-
-
-def _labelled_lines(label: str, lines: list[str]) -> Iterator[str]:
-    for number, line in enumerate(lines):
-        yield _LINE.format("" if number else label, line)
+    yield from labelled_lines("strict", [_deviation_text(each) for each in one.deviations])
 
 
 def _profile_text(identity: Identity) -> str:

@@ -16,9 +16,8 @@ from conformance.report.wording import stale, warnings
 VERSION: Final = "1.0"
 
 
-def render(report: Report, *, verbose: bool = False, colour: bool = False) -> str:
-    """One object, indented; always whole, so `verbose` and `colour` change nothing."""
-    del verbose, colour
+def render(report: Report, **_: bool) -> str:
+    """One object, indented; always whole."""
     return json.dumps(document(report), indent=2, allow_nan=False) + "\n"
 
 

@@ -12,8 +12,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from conformance.judging.result import Excuse, Finding, Report, StreamResult
-from conformance.report.colour import Paint
-from conformance.report.printable import visible
+from conformance.report.printable import Paint, visible
 from conformance.report.text import Page, block
 from conformance.report.wording import sentence, stale, title, warnings
 from conformance.rules.verdicts import Verdict
@@ -22,9 +21,8 @@ _TAGS: Final = {Verdict.FAIL: "failure", Verdict.ERROR: "error"}
 _COUNTED: Final = (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
 
 
-def render(report: Report, *, verbose: bool = False, colour: bool = False) -> str:
-    """Write an XML document; whole by nature, so `verbose` and `colour` change nothing."""
-    del verbose, colour
+def render(report: Report, **_: bool) -> str:
+    """One XML document, always whole."""
     root = Element("testsuites", name="conformance")
     for stream in report.streams:
         _add_stream_suite(root, report, stream)

@@ -29,9 +29,8 @@ _FINDINGS: Final = 100  # findings told in full
 _CONTEXT: Final = 160  # characters of one context line
 
 
-def render(report: Report, *, verbose: bool = False, colour: bool = False) -> str:
-    """The whole text; `verbose` lifts no bound and there is no `colour` in Markdown."""
-    del verbose, colour
+def render(report: Report, **_: bool) -> str:
+    """The whole text; nothing lifts its bounds."""
     lines = ["# Conformance", "", f"**{markdown(summary(report))}**"]
     lines += _verdict_table(report)
     lines += _finding_sections(report)

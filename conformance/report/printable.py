@@ -1,4 +1,4 @@
-r"""Text from the wire, made safe to show.
+r"""Text from the wire, made safe to show, and the colours of a terminal.
 
 A stream under test may hold escape sequences, bidirectional marks or half a surrogate pair. What
 does not print is written as Python writes it in a literal (`\x1b`, `\u202e`), one line stays one
@@ -7,9 +7,25 @@ line, and nothing is longer than its limit.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+LABELLED: Final = "  {:<9} {}"
 LIMIT: Final = 600  # characters; a sentence of a finding fits, a payload does not
+_CODES: Final[Mapping[str, str]] = {
+    "FAIL": "1;31",
+    "ERROR": "1;35",
+    "PASS": "32",
+    "INCONCLUSIVE": "33",
+    "VACUOUS": "33",
+    "UNTESTABLE": "33",
+    "NOT-APPLICABLE": "2",
+    "title": "1",
+    "quiet": "2",
+    "mark": "1;31",
+    "warning": "33",
+}
 
 
 def visible(text: str, limit: int = LIMIT) -> str:
@@ -23,3 +39,20 @@ def visible(text: str, limit: int = LIMIT) -> str:
 
 def _escape_character(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
+
+
+def labelled_lines(label: str, lines: Sequence[str]) -> Iterator[str]:
+    """Lines under one label, which stands before the first."""
+    for number, line in enumerate(lines):
+        yield LABELLED.format("" if number else label, line)
+
+
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """Wraps text in the colour of a verdict or of a part of the page; or leaves it as it is."""
+
+    colour: bool = False
+
+    def __call__(self, meaning: str, text: str) -> str:
+        code = _CODES.get(meaning) if self.colour else None
+        return f"\x1b[{code}m{text}\x1b[0m" if code else text

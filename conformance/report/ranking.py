@@ -1,4 +1,4 @@
-"""Which streams and findings a bounded report tells first: the gravest."""
+"""The order of streams and findings: in a bounded report the gravest first."""
 
 from __future__ import annotations
 
@@ -27,3 +27,9 @@ def _stream_rank(report: Report, stream: StreamResult) -> int:
 def rank(finding: Finding) -> int:
     """0 for the gravest level."""
     return _LEVELS[finding.level]
+
+
+def by_event(finding: Finding) -> tuple[int, bool, int, bool]:
+    """By event; what broke the order leads there: a text that differs may follow from it."""
+    is_error = finding.verdict is Verdict.ERROR
+    return finding.event, not is_error, rank(finding), not finding.after

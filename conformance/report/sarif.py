@@ -28,9 +28,8 @@ FINGERPRINT: Final = "conformanceFinding/v1"
 _LEVELS: Final = {Level.MUST: "error", Level.SHOULD: "warning", Level.MAY: "note"}
 
 
-def render(report: Report, *, verbose: bool = False, colour: bool = False) -> str:
-    """One object, indented, ASCII only; always whole, so `verbose` and `colour` change nothing."""
-    del verbose, colour
+def render(report: Report, **_: bool) -> str:
+    """One object, indented, ASCII only; always whole."""
     return json.dumps(document(report), indent=2, allow_nan=False) + "\n"
 
 

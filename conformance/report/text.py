@@ -13,8 +13,8 @@ from itertools import groupby
 from typing import Final
 
 from conformance.judging.result import ContextLine, Excuse, Finding, Report, StreamResult
-from conformance.report.colour import Paint
-from conformance.report.printable import visible
+from conformance.report.printable import LABELLED, Paint, labelled_lines, visible
+from conformance.report.ranking import by_event
 from conformance.report.wording import (
     authority,
     changed,
@@ -27,13 +27,11 @@ from conformance.report.wording import (
     title,
     warnings,
 )
-from conformance.rules.verdicts import COMBINING, Level, Verdict
+from conformance.rules.verdicts import COMBINING
 
 _EVENTS: Final = 12  # events with findings shown per stream
 _ALSO: Final = 6  # further findings shown per event
 _CONTEXT: Final = 160  # characters of one context line
-_LABEL: Final = "  {:<9} {}"
-_LEVELS: Final = {level: rank for rank, level in enumerate(Level)}
 
 
 @dataclass(slots=True)
@@ -66,17 +64,17 @@ def block(page: Page, file: str, finding: Finding, excuse: Excuse | None = None)
     page.told.add(finding.rule)
     yield f"{_finding_name(page, finding)}  {place(file, finding)}"
     if excuse:
-        yield _LABEL.format("expected", visible(f"{excuse.reason} ({excuse.entry})"))
+        yield LABELLED.format("expected", visible(f"{excuse.reason} ({excuse.entry})"))
     if first:
-        yield _LABEL.format("says", visible(finding.says))
-    yield _LABEL.format("found", sentence(finding))
+        yield LABELLED.format("says", visible(finding.says))
+    yield LABELLED.format("found", sentence(finding))
     if finding.slice:
-        yield _LABEL.format("slice", slice_of(finding))
+        yield LABELLED.format("slice", slice_of(finding))
     yield from _context_lines(page, finding.context)
     if first:
-        yield from _labelled_lines("source", list(authority(finding.source)))
-        yield from _labelled_lines("hint", [visible(finding.hint)] if finding.hint else [])
-    yield _LABEL.format("id", page.paint("quiet", visible(finding.id)))
+        yield from labelled_lines("source", list(authority(finding.source)))
+        yield from labelled_lines("hint", [visible(finding.hint)] if finding.hint else [])
+    yield LABELLED.format("id", page.paint("quiet", visible(finding.id)))
 
 
 def _stream_lines(page: Page, report: Report, stream: StreamResult) -> Iterator[str]:
@@ -97,12 +95,6 @@ def _stream_lines(page: Page, report: Report, stream: StreamResult) -> Iterator[
     yield ""
 
 
-def by_event(finding: Finding) -> tuple[int, bool, int, bool]:
-    """By event; what broke the order leads there: a text that differs may follow from it."""
-    is_error = finding.verdict is Verdict.ERROR
-    return finding.event, not is_error, _LEVELS[finding.level], not finding.after
-
-
 def _event_lines(
     page: Page, report: Report, stream: StreamResult, group: list[Finding]
 ) -> Iterator[str]:
@@ -113,19 +105,16 @@ def _event_lines(
     yield from block(page, stream.file, group[0])
     for finding in group[1 : _ALSO + 1]:
         within = f" [{slice_of(finding)}]" if finding.slice else ""
-        yield _LABEL.format("also", f"{_finding_name(page, finding)}: {sentence(finding)}{within}")
+        yield LABELLED.format(
+            "also", f"{_finding_name(page, finding)}: {sentence(finding)}{within}"
+        )
     if len(group) > _ALSO + 1:
-        yield _LABEL.format("also", f"{len(group) - _ALSO - 1} more on this event (-v shows all)")
+        yield LABELLED.format("also", f"{len(group) - _ALSO - 1} more on this event (-v shows all)")
 
 
 def _finding_name(page: Page, finding: Finding) -> str:
     kind = page.paint(finding.verdict, f"{finding.verdict} {finding.level}")
     return f"{kind} {visible(finding.rule)}"
-
-
-def _labelled_lines(label: str, lines: list[str]) -> Iterator[str]:
-    for number, line in enumerate(lines):
-        yield _LABEL.format("" if number else label, line)
 
 
 def _context_lines(page: Page, context: tuple[ContextLine, ...]) -> Iterator[str]:

@@ -5,6 +5,7 @@ Everything is redacted before it is judged again: what is written is what was ju
 
 from __future__ import annotations
 
+import json
 import platform
 import shlex
 from collections.abc import Iterator, Mapping
@@ -14,21 +15,28 @@ from typing import Any, Final
 
 from conformance import __version__
 from conformance.cassette import Cassette, Clock, redact, write
+from conformance.cassette.redact import REDACTED
 from conformance.core.errors import Place, UsageError
-from conformance.core.events import Exchange
+from conformance.core.events import Exchange, Request
+from conformance.dialects import ENDPOINTS, Endpoint
 from conformance.judging.rulebook import Rulebook
 from conformance.report.escaping import block, code, markdown
 from conformance.report.files import write_whole
+from conformance.report.printable import visible
 from conformance.report.reduction import SECONDS, Reduced, reduce
-from conformance.report.request_line import BODY, curl
 from conformance.report.selection import Selected
 from conformance.report.wording import authority, count, sentence, slice_of
 
 CASSETTE: Final = "finding.cassette.jsonl"
 ISSUE: Final = "issue.md"
 REQUEST: Final = "request.sh"
+BODY: Final = "request.json"
 _LONGEST_STREAM: Final = 12_000  # characters of the stream that stand in the issue
 _LINE: Final = 400  # characters of one of its lines
+_LONGEST_BODY: Final = 1500  # bytes of a request's body that stand on the line itself
+_LEFT_OUT: Final = frozenset(
+    {"accept-encoding", "connection", "content-length", "host", "user-agent"}
+)
 _SERVER: Final = ("server", "via", "openai-version", "date")
 
 
@@ -183,3 +191,35 @@ def _version_lines(selected: Selected, exchange: Exchange) -> Iterator[str]:
 
 def _joined_values(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def curl(request: Request, dialect: str) -> tuple[str, bytes | None]:
+    """The line, and the body where it is too long for it and belongs into `request.json`.
+
+    The server and the key are `$BASE_URL` and `$API_KEY`; header values that redaction does not
+    know are left out.
+    """
+    parts = ["curl", "-sN"]
+    if request.method != "POST" or request.json is None:
+        parts += ["-X", shlex.quote(visible(request.method))]
+    # Outside the quotes of the path: the shell has to fill it in.
+    endpoint = ENDPOINTS.get(dialect, Endpoint("", ""))
+    keys = [f'-H "{name}: {key}"' for name, key in endpoint.key_headers("$API_KEY").items()]
+    parts += [f'"$BASE_URL"{shlex.quote(visible(request.path))}', *keys]
+    for name, value in request.headers:
+        if value != REDACTED and name.lower() not in _LEFT_OUT:
+            parts += ["-H", shlex.quote(visible(f"{name}: {value}"))]
+    if request.json is None:
+        return " ".join(parts), None
+    if all(name.lower() != "content-type" for name, _ in request.headers):
+        parts += ["-H", "'content-type: application/json'"]
+    body = _compact_json(request.json)
+    if len(body) > _LONGEST_BODY:
+        return " ".join([*parts, "-d", f"@{BODY}"]), body.encode()
+    return " ".join([*parts, "-d", shlex.quote(body)]), None
+
+
+def _compact_json(value: Any) -> str:
+    """Compact, and ASCII where it holds what would move or hide text on a terminal."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text if text.isprintable() else json.dumps(value, separators=(",", ":"))

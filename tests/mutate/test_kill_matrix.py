@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,11 +28,6 @@ DUPLICATE = find_operators("X6-duplicate-delta")[0]
 UNFOUND = replace(find_operators("F6-no-space")[0], must="kill")
 
 
-@cache
-def whole() -> Matrix:
-    return judge_matrix(shipped_bases(), shipped_mutants())
-
-
 def small(operator: Operator, allowances: tuple[Allowance, ...] = ()) -> Matrix:
     bases = [base for base in shipped_bases() if base.name == BASE]
     return judge_matrix(bases, operators=[operator], allowances=allowances)
@@ -44,21 +38,15 @@ def outcomes(found: Matrix, operator: str) -> set[str]:
 
 
 @pytest.mark.slow
-def test_matrix_has_no_survivor_alarm_dead_rule_or_stale_allowance() -> None:
-    assert matrix_faults(whole()) == []
-
-
-@pytest.mark.slow
-def test_page_of_the_matrix_is_current() -> None:
-    # `conformance mutate --matrix --format markdown > docs/mutation-matrix.md` writes it anew.
-    assert PAGE.read_text(encoding="utf-8") == format_matrix(whole(), "markdown")
-
-
-@pytest.mark.slow
-def test_every_mutant_that_is_killed_is_killed_by_a_binding_rule() -> None:
+def test_matrix_holds_and_its_page_is_current() -> None:
+    """One test, since the matrix takes a minute, and more than one process may run tests."""
+    whole = judge_matrix(shipped_bases(), shipped_mutants())
+    assert matrix_faults(whole) == [], "no survivor, false alarm, dead rule or stale allowance"
+    told = "stale: conformance mutate --matrix --format markdown > docs/mutation-matrix.md"
+    assert PAGE.read_text(encoding="utf-8") == format_matrix(whole, "markdown"), told
     levels = {rule.id: rule.level for rule in Rulebook.load().rules}
-    killers = {rule for trial in whole().of("killed") for rule in trial.killers}
-    assert Level.MAY not in {levels[rule] for rule in killers}
+    killers = {rule for trial in whole.of("killed") for rule in trial.killers}
+    assert Level.MAY not in {levels[rule] for rule in killers}, "only a binding rule kills"
 
 
 def test_duplicate_delta_is_killed_by_the_text_that_is_stated() -> None:

@@ -10,9 +10,9 @@ from conformance.report.escaping import html
 from conformance.report.html.budget import FINDINGS, FRAMES, Budget
 from conformance.report.html.matrix import css
 from conformance.report.html.timeline import Picture, Told, timeline
+from conformance.report.ranking import by_event
 from conformance.report.recorded import Recorded, headless
 from conformance.report.retrace import Traced, from_events, retraced
-from conformance.report.text import by_event
 from conformance.report.wording import authority, count, place, sentence, slice_of, title
 
 

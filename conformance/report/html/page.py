@@ -23,11 +23,8 @@ _LINES: Final = 200  # errors, warnings and notes of each kind
 _AT_ONCE: Final = 3  # of them before one has to open the rest
 
 
-def render(
-    report: Report, *, verbose: bool = False, colour: bool = False, source: Opened = opened
-) -> str:
+def render(report: Report, *, source: Opened = opened, **_: bool) -> str:
     """The whole page. `source` opens the recording of a stream that stands in no file."""
-    del verbose, colour
     return "\n".join(_page_lines(report, Recorded(source))) + "\n"
 
 

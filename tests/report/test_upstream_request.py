@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conformance.cassette.redact import REDACTED
 from conformance.core.events import Request
-from conformance.report.request_line import BODY, curl
+from conformance.report.upstream import BODY, curl
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
