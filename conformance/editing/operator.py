@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, Literal
 
 from conformance.core.events import Exchange
@@ -101,10 +102,14 @@ class OperatorTable(list[Operator]):
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """What a dialect gives to mutation: where its streams hold what, and operators of its own."""
+    """What a dialect gives to mutation: where its streams hold what, and operators of its own.
+
+    `legal` is a file that says which mutants of its streams may live.
+    """
 
     layout: StreamLayout = field(default_factory=StreamLayout)
     operators: tuple[Operator, ...] = ()
+    legal: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

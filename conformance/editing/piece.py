@@ -81,7 +81,8 @@ def line_end(raw: bytes) -> bytes:
 def _replace_data(raw: bytes, text: bytes, kind: str = "event") -> bytes:
     """The lines of a piece with other data, on the first of its lines of data."""
     if kind == "line":
-        return text + _last_line_end(raw)
+        separator = raw[: raw.startswith(b"\x1e")]  # of JSON text sequences, RFC 7464
+        return separator + text + _last_line_end(raw)
     lines, is_written = [], False
     for line in _LINES.findall(raw):
         if not line.startswith(b"data"):

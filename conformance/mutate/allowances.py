@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.dialects import SUPPORTED
+from conformance.mutate.stream import mutation_of
 from conformance.profiles.profile import Profile
 from conformance.rules import document
 from conformance.rules.node import Node
@@ -43,21 +45,29 @@ class Allowance:
         return known and fnmatchcase(profile.name, self.profile)
 
 
-def load_allowances(path: Path = _FILE) -> tuple[Allowance, ...]:
-    """The allowances of a file. Raises SpecError with the place of a mistake."""
+def load_allowances() -> tuple[Allowance, ...]:
+    """The allowances of all files, the common one first. Raises SpecError at a mistake."""
+    own = {f"{name}/*": mutation_of(name).legal for name in SUPPORTED}
+    files = {"*": _FILE, **{base: path for base, path in own.items() if path}}
+    return tuple(each for base, path in files.items() for each in _read_allowances(path, base))
+
+
+def _read_allowances(path: Path, base: str) -> Iterator[Allowance]:
+    """The allowances of one file; those that name no base are of this one."""
     root = document.load(path)
     root.mapping(known={"allowances"})
-    return tuple(_allowance(node) for node in root.required("allowances").sequence())
+    for node in root.required("allowances").sequence():
+        yield _read_allowance(node, base)
 
 
-def _allowance(node: Node) -> Allowance:
+def _read_allowance(node: Node, base: str) -> Allowance:
     node.mapping(known=_KEYS)
     knobs = node.get("knobs")
     values = {k: _value_list(v.plain()) for k, v in knobs.mapping().items()} if knobs else {}
     texts = {k: found.string() for k in _KEYS - {"knobs"} if (found := node.get(k))}
     for key in ("operator", "reason"):
         node.required(key)
-    return Allowance(**texts, knobs=values)
+    return Allowance(**{"base": base, **texts}, knobs=values)
 
 
 def _value_list(value: Any) -> tuple[Any, ...]:

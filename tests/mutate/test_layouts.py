@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from conformance.core.events import Chunk, Exchange
+from conformance.core.events import Chunk, Exchange, Response
 from conformance.core.json_values import text_at
 from conformance.editing.layout import ChunkLayout, Delta, StreamLayout
 from conformance.editing.operator import Operator, OperatorTable, make_mutants
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
-from conformance.mutate import OPERATORS, find_operators
+from conformance.mutate import OPERATORS, find_operators, take_apart
+from conformance.mutate.allowances import load_allowances
 
 PAYLOADS: tuple[dict[str, Any], ...] = (
     {"message": {"role": "assistant", "thinking": "Let "}, "done": False},
@@ -101,6 +102,30 @@ def test_operators_of_a_dialect_leave_others_alone() -> None:
     own = [each for each in OPERATORS if each.dialect]
     assert own
     assert not [each.name for each in own if list(make_mutants(each, stream))]
+
+
+def test_lines_of_a_recording_stay_lines() -> None:
+    chunks = (
+        b'{"choices": [{"index": 0, "delta": {"content": "%s"}}]}\n' % t for t in (b"a b", b"c")
+    )
+    head = Response(200, headers=(("content-type", "application/x-ndjson"),))
+    exchange = Exchange(response=head, chunks=tuple(Chunk(data) for data in chunks))
+    stream = take_apart(exchange, "openai.chat")
+    assert [piece.kind for piece in stream.pieces] == ["line", "line"]
+    edited = stream.with_value(0, ("choices", 0, "delta", "content"), "d")
+    assert edited.body.splitlines()[0] == b'{"choices":[{"index":0,"delta":{"content":"d"}}]}'
+    assert edited.pieces[1] == stream.pieces[1]
+
+
+def test_record_separators_stay() -> None:
+    piece = Piece(b'\x1e{"a": 1}\n', "line", payload={"a": 1})
+    assert piece.with_payload({"a": 2}).raw == b'\x1e{"a":2}\n'
+
+
+def test_allowances_of_a_dialect_are_of_its_recordings() -> None:
+    bases = {each.operator: each.base for each in load_allowances()}
+    assert bases["I7-created-off"] == "openai.chat/*"
+    assert bases["C25-no-done"] == "*/client/parallel-tools"
 
 
 def test_every_operator_says_what_it_does() -> None:

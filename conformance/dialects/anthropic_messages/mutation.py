@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 from conformance.core.json_values import text_at, value_at
@@ -226,4 +227,4 @@ OPERATORS.add(
     drop_value("content_block", "name"),
 )
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path as FilePath
 from typing import Any, Final
 
 from conformance.core.json_values import Path, cut_at, list_at, text_at, value_at
@@ -87,4 +88,5 @@ MUTATION: Final = Mutation(
         ),
     ),
     (*chunk_mutation.OPERATORS, *message_mutation.OPERATORS),
+    FilePath(__file__).with_name("legal.yaml"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 from conformance.core.json_values import text_at, value_at
@@ -67,4 +68,5 @@ MUTATION: Final = Mutation(
         opaque=_encrypted_data,
     ),
     (*item_mutation.OPERATORS, *request_mutation.OPERATORS),
+    Path(__file__).with_name("legal.yaml"),
 )
