@@ -13,7 +13,7 @@ from conformance.mutate.base_recordings import (
     write_mutant,
 )
 from conformance.mutate.catalogue import OPERATORS, find_operators
-from conformance.mutate.client_defects import DEFECTS, ClientDefect, client_mutants
+from conformance.mutate.client_defects import DEFECTS, Defect, client_mutants
 from conformance.mutate.matrix import Matrix, Trial, judge_matrix
 from conformance.mutate.matrix_report import format_matrix, matrix_faults, matrix_summary
 from conformance.mutate.stream import take_apart
@@ -23,7 +23,7 @@ __all__ = [
     "FAMILIES",
     "OPERATORS",
     "BaseRecording",
-    "ClientDefect",
+    "Defect",
     "JudgedMutant",
     "Matrix",
     "Mutant",

@@ -18,7 +18,7 @@ _ReportEdit = Callable[[_Report], _Report]
 
 
 @dataclass(frozen=True, slots=True)
-class ClientDefect:
+class Defect:
     """One thing that clients get wrong. An edit that changes nothing does not apply."""
 
     name: str
@@ -30,9 +30,7 @@ class ClientDefect:
         return self.name[0]
 
 
-def client_mutants(
-    exchange: Exchange, defects: Sequence[ClientDefect] | None = None
-) -> Iterator[Mutant]:
+def client_mutants(exchange: Exchange, defects: Sequence[Defect] | None = None) -> Iterator[Mutant]:
     """The exchange with every defect that applies to what its client reported."""
     reported = [dict(event) for event in exchange.seen or ()]
     for defect in DEFECTS if defects is None else defects:
@@ -62,7 +60,7 @@ def _lose_all(*types: str) -> _ReportEdit:
     return lambda report: _drop_events(report, _events_of(report, *types))
 
 
-def _report_twice(*types: str) -> _ReportEdit:
+def _double_one(*types: str) -> _ReportEdit:
     def edit(report: _Report) -> _Report:
         places = _middle_place(_events_of(report, *types))
         return [e for n, event in enumerate(report) for e in [event] * (1 + (n in places))]
@@ -90,7 +88,7 @@ def _change_every(kind: str, more: Callable[[dict[str, Any]], Mapping[str, Any]]
     return edit
 
 
-def _lose_boundary(before: int) -> _ReportEdit:
+def _lose_at(before: int) -> _ReportEdit:
     """What stands at the boundary of thinking and text is lost, on one side of it."""
 
     def edit(report: _Report) -> _Report:
@@ -149,7 +147,7 @@ def _swap_boundary(report: _Report) -> _Report:
     return report
 
 
-def _start_text_early(report: _Report) -> _Report:
+def _start_early(report: _Report) -> _Report:
     said = _events_of(report, "thinking.delta", "text.delta")
     if not said or report[said[0]]["type"] != "thinking.delta":
         return report  # where text comes first, it is not started early
@@ -192,96 +190,86 @@ def _same_block(event: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 DEFECTS: Final = (
-    ClientDefect("C1-lost-delta", "A delta of thinking is lost.", _lose_one("thinking.delta")),
-    ClientDefect("C1-lost-text", "A delta of text is lost.", _lose_one("text.delta")),
-    ClientDefect(
-        "C2-doubled-delta",
-        "A delta of thinking is reported twice.",
-        _report_twice("thinking.delta"),
+    Defect("C1-lost-delta", "A delta of thinking is lost.", _lose_one("thinking.delta")),
+    Defect("C1-lost-text", "A delta of text is lost.", _lose_one("text.delta")),
+    Defect(
+        "C2-doubled-delta", "A delta of thinking is reported twice.", _double_one("thinking.delta")
     ),
-    ClientDefect(
-        "C3-swallowed-thinking",
-        "The thinking of the boundary chunk is swallowed.",
-        _lose_boundary(1),
+    Defect(
+        "C3-swallowed-thinking", "The thinking of the boundary chunk is swallowed.", _lose_at(1)
     ),
-    ClientDefect(
-        "C3-swallowed-text", "The text of the boundary chunk is swallowed.", _lose_boundary(0)
-    ),
-    ClientDefect(
+    Defect("C3-swallowed-text", "The text of the boundary chunk is swallowed.", _lose_at(0)),
+    Defect(
         "C4-summed",
         "Mirrored thinking is added up.",
         _change_every("thinking.delta", lambda event: {"text": event["text"] * 2}),
     ),
-    ClientDefect(
+    Defect(
         "C5-no-thinking",
         "All thinking is dropped.",
         _lose_shown("thinking.start", "thinking.delta", "thinking.part", "thinking.end"),
     ),
-    ClientDefect(
+    Defect(
         "C6-start-per-delta", "Every delta of thinking is a block of its own.", _start_per_delta
     ),
-    ClientDefect("C7-no-start", "The start of thinking is missing.", _lose_shown("thinking.start")),
-    ClientDefect(
-        "C7-start-twice",
-        "The start of thinking is reported twice.",
-        _report_twice("thinking.start"),
+    Defect("C7-no-start", "The start of thinking is missing.", _lose_shown("thinking.start")),
+    Defect(
+        "C7-start-twice", "The start of thinking is reported twice.", _double_one("thinking.start")
     ),
-    ClientDefect("C8-no-end", "The end of thinking is missing.", _lose_all("thinking.end")),
-    ClientDefect(
+    Defect("C8-no-end", "The end of thinking is missing.", _lose_all("thinking.end")),
+    Defect(
         "C8-delta-after-end",
         "Thinking is reported after its end.",
         _insert_beside(
             "thinking.end", lambda e: _same_block(e, type="thinking.delta", text="hm"), 1
         ),
     ),
-    ClientDefect("C9-finish-twice", "The finish is reported twice.", _report_twice("finish")),
-    ClientDefect("C9-no-finish", "The finish is missing.", _lose_all("finish")),
-    ClientDefect("C10-no-usage", "Usage is lost.", _lose_all("usage")),
-    ClientDefect("C11-no-signature", "Opaque data is lost.", _lose_all("thinking.opaque")),
-    ClientDefect("C12-parts-merged", "Parts of a summary are merged.", _lose_all("thinking.part")),
-    ClientDefect(
+    Defect("C9-finish-twice", "The finish is reported twice.", _double_one("finish")),
+    Defect("C9-no-finish", "The finish is missing.", _lose_all("finish")),
+    Defect("C10-no-usage", "Usage is lost.", _lose_all("usage")),
+    Defect("C11-no-signature", "Opaque data is lost.", _lose_all("thinking.opaque")),
+    Defect("C12-parts-merged", "Parts of a summary are merged.", _lose_all("thinking.part")),
+    Defect(
         "C13-marker-in-text",
         "A marker shows in the text.",
         _change_text("text.delta", "text", lambda text: f"</think>{text}"),
     ),
-    ClientDefect("C14-text-started-early", "Text is started by the role chunk.", _start_text_early),
-    ClientDefect("C15-cut-as-done", "A stream that broke off is sold as done.", _cut_as_done),
-    ClientDefect("C15-done-as-cut", "A complete stream is reported as broken off.", _done_as_cut),
-    ClientDefect("C16-order-swapped", "Text is reported before the thinking.", _swap_boundary),
-    ClientDefect("C17-opaque-as-text", "Opaque data is shown.", _opaque_as_text),
-    ClientDefect(
+    Defect("C14-text-started-early", "Text is started by the role chunk.", _start_early),
+    Defect("C15-cut-as-done", "A stream that broke off is sold as done.", _cut_as_done),
+    Defect("C15-done-as-cut", "A complete stream is reported as broken off.", _done_as_cut),
+    Defect("C16-order-swapped", "Text is reported before the thinking.", _swap_boundary),
+    Defect("C17-opaque-as-text", "Opaque data is shown.", _opaque_as_text),
+    Defect(
         "C18-thinking-as-text",
         "Thinking is reported as text.",
         _change_every("thinking.delta", lambda _: {"type": "text.delta"}),
     ),
-    ClientDefect(
+    Defect(
         "C18-text-as-thinking",
         "Text is reported as thinking.",
         _change_every("text.delta", lambda _: {"type": "thinking.delta", "channel": "raw"}),
     ),
-    ClientDefect(
+    Defect(
         "C19-empty-delta",
         "An empty delta is reported.",
         _insert_beside(
             "thinking.delta", lambda e: _same_block(e, type="thinking.delta", text=""), 1
         ),
     ),
-    ClientDefect(
-        "C20-message-twice", "The message is started twice.", _report_twice("message.start")
-    ),
-    ClientDefect(
+    Defect("C20-message-twice", "The message is started twice.", _double_one("message.start")),
+    Defect(
         "C21-arguments-cut",
         "Arguments of a call are cut short.",
         _change_text("tool.end", "arguments", lambda text: text[:-1]),
     ),
-    ClientDefect("C21-lost-call", "A tool call is lost.", _lose_one("tool.end")),
-    ClientDefect(
+    Defect("C21-lost-call", "A tool call is lost.", _lose_one("tool.end")),
+    Defect(
         "C22-other-reason",
         "Another finish reason.",
         _change_text("finish", "reason", lambda _: "?"),
     ),
-    ClientDefect("C23-error-swallowed", "An error is swallowed.", _lose_all("error")),
-    ClientDefect(
+    Defect("C23-error-swallowed", "An error is swallowed.", _lose_all("error")),
+    Defect(
         "C24-other-channel",
         "A summary is reported as raw thinking, or the reverse.",
         _change_every(
@@ -289,5 +277,5 @@ DEFECTS: Final = (
             lambda event: {"channel": "raw" if event.get("channel") == "summary" else "summary"},
         ),
     ),
-    ClientDefect("C25-no-done", "The end of the stream is not reported.", _lose_all("done")),
+    Defect("C25-no-done", "The end of the stream is not reported.", _lose_all("done")),
 )
