@@ -11,14 +11,15 @@ from conformance.cassette import Clock
 from conformance.core.events import Exchange, Request
 from conformance.dialects import get
 from conformance.judging.transcript import read_transcript
-from conformance.runs.markers import ask_for_marker, marker_word
 from conformance.runs.pace import RequestsSpentError
 from conformance.runs.plan import LeftOut, ScenarioRun
 from conformance.runs.sending import RequestSender, TargetReply
 from conformance.runs.step_requests import (
     NothingToCarryOnError,
     RequestSettings,
+    ask_for_marker,
     known_values,
+    marker_word,
     step_request,
 )
 from conformance.scenarios import Step

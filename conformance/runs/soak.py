@@ -20,8 +20,8 @@ from conformance.judging.run_rules import OWN_TEXT
 from conformance.judging.transcript import finding_at_end
 from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun, KeptRun
-from conformance.runs.markers import marker_word
 from conformance.runs.plan import ScenarioRun
+from conformance.runs.step_requests import marker_word
 
 PIECE: Final = 8  # characters of another answer that are no chance
 _NOTHING: Final = "nothing to compare with"

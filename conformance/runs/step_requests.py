@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Exchange, Request
-from conformance.dialects import ENDPOINTS
+from conformance.dialects import ENDPOINTS, HISTORIES
 from conformance.dialects.base import Reading
 from conformance.dialects.requests import PLAIN, RequestStyle
 from conformance.runs.turns import next_turns, response_id
@@ -17,6 +19,7 @@ from conformance.targets.recording import DirectRequest, RequestSequence
 
 OPT_IN: Final = "x-include-thinking"
 _YES: Final = frozenset({"1", "true", "yes"})
+_MARKER_LENGTH: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +130,37 @@ def _requests_in_turn(
             role=step.role,
         )
         taken[step.role] = replace(answered, request=request)
+
+
+def marker_word(scenario: str, role: str) -> str:
+    """The word of one request of a soak, by the names of its scenario and its step.
+
+    A target that chooses at random is asked to begin with it: then text of another stream is known
+    by its word, whatever else was said.
+    """
+    digest = hashlib.sha256(f"{scenario}/{role}".encode()).digest()
+    return f"K{base64.b32encode(digest).decode()[:_MARKER_LENGTH]}"
+
+
+def ask_for_marker(body: Any, word: str) -> Any:
+    """The request body with the wish for the word; as it is where nobody asks in plain text."""
+    if not isinstance(body, Mapping):
+        return body
+    for name in HISTORIES:
+        history = body.get(name)
+        if isinstance(history, str):
+            return {**body, name: f"{history}{_marker_wish(word)}"}
+        if isinstance(history, list) and history and _is_plain(history[-1]):
+            last = history[-1]
+            turn = {**last, "content": f"{last['content']}{_marker_wish(word)}"}
+            return {**body, name: [*history[:-1], turn]}
+    return body
+
+
+def _is_plain(turn: Any) -> bool:
+    is_user = isinstance(turn, Mapping) and turn.get("role") == "user"
+    return is_user and isinstance(turn.get("content"), str)
+
+
+def _marker_wish(word: str) -> str:
+    return f"\nBegin your answer with the word {word}."

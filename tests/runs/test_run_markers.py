@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conformance.runs.markers import ask_for_marker, marker_word
+from conformance.runs.step_requests import ask_for_marker, marker_word
 
 WISH = "\nBegin your answer with the word KX."
 
