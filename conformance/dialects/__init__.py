@@ -31,6 +31,14 @@ HISTORIES: Final = tuple(
     dict.fromkeys(each.request.history for each in SUPPORTED.values() if each.request)
 )
 """Keys under which requests hold what was said before."""
+INSTRUCTIONS: Final = tuple(
+    dict.fromkeys(
+        each.request.instructions
+        for each in SUPPORTED.values()
+        if each.request and each.request.instructions
+    )
+)
+"""Keys under which requests hold what a system prompt says beside it."""
 APIS: Final[Mapping[str, str]] = {endpoint.api: name for name, endpoint in ENDPOINTS.items()}
 """Names of dialects by the words of `--api`."""
 WIRE_KEYS: Final = reduce(or_, (dialect.keys for dialect in SUPPORTED.values()))
@@ -42,6 +50,7 @@ __all__ = [
     "APIS",
     "ENDPOINTS",
     "HISTORIES",
+    "INSTRUCTIONS",
     "NAMES",
     "NOT_JSON",
     "SUPPORTED",

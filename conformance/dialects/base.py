@@ -10,6 +10,7 @@ from conformance.core.events import Event, Exchange, Frame, Request, Vocabulary
 from conformance.core.framing import Framing
 from conformance.core.reading import Reader, Reading
 from conformance.core.trace import TracedFrame, trace_exchange
+from conformance.dialects.client_cases import ClientCases
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.requests import RequestForm
 from conformance.dialects.script import Script
@@ -79,6 +80,7 @@ class Dialect:
     models: ModelListing | None = None
     request: RequestForm | None = None
     mutation: str = ""
+    client: ClientCases | None = None
     script: Script | None = None
 
     def expected_framing(self, request: Request | None) -> Framing | None:

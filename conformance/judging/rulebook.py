@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.core.errors import SpecError, UsageError
+from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
 from conformance.judging.result import StreamResult
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
@@ -139,7 +140,8 @@ def _bind_rules(rules: Sequence[Rule], profile: Profile) -> Bound:
 
 
 def _profile_values(profile: Profile) -> dict[str, Any]:
-    return {**profile.knobs, **{f"promises.{promise}": True for promise in profile.promises}}
+    promises = {f"promises.{promise}": True for promise in profile.promises}
+    return {**NEUTRAL_KNOBS, **profile.knobs, **promises}
 
 
 def _compile_rules(rules: Sequence[Rule], knobs: Mapping[str, Any]) -> RuleSet:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from conformance import __version__
 from conformance.core import shipped
 from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
+from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import shipped_suites, vocabulary
 from conformance.linting.documents import error_problem, unknown_name
@@ -91,7 +92,11 @@ def _read_file(path: Path, found: _SpecFiles) -> None:
 def _declared_knobs() -> Mapping[str, Mapping[str, tuple[Any, ...]]]:
     """Per dialect the allowed values of every knob, from the shipped strict profiles."""
     strict = [load_profile(path) for name, _, path in available() if name == "strict"]
-    return {p.dialect: {name: knob.values for name, knob in p.declared.items()} for p in strict}
+    defaults: Mapping[str, tuple[Any, ...]] = dict.fromkeys(NEUTRAL_KNOBS, ())
+    return {
+        p.dialect: {**defaults, **{name: knob.values for name, knob in p.declared.items()}}
+        for p in strict
+    }
 
 
 def _every_suite(found: _SpecFiles) -> Iterator[Suite]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,11 @@ import pytest
 from conformance import dialects
 from conformance.core.errors import UsageError
 from conformance.core.events import Frame, Request
-from conformance.dialects import Reading
+from conformance.dialects import Endpoint, Reading
+from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.suites import shipped_suites
+from conformance.profiles.profile import find
 
 FRAME = Frame("event", "message", "", "", 0)
 
@@ -164,3 +169,28 @@ def test_a_list_of_models_is_unrolled() -> None:
         ("models.entry", models[0]),
         ("models.entry", models[1]),
     ]
+
+
+def test_knobs_of_neutral_suites_default_to_what_every_strict_profile_says() -> None:
+    for dialect in dialects.SUPPORTED:
+        knobs = find("strict", dialect).knobs
+        assert {name: knobs[name] for name in NEUTRAL_KNOBS if name in knobs} == NEUTRAL_KNOBS
+
+
+def test_neutral_suites_bind_without_any_knob_of_the_profile() -> None:
+    strict = find("strict", "openai.chat")
+    neutral = [suite for suite in shipped_suites() if suite.dialect is None]
+    bare = replace(strict, knobs={}, name="bare")
+    assert Rulebook(neutral).bound(bare).rules
+
+
+def test_what_a_dialect_lacks_is_said_in_one_line() -> None:
+    with pytest.raises(UsageError, match="dialect a.b has no scripted answers"):
+        dialects.required(None, "a.b", "scripted answers")
+
+
+def test_a_path_may_hold_the_name_of_a_model() -> None:
+    endpoint = Endpoint("gemini", "/models/{model}:generateContent", base="/v1beta")
+    assert endpoint.serves("/v1beta/models/gemini-3:generateContent?alt=sse")
+    assert not endpoint.serves("/v1beta/models/gemini-3:countTokens")
+    assert not endpoint.serves("/v1beta/models/a/b:generateContent")

@@ -15,6 +15,7 @@ from conformance.dialects.anthropic_messages.requests import REQUEST
 from conformance.dialects.anthropic_messages.script import SCRIPT
 from conformance.dialects.anthropic_messages.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
 from conformance.dialects.base import Dialect
+from conformance.dialects.client_cases import ClientCases, listing
 from conformance.dialects.endpoint import Endpoint, ModelListing
 
 DIALECT: Final = Dialect(
@@ -36,4 +37,5 @@ DIALECT: Final = Dialect(
     request=REQUEST,
     script=SCRIPT,
     mutation="conformance.dialects.anthropic_messages.mutation",
+    client=ClientCases(listing("content"), own_models="claude"),
 )

@@ -6,6 +6,7 @@ from typing import Final
 
 from conformance.dialects.base import Dialect
 from conformance.dialects.endpoint import Endpoint, ModelListing
+from conformance.dialects.openai_chat.client_cases import CLIENT_CASES
 from conformance.dialects.openai_chat.columns import delta_columns
 from conformance.dialects.openai_chat.knob_signs import ChatKnobs
 from conformance.dialects.openai_chat.private_fields import PrivateFields
@@ -30,4 +31,5 @@ DIALECT: Final = Dialect(
     request=REQUEST,
     script=SCRIPT,
     mutation="conformance.dialects.openai_chat.mutation",
+    client=CLIENT_CASES,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.dialects.base import Dialect
+from conformance.dialects.client_cases import ClientCases, listing
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.openai_responses.columns import delta_columns
 from conformance.dialects.openai_responses.knob_signs import ResponsesKnobs
@@ -30,4 +31,5 @@ DIALECT: Final = Dialect(
     request=REQUEST,
     script=SCRIPT,
     mutation="conformance.dialects.openai_responses.mutation",
+    client=ClientCases(listing("output")),
 )

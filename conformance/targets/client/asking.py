@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.core.events import Exchange, Request
+from conformance.dialects import HISTORIES, INSTRUCTIONS
 from conformance.profiles.profile import Profile
 
 HELLO: Final = {"role": "user", "content": "What is 2 + 2?"}
@@ -35,9 +36,9 @@ def chosen(said: Mapping[str, Any]) -> dict[str, Any]:
 
 def messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The history of a request of any dialect, with its instructions in front."""
-    system = body.get("system") or body.get("instructions")
+    system = next(filter(None, (body.get(key) for key in INSTRUCTIONS)), None)
     before = [{"role": "system", "content": system}] if isinstance(system, str | list) else []
-    given = body.get("input", body.get("messages"))
+    given = next((body[key] for key in HISTORIES if key in body), None)
     if isinstance(given, str):
         return [*before, {"role": "user", "content": given}]
     entries = [dict(entry) for entry in _list(given) if isinstance(entry, Mapping)]

@@ -16,6 +16,8 @@ from itertools import islice
 from typing import Any, Final
 
 from conformance.core.events import Exchange, Request
+from conformance.dialects import get, required
+from conformance.dialects.client_cases import ClientCases
 from conformance.judging import harness
 from conformance.judging.result import StreamResult
 from conformance.profiles.profile import Profile
@@ -35,8 +37,6 @@ _BEFORE: Final = "low"
 _AFTER: Final = "high"
 _TRUE: Final = frozenset({"1", "true", "yes"})
 _RULES: Final = {"role": "system", "content": "Answer in one sentence."}
-# Where a level of effort may stand in a request, and where a summary.
-_EFFORT_AT: Final = ("reasoning_effort", "reasoning.effort", "output_config.effort", "thinking")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +71,18 @@ def choices(profile: Profile) -> Iterator[Choice]:
     """Everything that the API of a dialect lets a user choose, by the profile's own models."""
     # The order stands: a finding's id has the number of its case.
     takers = list(_takers(profile))
+    form, at = get(profile.dialect).request, _cases(profile).effort_paths
     for model in takers[:1]:
-        yield from _efforts("effort", model)
-        if profile.dialect == "openai.responses":
-            yield from _summaries(model)
-    if profile.dialect == "openai.chat":
+        yield from _efforts("effort", model, at)
+        if form and form.summary:
+            yield from _summaries(model, form.summary)
+    if form and form.opts_in_by_header:
         yield Choice("opt-in", {"include_thinking": True}, header=OPT_IN)
     for model in takers[1:]:
-        yield from _efforts("adaptive-effort", model)
+        yield from _efforts("adaptive-effort", model, at)
     for model in takers:
-        yield from _instructed(model)
-        yield Choice(f"changed-{model}", {"effort": _AFTER}, _EFFORT_AT, model=model, before=_LOW)
+        yield from _instructed(model, at)
+        yield Choice(f"changed-{model}", {"effort": _AFTER}, at, model=model, before=_LOW)
     yield from _of_others(profile)
     # Rule 4, of models that take effort and of one that does not.
     for model in (*takers, *islice(differing(profile, "effort_models"), 1)):
@@ -91,31 +92,36 @@ def choices(profile: Profile) -> Iterator[Choice]:
 _LOW: Final = {"effort": _BEFORE}
 
 
-def _efforts(name: str, model: str) -> Iterator[Choice]:
+def _efforts(name: str, model: str, at: tuple[str, ...]) -> Iterator[Choice]:
     for level in EFFORTS:
-        yield Choice(f"{name}-{level}", {"effort": level}, _EFFORT_AT, model=model)
+        yield Choice(f"{name}-{level}", {"effort": level}, at, model=model)
 
 
-def _summaries(model: str) -> Iterator[Choice]:
+def _summaries(model: str, path: str) -> Iterator[Choice]:
     for kind in SUMMARIES:
         # Without effort some servers neither think nor summarise.
         options = {"effort": "low", "summary": kind}
-        yield Choice(f"summary-{kind}", options, ("reasoning.summary",), model=model)
+        yield Choice(f"summary-{kind}", options, (path,), model=model)
 
 
-def _instructed(model: str) -> Iterator[Choice]:
+def _instructed(model: str, at: tuple[str, ...]) -> Iterator[Choice]:
     """With a system prompt, whose role may change with the level."""
     talk = (_RULES, HELLO)
     high = {"effort": _AFTER}
-    yield Choice(f"instructed-{model}", high, _EFFORT_AT, model=model, messages=talk)
+    yield Choice(f"instructed-{model}", high, at, model=model, messages=talk)
     yield Choice(f"instructed-off-{model}", {"effort": OFF}, model=model, messages=talk)
+
+
+def _cases(profile: Profile) -> ClientCases:
+    return required(get(profile.dialect).client, profile.dialect, "cases of clients")
 
 
 def _takers(profile: Profile) -> Iterator[str]:
     """A model that takes effort; of Messages one that takes a budget, and one that decides."""
     names = list(matching(profile, "effort_models"))
-    if profile.dialect == "anthropic.messages":
-        names.sort(key=lambda name: name != ANY and not name.startswith("claude"))
+    own = _cases(profile).own_models
+    if own:
+        names.sort(key=lambda name: name != ANY and not name.startswith(own))
     adaptive = set(matching(profile, "adaptive_models"))
     yield from [name for name in names if name not in adaptive][:1]
     yield from [name for name in names if name in adaptive][:1]

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from conformance.core.json_values import NOT_JSON
+from conformance.dialects import WIRE_KEYS, get
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -31,9 +32,7 @@ _BYTES: Final = {
 BYTEWISE: Final = frozenset({"A-4-bytes"})
 _STAND_IN: Final = "\ue000"
 # Fields whose text a client shows; ids and names stay as they are.
-_SPOKEN: Final = frozenset(
-    {"content", "delta", "reasoning", "reasoning_content", "text", "thinking"}
-)
+_SPOKEN: Final = frozenset(WIRE_KEYS.shown)
 
 
 def respelled(stream: Stream) -> Iterator[tuple[str, Stream]]:
@@ -74,9 +73,10 @@ def _poison(text: str) -> str:
 
 
 def _only_a_space(stream: Stream) -> Iterator[tuple[str, Stream]]:
-    """A delta that is one blank, behind one of Chat Completions that says something."""
+    """A delta that is one blank, behind one that says something and stands in a list."""
     for place, piece in stream.events():
-        is_chunk = isinstance(piece.payload, dict) and "choices" in piece.payload
+        lists = get(stream.dialect).keys.unrolled
+        is_chunk = isinstance(piece.payload, dict) and any(key in piece.payload for key in lists)
         blank = _said(piece.payload, lambda text: " " if text else text)
         if is_chunk and blank != piece.payload:
             yield "A-only-a-space", stream.insert(place + 1, piece.with_payload(blank))

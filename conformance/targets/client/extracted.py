@@ -1,18 +1,19 @@
-"""Whole messages of Chat Completions that hold thinking in several places, with different texts.
+"""Whole messages that hold thinking in several places, with different texts.
 
 Rule 1: which of several places is read is a client's own business, but for one whose profile
 promises `extracts-in-order`; most servers mirror one thought, so no recording asks for more.
-Rule 2: the order is reasoning_content, reasoning, thinking, then the blocks of the content as they
-stand, joined by newlines. The same text in two places is one thought, told once.
+Rule 2: the order is the dialect's, then that of the blocks as they stand, joined by newlines. The
+same text in two places is one thought, told once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from conformance.core.events import Exchange
+from conformance.dialects import required
+from conformance.dialects.client_cases import ScatteredThinking
 from conformance.judging import harness
 from conformance.judging.result import StreamResult
 from conformance.targets.client.adapter import Told
@@ -25,37 +26,6 @@ IN_ORDER: Final = "extracts-in-order"
 SCENARIO: Final = "extracted"
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
-    """A message, and the thinking that it holds; `name` says where it stands."""
-
-    name: str
-    holds: Mapping[str, Any]
-    thinking: str
-
-    def message(self) -> dict[str, Any]:
-        """As the API has it."""
-        return {"role": "assistant", "content": "4.", **self.holds}
-
-
-_BLOCKS: Final = (
-    {"type": "reasoning", "text": "Two."},
-    {"type": "text", "text": "4."},
-    {"type": "thinking", "text": "Three."},
-)
-# Keys stand in another order than the fields are read in: the order of a JSON object says nothing.
-MESSAGES: Final = (
-    Whole("two-fields", {"reasoning": "Two.", "reasoning_content": "One."}, "One.\nTwo."),
-    Whole("other-fields", {"thinking": "Two.", "reasoning": "One."}, "One.\nTwo."),
-    Whole(
-        "field-and-blocks",
-        {"content": list(_BLOCKS), "reasoning_content": "One."},
-        "One.\nTwo.\nThree.",
-    ),
-    Whole("mirrored", {"reasoning": "One.", "reasoning_content": "One."}, "One."),
-)
-
-
 def extract(station: Station, judging: Judging, tally: Tally) -> Iterator[StreamResult]:
     """What a client makes of thinking that stands in several places of one message."""
     if EXTRACT not in station.about.ops or "thinking.delta" not in station.about.events:
@@ -66,8 +36,9 @@ def extract(station: Station, judging: Judging, tally: Tally) -> Iterator[Stream
         made.withdraw([harness.IN_ORDER.id], why, "profile")
         yield result(judging, Exchange(number=1, scenario=SCENARIO), made)
         return
-    for number, whole in enumerate(MESSAGES, 1):
-        told = station.extract(judging.dialect.name, whole.message())
+    cases = required(judging.dialect.client, judging.dialect.name, "cases of clients")
+    for number, whole in enumerate(cases.scattered, 1):
+        told = station.extract(judging.dialect.name, whole.message)
         tally.count(EXTRACT, judging.dialect.name, told)
         place = Exchange(number=number, scenario=SCENARIO, role=whole.name)
         if told.how == "skipped":
@@ -78,7 +49,7 @@ def extract(station: Station, judging: Judging, tally: Tally) -> Iterator[Stream
             yield result(judging, place, _judged(whole, told, where))
 
 
-def _judged(whole: Whole, told: Told, where: str) -> ClientLedger:
+def _judged(whole: ScatteredThinking, told: Told, where: str) -> ClientLedger:
     """Rule 2."""
     if told.how != "told":
         return error(where, told)

@@ -39,7 +39,7 @@ from conformance.targets.client.protocol import STREAM, Implementation
 from conformance.targets.client.reconnecting import RECONNECT, reconnect
 from conformance.targets.client.smoke import smoke, unknown
 from conformance.targets.client.station import Log, Station
-from conformance.targets.client.stored import DIALECT, restore, store
+from conformance.targets.client.stored import restore, store
 from conformance.targets.client.variation import Extent
 from conformance.targets.client.visit import BODIES, Tally, Visit
 from conformance.targets.replay import serving
@@ -296,11 +296,13 @@ class Session:
             yield from choose(self.stations[0], judging, tally, sent)
             if self.options.save and sent:
                 self._save_requests(judging, sent)
-        judging = self._strict(DIALECT, "stored")
-        yield from restore(self.stations[0], judging, tally)
-        yield from store(self.stations[0], judging, tally)
-        if DIALECT in self.dialects:
-            yield from extract(self.stations[0], self._strict(DIALECT, SCENARIO), tally)
+        for name, about in SUPPORTED.items():
+            if about.client and about.client.stored:
+                judging = self._strict(name, "stored")
+                yield from restore(self.stations[0], judging, tally)
+                yield from store(self.stations[0], judging, tally)
+            if about.client and about.client.scattered and name in self.dialects:
+                yield from extract(self.stations[0], self._strict(name, SCENARIO), tally)
 
     def _reconnects(self, tally: Tally) -> Iterator[StreamResult]:
         for dialect in self.dialects:

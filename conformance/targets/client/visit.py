@@ -12,6 +12,7 @@ import msgspec
 
 from conformance.core.events import Exchange, Request
 from conformance.core.framing import framing_of
+from conformance.dialects import get, required
 from conformance.judging import harness
 from conformance.judging.result import StreamResult
 from conformance.judging.transcript import read_transcript
@@ -142,7 +143,8 @@ class Visit:
         options = {k: v for k, v in said["options"].items() if k == "tools"}
         options["history"] = _policy(self.judging.profile)
         dialect = self.judging.dialect.name
-        is_first = not any(_is_answer(entry) for entry in said["messages"])
+        form = required(get(dialect).request, dialect, "request bodies")
+        is_first = not any(form.is_answer(entry) for entry in said["messages"])
         for model in _models(self.judging.profile, said["model"]):
             now = {**said, "model": model, "options": options}
             told = self.station.next_request(dialect, now, seq, adds)
@@ -209,10 +211,6 @@ def _result(call: Mapping[str, Any]) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call.get("id", ""), "content": "Done."}
 
 
-def _is_answer(entry: Mapping[str, Any]) -> bool:
-    return entry.get("role") == "assistant" or entry.get("type") in ("reasoning", "function_call")
-
-
 def _is_whole(exchange: Exchange) -> bool:
     """Whether the answer is one JSON body."""
     status = exchange.response.status if exchange.response else None
@@ -229,9 +227,6 @@ def _messages(exchange: Exchange, dialect: str) -> Iterator[dict[str, Any]]:
         return
     if not isinstance(value, dict):
         return
-    if dialect == "openai.chat":
-        choices = [each for each in value.get("choices") or () if isinstance(each, dict)]
-        if len(choices) == 1 and isinstance(choices[0].get("message"), dict):
-            yield choices[0]["message"]
-    elif isinstance(value.get("output", value.get("content")), list):
-        yield value
+    message = required(get(dialect).client, dialect, "cases of clients").whole_message(value)
+    if message is not None:
+        yield dict(message)

@@ -1,0 +1,61 @@
+"""What a client of a dialect is put to beside recordings: choices, whole messages, stored turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+# Gateways take each other's forms, so a client may write any of them.
+EFFORT_PATHS: Final = (
+    "reasoning_effort",
+    "reasoning.effort",
+    "output_config.effort",
+    "thinking",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ScatteredThinking:
+    """A message whose thinking stands in several places, and all of it; `name` says where."""
+
+    name: str
+    message: Mapping[str, Any]
+    thinking: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurns:
+    """Turns as they may stand on disk: `forms` of one turn, and `turns` to be stored.
+
+    `text_key` and `thinking_key` are where a turn has its texts; `stored_text_key` is where a
+    form has its text, beside `thinking_key`. `body` is the whole answer that says what a form does.
+    """
+
+    forms: tuple[Mapping[str, Any], ...]
+    turns: tuple[Mapping[str, Any], ...]
+    text_key: str
+    thinking_key: str
+    stored_text_key: str
+    body: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCases:
+    """What is known of a dialect's clients.
+
+    `whole_message` is what a client keeps of a whole body, None where that is no answer.
+    `effort_paths` may hold a level of effort in a request. `own_models` is how the names of the
+    vendor's own models begin.
+    """
+
+    whole_message: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
+    effort_paths: tuple[str, ...] = EFFORT_PATHS
+    own_models: str = ""
+    scattered: tuple[ScatteredThinking, ...] = ()
+    stored: StoredTurns | None = None
+
+
+def listing(key: str) -> Callable[[Mapping[str, Any]], Mapping[str, Any] | None]:
+    """A body is its own message where it has a list under this key."""
+    return lambda body: body if isinstance(body.get(key), list) else None
