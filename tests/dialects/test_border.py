@@ -15,7 +15,7 @@ WORDS = {
     *("arguments", "content", "data", "delta", "format", "index", "input", "kind", "logit_bias"),
     *("metadata", "object", "output", "parameters", "phase", "properties", "reason", "reasoning"),
     *("refusal", "role", "safety", "schema", "signature", "status", "summary", "text", "thinking"),
-    *("type", "messages", "choices"),
+    *("type", "messages", "choices", "tool_calls"),
 }
 KEYS = {
     *(WIRE_KEYS.texts + WIRE_KEYS.indices + WIRE_KEYS.opaque + WIRE_KEYS.words),
@@ -37,8 +37,6 @@ ALLOWED = {
     "recordings/matching.py": {"stream_options"},
     # Rules of one client's document, which speaks of Chat Completions.
     "judging/harness.py": None,
-    # A reason of the semantic event `finish`.
-    "evidence/answer.py": {"tool_calls"},
     # The name of a file.
     "pytest_plugin/trace.py": {"response.cassette.jsonl"},
     # The protocol of adapters has messages and tools in the form of Chat Completions.
