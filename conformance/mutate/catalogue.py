@@ -20,9 +20,11 @@ from conformance.mutate.texts import TEXTS
 from conformance.rules.node import nearest
 
 
-def _family_and_number(operator: Operator) -> tuple[int, int]:
+def _sort_key(operator: Operator) -> tuple[int, int, str]:
+    """By family, number and name, wherever an operator is written."""
     digits = re.match(r"[A-Z](\d+)", operator.name)
-    return [*FAMILIES].index(operator.family), int(digits[1]) if digits else 0
+    number = int(digits[1]) if digits else 0
+    return [*FAMILIES].index(operator.family), number, operator.name
 
 
 OPERATORS: Final[tuple[Operator, ...]] = tuple(
@@ -35,7 +37,7 @@ OPERATORS: Final[tuple[Operator, ...]] = tuple(
                 for operator in mutation_of(name).operators
             ),
         ),
-        key=_family_and_number,
+        key=_sort_key,
     )
 )
 

@@ -147,3 +147,8 @@ def test_docstring_of_an_edit_says_what_its_operator_does() -> None:
         "X0-none", "Nothing changes.", table[0].sites, keep_stream, "either", "for this test"
     )
     assert table == [expected]
+
+
+def test_order_of_operators_depends_on_their_names_only() -> None:
+    first = [each.name for each in OPERATORS if each.family == "X"][:3]
+    assert first == ["X1-no-role", "X1-no-start", "X1-role-late"]
