@@ -183,9 +183,12 @@ class GuardedRecorder:
                 self._recorder.record_head(head.response)
 
     def record_parts(self, parts: list[ChunkPart]) -> None:
-        if self._recorder is not None:
-            with self._guarded():
-                self._recorder.record_parts(parts)
+        if self._recorder is None:
+            return
+        try:  # not by `_guarded`: this is done for every read
+            self._recorder.record_parts(parts)
+        except (CassetteError, OSError) as err:
+            self._give_up(err)
 
     def record_end(self, how: Ending, note: str = "") -> None:
         """A second end says nothing."""
@@ -201,8 +204,11 @@ class GuardedRecorder:
         try:
             yield
         except (CassetteError, OSError) as err:
-            self._recorder = None
-            self._fail(err)
+            self._give_up(err)
+
+    def _give_up(self, error: BaseException) -> None:
+        self._recorder = None
+        self._fail(error)
 
 
 def _check_target(request: HttpRequest) -> None:
