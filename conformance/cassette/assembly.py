@@ -175,9 +175,9 @@ class Assembly:
         if kinds[0] == "redactions":
             self.redactions += record.redactions or ()
         elif kinds[0] == "request":
-            self._request(line, record)
+            self._take_request(line, record)
         else:
-            self._attach(line, record, self._owner(line, record, kinds[0]), kinds[0])
+            self._attach_record(line, record, self._owning_draft(line, record, kinds[0]), kinds[0])
 
     def extend(self, first: int, lines: Sequence[Plain]) -> bool:
         """Takes plain lines, the first of which has number `first`, if data may stand here."""
@@ -186,7 +186,7 @@ class Assembly:
             return False
         size = draft.size
         if self._locating:
-            draft.spots += _spots(first, size, lines)
+            draft.spots += _line_spots(first, size, lines)
         draft.extend(lines)
         self.held += draft.size - size
         return True
@@ -200,24 +200,24 @@ class Assembly:
                 self.held -= draft.size
                 yield draft
 
-    def _attach(self, line: RawLine, record: Record, draft: Draft, kind: str) -> None:
+    def _attach_record(self, line: RawLine, record: Record, draft: Draft, kind: str) -> None:
         if kind == "response":
-            self._response(line, record, draft)
+            self._take_response(line, record, draft)
         elif kind == "end":
-            self._end(line, record, draft)
+            self._take_end(line, record, draft)
         elif kind == "seen":
-            self._seen(line, record, draft)
+            self._take_seen(line, record, draft)
         else:
-            self._data(line, record, draft)
+            self._take_data(line, record, draft)
 
-    def _request(self, line: RawLine, record: Record) -> None:
+    def _take_request(self, line: RawLine, record: Record) -> None:
         number = record.exchange or self._highest + 1
         if number in self._drafts or number in self._gone:
             raise fault(self._file, line, f"a second request of exchange {number}")
         self._highest = max(self._highest, number)
         self._current = self._drafts[number] = Draft(number, record, line.number)
 
-    def _owner(self, line: RawLine, record: Record, kind: str) -> Draft:
+    def _owning_draft(self, line: RawLine, record: Record, kind: str) -> Draft:
         if record.exchange is None:
             draft = self._current
         elif record.exchange in self._gone:
@@ -232,7 +232,7 @@ class Assembly:
             raise fault(self._file, line, f"{what} of exchange {draft.number}")
         return draft
 
-    def _response(self, line: RawLine, record: Record, draft: Draft) -> None:
+    def _take_response(self, line: RawLine, record: Record, draft: Draft) -> None:
         if draft.responded:
             raise fault(self._file, line, f"a second response of exchange {draft.number}")
         draft.responded = True
@@ -240,7 +240,7 @@ class Assembly:
         draft.clock_head = _time(record)
         draft.head_line = line.number
 
-    def _data(self, line: RawLine, record: Record, draft: Draft) -> None:
+    def _take_data(self, line: RawLine, record: Record, draft: Draft) -> None:
         if not draft.responded:
             raise fault(self._file, line, f"data before the response of exchange {draft.number}")
         if record.ms is not UNSET or not draft.has_chunk:
@@ -251,7 +251,7 @@ class Assembly:
         self.held += len(data)
         draft.add(data)
 
-    def _end(self, line: RawLine, record: Record, draft: Draft) -> None:
+    def _take_end(self, line: RawLine, record: Record, draft: Draft) -> None:
         assert record.end is not UNSET
         draft.close(record.end)
         draft.clock_end = _time(record)
@@ -267,13 +267,13 @@ class Assembly:
             )
             raise fault(self._file, line, message)
 
-    def _seen(self, line: RawLine, record: Record, draft: Draft) -> None:
+    def _take_seen(self, line: RawLine, record: Record, draft: Draft) -> None:
         if draft.seen is not None:
             raise fault(self._file, line, f"a second `seen` of exchange {draft.number}")
         draft.seen = record.seen or ()
 
 
-def _spots(first: int, size: int, lines: Sequence[Plain]) -> Iterator[tuple[int, int]]:
+def _line_spots(first: int, size: int, lines: Sequence[Plain]) -> Iterator[tuple[int, int]]:
     """Offset and number of each line, for a body that has `size` bytes so far."""
     for number, line in enumerate(lines, first):
         yield size, number

@@ -46,13 +46,13 @@ def converted(
     would change once more.
     """
     recording = open_recording(source, dialect=dialect)
-    cassette = _stating(recording.cassette, dialect, profile)
+    cassette = _stating_dialect(recording.cassette, dialect, profile)
     if clean and (redactor is not None or recording.kind != "cassette"):
         return redact(cassette, redactor)
     return cassette
 
 
-def _stating(cassette: Cassette, dialect: str | None, profile: str | None) -> Cassette:
+def _stating_dialect(cassette: Cassette, dialect: str | None, profile: str | None) -> Cassette:
     header = cassette.header
     header = replace(header, dialect=dialect or header.dialect, profile=profile or header.profile)
     exchanges = cassette.exchanges

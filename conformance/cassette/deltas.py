@@ -50,24 +50,24 @@ _OPEN: Final = tuple(
 _CONTEXT: Final = 64
 
 
-class _Piece(NamedTuple):
-    event: _Event
+class _TextPiece(NamedTuple):
+    event: _WaitingEvent
     start: int
     size: int
 
 
 @dataclass(eq=False, slots=True)
-class _Event:
+class _WaitingEvent:
     data: bytes
     edits: list[tuple[int, bytes]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class _Text:
+class _OpenText:
     """The end of a text that may be a secret's beginning, and where it stands."""
 
     raw: bytes = b""
-    pieces: list[_Piece] = field(default_factory=list)
+    pieces: list[_TextPiece] = field(default_factory=list)
     grew: int = 0
 
 
@@ -88,8 +88,8 @@ class Deltas:
         self._stand_in = stand_in
         self._clean = clean
         self._count = count
-        self._texts: dict[tuple[object, ...], _Text] = {}
-        self._events: deque[_Event] = deque()
+        self._texts: dict[tuple[object, ...], _OpenText] = {}
+        self._events: deque[_WaitingEvent] = deque()
         self._number = 0
         self._frame_end = _LINE_END if framing == "lines" else _EVENT_END
 
@@ -100,57 +100,57 @@ class Deltas:
     def feed(self, frames: bytes) -> bytes:
         """Takes whole events or lines; gives those that wait for nothing, clean."""
         done: list[bytes] = []
-        for frame in _split(frames, self._frame_end):
-            self._take(_Event(frame))
+        for frame in _split_frames(frames, self._frame_end):
+            self._take_event(_WaitingEvent(frame))
             self._let_go()
-            done += self._ready()
+            done += self._ready_events()
         return b"".join(done)
 
     def close(self) -> bytes:
         """All that waited."""
         for text in self._texts.values():
-            self._settle(text, len(text.raw))
+            self._replace_secrets(text, len(text.raw))
         self._texts.clear()
-        return b"".join(self._ready())
+        return b"".join(self._ready_events())
 
-    def _take(self, event: _Event) -> None:
+    def _take_event(self, event: _WaitingEvent) -> None:
         self._events.append(event)
         self._number += 1
         indices = tuple(_INDEX.findall(event.data))
         for number, match in enumerate(_STRING.finditer(event.data)):
             channel = (match[1], number, indices)
-            text = self._texts.pop(channel, None) or _Text()
+            text = self._texts.pop(channel, None) or _OpenText()
             start, stop = match.span(2)
             text.grew = self._number
             text.raw += match[2]
-            text.pieces.append(_Piece(event, start, stop - start))
-            if self._look(text):
+            text.pieces.append(_TextPiece(event, start, stop - start))
+            if self._look_through(text):
                 self._texts[channel] = text
 
-    def _look(self, text: _Text) -> bool:
+    def _look_through(self, text: _OpenText) -> bool:
         """Replaces what is whole; keeps the end that is not. Whether there is one."""
         size = len(text.raw)
         opens = min(_open_at(text.raw), _grows_at(text.raw))
         if size - opens > _LONGEST:
             opens = size
-        self._settle(text, opens)
+        self._replace_secrets(text, opens)
         text.raw = text.raw[opens:]
         while text.pieces and text.pieces[0].size <= opens:
             opens -= text.pieces.pop(0).size
         if opens:
             first = text.pieces[0]
-            text.pieces[0] = _Piece(first.event, first.start + opens, first.size - opens)
+            text.pieces[0] = _TextPiece(first.event, first.start + opens, first.size - opens)
         return bool(text.raw)
 
-    def _settle(self, text: _Text, stop: int) -> None:
+    def _replace_secrets(self, text: _OpenText, stop: int) -> None:
         """Deals out a stand-in for every secret before `stop`."""
         if len(text.pieces) < 2:
             return  # in one string: what cleans events finds it
         for found in credentials(text.raw):
             if found.stop <= stop:
-                self._deal(text, found.start, found.stop, found.rule)
+                self._deal_out(text, found.start, found.stop, found.rule)
 
-    def _deal(self, text: _Text, start: int, stop: int, rule: str) -> None:
+    def _deal_out(self, text: _OpenText, start: int, stop: int, rule: str) -> None:
         secret = text.raw[start:stop]
         stand_in = self._stand_in(secret)
         at = 0
@@ -168,15 +168,15 @@ class Deltas:
         full = len(self._events) > _MOST_EVENTS
         for channel, text in list(self._texts.items()):
             if full or self._number - text.grew > _STALE:
-                self._settle(text, len(text.raw))
+                self._replace_secrets(text, len(text.raw))
                 del self._texts[channel]
 
-    def _ready(self) -> Iterator[bytes]:
+    def _ready_events(self) -> Iterator[bytes]:
         waiting = {id(piece.event) for text in self._texts.values() for piece in text.pieces}
         while self._events and id(self._events[0]) not in waiting:
-            yield self._edited(self._events.popleft())
+            yield self._edited_event(self._events.popleft())
 
-    def _edited(self, event: _Event) -> bytes:
+    def _edited_event(self, event: _WaitingEvent) -> bytes:
         if not event.edits:
             return self._clean(event.data)
         data = bytearray(event.data)
@@ -210,7 +210,7 @@ def _grows_at(raw: bytes) -> int:
     return max(0, min(starts, default=len(raw) + _CONTEXT) - _CONTEXT)
 
 
-def _split(frames: bytes, frame_end: re.Pattern[bytes]) -> Iterator[bytes]:
+def _split_frames(frames: bytes, frame_end: re.Pattern[bytes]) -> Iterator[bytes]:
     at = 0
     for match in frame_end.finditer(frames):
         yield frames[at : match.end()]

@@ -27,7 +27,7 @@ _CONTROL: Final = re.compile(
 )
 
 
-class _Piece(NamedTuple):
+class _LinePiece(NamedTuple):
     """A stretch of one line within one chunk; `chunk` is its number where it begins here."""
 
     start: int
@@ -38,15 +38,15 @@ class _Piece(NamedTuple):
 
 def inspect(exchange: Exchange, *, full: bool = False) -> Iterator[str]:
     """The exchange as lines of text; long lines are clipped unless `full`."""
-    yield from _head(exchange)
+    yield from _head_lines(exchange)
     body = b"".join(chunk.data for chunk in exchange.chunks)
     events = _event_numbers(exchange)
-    times = _times(exchange)
-    for piece in _pieces(exchange, body):
-        gutter = _gutter(piece, times, events)
+    times = _chunk_times(exchange)
+    for piece in _line_pieces(exchange, body):
+        gutter = _gutter_text(piece, times, events)
         text = visible(body[piece.start : piece.stop])
         bar = "|" if piece.begins_line else ":"
-        yield f"{gutter} {bar} {text if full else _clipped(text)}"
+        yield f"{gutter} {bar} {text if full else _clip_line(text)}"
     yield f"* end: {exchange.end}"
 
 
@@ -56,29 +56,31 @@ def visible(data: bytes) -> str:
     Bytes that are not UTF-8 by themselves become `\\xNN`.
     """
     text = data.removesuffix(b"\n").decode("utf-8", "backslashreplace")
-    return _CONTROL.sub(_picture, text)
+    return _CONTROL.sub(_control_picture, text)
 
 
-def _head(exchange: Exchange) -> Iterator[str]:
+def _head_lines(exchange: Exchange) -> Iterator[str]:
     request, response = exchange.request, exchange.response
     if request is not None:
-        yield f"> {_safe(request.method)} {_safe(request.path)}"
+        yield f"> {_printable(request.method)} {_printable(request.path)}"
     if response is not None:
-        yield f"< {_status(response)}"
-        yield from (f"< {_safe(name)}: {_safe(value)}" for name, value in response.headers)
+        yield f"< {_status_line(response)}"
+        yield from (
+            f"< {_printable(name)}: {_printable(value)}" for name, value in response.headers
+        )
     yield _HEAD
 
 
-def _status(response: Response) -> str:
+def _status_line(response: Response) -> str:
     status = "status not recorded" if response.status is None else str(response.status)
-    return f"{status} HTTP/{_safe(response.http)}" if response.http else status
+    return f"{status} HTTP/{_printable(response.http)}" if response.http else status
 
 
-def _safe(text: str) -> str:
+def _printable(text: str) -> str:
     return visible(text.encode("utf-8", "surrogateescape"))
 
 
-def _pieces(exchange: Exchange, body: bytes) -> Iterator[_Piece]:
+def _line_pieces(exchange: Exchange, body: bytes) -> Iterator[_LinePiece]:
     """Chunks, cut where lines begin; an empty chunk has a piece of its own."""
     starts = [line.start() for line in _LINE.finditer(body)]
     if not body or body.endswith((b"\r", b"\n")):
@@ -92,13 +94,13 @@ def _pieces(exchange: Exchange, body: bytes) -> Iterator[_Piece]:
             begins = at < len(starts) and starts[at] == start
             at += begins and stop > start
             cut = starts[at] if at < len(starts) and starts[at] < stop else stop
-            yield _Piece(start, cut, mark, begins)
+            yield _LinePiece(start, cut, mark, begins)
             start, mark = cut, None
             if start >= stop:
                 break
 
 
-def _times(exchange: Exchange) -> list[str]:
+def _chunk_times(exchange: Exchange) -> list[str]:
     """Per chunk, the time since the response head; empty from where no clock was kept."""
     times, total = [], 0.0
     known = True
@@ -118,18 +120,18 @@ def _event_numbers(exchange: Exchange) -> dict[int, str]:
     return numbers
 
 
-def _gutter(piece: _Piece, times: list[str], events: Mapping[int, str]) -> str:
+def _gutter_text(piece: _LinePiece, times: list[str], events: Mapping[int, str]) -> str:
     chunk = f"#{piece.chunk}" if piece.chunk is not None else ""
     time = times[piece.chunk - 1] if piece.chunk is not None else ""
     event = events.get(piece.start, "") if piece.stop > piece.start else ""
     return f"{time:>10} {chunk:>7} {event:>6}"
 
 
-def _clipped(text: str) -> str:
+def _clip_line(text: str) -> str:
     return text if len(text) <= _CLIP else f"{text[:_CLIP]}... ({len(text) - _CLIP} more)"
 
 
-def _picture(match: re.Match[str]) -> str:
+def _control_picture(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x20:
         return chr(0x2400 + code)

@@ -80,7 +80,7 @@ class Span(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Object:
+class _OpenObject:
     name: bytes = b""  # the key under which it stands; in a list, the list's
     key: bytes = b""
     type: bytes = b""
@@ -89,31 +89,31 @@ class _Object:
 
 def secret_spans(body: bytes) -> list[Span]:
     """Every non-empty value that must not be shown, in the order of the bytes."""
-    walk = _Walk()
+    walk = _JsonWalk()
     for token in _TOKEN.finditer(body):
         walk.take(token)
     walk.finish()
     return sorted(walk.found)
 
 
-class _Walk:
+class _JsonWalk:
     """Which object we are in, and what was found so far."""
 
     __slots__ = ("_deeper", "_stack", "found")
 
     def __init__(self) -> None:
         self.found: list[Span] = []
-        self._stack = [_Object()]
+        self._stack = [_OpenObject()]
         self._deeper = 0  # objects below the deepest one that is told apart
 
     def take(self, token: re.Match[bytes]) -> None:
         mark = token[0]
         if mark[:1] == b'"':
-            self._string(token)
+            self._take_string(token)
         elif mark in (b"{", b"["):
-            self._open()
+            self._open_object()
         elif mark in (b"}", b"]"):
-            self._close()
+            self._close_object()
         elif mark == b",":
             self._stack[-1].key = b""
         else:  # a blank line ends the event, whatever was left open
@@ -123,31 +123,31 @@ class _Walk:
         """Leaves every object."""
         self._deeper = 0
         for _ in range(len(self._stack)):
-            self._close()
+            self._close_object()
 
-    def _open(self) -> None:
+    def _open_object(self) -> None:
         if len(self._stack) < _MAX_DEPTH:
             owner = self._stack[-1]
-            self._stack.append(_Object(owner.key or owner.name))
+            self._stack.append(_OpenObject(owner.key or owner.name))
         else:
             self._deeper += 1
 
-    def _close(self) -> None:
+    def _close_object(self) -> None:
         if self._deeper:
             self._deeper -= 1
             return
         owner = self._stack.pop()
-        self._stack = self._stack or [_Object()]
+        self._stack = self._stack or [_OpenObject()]
         if owner.data and owner.type.startswith(_DATA_TYPES):
             self.found += [Span(start, stop, "opaque.data") for start, stop in owner.data]
 
-    def _string(self, token: re.Match[bytes]) -> None:
+    def _take_string(self, token: re.Match[bytes]) -> None:
         owner = self._stack[-1]
         if token[2]:
             owner.key = token[1]
             return
         start, stop = token.span(1)
-        if owner.key in _RULES and stop > start and _counts(owner):
+        if owner.key in _RULES and stop > start and _holds_opaque(owner):
             self.found.append(Span(start, stop, _RULES[owner.key]))
         elif owner.key == b"data" and stop > start:
             owner.data = owner.data or []
@@ -157,5 +157,5 @@ class _Walk:
         owner.key = b""
 
 
-def _counts(owner: _Object) -> bool:
+def _holds_opaque(owner: _OpenObject) -> bool:
     return owner.key not in _IDS or owner.name in _NEAR_ROOT

@@ -30,7 +30,7 @@ class Payload(NamedTuple):
     @classmethod
     def of(cls, line: int, text: bytes, value: Any) -> Payload:
         """`value` is the text decoded, None where it is no JSON."""
-        return cls(line, _frame(value, text), _finishes(value), text == DONE)
+        return cls(line, _sse_frame(value, text), _has_finish(value), text == DONE)
 
 
 class Rebuilt(NamedTuple):
@@ -49,7 +49,7 @@ class Rebuilt(NamedTuple):
 def rebuild(file: str, lines: bytes) -> Rebuilt:
     """SSE for these lines. Raises CassetteError with the line that is no JSON value."""
     payloads = [
-        Payload.of(number, text, None if text == DONE else _value(file, number, text))
+        Payload.of(number, text, None if text == DONE else _json_value(file, number, text))
         for number, line in enumerate(lines.split(b"\n"), 1)
         if (text := line.strip())
     ]
@@ -67,7 +67,7 @@ def reframe(payloads: Sequence[Payload], *, whole: bool = True) -> Rebuilt:
     return Rebuilt(b"".join(frames), layout_of(frames, [each.line for each in payloads]), added)
 
 
-def _frame(value: Any, text: bytes) -> bytes:
+def _sse_frame(value: Any, text: bytes) -> bytes:
     data = b"".join(b"data: %b\n" % line for line in text.splitlines() or [b""])
     return b"".join((_event_line(value), data, b"\n"))
 
@@ -81,7 +81,7 @@ def _event_line(value: Any) -> bytes:
     return f"event: {kind}\n".encode() if named else b""
 
 
-def _finishes(value: Any) -> bool:
+def _has_finish(value: Any) -> bool:
     return any(envelope.finishes(value) for envelope in _ENVELOPES)
 
 
@@ -94,13 +94,13 @@ def layout_of(frames: Sequence[bytes], numbers: Sequence[int]) -> Layout:
     return Layout(numbers[0], tuple(offsets), tuple(numbers))
 
 
-def _value(file: str, number: int, text: bytes) -> Any:
+def _json_value(file: str, number: int, text: bytes) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
         message = f"expected one JSON value a line: {err}"
-        raise CassetteError(message, place=Place(file, number), text=_shown(text)) from err
+        raise CassetteError(message, place=Place(file, number), text=_shown_text(text)) from err
 
 
-def _shown(text: bytes) -> str:
+def _shown_text(text: bytes) -> str:
     return text[:200].decode("utf-8", "replace")

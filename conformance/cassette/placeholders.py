@@ -56,10 +56,10 @@ class Placeholders:
     def plain(self, text: str) -> str:
         """The stand-in for a text: as many characters, as many bytes."""
         end = text[-_LONG:]
-        shape = _Shape(end, _HEXADECIMAL if _is_hexadecimal(end) else _PLAIN)
-        front = _blank(text[:-_LONG])
+        shape = _SecretShape(end, _HEXADECIMAL if _is_hexadecimal(end) else _PLAIN)
+        front = _blank_character(text[:-_LONG])
         if not shape.checked:
-            return front + _short(end)
+            return front + _short_filler(end)
         noise = hashlib.shake_256(self._key + text.encode("utf-8", "surrogatepass"))
         return front + shape.with_check(shape.filled(noise.digest(2 * len(end))))
 
@@ -75,7 +75,7 @@ class Placeholders:
         if len(raw) > _LONG_SPELLED:
             return _blank_spelled(raw)
         spellings = _SPELLED.findall(raw)
-        replaced = self.plain("".join(_meant(one) for one in spellings))
+        replaced = self.plain("".join(_meant_text(one) for one in spellings))
         return "".join(map(_spelled_like, spellings, replaced))
 
 
@@ -86,14 +86,14 @@ def is_stand_in(raw: str) -> bool:
     """
     if "\\" in raw and len(raw) > _LONG_SPELLED:
         return _blank_spelled(raw) == raw
-    text = "".join(map(_meant, _SPELLED.findall(raw))) if "\\" in raw else raw
+    text = "".join(map(_meant_text, _SPELLED.findall(raw))) if "\\" in raw else raw
     front, end = text[:-_LONG], text[-_LONG:]
-    if _blank(front) != front:
+    if _blank_character(front) != front:
         return False
     kinds = (_HEXADECIMAL, _PLAIN) if _is_hexadecimal(end) else (_PLAIN,)
-    shapes = [_Shape(end, kind) for kind in kinds]
+    shapes = [_SecretShape(end, kind) for kind in kinds]
     checks = any(shape.checked and shape.with_check(end) == end for shape in shapes)
-    return checks or end in (_short(end), _blank(end))
+    return checks or end in (_short_filler(end), _blank_character(end))
 
 
 def blanked(data: bytes) -> bytes:
@@ -101,7 +101,7 @@ def blanked(data: bytes) -> bytes:
     return data.translate(_BLANK_BYTES)
 
 
-class _Shape:
+class _SecretShape:
     """Which characters of a text are replaced, from which alphabets, and which are the check."""
 
     __slots__ = ("_alphabets", "_check", "_text", "checked")
@@ -109,16 +109,16 @@ class _Shape:
     def __init__(self, text: str, kinds: tuple[str, str, str]) -> None:
         self._text = text
         self._alphabets = {
-            i: _alphabet(char, kinds) for i, char in enumerate(text) if char in _ALNUM
+            i: _alphabet_of(char, kinds) for i, char in enumerate(text) if char in _ALNUM
         }
-        self._check = self._last(list(reversed(self._alphabets)))
+        self._check = self._last_character(list(reversed(self._alphabets)))
         rest = [i for i in self._alphabets if i < min(self._check, default=0)]
-        self.checked = bool(self._check) and bool(self._last(rest))
+        self.checked = bool(self._check) and bool(self._last_character(rest))
 
     def filled(self, stream: bytes) -> str:
         # Two bytes a character keep the choice within 0.1 % of even.
         return "".join(
-            self._pick(i, stream) if i in self._alphabets else _filler(char)
+            self._pick_character(i, stream) if i in self._alphabets else _filler_text(char)
             for i, char in enumerate(self._text)
         )
 
@@ -129,15 +129,16 @@ class _Shape:
             2 * len(text)
         )
         tail = [
-            self._pick(i, stream) if i in self._check else text[i] for i in range(first, len(text))
+            self._pick_character(i, stream) if i in self._check else text[i]
+            for i in range(first, len(text))
         ]
         return text[:first] + "".join(tail)
 
-    def _pick(self, index: int, stream: bytes) -> str:
+    def _pick_character(self, index: int, stream: bytes) -> str:
         alphabet = self._alphabets[index]
         return alphabet[int.from_bytes(stream[2 * index : 2 * index + 2]) % len(alphabet)]
 
-    def _last(self, places: list[int]) -> frozenset[int]:
+    def _last_character(self, places: list[int]) -> frozenset[int]:
         """As many of these places as the odds ask for; none where there are too few."""
         texts = 1
         for count, place in enumerate(places, 1):
@@ -151,37 +152,37 @@ def _is_hexadecimal(text: str) -> bool:
     return all(char in _HEX_LETTERS or char in _DIGITS for char in text if char in _ALNUM)
 
 
-def _alphabet(char: str, kinds: tuple[str, str, str]) -> str:
+def _alphabet_of(char: str, kinds: tuple[str, str, str]) -> str:
     if char in _DIGITS:
         return kinds[0]
     return kinds[1] if char in _LOWER else kinds[2]
 
 
-def _blank(text: str) -> str:
+def _blank_character(text: str) -> str:
     blank = text.translate(_BLANKS)
-    return blank if blank.isascii() else _WIDE.sub(lambda match: _filler(match[0]), blank)
+    return blank if blank.isascii() else _WIDE.sub(lambda match: _filler_text(match[0]), blank)
 
 
-def _short(text: str) -> str:
-    blank = _blank(text)
+def _short_filler(text: str) -> str:
+    blank = _blank_character(text)
     return blank.replace("x", "a").replace("X", "A") if _is_hexadecimal(text) else blank
 
 
 def _blank_spelled(raw: str) -> str:
     pieces = _ESCAPE.split(raw)
-    pieces[::2] = map(_blank, pieces[::2])
+    pieces[::2] = map(_blank_character, pieces[::2])
     pieces[1::2] = [r"\u0078" if len(one) == 6 else one for one in pieces[1::2]]
     return "".join(pieces)
 
 
-def _filler(char: str) -> str:
+def _filler_text(char: str) -> str:
     # A surrogate stands for a byte that is not UTF-8: it must come back as that byte.
     if char.isascii() or "\ud800" <= char <= "\udfff":
         return char
     return _FILLERS[len(char.encode())]
 
 
-def _meant(spelling: str) -> str:
+def _meant_text(spelling: str) -> str:
     """The character; a spelling that JSON does not know stands for a backslash."""
     if len(spelling) == 1:
         return spelling

@@ -62,7 +62,7 @@ class Reader:
         self._file = str(path)
         self._blocks = blocks(Path(path), max_bytes=max_bytes)
         self._first = next(self._blocks, Lines(1, [b""], ended=False))
-        self.header = self._header(self._first.one(0))
+        self.header = self._read_header(self._first.one(0))
         self._assembly = Assembly(self._file, self.header, locating=locating)
 
     @property
@@ -73,21 +73,21 @@ class Reader:
         """Every exchange; the ended ones early once more than `hold` bytes are held."""
         with closing(self._blocks):
             for block, begin in chain([(self._first, 1)], ((block, 0) for block in self._blocks)):
-                for _ in self._taken(block, begin):
+                for _ in self._take_lines(block, begin):
                     if hold is not None and self._assembly.held > hold:
                         yield from self._assembly.release()
         for draft in self._assembly.release(everything=True):
             self.torn = self.torn or draft.end is None
             yield draft
-        self._conclude()
+        self._add_notes()
 
-    def _header(self, first: RawLine) -> Header:
+    def _read_header(self, first: RawLine) -> Header:
         if not first.data.strip():
             message = "expected a cassette header, got an empty file or line"
             raise CassetteError(message, place=Place(self._file, 1))
         return parse_header(self._file, first)
 
-    def _taken(self, block: Lines, at: int) -> Iterator[None]:
+    def _take_lines(self, block: Lines, at: int) -> Iterator[None]:
         """Takes the lines from index `at` on, step by step: plain ones all at once."""
         lines = block.data
         whole = len(lines) if block.ended else len(lines) - 1
@@ -97,12 +97,12 @@ class Reader:
             if plain is None or not self._assembly.extend(block.first + at, plain):
                 upto = max(upto, at + 1)
                 for each in range(at, upto):
-                    self._take(block.one(each))
+                    self._take_line(block.one(each))
                     yield
             at = upto
             yield
 
-    def _take(self, line: RawLine) -> None:
+    def _take_line(self, line: RawLine) -> None:
         if not line.data.strip():
             self.torn = self.torn or not (line.ended or line.data)
             return
@@ -115,7 +115,7 @@ class Reader:
             return
         self._assembly.add(line, record)
 
-    def _conclude(self) -> None:
+    def _add_notes(self) -> None:
         skipped = self._assembly.skipped
         if skipped:
             self.notes.append(f"{skipped} lines of kinds unknown to this version were skipped")

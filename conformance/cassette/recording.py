@@ -105,16 +105,16 @@ def discover(folder: Path | str) -> tuple[Path, ...]:
     if not root.is_dir():
         raise CassetteError("expected a folder", place=Place(str(root)))
     inside = root.resolve()
-    return tuple(sorted(path for path in _files(root) if _belongs(path, inside)))
+    return tuple(sorted(path for path in _files_below(root) if _is_found(path, inside)))
 
 
-def _files(root: Path) -> Iterator[Path]:
+def _files_below(root: Path) -> Iterator[Path]:
     for where, folders, names in os.walk(root):  # does not follow links to folders
         folders[:] = [name for name in folders if name != MUTANTS]
         yield from (Path(where, name) for name in names)
 
 
-def _belongs(path: Path, root: Path) -> bool:
+def _is_found(path: Path, root: Path) -> bool:
     name = plain_name(path)
     is_ours = name.endswith(_FOUND_IN_FOLDERS)
     if not (is_ours or kind_by_name(path) in _OF_OTHERS) or not path.is_file():

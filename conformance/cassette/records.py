@@ -81,7 +81,7 @@ _SHOWN: Final = 200
 
 def parse_record(file: str, line: RawLine) -> Record:
     """The line's record. Raises CassetteError with line and column."""
-    record: Record = _decoded(_RECORD, file, line)
+    record: Record = _decode_fields(_RECORD, file, line)
     return record
 
 
@@ -98,7 +98,7 @@ def is_whole(data: bytes) -> bool:
 
 def parse_header(file: str, line: RawLine) -> Header:
     """The header that the first line holds. Raises CassetteError, also for a newer format."""
-    known: dict[str, Any] = _decoded(_OBJECT, file, line)
+    known: dict[str, Any] = _decode_fields(_OBJECT, file, line)
     if "cassette" not in known:
         raise fault(file, line, "expected a cassette header, got another object")
     extra = {key: known.pop(key) for key in list(known) if key not in _HEADER_KEYS}
@@ -106,7 +106,7 @@ def parse_header(file: str, line: RawLine) -> Header:
     try:
         header = msgspec.convert(known, _Header)
     except msgspec.ValidationError as err:
-        raise fault(file, line, _lowered(err)) from err
+        raise fault(file, line, _lower_names(err)) from err
     values = {key: getattr(header, key) for key in _HEADER_KEYS - {"cassette"}}
     return Header(version=header.cassette, extra=extra, **values)
 
@@ -144,7 +144,7 @@ def _check_version(file: str, line: RawLine, version: object) -> None:
         raise fault(file, line, f"the cassette has format {version}; {reads}")
 
 
-def _decoded(decoder: msgspec.json.Decoder[Any], file: str, line: RawLine) -> Any:
+def _decode_fields(decoder: msgspec.json.Decoder[Any], file: str, line: RawLine) -> Any:
     try:
         return decoder.decode(line.data)
     except RecursionError as err:
@@ -152,7 +152,7 @@ def _decoded(decoder: msgspec.json.Decoder[Any], file: str, line: RawLine) -> An
     except UnicodeDecodeError as err:
         raise fault(file, line, "not UTF-8", column=_bad_byte(line.data)) from err
     except msgspec.ValidationError as err:
-        raise fault(file, line, _lowered(err)) from err
+        raise fault(file, line, _lower_names(err)) from err
     except msgspec.DecodeError as err:
         message = str(err)
         at = _BYTE.search(message)
@@ -164,7 +164,7 @@ def _decoded(decoder: msgspec.json.Decoder[Any], file: str, line: RawLine) -> An
         raise fault(file, line, text, column=len(line.data) + 1) from err
 
 
-def _lowered(err: msgspec.ValidationError) -> str:
+def _lower_names(err: msgspec.ValidationError) -> str:
     message = str(err)
     return message[:1].lower() + message[1:].replace(" - at `$.", " at `")
 

@@ -127,7 +127,7 @@ class Redactor:
         """Something to be replaced wherever it stands. Below 8 characters it is left alone."""
         if len(secret) >= _SHORTEST:
             spelled = json.dumps(secret, ensure_ascii=False)[1:-1]
-            self._know(spelled.encode("utf-8", "surrogatepass"))
+            self._know_secret(spelled.encode("utf-8", "surrogatepass"))
 
     def text(self, text: str) -> str:
         """Any text: a message, a line of a log, a report. As many bytes as came in."""
@@ -140,7 +140,7 @@ class Redactor:
             exchange,
             request=exchange.request and self.request(exchange.request),
             response=exchange.response and self.response(exchange.response),
-            chunks=self._chunks(exchange.chunks, framing_of(exchange)),
+            chunks=self._redact_chunks(exchange.chunks, framing_of(exchange)),
             seen=None if seen is None else tuple(self.value(list(seen))),
             user_choices=None
             if exchange.user_choices is None
@@ -149,28 +149,28 @@ class Redactor:
 
     def request(self, request: Request) -> Request:
         """The request without secrets."""
-        self._learn(request.headers)
+        self._learn_credentials(request.headers)
         return replace(
             request,
             path=self.path(request.path),
-            headers=self._fields(request.headers),
+            headers=self._redact_headers(request.headers),
             json=self.value(request.json),
         )
 
     def response(self, response: Response) -> Response:
         """The head without secrets. Raises CassetteError where the body cannot be looked into."""
-        self._learn(response.headers)
+        self._learn_credentials(response.headers)
         encoding = (response.header("content-encoding") or "").strip().lower()
         if encoding not in _IDENTITY:
             message = f"a body with content-encoding {encoding!r} cannot be redacted"
             raise CassetteError(message, hint="ask for accept-encoding: identity")
-        return replace(response, headers=self._fields(response.headers))
+        return replace(response, headers=self._redact_headers(response.headers))
 
     def path(self, path: str) -> str:
         """A path with its query, or a URL."""
         path, found = _USERINFO.subn(f"//{REDACTED}@", path)
         self._counts.update({"userinfo": found} if found else {})
-        return self._text(_QUERY.sub(self._parameter, path))
+        return self._redact_text(_QUERY.sub(self._redact_parameter, path))
 
     def value(self, value: Any) -> Any:
         """A JSON value. Raises CassetteError if it is nested too deeply."""
@@ -188,8 +188,8 @@ class Redactor:
         spans = secret_spans(body)
         found = [s for s in spans if self._opaque or not s.rule.startswith("opaque.")]
         self._know_opaque(body, found)
-        text = self._replaced(body, [(s.start, s.stop, s.rule) for s in found])
-        text = self._replaced(text, sorted(credentials(text)))
+        text = self._replace_spans(body, [(s.start, s.stop, s.rule) for s in found])
+        text = self._replace_spans(text, sorted(credentials(text)))
         return self._without_known(text) if self._known else text
 
     def is_plain(self, frames: bytes) -> bool:
@@ -199,20 +199,20 @@ class Redactor:
     def ending(self, body: bytes) -> bytes:
         """The last bytes of a body, clean before: half a key is a secret, too."""
         cut = cut_short(body)
-        return self._replaced(body, [cut]) if cut else body
+        return self._replace_spans(body, [cut]) if cut else body
 
     def deltas(self, framing: Framing | None = None) -> Deltas:
         """Redacts the frames of one body, and the secrets that they spell out together."""
-        return Deltas(self._spelled, self.body, self._count, framing)
+        return Deltas(self._spell_placeholder, self.body, self._count_rule, framing)
 
-    def _spelled(self, secret: bytes) -> bytes:
+    def _spell_placeholder(self, secret: bytes) -> bytes:
         raw = secret.decode("utf-8", "surrogateescape")
         return self._placeholders.spelled(raw).encode("utf-8", "surrogateescape")
 
-    def _count(self, rule: str) -> None:
+    def _count_rule(self, rule: str) -> None:
         self._counts[rule] += 1
 
-    def _know(self, spelled: bytes) -> None:
+    def _know_secret(self, spelled: bytes) -> None:
         """The latest ones are kept."""
         self._known[spelled] = None
         if len(self._known) > _MOST_KNOWN:
@@ -223,31 +223,31 @@ class Redactor:
         for span in spans:
             secret = body[span.start : span.stop]
             if span.rule.startswith("opaque.") and len(secret) >= _SHORTEST:
-                self._know(secret)
+                self._know_secret(secret)
 
     def _without_known(self, body: bytes) -> bytes:
         for secret in self._known:
             if secret in body and not is_stand_in(secret.decode("utf-8", "surrogateescape")):
-                body = self._replaced(body, list(_places(body, secret)))
+                body = self._replace_spans(body, list(_secret_places(body, secret)))
         return body
 
-    def _replaced(self, body: bytes, spans: Collection[tuple[int, int, str]]) -> bytes:
+    def _replace_spans(self, body: bytes, spans: Collection[tuple[int, int, str]]) -> bytes:
         pieces, at = [], 0
         for start, stop, rule in spans:
             secret = body[start:stop]
-            stand_in = self._spelled(secret)
+            stand_in = self._spell_placeholder(secret)
             pieces += [body[at:start], stand_in]
             self._counts[rule] += stand_in != secret
             at = stop
         return b"".join((*pieces, body[at:])) if pieces else body
 
-    def _learn(self, headers: Iterable[tuple[str, str]]) -> None:
+    def _learn_credentials(self, headers: Iterable[tuple[str, str]]) -> None:
         for name, value in headers:
             if name.lower() in CREDENTIAL_HEADERS and value != REDACTED:
                 for secret in _CREDENTIAL.findall(value):
                     self.learn(secret)
 
-    def _chunks(self, chunks: tuple[Chunk, ...], framing: Framing) -> tuple[Chunk, ...]:
+    def _redact_chunks(self, chunks: tuple[Chunk, ...], framing: Framing) -> tuple[Chunk, ...]:
         body = b"".join(chunk.data for chunk in chunks)
         if self._opaque:
             self._know_opaque(body, secret_spans(body))
@@ -261,23 +261,23 @@ class Redactor:
             at += len(chunk.data)
         return tuple(cut)
 
-    def _fields(self, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-        return tuple((name, self._field(name, value)) for name, value in headers)
+    def _redact_headers(self, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        return tuple((name, self._redact_header(name, value)) for name, value in headers)
 
-    def _field(self, name: str, value: str) -> str:
+    def _redact_header(self, name: str, value: str) -> str:
         if name.lower() in self._headers:
-            return self._text(value)
+            return self._redact_text(value)
         self._counts["header"] += value != REDACTED
         return REDACTED
 
-    def _parameter(self, match: re.Match[str]) -> str:
+    def _redact_parameter(self, match: re.Match[str]) -> str:
         mark, name, value = match.groups()
         if name in self._query or value in ("", REDACTED):
             return match[0]
         self._counts["query"] += 1
         return f"{mark}{name}={REDACTED}"
 
-    def _text(self, text: str) -> str:
+    def _redact_text(self, text: str) -> str:
         return self.body(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
@@ -293,19 +293,19 @@ def redact(cassette: Cassette, redactor: Redactor | None = None) -> Cassette:
         model=using.value(header.model),
         extra=using.value(header.extra),
     )
-    counted = _merged(chain(header.redactions, cassette.trailer, using.counts()))
+    counted = _merge_counts(chain(header.redactions, cassette.trailer, using.counts()))
     final = replace(clean, redactions=counted)
     return replace(cassette, header=final, exchanges=exchanges, trailer=())
 
 
-def _places(body: bytes, secret: bytes) -> Iterator[tuple[int, int, str]]:
+def _secret_places(body: bytes, secret: bytes) -> Iterator[tuple[int, int, str]]:
     at = body.find(secret)
     while at >= 0:
         yield at, at + len(secret), "known"
         at = body.find(secret, at + len(secret))
 
 
-def _merged(redactions: Iterable[Redaction]) -> tuple[Redaction, ...]:
+def _merge_counts(redactions: Iterable[Redaction]) -> tuple[Redaction, ...]:
     totals: Counter[str] = Counter()
     for redaction in redactions:
         totals[redaction.rule] += redaction.count

@@ -46,26 +46,26 @@ def scan(path: Path | str) -> Iterator[Sighting]:
         yield from sorted(_in_cassette(where), key=lambda one: one.place.line or 0)
     elif not _is_binary(where):
         for line in lines(where):
-            for rule, size in _secrets(line.data):
-                yield _sighting(where, line.number, rule, size)
+            for rule, size in _line_secrets(line.data):
+                yield _sighting_at(where, line.number, rule, size)
 
 
 def _in_cassette(path: Path) -> Iterator[Sighting]:
     file = str(path)
     for line in lines(path):
         if not line.ended or line.number == 1:
-            found = list(_secrets(line.data))
+            found = list(_line_secrets(line.data))
         else:
             found = list(_beside_bodies(file, line))
         for rule, size in found:
-            yield _sighting(path, line.number, rule, size)
+            yield _sighting_at(path, line.number, rule, size)
     for exchange in exchanges(path):
         body = b"".join(chunk.data for chunk in exchange.chunks)
         spans = list(_in_body(body, framing_of(exchange)))
         layout = cassette_layout(path, exchange.number) if spans else None
         for start, size, rule in spans:
             assert layout is not None
-            yield _sighting(path, layout.line(start), rule, size)
+            yield _sighting_at(path, layout.line(start), rule, size)
 
 
 def _beside_bodies(file: str, line: RawLine) -> Iterator[tuple[str, int]]:
@@ -79,7 +79,7 @@ def _beside_bodies(file: str, line: RawLine) -> Iterator[tuple[str, int]]:
             for name, value in message.headers:
                 if name.lower() in CREDENTIAL_HEADERS and value != REDACTED:
                     yield f"header {name.lower()}", len(value)
-    yield from _secrets(line.data)
+    yield from _line_secrets(line.data)
 
 
 def _in_body(body: bytes, framing: Framing) -> Iterator[tuple[int, int, str]]:
@@ -89,7 +89,7 @@ def _in_body(body: bytes, framing: Framing) -> Iterator[tuple[int, int, str]]:
 
     def look(events: bytes) -> bytes:
         nonlocal at
-        found.extend((at + start, size, rule) for start, size, rule in _spans(events))
+        found.extend((at + start, size, rule) for start, size, rule in _secret_spots(events))
         at += len(events)
         return events
 
@@ -105,12 +105,12 @@ def _in_body(body: bytes, framing: Framing) -> Iterator[tuple[int, int, str]]:
     yield from sorted(found)
 
 
-def _secrets(text: bytes) -> Iterator[tuple[str, int]]:
-    for _, size, rule in _spans(text):
+def _line_secrets(text: bytes) -> Iterator[tuple[str, int]]:
+    for _, size, rule in _secret_spots(text):
         yield rule, size
 
 
-def _spans(text: bytes) -> Iterator[tuple[int, int, str]]:
+def _secret_spots(text: bytes) -> Iterator[tuple[int, int, str]]:
     """Start, length and rule of every secret; a place that two rules claim counts once."""
     found = [span for span in secret_spans(text) if not span.rule.startswith("opaque.")]
     stop = 0
@@ -127,5 +127,5 @@ def _is_binary(path: Path) -> bool:
     return head is not None and b"\0" in head.data[:_PEEK]
 
 
-def _sighting(path: Path, line: int, rule: str, size: int) -> Sighting:
+def _sighting_at(path: Path, line: int, rule: str, size: int) -> Sighting:
     return Sighting(Place(str(path), line), rule, f"a secret of {size} characters")

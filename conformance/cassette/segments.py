@@ -33,9 +33,9 @@ def segments(data: bytes, framing: Framing | None = None) -> Iterator[tuple[Enco
         yield "text", ""
     start = 0
     for match in (_LINE_END if framing == "lines" else _BLANK_LINE).finditer(data):
-        yield from _bounded(data[start : match.end()])
+        yield from _bounded_pieces(data[start : match.end()])
         start = match.end()
-    yield from _bounded(data[start:])
+    yield from _bounded_pieces(data[start:])
 
 
 def is_one_line(data: bytes) -> bool:
@@ -51,7 +51,7 @@ def is_one_line(data: bytes) -> bool:
     )
 
 
-def _bounded(piece: bytes) -> Iterator[tuple[Encoding, str]]:
+def _bounded_pieces(piece: bytes) -> Iterator[tuple[Encoding, str]]:
     start = 0
     while start < len(piece):
         stop = min(start + _LONGEST, len(piece))
@@ -59,11 +59,11 @@ def _bounded(piece: bytes) -> Iterator[tuple[Encoding, str]]:
         for _ in range(3):
             if stop < len(piece) and piece[stop] & 0xC0 == 0x80:
                 stop -= 1
-        yield from _encoded(piece[start:stop])
+        yield from _encoded_runs(piece[start:stop])
         start = stop
 
 
-def _encoded(piece: bytes) -> Iterator[tuple[Encoding, str]]:
+def _encoded_runs(piece: bytes) -> Iterator[tuple[Encoding, str]]:
     text = piece.decode("utf-8", "surrogateescape")
     runs = _STRAY.split(text)
     if len(runs) > _FEW:

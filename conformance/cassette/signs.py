@@ -21,20 +21,20 @@ def is_plain(frames: bytes) -> bool:
 def is_suspect(text: bytes) -> bool:
     """Whether the text may hold a secret. False is certain."""
     # Latin-1 maps bytes to characters one by one, and signs are ASCII.
-    return _signs().is_valid(text.decode("latin-1"))
+    return _sign_validator().is_valid(text.decode("latin-1"))
 
 
 @cache
-def _signs() -> jsonschema_rs.Validator:
-    return _searching(*credentials.SIGNS, *opaque.SIGNS)
+def _sign_validator() -> jsonschema_rs.Validator:
+    return _search_validator(*credentials.SIGNS, *opaque.SIGNS)
 
 
 @cache
 def _signs_and_ends() -> jsonschema_rs.Validator:
-    return _searching(*credentials.SIGNS, *opaque.SIGNS, deltas.ends_open())
+    return _search_validator(*credentials.SIGNS, *opaque.SIGNS, deltas.ends_open())
 
 
-def _searching(*patterns: str) -> jsonschema_rs.Validator:
+def _search_validator(*patterns: str) -> jsonschema_rs.Validator:
     pattern = "|".join(patterns)
     return jsonschema_rs.validator_for(
         {"type": "string", "pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions()

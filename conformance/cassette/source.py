@@ -73,9 +73,9 @@ def blocks(path: Path, *, max_bytes: int = MAX_BYTES) -> Generator[Lines, None, 
     A truncated `.gz` or `.zst` ends with an empty line that has not `ended`. Raises CassetteError
     if the file cannot be read or a cap is passed.
     """
-    with _opened(path) as stream:
-        number, kept = 1, _Kept(path)
-        for data in _pieces(stream, path, _limit(path, max_bytes)):
+    with _open_file(path) as stream:
+        number, kept = 1, _PartialLine(path)
+        for data in _read_pieces(stream, path, _size_limit(path, max_bytes)):
             if data is None:
                 yield Lines(number, [b""], ended=False)
                 return
@@ -87,7 +87,7 @@ def blocks(path: Path, *, max_bytes: int = MAX_BYTES) -> Generator[Lines, None, 
             yield Lines(number, rest, ended=False)
 
 
-class _Kept:
+class _PartialLine:
     """The beginning of a line that has not ended yet."""
 
     def __init__(self, path: Path) -> None:
@@ -98,14 +98,14 @@ class _Kept:
     def split(self, data: bytes, number: int) -> list[bytes]:
         """The lines that end in `data`, the first of which is line `number`."""
         head, ended, tail = data.partition(b"\n")
-        self._add(head, number)
+        self._add_part(head, number)
         if not ended:
             return []
         found = [*self.rest(), *tail.split(b"\n")]
         last = found.pop()
         _bound_lines(self._path, number, found)
         if last:
-            self._add(last, number + len(found))
+            self._add_part(last, number + len(found))
         return found
 
     def rest(self) -> list[bytes]:
@@ -113,14 +113,14 @@ class _Kept:
         parts, self._parts, self._size = self._parts, [], 0
         return [b"".join(parts)] if parts else []
 
-    def _add(self, part: bytes, number: int) -> None:
+    def _add_part(self, part: bytes, number: int) -> None:
         self._parts.append(part)
         self._size += len(part)
         if self._size > MAX_LINE:
             _too_long(self._path, number)
 
 
-def _pieces(stream: _Stream, path: Path, limit: int) -> Iterator[bytes | None]:
+def _read_pieces(stream: _Stream, path: Path, limit: int) -> Iterator[bytes | None]:
     """What the file holds, piece by piece; None at the end of one that was cut short."""
     total = 0
     while True:
@@ -138,30 +138,30 @@ def _pieces(stream: _Stream, path: Path, limit: int) -> Iterator[bytes | None]:
 
 def whole(path: Path, *, max_bytes: int = MAX_BYTES) -> bytes:
     """The file's bytes, inflated. Raises CassetteError as `lines` does, and for a torn file."""
-    with _opened(path) as stream:
-        limit = _limit(path, max_bytes)
+    with _open_file(path) as stream:
+        limit = _size_limit(path, max_bytes)
         try:
             data = stream.read(limit + 1)
         except EOFError as err:
-            raise CassetteError("the compressed file is cut short", place=_at(path)) from err
+            raise CassetteError("the compressed file is cut short", place=_place_of(path)) from err
         _bound_file(path, len(data), limit)
         return data
 
 
 def beginning(path: Path, size: int) -> bytes:
     """The first bytes of the file, inflated, fewer if it is shorter. Raises CassetteError."""
-    with _opened(path) as stream:
+    with _open_file(path) as stream:
         try:
             return stream.read(size)
         except EOFError:
             return b""
 
 
-def _at(path: Path, line: int | None = None) -> Place:
+def _place_of(path: Path, line: int | None = None) -> Place:
     return Place(str(path), line)
 
 
-def _limit(path: Path, max_bytes: int) -> int:
+def _size_limit(path: Path, max_bytes: int) -> int:
     if path.suffix.lower() not in COMPRESSIONS:
         return max_bytes
     return min(max_bytes, _ALWAYS_ALLOWED + _MAX_RATIO * path.stat().st_size)
@@ -169,30 +169,32 @@ def _limit(path: Path, max_bytes: int) -> int:
 
 def _bound_lines(path: Path, number: int, found: list[bytes]) -> None:
     if number + len(found) - 1 > MAX_LINES:
-        raise CassetteError(f"the file has more than {MAX_LINES:,} lines", place=_at(path))
+        raise CassetteError(f"the file has more than {MAX_LINES:,} lines", place=_place_of(path))
     if found and len(max(found, key=len)) > MAX_LINE:
         at = next(at for at, line in enumerate(found) if len(line) > MAX_LINE)
         _too_long(path, number + at)
 
 
 def _too_long(path: Path, number: int) -> NoReturn:
-    raise CassetteError(f"the line is longer than {MAX_LINE:,} bytes", place=_at(path, number))
+    raise CassetteError(
+        f"the line is longer than {MAX_LINE:,} bytes", place=_place_of(path, number)
+    )
 
 
 def _bound_file(path: Path, total: int, limit: int) -> None:
     if total > limit:
-        raise CassetteError(f"the file holds more than {limit:,} bytes", place=_at(path))
+        raise CassetteError(f"the file holds more than {limit:,} bytes", place=_place_of(path))
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[_Stream]:
+def _open_file(path: Path) -> Iterator[_Stream]:
     suffix = path.suffix.lower()
     damage: tuple[type[Exception], ...] = (gzip.BadGzipFile, zlib.error)
     try:
         if suffix == ".gz":
             stream: _Stream = gzip.open(path, "rb")  # noqa: SIM115  # closed below
         elif suffix == ".zst":
-            module = _zstd(path)
+            module = _zstd_module(path)
             damage = (module.ZstdError,)
             stream = module.open(path, "rb")
         else:
@@ -200,13 +202,13 @@ def _opened(path: Path) -> Iterator[_Stream]:
         with stream:
             yield stream
     except damage as err:
-        raise CassetteError(f"damaged {suffix} file: {err}", place=_at(path)) from err
+        raise CassetteError(f"damaged {suffix} file: {err}", place=_place_of(path)) from err
     except OSError as err:
         reason = (err.strerror or str(err)).lower()
-        raise CassetteError(f"cannot be read: {reason}", place=_at(path)) from err
+        raise CassetteError(f"cannot be read: {reason}", place=_place_of(path)) from err
 
 
-def _zstd(path: Path) -> Any:
+def _zstd_module(path: Path) -> Any:
     for name in _ZSTD_MODULES:
         try:
             return importlib.import_module(name)
@@ -214,6 +216,6 @@ def _zstd(path: Path) -> Any:
             continue
     raise CassetteError(
         "a .zst file needs Python 3.14 or the package zstandard",
-        place=_at(path),
+        place=_place_of(path),
         hint="pip install zstandard",
     )

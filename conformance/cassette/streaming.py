@@ -39,7 +39,7 @@ class BodyRedactor:
         self._frame_ends: tuple[bytes, ...] = ()
         self._longest = longest
         if self._decision.framing:
-            self._begin(self._decision.framing)
+            self._begin_framing(self._decision.framing)
         self._held = bytearray()
         self._clean = bytearray()
         self._flooded = False
@@ -49,7 +49,7 @@ class BodyRedactor:
         """Chunks that are complete now."""
         searched = max(0, len(self._held) - 2)
         if not self._frame_ends and (framing := self._decision.feed(chunk.data)):
-            self._begin(framing)
+            self._begin_framing(framing)
             searched = 0
         whole = not (self._waiting or self._flooded) and chunk.data.endswith(self._frame_ends)
         if whole and self._redactor.is_plain(chunk.data):
@@ -59,21 +59,21 @@ class BodyRedactor:
         if self._flooded:
             self._leave_flood(searched)
             searched = 0
-        self._redact(self._last_end(searched))
+        self._redact_upto(self._last_end(searched))
         if len(self._held) > self._longest:
             if not self._frame_ends:
-                self._begin(self._decision.close())
-            self._redact(len(self._held))
+                self._begin_framing(self._decision.close())
+            self._redact_upto(len(self._held))
             self._flooded = True
-        return self._complete()
+        return self._complete_chunks()
 
     def close(self) -> list[Chunk]:
         """Everything that was held back."""
-        self._blank(len(self._held)) if self._flooded else self._redact(len(self._held))
+        self._blank_upto(len(self._held)) if self._flooded else self._redact_upto(len(self._held))
         self._clean = bytearray(self._redactor.ending(bytes(self._clean + self._deltas.close())))
-        return self._complete()
+        return self._complete_chunks()
 
-    def _begin(self, framing: Framing) -> None:
+    def _begin_framing(self, framing: Framing) -> None:
         self._deltas = self._redactor.deltas(framing)
         self._frame_ends = _LINE_ENDS if framing == "lines" else _EVENT_ENDS
 
@@ -85,22 +85,22 @@ class BodyRedactor:
     def _leave_flood(self, searched: int) -> None:
         ends = [(self._held.find(end, searched), len(end)) for end in self._frame_ends]
         first = min((at + size for at, size in ends if at >= 0), default=0)
-        self._blank(first or len(self._held))
+        self._blank_upto(first or len(self._held))
         self._flooded = not first
 
-    def _redact(self, stop: int) -> None:
+    def _redact_upto(self, stop: int) -> None:
         if stop:
             frames = bytes(self._held[:stop])
             plain = not self._deltas.waits and self._redactor.is_plain(frames)
             self._clean += frames if plain else self._deltas.feed(frames)
             del self._held[:stop]
 
-    def _blank(self, stop: int) -> None:
+    def _blank_upto(self, stop: int) -> None:
         self._clean += self._deltas.close()
         self._clean += blanked(bytes(self._held[:stop]))
         del self._held[:stop]
 
-    def _complete(self) -> list[Chunk]:
+    def _complete_chunks(self) -> list[Chunk]:
         done, at = [], 0
         while self._waiting and at + self._waiting[0][0] <= len(self._clean):
             size, ms = self._waiting.popleft()

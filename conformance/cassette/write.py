@@ -38,7 +38,7 @@ _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow
 
 
 @dataclass(slots=True)
-class _Account:
+class _ExchangeState:
     """What the writer must remember of one exchange."""
 
     framing: Framing | None = None
@@ -63,16 +63,16 @@ class Writer:
         self._path = Path(path)
         self._append = append
         self._seal = seal
-        self._accounts: dict[int, _Account] = {}
+        self._accounts: dict[int, _ExchangeState] = {}
         self._current = 0
         self._dialect = header.dialect
         name = f".{self._path.name}.{secrets.token_hex(4)}"
         self._target = self._path if append else self._path.with_name(name)
-        self._stream = self._open()
+        self._stream = self._open_target()
         try:
-            self._line(header_fields(header))
+            self._write_line(header_fields(header))
         except BaseException:
-            self._discard()
+            self._discard_target()
             raise
 
     def __enter__(self) -> Self:
@@ -85,7 +85,7 @@ class Writer:
         trace: TracebackType | None,
     ) -> None:
         if kind is not None and not self._append:
-            self._discard()
+            self._discard_target()
         else:
             self.close()
 
@@ -115,14 +115,14 @@ class Writer:
         number = exchange or max(self._accounts, default=0) + 1
         if number in self._accounts:
             raise UsageError(f"exchange {number} was opened before")
-        self._accounts[number] = _Account()
+        self._accounts[number] = _ExchangeState()
         self._current = number
         own = dialect if dialect != self._dialect else None
         facts = {"dialect": own, "scenario": scenario, "role": role, "hop": hop, "after": after}
         known = {key: value for key, value in facts.items() if value}
         chosen = {} if user_choices is None else {"user_choices": user_choices}
         fields = _request_fields(request)
-        self._line({"request": fields, "exchange": number, **known, **chosen})
+        self._write_line({"request": fields, "exchange": number, **known, **chosen})
         return number
 
     def response(
@@ -134,7 +134,13 @@ class Writer:
             raise UsageError("a second response of one exchange")
         account.responded = True
         account.framing = stated_framing(response)
-        self._line({"response": _response_fields(response), **_time(ms), **self._named(exchange)})
+        self._write_line(
+            {
+                "response": _response_fields(response),
+                **_time_field(ms),
+                **self._exchange_field(exchange),
+            }
+        )
 
     def chunk(
         self,
@@ -153,10 +159,10 @@ class Writer:
             raise UsageError("a chunk before the response of its exchange")
         # The first chunk begins by itself; a later one without a clock has to say so.
         begins: dict[str, Any] = {"ms": ms} if account.chunks or ms is not None else {}
-        named = self._named(exchange)
+        named = self._exchange_field(exchange)
         lines = [] if named or account.framing == "lines" else _plain_line(data, ms)
         for encoding, value in () if lines else segments(data, account.framing):
-            lines.append(self._encoded({**begins, encoding: value, **named}))
+            lines.append(self._encode_line({**begins, encoding: value, **named}))
             begins = {}
         self._stream.write(b"".join(lines))
         if flush:
@@ -179,18 +185,20 @@ class Writer:
         account.ended = True
         seal = {"chunks": account.chunks, "bytes": account.size}
         sealed = {**seal, "sha256": account.digest.hexdigest()} if self._seal else {}
-        self._line({"end": how, **_time(ms), **sealed, **self._named(exchange)})
+        self._write_line(
+            {"end": how, **_time_field(ms), **sealed, **self._exchange_field(exchange)}
+        )
 
     def seen(self, events: Iterable[Mapping[str, Any]], *, exchange: int | None = None) -> None:
         """What a client under test reported, its objects unchanged."""
         number = exchange or self._current
         if number not in self._accounts:
             raise UsageError("`seen` before the request of its exchange")
-        self._line({"seen": list(events), "exchange": number})
+        self._write_line({"seen": list(events), "exchange": number})
 
     def redactions(self, counts: Iterable[Redaction]) -> None:
         """A trailer: redactions that were not known when the header was written."""
-        self._line({"redactions": [{"rule": r.rule, "count": r.count} for r in counts]})
+        self._write_line({"redactions": [{"rule": r.rule, "count": r.count} for r in counts]})
 
     def exchange(self, exchange: Exchange, clock: Clock | None = None) -> None:
         """A whole exchange. Chunks need a head: where there is none, it is written as unknown."""
@@ -213,35 +221,35 @@ class Writer:
         if exchange.seen is not None:
             self.seen(exchange.seen)
 
-    def _open_account(self, exchange: int | None) -> _Account:
+    def _open_account(self, exchange: int | None) -> _ExchangeState:
         number = exchange or self._current
         account = self._accounts.get(number)
         if account is None or account.ended:
             raise UsageError(f"exchange {number} is not open")
         return account
 
-    def _named(self, exchange: int | None) -> dict[str, int]:
+    def _exchange_field(self, exchange: int | None) -> dict[str, int]:
         """The number, where it does not follow from the latest request."""
         return {} if exchange is None or exchange == self._current else {"exchange": exchange}
 
-    def _line(self, fields: Mapping[str, Any]) -> None:
-        self._write(self._encoded(fields))
+    def _write_line(self, fields: Mapping[str, Any]) -> None:
+        self._write(self._encode_line(fields))
 
     def _write(self, data: bytes) -> None:
         self._stream.write(data)
         self.flush()
 
-    def _encoded(self, fields: Mapping[str, Any]) -> bytes:
+    def _encode_line(self, fields: Mapping[str, Any]) -> bytes:
         try:
             text = _JSON.encode(fields)
             fit = text.isascii() and "\x7f" not in text
-            return (text if fit else _UNFIT.sub(_escaped, text)).encode() + b"\n"
+            return (text if fit else _UNFIT.sub(_escape_character, text)).encode() + b"\n"
         except (ValueError, TypeError, RecursionError) as err:
             kinds = "/".join(sorted(set(fields)))
             message = f"cannot be written as JSON ({kinds}): {err}"
             raise CassetteError(message, place=Place(str(self._path))) from err
 
-    def _open(self) -> IO[bytes] | gzip.GzipFile:
+    def _open_target(self) -> IO[bytes] | gzip.GzipFile:
         place = Place(str(self._path))
         suffix = self._path.suffix.lower()
         if suffix == ".zst":
@@ -251,14 +259,14 @@ class Writer:
         except OSError as err:
             reason = (err.strerror or str(err)).lower()
             raise CassetteError(f"cannot be written: {reason}", place=place) from err
-        return _Gzip(plain) if suffix == ".gz" else plain
+        return _GzipFile(plain) if suffix == ".gz" else plain
 
-    def _discard(self) -> None:
+    def _discard_target(self) -> None:
         self._stream.close()
         self._target.unlink(missing_ok=True)
 
 
-class _Gzip(gzip.GzipFile):
+class _GzipFile(gzip.GzipFile):
     """A gzip stream that closes the file below it; equal content gives equal files."""
 
     def __init__(self, plain: IO[bytes]) -> None:
@@ -308,9 +316,9 @@ def _response_fields(response: Response | None) -> dict[str, Any] | None:
     return {key: value for key, value in fields.items() if value}
 
 
-def _time(ms: float | None) -> dict[str, float]:
+def _time_field(ms: float | None) -> dict[str, float]:
     return {} if ms is None else {"ms": ms}
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape_character(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04x}"

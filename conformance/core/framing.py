@@ -66,7 +66,7 @@ class FramingDecision:
     def feed(self, data: bytes) -> Framing | None:
         """Takes the next bytes; the framing, as soon as they decide it."""
         if self.framing is None:
-            self.framing = self._decide(data)
+            self.framing = self._decide_next(data)
         return self.framing
 
     def close(self) -> Framing:
@@ -77,7 +77,7 @@ class FramingDecision:
             self.framing = (self._stated or "sse") if self._stage == "head" else ambiguous
         return self.framing
 
-    def _decide(self, data: bytes) -> Framing | None:
+    def _decide_next(self, data: bytes) -> Framing | None:
         if self._stage == "head":
             self._head += data
             data = self._head.removeprefix(BOM).lstrip()
@@ -159,7 +159,7 @@ class Framer:
         self._parser: Parser | LineParser | _BodyParser | None = None
         self.framing: Framing | None = None
         if known := framing or self._decision.framing:
-            self._begin(known)
+            self._begin_framing(known)
 
     @property
     def sse(self) -> Parser | None:
@@ -175,32 +175,32 @@ class Framer:
             return ((data, mark),)
         self._waiting.append((data, mark))
         framing = self._decision.feed(data)
-        return self._begin(framing) if framing else ()
+        return self._begin_framing(framing) if framing else ()
 
     def settle_at_end(self) -> Sequence[tuple[bytes, Any]]:
         """The pieces that waited in vain, now that no more bytes come."""
         if not any(data.strip() for data, _ in self._waiting):
             return ()
-        return self._begin(self._decision.close())
+        return self._begin_framing(self._decision.close())
 
     def feed(self, data: bytes) -> Sequence[Frame]:
         """The frames that these bytes complete."""
         if self._parser is not None:
             return self._parser.feed(data)
-        return self._read(self.settle(data, None))
+        return self._read_pieces(self.settle(data, None))
 
     def close(self) -> Sequence[Frame]:
         """The frames that the end of the stream completes."""
-        frames = self._read(self.settle_at_end())
+        frames = self._read_pieces(self.settle_at_end())
         return frames if self._parser is None else (*frames, *self._parser.close())
 
-    def _begin(self, framing: Framing) -> Sequence[tuple[bytes, Any]]:
+    def _begin_framing(self, framing: Framing) -> Sequence[tuple[bytes, Any]]:
         self.framing = framing
         self._parser = _PARSERS[framing]()
         waiting, self._waiting = self._waiting, []
         return waiting
 
-    def _read(self, pieces: Sequence[tuple[bytes, Any]]) -> Sequence[Frame]:
+    def _read_pieces(self, pieces: Sequence[tuple[bytes, Any]]) -> Sequence[Frame]:
         return [frame for data, _ in pieces if self._parser for frame in self._parser.feed(data)]
 
 

@@ -47,9 +47,9 @@ class LineParser:
         lines = data.split(b"\n")
         rest = lines.pop()
         for line in lines:
-            self._extend(line, frames)
+            self._extend_line(line, frames)
             self._end_line(frames)
-        self._extend(rest, frames)
+        self._extend_line(rest, frames)
         return frames
 
     def close(self) -> list[Frame]:
@@ -78,7 +78,7 @@ class LineParser:
             self._offset = len(BOM)
         return data[self._offset :]
 
-    def _extend(self, data: bytes, frames: list[Frame]) -> None:
+    def _extend_line(self, data: bytes, frames: list[Frame]) -> None:
         """Lengthen the line; give it up where it is too long."""
         if self._skipped:
             self._skipped += len(data)

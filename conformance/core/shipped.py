@@ -15,15 +15,15 @@ _PACKAGE: Final = Path(__file__).resolve().parent.parent
 
 def specs() -> Path:
     """Folder of the shipped YAML files. Raises `HarnessError` if it was not installed."""
-    return _folder("specs")
+    return _shipped_folder("specs")
 
 
 def cassettes() -> Path:
     """Folder of the shipped recordings. Raises `HarnessError` if it was not installed."""
-    return _folder("cassettes")
+    return _shipped_folder("cassettes")
 
 
-def _folder(name: str) -> Path:
+def _shipped_folder(name: str) -> Path:
     places = (_PACKAGE / "_data" / name, _PACKAGE.parent / name)
     for place in places:
         if place.is_dir():

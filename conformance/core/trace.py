@@ -42,7 +42,7 @@ class Trace:
             asked = {
                 "method": request.method,
                 "path": request.path,
-                "headers": _headers(request.headers),
+                "headers": _lower_headers(request.headers),
             }
             events.append(Event("http.request", asked, 0, "transport"))
             events.extend(self.reader.request(request) if request.json is not None else ())
@@ -50,7 +50,7 @@ class Trace:
             answered = {
                 "status": response.status,
                 "http": response.http,
-                "headers": _headers(response.headers),
+                "headers": _lower_headers(response.headers),
             }
             events.append(Event("http.response", answered, 0, "transport"))
         return events
@@ -86,7 +86,7 @@ def _transport_event(frame: Frame, payload: Any, number: int) -> Event:
     return Event("line.frame" if frame.kind == "line" else "sse.frame", fields, number, "transport")
 
 
-def _headers(headers: Sequence[tuple[str, str]]) -> dict[str, str]:
+def _lower_headers(headers: Sequence[tuple[str, str]]) -> dict[str, str]:
     return {name.lower(): value for name, value in headers}
 
 
