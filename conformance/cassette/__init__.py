@@ -6,7 +6,7 @@ secrets out; `inspect` shows a stream; `locate` finds the line of a byte.
 
 from __future__ import annotations
 
-from conformance.cassette.convert import convert, converted
+from conformance.cassette.convert import as_cassette, convert
 from conformance.cassette.header import Cassette, Clock, Fidelity, Header, Origin, Redaction
 from conformance.cassette.imports import export_sse, import_file
 from conformance.cassette.inspect import inspect
@@ -33,8 +33,8 @@ __all__ = [
     "Redaction",
     "Redactor",
     "Writer",
+    "as_cassette",
     "convert",
-    "converted",
     "discover",
     "exchanges",
     "export_sse",

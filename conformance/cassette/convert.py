@@ -26,12 +26,12 @@ def convert(
     The content is that of `converted`. `seal` states chunks, bytes and hash at every end (None:
     as the source does). Source and target may be one file.
     """
-    cassette = converted(source, dialect=dialect, profile=profile, redactor=redactor, clean=clean)
+    cassette = as_cassette(source, dialect=dialect, profile=profile, redactor=redactor, clean=clean)
     write(target, cassette, seal=seal)
     return cassette
 
 
-def converted(
+def as_cassette(
     source: Path | str,
     *,
     dialect: str | None = None,

@@ -127,7 +127,7 @@ class Credential(NamedTuple):
     rule: str
 
 
-def credentials(text: bytes) -> Iterator[Credential]:
+def find_credentials(text: bytes) -> Iterator[Credential]:
     """Every credential; two rules never claim the same byte."""
     taken = bytearray()
     for rule, hint, pattern in _PATTERNS:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from conformance.cassette.credentials import PREFIXES, SECRET_NAME, credentials
+from conformance.cassette.credentials import PREFIXES, SECRET_NAME, find_credentials
 from conformance.core.framing import Framing
 from conformance.dialects import WIRE_KEYS
 
@@ -146,7 +146,7 @@ class Deltas:
         """Deals out a stand-in for every secret before `stop`."""
         if len(text.pieces) < 2:
             return  # in one string: what cleans events finds it
-        for found in credentials(text.raw):
+        for found in find_credentials(text.raw):
             if found.stop <= stop:
                 self._deal_out(text, found.start, found.stop, found.rule)
 
@@ -206,7 +206,7 @@ def _open_at(raw: bytes) -> int:
 
 def _grows_at(raw: bytes) -> int:
     """Where a secret begins that may go on, with what tells it; else the text's length."""
-    starts = [found.start for found in credentials(raw) if found.stop == len(raw)]
+    starts = [found.start for found in find_credentials(raw) if found.stop == len(raw)]
     return max(0, min(starts, default=len(raw) + _CONTEXT) - _CONTEXT)
 
 

@@ -16,7 +16,7 @@ from conformance.cassette.header import Cassette, Fidelity, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording
 from conformance.cassette.payloads import rebuild
 from conformance.cassette.positions import line_starts
-from conformance.cassette.source import lines, plain_name
+from conformance.cassette.source import plain_name, read_lines
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Chunk, Exchange, Response
 
@@ -43,7 +43,7 @@ def kind_of(path: Path) -> str:
     kind = kind_by_name(path)
     if kind not in ("", "jsonl"):
         return kind
-    first = next(lines(path), None)
+    first = next(read_lines(path), None)
     start = first.data.lstrip() if first else b""
     if start.replace(b" ", b"").startswith(_HEADER):
         return "cassette"

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from conformance.core.events import Exchange, Response
-from conformance.core.framing import frames
+from conformance.core.framing import exchange_frames
 
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _HEAD: Final = f"{'+ms':>10} {'chunk':>7} {'event':>6}"
@@ -114,7 +114,7 @@ def _chunk_times(exchange: Exchange) -> list[str]:
 def _event_numbers(exchange: Exchange) -> dict[int, str]:
     """Offset -> the numbers of the frames that begin there."""
     numbers: dict[int, str] = {}
-    for number, (frame, _) in enumerate(frames(exchange), 1):
+    for number, (frame, _) in enumerate(exchange_frames(exchange), 1):
         before = f"{numbers[frame.offset]}," if frame.offset in numbers else ""
         numbers[frame.offset] = f"{before}{number}"
     return numbers

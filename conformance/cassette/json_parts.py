@@ -37,7 +37,7 @@ def part(data: bytes, *path: str) -> Part:
     return Part(1 + data.count(b"\n", 0, at), raw)
 
 
-def elements(data: bytes, *path: str) -> list[Part]:
+def array_elements(data: bytes, *path: str) -> list[Part]:
     """The elements of the array at a path of keys; as `part`."""
     line, raw = part(data, *path)
     found, at = [], 0

@@ -96,7 +96,7 @@ def is_stand_in(raw: str) -> bool:
     return checks or end in (_short_filler(end), _blank_character(end))
 
 
-def blanked(data: bytes) -> bytes:
+def blank_out(data: bytes) -> bytes:
     """Bytes of which every letter and digit is gone; as many as came in."""
     return data.translate(_BLANK_BYTES)
 

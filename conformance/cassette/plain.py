@@ -29,7 +29,7 @@ class Plain(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
 _PLAIN: Final = msgspec.json.Decoder(list[Plain])
 
 
-def extent(lines: Sequence[bytes], at: int) -> int:
+def plain_extent(lines: Sequence[bytes], at: int) -> int:
     """The index behind the last of the lines from `at` on that look plain."""
     upto = at
     while upto < len(lines) and lines[upto].startswith(_BEGINNINGS):
@@ -37,7 +37,7 @@ def extent(lines: Sequence[bytes], at: int) -> int:
     return upto
 
 
-def decoded(lines: Sequence[bytes]) -> list[Plain] | None:
+def decode_plain(lines: Sequence[bytes]) -> list[Plain] | None:
     """What the lines hold; None unless each of them is plain."""
     try:
         found: list[Plain] = _PLAIN.decode(b"[" + b",\n".join(lines) + b"]")

@@ -14,9 +14,9 @@ from typing import Final
 
 from conformance.cassette.assembly import Assembly, Draft
 from conformance.cassette.header import Cassette, Header, Redaction
-from conformance.cassette.plain import decoded, extent
+from conformance.cassette.plain import decode_plain, plain_extent
 from conformance.cassette.records import is_whole, parse_header, parse_record
-from conformance.cassette.source import MAX_BYTES, Lines, RawLine, blocks
+from conformance.cassette.source import MAX_BYTES, LineBlock, RawLine, read_blocks
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Exchange
 
@@ -60,8 +60,8 @@ class Reader:
         self.torn = False
         self.notes: list[str] = []
         self._file = str(path)
-        self._blocks = blocks(Path(path), max_bytes=max_bytes)
-        self._first = next(self._blocks, Lines(1, [b""], ended=False))
+        self._blocks = read_blocks(Path(path), max_bytes=max_bytes)
+        self._first = next(self._blocks, LineBlock(1, [b""], ended=False))
         self.header = self._read_header(self._first.one(0))
         self._assembly = Assembly(self._file, self.header, locating=locating)
 
@@ -87,13 +87,13 @@ class Reader:
             raise CassetteError(message, place=Place(self._file, 1))
         return parse_header(self._file, first)
 
-    def _take_lines(self, block: Lines, at: int) -> Iterator[None]:
+    def _take_lines(self, block: LineBlock, at: int) -> Iterator[None]:
         """Takes the lines from index `at` on, step by step: plain ones all at once."""
         lines = block.data
         whole = len(lines) if block.ended else len(lines) - 1
         while at < len(lines):
-            upto = min(extent(lines, at), whole)
-            plain = decoded(lines[at:upto]) if upto > at else None
+            upto = min(plain_extent(lines, at), whole)
+            plain = decode_plain(lines[at:upto]) if upto > at else None
             if plain is None or not self._assembly.extend(block.first + at, plain):
                 upto = max(upto, at + 1)
                 for each in range(at, upto):

@@ -21,7 +21,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
 
-from conformance.cassette.credentials import credentials, cut_short
+from conformance.cassette.credentials import cut_short, find_credentials
 from conformance.cassette.deltas import Deltas
 from conformance.cassette.header import Cassette, Redaction
 from conformance.cassette.opaque import Span, secret_spans
@@ -189,7 +189,7 @@ class Redactor:
         found = [s for s in spans if self._opaque or not s.rule.startswith("opaque.")]
         self._know_opaque(body, found)
         text = self._replace_spans(body, [(s.start, s.stop, s.rule) for s in found])
-        text = self._replace_spans(text, sorted(credentials(text)))
+        text = self._replace_spans(text, sorted(find_credentials(text)))
         return self._without_known(text) if self._known else text
 
     def is_plain(self, frames: bytes) -> bool:

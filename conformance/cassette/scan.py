@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from conformance.cassette.credentials import credentials
+from conformance.cassette.credentials import find_credentials
 from conformance.cassette.deltas import Deltas
 from conformance.cassette.opaque import secret_spans
 from conformance.cassette.placeholders import is_stand_in
@@ -21,7 +21,7 @@ from conformance.cassette.positions import cassette_layout
 from conformance.cassette.read import exchanges
 from conformance.cassette.records import parse_record
 from conformance.cassette.redact import CREDENTIAL_HEADERS, REDACTED
-from conformance.cassette.source import RawLine, lines, plain_name
+from conformance.cassette.source import RawLine, plain_name, read_lines
 from conformance.core.errors import Place
 from conformance.core.events import Request, Response
 from conformance.core.framing import Framing, framing_of
@@ -45,14 +45,14 @@ def scan(path: Path | str) -> Iterator[Sighting]:
     if plain_name(where).endswith(".cassette.jsonl"):
         yield from sorted(_in_cassette(where), key=lambda one: one.place.line or 0)
     elif not _is_binary(where):
-        for line in lines(where):
+        for line in read_lines(where):
             for rule, size in _line_secrets(line.data):
                 yield _sighting_at(where, line.number, rule, size)
 
 
 def _in_cassette(path: Path) -> Iterator[Sighting]:
     file = str(path)
-    for line in lines(path):
+    for line in read_lines(path):
         if not line.ended or line.number == 1:
             found = list(_line_secrets(line.data))
         else:
@@ -114,7 +114,7 @@ def _secret_spots(text: bytes) -> Iterator[tuple[int, int, str]]:
     """Start, length and rule of every secret; a place that two rules claim counts once."""
     found = [span for span in secret_spans(text) if not span.rule.startswith("opaque.")]
     stop = 0
-    both: list[tuple[int, int, str]] = [*found, *credentials(text)]
+    both: list[tuple[int, int, str]] = [*found, *find_credentials(text)]
     for start, end, rule in sorted(both):
         raw = text[start:end].decode("utf-8", "surrogateescape")
         if start >= stop and raw != REDACTED and not is_stand_in(raw):
@@ -123,7 +123,7 @@ def _secret_spots(text: bytes) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_binary(path: Path) -> bool:
-    head = next(lines(path), None)
+    head = next(read_lines(path), None)
     return head is not None and b"\0" in head.data[:_PEEK]
 
 

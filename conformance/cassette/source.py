@@ -32,7 +32,7 @@ _BLOCK: Final = 1 << 18  # bytes
 _Stream = io.BufferedReader | gzip.GzipFile
 
 
-class Lines(NamedTuple):
+class LineBlock(NamedTuple):
     """Lines that were read together, without their LF; `first` is the number of the first.
 
     `ended` is False where the file stopped before the LF of the last.
@@ -61,13 +61,13 @@ def plain_name(path: Path) -> str:
     return name.rsplit(".", 1)[0] if name.endswith(COMPRESSIONS) else name
 
 
-def lines(path: Path, *, max_bytes: int = MAX_BYTES) -> Iterator[RawLine]:
+def read_lines(path: Path, *, max_bytes: int = MAX_BYTES) -> Iterator[RawLine]:
     """Every line of the file, one by one; as `blocks`."""
-    for block in blocks(path, max_bytes=max_bytes):
+    for block in read_blocks(path, max_bytes=max_bytes):
         yield from map(block.one, range(len(block.data)))
 
 
-def blocks(path: Path, *, max_bytes: int = MAX_BYTES) -> Generator[Lines, None, None]:
+def read_blocks(path: Path, *, max_bytes: int = MAX_BYTES) -> Generator[LineBlock, None, None]:
     """The file's lines, about a quarter of a megabyte at a time.
 
     A truncated `.gz` or `.zst` ends with an empty line that has not `ended`. Raises CassetteError
@@ -77,14 +77,14 @@ def blocks(path: Path, *, max_bytes: int = MAX_BYTES) -> Generator[Lines, None, 
         number, kept = 1, _PartialLine(path)
         for data in _read_pieces(stream, path, _size_limit(path, max_bytes)):
             if data is None:
-                yield Lines(number, [b""], ended=False)
+                yield LineBlock(number, [b""], ended=False)
                 return
             found = kept.split(data, number)
             if found:
-                yield Lines(number, found, ended=True)
+                yield LineBlock(number, found, ended=True)
                 number += len(found)
         if rest := kept.rest():
-            yield Lines(number, rest, ended=False)
+            yield LineBlock(number, rest, ended=False)
 
 
 class _PartialLine:
@@ -136,7 +136,7 @@ def _read_pieces(stream: _Stream, path: Path, limit: int) -> Iterator[bytes | No
         yield data
 
 
-def whole(path: Path, *, max_bytes: int = MAX_BYTES) -> bytes:
+def read_whole(path: Path, *, max_bytes: int = MAX_BYTES) -> bytes:
     """The file's bytes, inflated. Raises CassetteError as `lines` does, and for a torn file."""
     with _open_file(path) as stream:
         limit = _size_limit(path, max_bytes)
@@ -148,7 +148,7 @@ def whole(path: Path, *, max_bytes: int = MAX_BYTES) -> bytes:
         return data
 
 
-def beginning(path: Path, size: int) -> bytes:
+def read_beginning(path: Path, size: int) -> bytes:
     """The first bytes of the file, inflated, fewer if it is shorter. Raises CassetteError."""
     with _open_file(path) as stream:
         try:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from conformance.cassette.placeholders import blanked
+from conformance.cassette.placeholders import blank_out
 from conformance.cassette.redact import Redactor
 from conformance.core.events import Chunk, Response
 from conformance.core.framing import Framing, FramingDecision
@@ -97,7 +97,7 @@ class BodyRedactor:
 
     def _blank_upto(self, stop: int) -> None:
         self._clean += self._deltas.close()
-        self._clean += blanked(bytes(self._held[:stop]))
+        self._clean += blank_out(bytes(self._held[:stop]))
         del self._held[:stop]
 
     def _complete_chunks(self) -> list[Chunk]:

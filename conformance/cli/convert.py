@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 
 import typer
 
-from conformance.cassette.convert import converted
+from conformance.cassette.convert import as_cassette
 from conformance.cassette.header import Cassette
 from conformance.cassette.imports import export_sse
 from conformance.cassette.recording import open_recording
@@ -60,7 +60,7 @@ def convert_command(  # noqa: PLR0917  # typer makes options of parameters
     _check_target(target, force=force)
     if dialect is not None and dialect not in NAMES:
         raise UsageError(f"there is no dialect {dialect!r}", hint=nearest(dialect, NAMES))
-    cassette = converted(source, dialect=dialect, profile=profile, clean=not no_redact)
+    cassette = as_cassette(source, dialect=dialect, profile=profile, clean=not no_redact)
     for note in cassette.notes:
         warn(f"note: {visible(note)}")
     if plain_name(target).endswith(".sse"):

@@ -14,7 +14,7 @@ from conformance.core.events import Chunk
 WORTHWHILE: Final = 1 << 15  # bytes to hand over at once
 
 
-class Gathered(NamedTuple):
+class JoinedChunks(NamedTuple):
     """Chunks joined. `ends[i]` is the byte at which chunk i ended, `times[i]` when it came.
 
     Times are milliseconds since the response head; both are empty where no clock was kept.
@@ -25,7 +25,7 @@ class Gathered(NamedTuple):
     times: Sequence[float] = ()
 
 
-def clocked(chunks: Iterable[Chunk]) -> Iterator[tuple[bytes, float | None]]:
+def chunk_times(chunks: Iterable[Chunk]) -> Iterator[tuple[bytes, float | None]]:
     """Chunks with the milliseconds since the response head; None once a chunk has no clock."""
     elapsed: float | None = 0.0
     for chunk in chunks:
@@ -33,7 +33,7 @@ def clocked(chunks: Iterable[Chunk]) -> Iterator[tuple[bytes, float | None]]:
         yield chunk.data, elapsed
 
 
-class Gathering:
+class WaitingChunks:
     """Chunks that wait to be handed over together."""
 
     def __init__(self) -> None:
@@ -56,17 +56,17 @@ class Gathering:
             self._ends.append(self.size)
             self._times.append(ms)
 
-    def take(self) -> Gathered:
+    def take(self) -> JoinedChunks:
         """All that waited."""
-        taken = Gathered(b"".join(self._parts), self._ends, self._times)
+        taken = JoinedChunks(b"".join(self._parts), self._ends, self._times)
         self._parts, self._ends, self._times, self.size = [], [], [], 0
         return taken
 
 
-def gathered(chunks: Iterable[Chunk]) -> Iterator[Gathered]:
+def join_chunks(chunks: Iterable[Chunk]) -> Iterator[JoinedChunks]:
     """Chunks joined to worthwhile ones."""
-    waiting = Gathering()
-    for data, ms in clocked(chunks):
+    waiting = WaitingChunks()
+    for data, ms in chunk_times(chunks):
         if waiting.size >= WORTHWHILE or not waiting.agrees(ms):
             yield waiting.take()
         waiting.add(data, ms)
@@ -74,10 +74,10 @@ def gathered(chunks: Iterable[Chunk]) -> Iterator[Gathered]:
         yield waiting.take()
 
 
-class Clock:
+class ByteClock:
     """The times of a buffer's bytes: of what was `held` before, and of what was gathered."""
 
-    def __init__(self, held: int, gathered: Gathered) -> None:
+    def __init__(self, held: int, gathered: JoinedChunks) -> None:
         self._held = held
         self._ends = gathered.ends
         self._times = gathered.times

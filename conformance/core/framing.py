@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from conformance.core.clock import clocked
+from conformance.core.clock import chunk_times
 from conformance.core.events import Exchange, Frame, Response
 from conformance.core.lines import BOM, LineParser
 from conformance.core.sse import Parser
@@ -211,13 +211,13 @@ def framing_of(exchange: Exchange, expected: Framing | None = None) -> Framing:
     return next((framing for framing in decided if framing), None) or decision.close()
 
 
-def frames(
+def exchange_frames(
     exchange: Exchange, expected: Framing | None = None
 ) -> Iterator[tuple[Frame, float | None]]:
     """Every frame of a recorded exchange, and when it came."""
     framer = Framer(exchange.response, expected=expected)
     ms: float | None = 0.0
-    for data, ms in clocked(exchange.chunks):
+    for data, ms in chunk_times(exchange.chunks):
         for piece, came in framer.settle(data, ms):
             for frame in framer.feed(piece):
                 yield frame, came

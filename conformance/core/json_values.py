@@ -26,7 +26,7 @@ NOT_JSON: Final = _NotJson()
 """The payload of a frame whose data is not one JSON value."""
 
 
-def decode(text: str) -> Any:
+def decode_json(text: str) -> Any:
     """The JSON value of a frame's data, or NOT_JSON.
 
     NaN and broken text are not JSON, and neither is what nests deeper than comparing it could go.

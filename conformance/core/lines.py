@@ -20,7 +20,7 @@ from typing import Final
 
 from conformance.core.errors import HarnessError
 from conformance.core.events import Frame
-from conformance.core.json_values import NOT_JSON, decode
+from conformance.core.json_values import NOT_JSON, decode_json
 
 BOM: Final = b"\xef\xbb\xbf"
 _RECORD_SEPARATOR: Final = b"\x1e"
@@ -59,7 +59,7 @@ class LineParser:
         line = bytes(self._partial)
         if line.strip():
             text = line.decode("utf-8", "replace")
-            if decode(_value_text(text)) is NOT_JSON:
+            if decode_json(_value_text(text)) is NOT_JSON:
                 # The cut may stand inside a character: that is not `bad-utf8`.
                 frames.append(Frame("ignored-line", "unfinished", text, "", self._offset))
             else:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from conformance.core.events import Ending, Event, Exchange, Frame, Request, Response
-from conformance.core.framing import Framing, frames
-from conformance.core.json_values import NOT_JSON, decode
+from conformance.core.framing import Framing, exchange_frames
+from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.reading import Reader
 
 _IGNORED: Final[Mapping[str, str]] = {"ignored": "sse.ignored", "ignored-line": "line.ignored"}
@@ -64,7 +64,7 @@ class Trace:
         if frame.kind in _IGNORED:
             fields = {"reason": frame.event, "text": frame.data}
             return [Event(_IGNORED[frame.kind], fields, number, "transport")]
-        payload = decode(frame.data)
+        payload = decode_json(frame.data)
         events = self.reader.read(frame, payload, number)
         if frame.kind != "body":
             events.insert(0, _transport_event(frame, payload, number))
@@ -97,7 +97,7 @@ def trace_exchange(
     trace = Trace(reader)
     yield TracedFrame(0, 0.0, None, trace.head(exchange.request, exchange.response))
     ms: float | None = 0.0
-    for frame, ms in frames(exchange, expected):
+    for frame, ms in exchange_frames(exchange, expected):
         events = trace.frame(frame)
         yield TracedFrame(trace.number, ms, frame, events)
     events = trace.end(exchange.end)

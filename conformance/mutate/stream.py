@@ -11,7 +11,7 @@ from typing import Final
 
 from conformance.core.events import Exchange, Frame
 from conformance.core.framing import Framer, Framing, framing_of
-from conformance.core.json_values import NOT_JSON, decode
+from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects import get
 from conformance.editing.operator import Mutation
 from conformance.editing.piece import Piece
@@ -33,7 +33,7 @@ def take_apart(exchange: Exchange, dialect: str) -> Stream:
     body = b"".join(chunk.data for chunk in exchange.chunks)
     framing = framing_of(exchange, get(dialect).expected_framing(exchange.request))
     if framing == "body":
-        pieces = [Piece(body, "body", payload=decode(body.decode("utf-8", "replace")))]
+        pieces = [Piece(body, "body", payload=decode_json(body.decode("utf-8", "replace")))]
     else:
         pieces = list(_pieces(body, framing))
     return Stream.of(exchange, dialect, mutation_of(dialect).layout, pieces)
@@ -48,7 +48,7 @@ def _pieces(body: bytes, framing: Framing) -> Iterator[Piece]:
         yield Piece(body[: places[0]] if places else body)
     for start, stop in pairwise([*places, len(body)]):
         frame = starts[start]
-        payload = decode(frame.data) if frame.kind in ("event", "line") else NOT_JSON
+        payload = decode_json(frame.data) if frame.kind in ("event", "line") else NOT_JSON
         yield Piece(body[start:stop], frame.kind, frame.event if frame.named else "", payload)
 
 

@@ -11,8 +11,8 @@ from conformance import dialects
 from conformance.cassette import Recording, discover, open_recording
 from conformance.core.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
 from conformance.core.events import Exchange
-from conformance.core.framing import frames
-from conformance.core.json_values import NOT_JSON, decode
+from conformance.core.framing import exchange_frames
+from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects.base import Dialect
 from conformance.evidence.expectations import is_played
 from conformance.evidence.writing import (
@@ -211,9 +211,9 @@ def choose_dialect(exchange: Exchange, stated: str | None) -> Dialect:
 
 def recognised(exchange: Exchange) -> str | None:
     """The dialect that the first frames show, also one that is not supported yet."""
-    for frame, _ in islice(frames(exchange), FRAMES_TO_RECOGNISE):
+    for frame, _ in islice(exchange_frames(exchange), FRAMES_TO_RECOGNISE):
         if frame.kind in ("event", "line", "body"):
-            payload = decode(frame.data)
+            payload = decode_json(frame.data)
             name = None if payload is NOT_JSON else dialects.recognise(frame, payload)
             if name is not None:
                 return name

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from conformance.core.events import Exchange, Frame
-from conformance.core.framing import frames
-from conformance.core.json_values import NOT_JSON, decode
+from conformance.core.framing import exchange_frames
+from conformance.core.json_values import NOT_JSON, decode_json
 
 
 class Cut(NamedTuple):
@@ -20,7 +20,7 @@ class Cut(NamedTuple):
 def cuts(exchange: Exchange) -> list[Cut]:
     """Every event of an answer that begins like JSON and is none."""
     found, last = [], 0
-    for number, (frame, _) in enumerate(frames(exchange), 1):
+    for number, (frame, _) in enumerate(exchange_frames(exchange), 1):
         last = last if frame.kind == "comment" else number
         if _is_cut(frame):
             found.append(Cut(number, frame.offset, is_last=False))
@@ -38,4 +38,4 @@ def _is_cut(frame: Frame) -> bool:
         data = "\n".join(value.removeprefix(" ") for name, _, value in lines if name == "data")
     else:
         data = frame.data
-    return data[:1] in ("{", "[") and data != "[DONE]" and decode(data) is NOT_JSON
+    return data[:1] in ("{", "[") and data != "[DONE]" and decode_json(data) is NOT_JSON

@@ -18,7 +18,7 @@ from conformance.cassette import Recording
 from conformance.cassette.recording import MUTANTS
 from conformance.core.errors import Place
 from conformance.core.events import Exchange
-from conformance.core.framing import frames, framing_of
+from conformance.core.framing import exchange_frames, framing_of
 from conformance.evidence.claims import asked, denied, named
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
@@ -190,7 +190,7 @@ class _Lint:
     def _splices(self, exchange: Exchange, result: StreamResult) -> Iterator[Problem]:
         number = splice(result.events)
         if number is not None:
-            every = enumerate(frames(exchange), 1)
+            every = enumerate(exchange_frames(exchange), 1)
             at = next((frame.offset for n, (frame, _) in every if n == number), -1)
             message = f"a second answer begins with event {number}: record one to an exchange"
             yield self._problem("second-answer", message, "error", exchange, at)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from conformance.cassette import Header
-from conformance.cassette.credentials import credentials
+from conformance.cassette.credentials import find_credentials
 from conformance.core.events import Request
 
 _FIELD: Final = re.compile(
@@ -52,7 +52,7 @@ class Scanner:
 
     def text(self, text: bytes) -> Iterator[Leftover]:
         """Leftovers in a body, or in a request as JSON; each once, in no order."""
-        for found in credentials(text):
+        for found in find_credentials(text):
             if self._replaced[found.rule]:
                 self._replaced[found.rule] -= 1
             else:

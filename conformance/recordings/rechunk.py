@@ -18,7 +18,7 @@ from typing import Final
 from conformance.cassette import Recording, open_recording
 from conformance.core.errors import ConformanceError, HarnessError, Place
 from conformance.core.events import Chunk, Exchange
-from conformance.core.framing import frames
+from conformance.core.framing import exchange_frames
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import Choices, check_recording, files
@@ -110,7 +110,7 @@ def _bytewise(exchange: Exchange) -> Iterator[int]:
 
 def _event_ends(exchange: Exchange) -> Iterator[int]:
     # A comment inside an event comes out before the event does.
-    yield from sorted({frame.offset for frame, _ in frames(exchange)})
+    yield from sorted({frame.offset for frame, _ in exchange_frames(exchange)})
 
 
 def _random(seed: int, exchange: Exchange) -> Iterator[int]:

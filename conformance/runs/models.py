@@ -7,7 +7,7 @@ from typing import Final
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Request
-from conformance.core.json_values import decode
+from conformance.core.json_values import decode_json
 from conformance.dialects import SUPPORTED, get
 from conformance.targets.server import LiveServer
 
@@ -42,6 +42,6 @@ async def _listed_names(
         tried.add(listing.path)
         fetched = await server.fetch(Request("GET", listing.path), secrets.get(dialect))
         body = b"".join(chunk.data for chunk in fetched.exchange.chunks)
-        if names := listing.names(decode(body.decode("utf-8", "replace"))):
+        if names := listing.names(decode_json(body.decode("utf-8", "replace"))):
             return names
     return []

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.cassette import read
-from conformance.cassette.plain import decoded, extent
+from conformance.cassette.plain import decode_plain, plain_extent
 from conformance.core.errors import CassetteError
 
 OPENED = '{"cassette":"1.0"}\n{"request":{"path":"/v1/responses"}}\n{"response":{"status":200}}\n'
@@ -57,7 +57,7 @@ def test_reading_in_one_go_is_reading_line_by_line(
     text = OPENED + "\n".join(lines) + "\n" * ended
     path.write_bytes(text.encode()[: len(text) - cut if cut > 30 else None])
     at_once = outcome(path)
-    with patch("conformance.cassette.read.extent", lambda _lines, at: at):
+    with patch("conformance.cassette.read.plain_extent", lambda _lines, at: at):
         assert at_once == outcome(path)
 
 
@@ -73,9 +73,9 @@ def test_reading_in_one_go_is_reading_line_by_line(
     ],
 )
 def test_what_is_not_plain_is_left_alone(lines: list[bytes]) -> None:
-    assert decoded(lines) is None
+    assert decode_plain(lines) is None
 
 
 def test_plain_lines_are_those_that_begin_alike() -> None:
     lines = [b'{"response":null}', b'{"text":"a"}', b'{"ms":1,"text":"b"}', b'{"end":"eof"}']
-    assert [extent(lines, at) for at in range(4)] == [0, 3, 3, 3]
+    assert [plain_extent(lines, at) for at in range(4)] == [0, 3, 3, 3]

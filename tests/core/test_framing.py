@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.core.events import Chunk, Exchange, Frame, Response
-from conformance.core.framing import Framer, FramingDecision, frames, framing_of
+from conformance.core.framing import Framer, FramingDecision, exchange_frames, framing_of
 from conformance.core.lines import LineParser
 from conformance.core.sse import Parser
 
@@ -81,7 +81,7 @@ def test_frames_are_those_of_the_parser_that_was_decided(wire: bytes, content_ty
 def test_a_frame_came_when_its_last_byte_came() -> None:
     chunks = (Chunk(b'{"a":1}\n', 1.0), Chunk(b"\n", 1.0), Chunk(b'{"b":2}\n', 1.0))
     exchange = Exchange(chunks=chunks)
-    assert [(frame.offset, ms) for frame, ms in frames(exchange)] == [(0, 1.0), (9, 3.0)]
+    assert [(frame.offset, ms) for frame, ms in exchange_frames(exchange)] == [(0, 1.0), (9, 3.0)]
 
 
 def test_a_line_of_a_live_stream_does_not_wait_for_the_next() -> None:

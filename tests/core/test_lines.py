@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from conformance.core.errors import HarnessError
 from conformance.core.events import Frame
-from conformance.core.json_values import NOT_JSON, decode
+from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.lines import LineParser
 
 FILE = Path(__file__).parent.parent / "vectors" / "framing" / "lines.json"
@@ -62,7 +62,7 @@ def naive(wire: bytes) -> list[Frame]:
     for number, line in enumerate([*ended, last]):
         if line.strip():
             whole = line.decode("utf-8", "replace")
-            if number == len(ended) and decode(whole.removeprefix("\x1e")) is NOT_JSON:
+            if number == len(ended) and decode_json(whole.removeprefix("\x1e")) is NOT_JSON:
                 found.append(Frame("ignored-line", "unfinished", whole, "", at))
             else:
                 shown = whole.removesuffix("\r")

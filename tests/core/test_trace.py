@@ -7,10 +7,10 @@ import itertools
 import pytest
 
 from conformance import dialects
-from conformance.core.clock import clocked
+from conformance.core.clock import chunk_times
 from conformance.core.events import Chunk, Event, Exchange, Request, Response
-from conformance.core.framing import Framer, frames
-from conformance.core.json_values import NOT_JSON, decode
+from conformance.core.framing import Framer, exchange_frames
+from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.trace import Trace
 from conformance.dialects import Reading
 from conformance.recordings.api import check_chunks
@@ -74,17 +74,17 @@ def test_a_body_is_one_frame() -> None:
     ["", "[DONE]", "{", "NaN", "[" * 100_000, '"\ud800"', "1 2", "[" * 300 + "]" * 300],
 )
 def test_what_is_no_json_is_said_to_be_none(text: str) -> None:
-    assert decode(text) is NOT_JSON
+    assert decode_json(text) is NOT_JSON
 
 
 def test_many_brackets_are_fine_where_they_are_not_deep() -> None:
     text = "[" + ",".join(['{"a":"[[[["}'] * 1000) + "]"
-    assert len(decode(text)) == 1000
+    assert len(decode_json(text)) == 1000
 
 
 def test_the_clock_stops_where_a_chunk_has_none() -> None:
     chunks = [Chunk(b"a", 1.5), Chunk(b"b", 2.0), Chunk(b"c"), Chunk(b"d", 1.0)]
-    assert [ms for _, ms in clocked(chunks)] == [1.5, 3.5, None, None]
+    assert [ms for _, ms in chunk_times(chunks)] == [1.5, 3.5, None, None]
 
 
 @pytest.mark.parametrize("cuts", [(0,), (1, 3), (2, 6), (4, 5)])
@@ -92,7 +92,7 @@ def test_a_body_is_one_however_it_is_cut(cuts: tuple[int, ...]) -> None:
     data = b"\xef\xbb\xbf\n {}"
     edges = [0, *(cut for cut in cuts if cut), len(data)]
     chunks = tuple(Chunk(data[a:b], 1.0) for a, b in itertools.pairwise(edges))
-    found = list(frames(Exchange(chunks=chunks)))
+    found = list(exchange_frames(Exchange(chunks=chunks)))
     assert [frame.kind for frame, _ in found] == ["body"]
     assert [ms for _, ms in found] == [float(len(chunks))]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from conformance.core.clock import clocked
+from conformance.core.clock import chunk_times
 from conformance.core.errors import ConformanceError
 from conformance.core.events import Chunk, Ending, Exchange
 from conformance.dialects import get
@@ -51,7 +51,7 @@ def _told(attempt: Callable[[], Judged]) -> Outcome:
 
 
 def _fed(view: WireView, chunks: Sequence[Chunk], end: Ending) -> Judged:
-    for data, ms in clocked(chunks):
+    for data, ms in chunk_times(chunks):
         view.feed(data, ms)
     return view.finish(end)
 

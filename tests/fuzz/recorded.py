@@ -8,7 +8,7 @@ from random import Random
 from unittest import mock
 
 from conformance.cassette import Recording
-from conformance.core.clock import clocked
+from conformance.core.clock import chunk_times
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange
 from conformance.judging.fast.running import RunningView, check_wire
@@ -52,7 +52,7 @@ def _frame_by_frame(
 
 
 def _fed(view: WireView, chunks: Iterable[Chunk], end: Ending, *, is_last: bool) -> Judged:
-    for data, ms in clocked(chunks):
+    for data, ms in chunk_times(chunks):
         view.feed(data, ms)
     return view.finish(end, is_last=is_last)
 

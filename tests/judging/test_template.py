@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.core.events import Frame
-from conformance.core.json_values import NOT_JSON, decode
+from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.sse import Parser
 from conformance.dialects import get
 from conformance.dialects.base import Reading
@@ -35,7 +35,7 @@ def run(dialect: str, *, padded: bool) -> list[Piece]:
 
 
 def template_of(dialect: str, piece: Piece) -> Template:
-    payload = decode(piece.text)
+    payload = decode_json(piece.text)
     columns = get(dialect).columns(payload, Reading())
     assert columns is not None
     found = template(piece.name or None, piece.text, payload, columns.paths)
@@ -50,7 +50,7 @@ def read(data: bytes) -> list[Frame]:
 
 
 def values(frame: Frame, path: str) -> Any:
-    return getter(path)(decode(frame.data))
+    return getter(path)(decode_json(frame.data))
 
 
 def agrees(made: Template, first: Piece, data: bytes) -> int:
@@ -61,12 +61,12 @@ def agrees(made: Template, first: Piece, data: bytes) -> int:
     frames = read(data[: taken.size])
     assert [f.kind for f in frames] == ["event"] * len(taken.rows), "other frames"
     assert {(f.event, f.named) for f in frames} == {(first.name or "message", bool(first.name))}
-    assert {type(decode(f.data)) for f in frames} == {dict}, "no JSON"
+    assert {type(decode_json(f.data)) for f in frames} == {dict}, "no JSON"
     for path, column in zip(made.columns, taken.values, strict=True):
         assert [values(f, path) for f in frames] == column
         assert all(type(values(f, path)) is type(v) for f, v in zip(frames, column, strict=True))
     assert [made.data(row).decode() for row in taken.rows] == [f.data for f in frames]
-    rest = [{**decode(f.data)} for f in frames]
+    rest = [{**decode_json(f.data)} for f in frames]
     assert all(_but(made, payload) == _but(made, first.payload) for payload in rest)
     return len(frames)
 
@@ -147,7 +147,7 @@ def test_two_broken_frames_do_not_mend_each_other() -> None:
 def test_a_frame_of_several_data_lines_has_no_template_without_them() -> None:
     pieces = run("anthropic.messages", padded=False)
     text = pieces[0].text.replace('{"type"', '{\n"type"', 1)
-    made = template(pieces[0].name, text, decode(text), ["delta.text"])
+    made = template(pieces[0].name, text, decode_json(text), ["delta.text"])
     if made is not None:
         stray = pieces[0].encode().replace(b'{"type"', b'{\n"type"', 1)
         assert made.take(stray * 2, 0) is None
@@ -195,7 +195,7 @@ def test_numbers_that_are_no_plain_digits(number: str) -> None:
 
 
 def test_what_is_no_delta_of_one_line_is_no_template() -> None:
-    assert decode("[1") is NOT_JSON
+    assert decode_json("[1") is NOT_JSON
     assert template(None, '{"a":1.5}', {"a": 1.5}, ["a"]) is None
     assert template(None, '{"a":null}', {"a": None}, ["a"]) is None
     assert template(None, '{"a":"b"}', {"a": "b"}, ["c"]) is None

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.cassette import open_recording
 from conformance.core import shipped
-from conformance.core.clock import clocked
+from conformance.core.clock import chunk_times
 from conformance.core.events import Exchange
 from conformance.dialects import get
 from conformance.judging.fast.running import check_wire
@@ -50,7 +50,7 @@ def test_both_ways_agree_on_what_was_chosen(name: str) -> None:
     for exchange in exchanges:
         assert exchange.user_choices is not None
         view = WireView(setting, exchange)
-        for data, ms in clocked(exchange.chunks):
+        for data, ms in chunk_times(exchange.chunks):
             view.feed(data, ms)
         slow = view.finish(exchange.end).result
         assert check_wire(setting, exchange, exchange.chunks, exchange.end).result == slow

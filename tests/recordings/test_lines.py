@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.cassette import Cassette, Header, open_recording, write
-from conformance.core.clock import Gathered
+from conformance.core.clock import JoinedChunks
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.dialects import get
 from conformance.diff import compare
@@ -148,7 +148,7 @@ def test_events_and_their_times_do_not_depend_on_how_chunks_are_joined(
     for number, piece in enumerate(pieces, 1):
         single.feed(piece, float(number))
     ends = [sum(len(piece) for piece in pieces[:n]) for n in range(1, len(pieces) + 1)]
-    joined.feed_gathered(Gathered(BODY, ends, [float(n) for n in range(1, len(pieces) + 1)]))
+    joined.feed_gathered(JoinedChunks(BODY, ends, [float(n) for n in range(1, len(pieces) + 1)]))
     assert single.finish("eof").result == joined.finish("eof").result
     assert single.times == joined.times
     line_ends = [len(b"\n".join(LINES[:n])) for n in (1, 2, 3)]

@@ -18,7 +18,7 @@ import msgspec
 
 from conformance.cassette.header import Cassette
 from conformance.cassette.positions import Layout
-from conformance.cassette.source import beginning, plain_name, whole
+from conformance.cassette.source import plain_name, read_beginning, read_whole
 from conformance.core.errors import CassetteError, Place
 
 MAX_IMPORT: Final = 64 * 1024 * 1024  # bytes
@@ -44,12 +44,12 @@ class ForeignFile:
     @cached_property
     def head(self) -> bytes:
         """Its first bytes, inflated, at most 4,096."""
-        return beginning(self.path, _PEEK)
+        return read_beginning(self.path, _PEEK)
 
     @cached_property
     def data(self) -> bytes:
         """All its bytes, inflated."""
-        data = whole(self.path, max_bytes=MAX_IMPORT)
+        data = read_whole(self.path, max_bytes=MAX_IMPORT)
         if not data.strip():
             raise self.error("the file is empty")
         return data

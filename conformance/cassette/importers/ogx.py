@@ -19,7 +19,7 @@ import msgspec
 
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
-from conformance.cassette.json_parts import Part, elements, part
+from conformance.cassette.json_parts import Part, array_elements, part
 from conformance.cassette.payloads import Payload, layout_of, reframe
 from conformance.cassette.positions import Layout
 from conformance.core.events import Chunk, Exchange, Request, Response
@@ -131,7 +131,7 @@ def _rebuilt_body(data: bytes, answer: dict[str, Any], *, whole: bool) -> _Rebui
         path = ("__data__",) if isinstance(kept, dict) and "__data__" in kept else ()
         one = part(data, "response", "body", *path)
         return _RebuiltBody(one.compact, Layout(one.line, (0,), (one.line,)))
-    parts = elements(data, "response", "body")
+    parts = array_elements(data, "response", "body")
     if all(isinstance(each, str) for each in kept):
         return _joined_lines(parts, kept)
     rebuilt = reframe([_payload_of(*each) for each in zip(parts, kept, strict=True)], whole=whole)

@@ -14,7 +14,7 @@ import msgspec
 
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
-from conformance.cassette.json_parts import elements
+from conformance.cassette.json_parts import array_elements
 from conformance.cassette.payloads import Payload, reframe
 from conformance.core.events import Chunk, Exchange, Response
 
@@ -42,7 +42,7 @@ def _read_fixture(file: ForeignFile) -> ImportedRecording | None:
     texts = [_event_data(each) or "" for each in value["events"]]
     if not texts:
         raise file.error("the fixture holds no event")
-    parts = elements(file.data, "events")
+    parts = array_elements(file.data, "events")
     rebuilt = reframe([_payload_of(p.line, text) for p, text in zip(parts, texts, strict=True)])
     exchange = Exchange(response=Response(), chunks=(Chunk(rebuilt.body),), dialect=file.dialect)
     header = _fixture_header(value, file.dialect)

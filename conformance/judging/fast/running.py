@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from conformance.core.clock import Clock, Gathered, Gathering, clocked, gathered
+from conformance.core.clock import ByteClock, JoinedChunks, WaitingChunks, chunk_times, join_chunks
 from conformance.core.errors import HarnessError
 from conformance.core.events import Chunk, Ending, Event, Exchange, Frame
 from conformance.core.json_values import NOT_JSON
@@ -75,12 +75,12 @@ def check_wire(
     if several or setting.keep:
         view = WireView(setting, exchange, scenario)
         view.transcript = transcript
-        for data, ms in clocked(chunks):
+        for data, ms in chunk_times(chunks):
             view.feed(data, ms)
         return view.finish(end, is_last=is_last)
     running = RunningView(setting, exchange, scenario)
     running.transcript = transcript
-    for each in gathered(chunks):
+    for each in join_chunks(chunks):
         running.feed_gathered(each)
     return running.finish(end, is_last=is_last)
 
@@ -95,7 +95,7 @@ class RunningView(WireView):
         self._reading: Reading = reading(setting.profile)
         self._run: Run | None = None
         self._held = b""
-        self._waiting = Gathering()
+        self._waiting = WaitingChunks()
         self._patience = 0  # frames to wait before the next attempt
         self._failures = 0
 
@@ -114,17 +114,17 @@ class RunningView(WireView):
         if self._run is not None and self._run.count:
             self._tell(self._run)
 
-    def feed_gathered(self, gathered: Gathered) -> None:
+    def feed_gathered(self, gathered: JoinedChunks) -> None:
         """Takes chunks that were joined; the outcome is that of feeding them one by one."""
         self.bytes += len(gathered.data)
         for _, each in self.framer.settle(gathered.data, gathered):
             self._read_gathered(each, self.framer.sse)
         self.judge.ms = gathered.times[-1] if gathered.times else None
 
-    def _read_gathered(self, gathered: Gathered, sse: Parser | None) -> None:
+    def _read_gathered(self, gathered: JoinedChunks, sse: Parser | None) -> None:
         self.judge.ms = gathered.times[-1] if gathered.times else None
         buffer, self._held, at = self._held + gathered.data, b"", 0
-        clock = Clock(len(buffer) - len(gathered.data), gathered)
+        clock = ByteClock(len(buffer) - len(gathered.data), gathered)
         if sse is None:
             for stop, self.judge.ms in clock.pieces(0, len(buffer)):
                 self.read(buffer[at:stop])
@@ -139,7 +139,9 @@ class RunningView(WireView):
             if self._run is None and at < len(buffer):
                 at = self._step(sse, buffer, at, clock)
 
-    def _take(self, run: Run, parser: Parser, buffer: bytes, at: int, clock: Clock) -> int | None:
+    def _take(
+        self, run: Run, parser: Parser, buffer: bytes, at: int, clock: ByteClock
+    ) -> int | None:
         """Bytes taken by the run, which ends at 0; None to wait for the rest of a frame."""
         taken = run.take(buffer, at)
         if taken is not None:
@@ -166,7 +168,7 @@ class RunningView(WireView):
         ends = buffer.find(b"\n", at + len(head))
         return buffer.find(b"\r", at) < 0 and ends in (-1, len(buffer) - 1)
 
-    def _step(self, parser: Parser, buffer: bytes, at: int, clock: Clock) -> int:
+    def _step(self, parser: Parser, buffer: bytes, at: int, clock: ByteClock) -> int:
         """Reads up to the next blank line the usual way; where that ended."""
         end = buffer.find(_END, at)
         stop = end + len(_END) if end >= 0 else len(buffer)

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from conformance.core.events import Exchange, Request
-from conformance.core.json_values import NOT_JSON, decode
+from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects import get
 from conformance.evidence.comparisons import comparisons
 from conformance.evidence.expectations import judges_requests
@@ -200,7 +200,7 @@ def respelled(
 
 def _json(event: Mapping[str, Any]) -> Any:
     text = event.get("arguments")
-    value = decode(text) if isinstance(text, str) else NOT_JSON
+    value = decode_json(text) if isinstance(text, str) else NOT_JSON
     return text if value is NOT_JSON else [value]
 
 

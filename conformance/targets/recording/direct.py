@@ -13,7 +13,7 @@ import msgspec
 
 from conformance.cassette import is_recording, open_recording
 from conformance.cassette.redact import REDACTED
-from conformance.cassette.source import whole
+from conformance.cassette.source import read_whole
 from conformance.core.errors import CassetteError, Place, RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request
 from conformance.dialects import ENDPOINTS, asks_for_stream, dialect_at
@@ -203,7 +203,7 @@ def _encode_json(value: Any) -> bytes:
 
 def _load_body(file: Path) -> Any:
     try:
-        return msgspec.json.decode(whole(file, max_bytes=_MOST_REQUEST))
+        return msgspec.json.decode(read_whole(file, max_bytes=_MOST_REQUEST))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
         message = f"expected a request body in JSON: {err}"
         raise CassetteError(message, place=Place(str(file))) from err

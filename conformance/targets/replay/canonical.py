@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.cassette.credentials import credentials
+from conformance.cassette.credentials import find_credentials
 from conformance.cassette.opaque import secret_spans
 
 # A path through objects and lists; "*" stands for any key or index.
@@ -57,7 +57,7 @@ def mask_secrets(form: bytes) -> bytes:
     """The canonical body with one blank for each secret. Canonical JSON holds no NUL byte."""
     found = secret_spans(form)
     spans = [(s.start, s.stop) for s in found if not s.rule.startswith("opaque.")]
-    spans += [(start, stop) for start, stop, _ in credentials(form)]
+    spans += [(start, stop) for start, stop, _ in find_credentials(form)]
     if not spans:
         return form
     text = bytearray(form)
