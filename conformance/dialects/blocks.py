@@ -37,7 +37,7 @@ class Blocks:
 
     def think(self, channel: Channel, *, explicit: bool = False, item_id: str = "") -> Block:
         """Open a block of thinking."""
-        block = self._next(channel)
+        block = self._next_block(channel)
         data: dict[str, Any] = {
             "choice": self._choice,
             "block": block.number,
@@ -51,7 +51,7 @@ class Blocks:
 
     def write(self) -> Block:
         """Open a block of text."""
-        block = self._next(None)
+        block = self._next_block(None)
         self._sink.say("text.start", {"choice": self._choice, "block": block.number})
         return block
 
@@ -97,7 +97,7 @@ class Blocks:
         else:
             self._sink.say("thinking.end", {**data, "explicit": explicit})
 
-    def _next(self, channel: Channel | None) -> Block:
+    def _next_block(self, channel: Channel | None) -> Block:
         block = Block(self._count, channel)
         self._count += 1
         return block

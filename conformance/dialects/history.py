@@ -20,7 +20,7 @@ def request_events(request: Request, entries: str) -> list[Event]:
     if request.json is None:
         return []
     events = [Event("request", event_data(request.json), 0, "wire")]
-    for position, entry in enumerate(_history(request.json, entries)):
+    for position, entry in enumerate(_history_entries(request.json, entries)):
         fields = mapping(entry)
         kind = string(fields.get("type")) or ("message" if "role" in fields else "unknown")
         data = event_data(entry, position=position, kind=kind)
@@ -28,7 +28,7 @@ def request_events(request: Request, entries: str) -> list[Event]:
     return events
 
 
-def _history(body: Any, entries: str) -> list[Any]:
+def _history_entries(body: Any, entries: str) -> list[Any]:
     history = body.get(entries) if isinstance(body, dict) else None
     if isinstance(history, str):
         return [{"role": "user", "content": history}]

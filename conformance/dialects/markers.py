@@ -94,7 +94,7 @@ class Markers:
         self._undecided: list[str] | None = None  # rule 5: a close marker and what came after
         if opened_by_prompt and closes:
             self._prompted = next(iter(closes))
-            self._enter(self._prompted)
+            self._enter_block(self._prompted)
 
     def feed(self, text: str, *, last: bool = False) -> list[Piece]:
         """Pieces that are decided by now; `last` says that this run of text is over."""
@@ -106,14 +106,14 @@ class Markers:
             match = self._search.find(buffer, start)
             if self._prompted or match is None or match.start() >= hold:
                 break
-            self._plain(pieces, buffer[start : match.start()])
-            self._marker(pieces, match.group())
+            self._add_text(pieces, buffer[start : match.start()])
+            self._take_marker(pieces, match.group())
             start = match.end()
         if self._prompted:
             hold = start
-        self._plain(pieces, buffer[start:hold])
+        self._add_text(pieces, buffer[start:hold])
         self._held = buffer[hold:]
-        return _merged(pieces)
+        return _merge_pieces(pieces)
 
     def flush(self) -> list[Piece]:
         """Pieces of what was held back: other output came, or the end. A block stays open."""
@@ -121,9 +121,9 @@ class Markers:
         if self._undecided is not None:
             marker, *texts = self._undecided
             self._undecided = None
-            self._leave()
+            self._leave_block()
             pieces.append(("close", marker))
-            self._plain(pieces, "".join(texts))
+            self._add_text(pieces, "".join(texts))
         return pieces
 
     def _skip_said_open(self, pieces: list[Piece], buffer: str, *, last: bool) -> int:
@@ -137,7 +137,7 @@ class Markers:
         pieces.append(("open", marker))
         return len(marker)
 
-    def _plain(self, pieces: list[Piece], text: str) -> None:
+    def _add_text(self, pieces: list[Piece], text: str) -> None:
         if not text:
             return
         if self._undecided is not None:
@@ -145,29 +145,29 @@ class Markers:
         else:
             pieces.append(("thinking" if self._inside else "text", text))
 
-    def _marker(self, pieces: list[Piece], marker: str) -> None:
+    def _take_marker(self, pieces: list[Piece], marker: str) -> None:
         if not self._inside:
             if marker in self._closes:  # else a harmony header
-                self._enter(marker)
+                self._enter_block(marker)
                 pieces.append(("open", marker))
         elif self._last_close:
             if self._undecided is not None:
                 pieces.append(("thinking", "".join(self._undecided)))
             self._undecided = [marker]
         else:
-            self._leave()
+            self._leave_block()
             pieces.append(("close", marker))
 
-    def _enter(self, marker: str) -> None:
+    def _enter_block(self, marker: str) -> None:
         self._inside = marker
         self._search = self._closes[marker]
 
-    def _leave(self) -> None:
+    def _leave_block(self) -> None:
         self._inside = ""
         self._search = self._outside
 
 
-def _merged(pieces: list[Piece]) -> list[Piece]:
+def _merge_pieces(pieces: list[Piece]) -> list[Piece]:
     """Adjacent pieces of a kind as one: a swallowed header or undecided close parts none."""
     if len(pieces) < 2:
         return pieces

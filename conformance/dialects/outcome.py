@@ -16,17 +16,17 @@ def usage(value: Any) -> dict[str, Any] | None:
         return None
     details = ("completion_tokens_details", "output_tokens_details")
     counts = {
-        "input": _first(value, "prompt_tokens", "input_tokens"),
-        "output": _first(value, "completion_tokens", "output_tokens"),
+        "input": _first_count(value, "prompt_tokens", "input_tokens"),
+        "output": _first_count(value, "completion_tokens", "output_tokens"),
         "reasoning": next(
             (
                 n
                 for d in details
-                if (n := _first(mapping(value.get(d)), "reasoning_tokens")) is not None
+                if (n := _first_count(mapping(value.get(d)), "reasoning_tokens")) is not None
             ),
-            _first(value, "reasoning_tokens"),  # Copilot and SGLang put it at the top
+            _first_count(value, "reasoning_tokens"),  # Copilot and SGLang put it at the top
         ),
-        "total": _first(value, "total_tokens"),
+        "total": _first_count(value, "total_tokens"),
     }
     return {"choice": 0, **{name: n for name, n in counts.items() if n is not None}}
 
@@ -45,11 +45,11 @@ def error(value: Any) -> dict[str, Any]:
         "code": code,
         "message": string(fields.get("message")) or string(value),
     }
-    status = _first(fields, "status", "status_code")
+    status = _first_count(fields, "status", "status_code")
     if status is None and type(code) is int and 100 <= code <= 599:
         status = code
     return data if status is None else {**data, "status": status}
 
 
-def _first(value: dict[str, Any], *names: str) -> int | None:
+def _first_count(value: dict[str, Any], *names: str) -> int | None:
     return next((n for name in names if (n := whole(value.get(name))) is not None), None)

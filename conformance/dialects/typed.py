@@ -11,7 +11,7 @@ from conformance.dialects.history import request_events
 from conformance.dialects.sink import Sink
 
 
-class Told(Protocol):
+class MessageState(Protocol):
     """What a message holds so far."""
 
     @property
@@ -36,14 +36,14 @@ class TypedReader:
         self._sink = Sink()
 
     @property
-    def _told(self) -> Told:
+    def _message_state(self) -> MessageState:
         raise NotImplementedError
 
-    def _event(self, frame: Frame, payload: Any) -> None:
+    def _read_event(self, frame: Frame, payload: Any) -> None:
         """Reads the payload of an event."""
         raise NotImplementedError
 
-    def _body(self, payload: Any) -> None:
+    def _read_body(self, payload: Any) -> None:
         """Reads a whole body."""
         raise NotImplementedError
 
@@ -58,16 +58,16 @@ class TypedReader:
         elif payload is NOT_JSON:
             sink.wire(self.unknown, {"text": frame.data})
         elif frame.kind == "body":
-            self._body(payload)
+            self._read_body(payload)
         else:
-            self._event(frame, payload)
+            self._read_event(frame, payload)
         return sink.events
 
     def end(self, how: Ending, number: int) -> list[Event]:
         self._sink.begin(number)
         if self._is_over:
             return []
-        self._told.close()
+        self._message_state.close()
         if how == "eof" and self._is_whole and not self._is_done:
             self._sink.say("done", {"choice": 0, "explicit": False})
         elif not self._is_done:
@@ -79,6 +79,6 @@ class TypedReader:
 
     def _check_overflow(self, first: int) -> None:
         """Says ahead of event `first` of this frame that the dialect follows no further."""
-        if self._told.is_over and not self._is_over:
+        if self._message_state.is_over and not self._is_over:
             self._is_over = True
             self._sink.wire_before(first, self.overflow, {})

@@ -25,7 +25,7 @@ def draft(name: str, identity: Identity, base: Profile) -> str:
 
     Knobs that demand, such as where usage stands, are left at `any`: one recording is no promise.
     """
-    return "\n".join(_lines(name, identity, base)) + "\n"
+    return "\n".join(_profile_lines(name, identity, base)) + "\n"
 
 
 def differing(identity: Identity, base: Profile) -> dict[str, Any]:
@@ -33,11 +33,11 @@ def differing(identity: Identity, base: Profile) -> dict[str, Any]:
     return {
         knob: value
         for knob, value in identity.knobs.items()
-        if knob in base.declared and not _permitted(base, knob, value)
+        if knob in base.declared and not _is_permitted(base, knob, value)
     }
 
 
-def _permitted(base: Profile, knob: str, value: Any) -> bool:
+def _is_permitted(base: Profile, knob: str, value: Any) -> bool:
     set_to = base.knobs[knob]
     order = base.declared[knob].values
     if set_to in (value, "any"):
@@ -49,24 +49,24 @@ def _permitted(base: Profile, knob: str, value: Any) -> bool:
     return order.index(value) <= order.index(set_to)
 
 
-def _lines(name: str, identity: Identity, base: Profile) -> Iterator[str]:
-    yield f"profile: {_spelt(name)}"
+def _profile_lines(name: str, identity: Identity, base: Profile) -> Iterator[str]:
+    yield f"profile: {_spell_value(name)}"
     yield f"dialect: {identity.dialect}"
-    yield f"title: {_spelt(f'{name}, as one recording showed it')}"
+    yield f"title: {_spell_value(f'{name}, as one recording showed it')}"
     yield f"extends: {base.name}"
     if identity.private:
-        yield f"fields: {{thinking: [{', '.join(map(_spelt, identity.private))}]}}"
+        yield f"fields: {{thinking: [{', '.join(map(_spell_value, identity.private))}]}}"
     knobs = differing(identity, base)
     if knobs:
         yield "knobs:"
     for knob, value in knobs.items():
         yield f"  {knob}:"
-        yield f"    value: {_spelt(value)}"
+        yield f"    value: {_spell_value(value)}"
         yield f"    because: {_BECAUSE}"
         yield f"    seen: {_SEEN}"
 
 
-def _spelt(value: Any) -> str:
+def _spell_value(value: Any) -> str:
     """A value as YAML: a plain word, else its JSON, which is YAML too."""
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value not in _WORDS:
         return value

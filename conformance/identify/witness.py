@@ -59,13 +59,15 @@ class Witness:
 
     def identity(self) -> Identity:
         profile, certainty = named(self._watch.met)
-        signs = {name: self._signs(name) for name in sorted({f.profile for f in self._watch.met})}
+        signs = {
+            name: self._signs_of(name) for name in sorted({f.profile for f in self._watch.met})
+        }
         own = signs.pop(profile, ()) if profile else ()
         knobs = self._knobs.values(framed=self._framed) if self._knobs else {}
         private = self._private.thinking() if self._private else ()
         return Identity(self._dialect, profile, certainty, own, signs, knobs, private)
 
-    def _signs(self, profile: str) -> tuple[str, ...]:
+    def _signs_of(self, profile: str) -> tuple[str, ...]:
         met = self._watch.met_by
         return (*met(profile, weak=False), *met(profile, weak=True))
 
@@ -75,11 +77,11 @@ def named(met: Sequence[Fingerprint]) -> tuple[str | None, Certainty]:
     strong = Counter(f.profile for f in met if not f.is_weak)
     if len(strong) == 1:
         return next(iter(strong)), "certain"
-    guess = _most(strong or Counter(f.profile for f in met))
+    guess = _most_common(strong or Counter(f.profile for f in met))
     return guess, "guess" if guess else "none"
 
 
-def _most(counts: Counter[str]) -> str | None:
+def _most_common(counts: Counter[str]) -> str | None:
     ranked = counts.most_common(2)
     if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
         return None

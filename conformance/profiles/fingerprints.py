@@ -46,7 +46,7 @@ def read(root: Node, profile: str, dialect: str) -> tuple[Fingerprint, ...]:
     spoken = SUPPORTED.get(dialect)
     names = Names(spoken.vocabulary if spoken else None)
     entries = node.sequence() if node else ()
-    return tuple(_fingerprint(entry, profile, names) for entry in entries)
+    return tuple(_read_fingerprint(entry, profile, names) for entry in entries)
 
 
 def read_file(path: Path, profile: str, dialect: str) -> tuple[Fingerprint, ...]:
@@ -54,7 +54,7 @@ def read_file(path: Path, profile: str, dialect: str) -> tuple[Fingerprint, ...]
     return read(document.load(path), profile, dialect)
 
 
-def _fingerprint(node: Node, profile: str, names: Names) -> Fingerprint:
+def _read_fingerprint(node: Node, profile: str, names: Names) -> Fingerprint:
     node.mapping(known=_KEYS)
     weak = node.get("weak")
     event = node.required("event")
@@ -93,7 +93,7 @@ class Watch:
             self._let_go(matcher)
 
     def _is_known(self, event: Event) -> bool:
-        shape = (event.type, *_shape(event.data))
+        shape = (event.type, *_payload_shape(event.data))
         if shape in self._shapes:
             return True
         if len(self._shapes) < MOST_SHAPES:
@@ -110,7 +110,7 @@ class Watch:
         return (f.says for f in self.met if f.profile == profile and f.is_weak is weak)
 
 
-def _shape(data: Mapping[str, Any]) -> Iterator[Any]:
+def _payload_shape(data: Mapping[str, Any]) -> Iterator[Any]:
     for name, value in data.items():
         yield name
         yield type(value)

@@ -47,7 +47,7 @@ class Knob:
             return node.plain()
         value = node.plain()
         if not any(type(value) is type(each) and value == each for each in self.values):
-            allowed = [_spelt(each) for each in self.values]
+            allowed = [_spell_value(each) for each in self.values]
             message = f"knob {self.name!r} is one of {', '.join(allowed)}, got {shown(value)}"
             hint = nearest(value, allowed) if isinstance(value, str) else ""
             raise node.error(message, hint=hint)
@@ -61,9 +61,9 @@ def declare(name: str, node: Node) -> Knob:
     says = node.required("says").string()
     side = read_side(node) or "server"
     if allowed.kind == "sequence":
-        knob = Knob(name, None, says, _constants(allowed), "", "", node.place, side)
+        knob = Knob(name, None, says, _read_constants(allowed), "", "", node.place, side)
     else:
-        knob = Knob(name, None, says, (), *_typed(allowed), node.place, side)
+        knob = Knob(name, None, says, (), *_read_type(allowed), node.place, side)
     return replace(knob, strict=knob.read(node.required("value")))
 
 
@@ -73,7 +73,7 @@ def read_side(node: Node) -> Side | None:
     return next(side for side in SIDES if side == at.one_of(SIDES)) if at else None
 
 
-def _constants(node: Node) -> tuple[Any, ...]:
+def _read_constants(node: Node) -> tuple[Any, ...]:
     items = node.sequence()
     if len(items) < 2:
         raise node.error("a knob has at least two values")
@@ -85,7 +85,7 @@ def _constants(node: Node) -> tuple[Any, ...]:
     return tuple(item.value for item in items)
 
 
-def _typed(node: Node) -> tuple[str, str]:
+def _read_type(node: Node) -> tuple[str, str]:
     node.mapping(known={"type", "of"})
     type_ = node.required("type").one_of(tuple(_TYPES))
     of = node.get("of")
@@ -96,7 +96,7 @@ def _typed(node: Node) -> tuple[str, str]:
     return type_, of.one_of(("string", "pair"))
 
 
-def _list(node: Node, of: str) -> None:
+def _check_list(node: Node, of: str) -> None:
     for item in node.sequence():
         if of == "string":
             item.string()
@@ -104,7 +104,7 @@ def _list(node: Node, of: str) -> None:
             raise item.error(f"expected two strings, got {len(item.sequence())}")
 
 
-def _pattern(node: Node, _of: str) -> None:
+def _check_pattern(node: Node, _of: str) -> None:
     try:
         regex(node.string())
     except PatternError as err:
@@ -112,14 +112,14 @@ def _pattern(node: Node, _of: str) -> None:
 
 
 _TYPES: Final[Mapping[str, Callable[[Node, str], object]]] = {
-    "list": _list,
+    "list": _check_list,
     "string": lambda node, _: node.string(),
-    "pattern": _pattern,
+    "pattern": _check_pattern,
     "integer": lambda node, _: node.integer(),
     "number": lambda node, _: node.number(),
     "boolean": lambda node, _: node.boolean(),
 }
 
 
-def _spelt(value: Any) -> str:
+def _spell_value(value: Any) -> str:
     return value if isinstance(value, str) else shown(value)

@@ -85,7 +85,7 @@ class Profile:
 
 def load_profile(path: Path | str, folders: Iterable[Path] = ()) -> Profile:
     """Read a profile and what it extends. Raises `SpecError` with the place of the mistake."""
-    return _load(Path(path), _checked(folders), ()).profile
+    return _load_file(Path(path), _checked_folders(folders), ()).profile
 
 
 def find(name: str, dialect: str, folders: Iterable[Path] = ()) -> Profile:
@@ -95,28 +95,30 @@ def find(name: str, dialect: str, folders: Iterable[Path] = ()) -> Profile:
     """
     client, _, met = name.partition("/")
     if named_well(client) and named_well(met):
-        return laid_over(_found(client, dialect, folders), _found(met, dialect, folders))
-    return _found(name, dialect, folders)
+        return laid_over(
+            _find_profile(client, dialect, folders), _find_profile(met, dialect, folders)
+        )
+    return _find_profile(name, dialect, folders)
 
 
-def _found(name: str, dialect: str, folders: Iterable[Path]) -> Profile:
-    within = _checked(folders)
-    path = next(_candidates(name, dialect, within), None)
+def _find_profile(name: str, dialect: str, folders: Iterable[Path]) -> Profile:
+    within = _checked_folders(folders)
+    path = next(_candidate_paths(name, dialect, within), None)
     if path is None:
         raise UsageError(
-            f"no profile {name!r} for {dialect}", hint=_suggestion(name, dialect, within)
+            f"no profile {name!r} for {dialect}", hint=_suggest_profile(name, dialect, within)
         )
-    return _expected(_load(path, within, ()), name, dialect)
+    return _expect_name(_load_file(path, within, ()), name, dialect)
 
 
 def available(folders: Iterable[Path] = ()) -> tuple[tuple[str, str, Path], ...]:
     """List (name, dialect, path) by dialect and name; a user's profile hides a shipped one."""
     found: dict[tuple[str, str], Path] = {}
-    for folder in _checked(folders):
+    for folder in _checked_folders(folders):
         for path in sorted((*folder.glob("*.yaml"), *folder.glob("*/*.yaml"))):
             root = document.load(path)
             if root.kind == "mapping" and root.get("profile"):
-                found.setdefault((_word(root, "dialect"), _word(root, "profile")), path)
+                found.setdefault((_string_at(root, "dialect"), _string_at(root, "profile")), path)
     return tuple((name, dialect, found[dialect, name]) for dialect, name in sorted(found))
 
 
@@ -133,7 +135,7 @@ def fingerprints(dialect: str, folders: Iterable[Path] = ()) -> tuple[Fingerprin
 
 def limits(path: Path | str, folders: Iterable[Path] = ()) -> tuple[SpecError, ...]:
     """Say what is allowed but wrong in a profile file: too many overrides, lines without effect."""
-    file = _load(Path(path), _checked(folders), ())
+    file = _load_file(Path(path), _checked_folders(folders), ())
     return (*_too_many(file), *_without_effect(file))
 
 
@@ -175,7 +177,7 @@ def reading(profile: Profile) -> Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _ProfileFile:
     """A profile file as it stands, beside what came of it."""
 
     root: Node
@@ -183,36 +185,36 @@ class _File:
     parent: Profile | None
 
 
-def _load(path: Path, folders: tuple[Path, ...], chain: tuple[Path, ...]) -> _File:
+def _load_file(path: Path, folders: tuple[Path, ...], chain: tuple[Path, ...]) -> _ProfileFile:
     root = document.load(path)
-    name, dialect = _word(root, "profile"), _word(root, "dialect")
+    name, dialect = _string_at(root, "profile"), _string_at(root, "dialect")
     if name == "strict" and root.get("extends") is None:
         root.mapping(known=_HEAD)
-        return _File(root, _strict(root, dialect), None)
+        return _ProfileFile(root, _strict_profile(root, dialect), None)
     root.mapping(known=_HEAD | _OWN)
     home = path.parent.parent if path.parent.name == dialect else path.parent
-    parent = _parent(root, dialect, (home, *folders), (*chain, path.resolve()))
-    return _File(root, _derived(root, name, parent), parent)
+    parent = _load_parent(root, dialect, (home, *folders), (*chain, path.resolve()))
+    return _ProfileFile(root, _derived_profile(root, name, parent), parent)
 
 
-def _parent(
+def _load_parent(
     root: Node, dialect: str, folders: tuple[Path, ...], chain: tuple[Path, ...]
 ) -> Profile:
-    name = _word(root, "extends") if root.get("extends") else "strict"
+    name = _string_at(root, "extends") if root.get("extends") else "strict"
     at = root.get("extends") or root
     if len(chain) > _MAX_CHAIN:
         raise at.error(f"more than {_MAX_CHAIN} profiles extend each other")
-    known = [path.resolve() for path in _candidates(name, dialect, folders)]
+    known = [path.resolve() for path in _candidate_paths(name, dialect, folders)]
     path = next((path for path in known if path not in chain), None)
     if path is None and known:
         raise at.error(f"profile {name!r} extends itself, through {len(chain)} file(s)")
     if path is None:
-        hint = _suggestion(name, dialect, folders)
+        hint = _suggest_profile(name, dialect, folders)
         raise at.error(f"no profile {name!r} for {dialect}", hint=hint)
-    return _expected(_load(path, folders, chain), name, dialect)
+    return _expect_name(_load_file(path, folders, chain), name, dialect)
 
 
-def _expected(file: _File, name: str, dialect: str) -> Profile:
+def _expect_name(file: _ProfileFile, name: str, dialect: str) -> Profile:
     profile = file.profile
     if (profile.name, profile.dialect) != (name, dialect):
         said = f"{profile.name!r} for {profile.dialect}"
@@ -220,15 +222,15 @@ def _expected(file: _File, name: str, dialect: str) -> Profile:
     return profile
 
 
-def _strict(root: Node, dialect: str) -> Profile:
+def _strict_profile(root: Node, dialect: str) -> Profile:
     entries = root.required("knobs").mapping()
     declared = {name: declare(name, node) for name, node in entries.items()}
     return Profile(
         name="strict",
         dialect=dialect,
-        title=_title(root),
-        fields=_fields(root),
-        promises=_promises(root),
+        title=_read_title(root),
+        fields=_read_fields(root),
+        promises=_read_promises(root),
         knobs={name: knob.strict for name, knob in declared.items()},
         reasons={},
         overrides={},
@@ -238,21 +240,21 @@ def _strict(root: Node, dialect: str) -> Profile:
     )
 
 
-def _derived(root: Node, name: str, parent: Profile) -> Profile:
+def _derived_profile(root: Node, name: str, parent: Profile) -> Profile:
     side = read_side(root) or parent.side
     if side == "client":
         _refuse_servers(root)
-    knobs, reasons = _knobs(root, parent.declared, side)
-    own = _promises(root)
+    knobs, reasons = _read_knobs(root, parent.declared, side)
+    own = _read_promises(root)
     return Profile(
         name=name,
         dialect=parent.dialect,
-        title=_title(root),
-        fields={**parent.fields, **_fields(root)},
+        title=_read_title(root),
+        fields={**parent.fields, **_read_fields(root)},
         promises=(*parent.promises, *(each for each in own if each not in parent.promises)),
         knobs={**parent.knobs, **knobs},
         reasons={**parent.reasons, **reasons},
-        overrides={**parent.overrides, **_overrides(root)},
+        overrides={**parent.overrides, **_read_overrides(root)},
         extends=parent.name,
         file=root.source.file,
         declared=parent.declared,
@@ -267,12 +269,12 @@ def _refuse_servers(root: Node) -> None:
             raise root.key(name).error(f"{name!r} is about servers, and this profile is a client's")
 
 
-def _knobs(
+def _read_knobs(
     root: Node, declared: Mapping[str, Knob], side: Side
 ) -> tuple[dict[str, Any], dict[str, KnobReason]]:
     values: dict[str, Any] = {}
     reasons: dict[str, KnobReason] = {}
-    for name, node in _entries(root, "knobs").items():
+    for name, node in _entries_of(root, "knobs").items():
         if name not in declared:
             key = root.required("knobs").key(name)
             raise key.error(f"unknown knob {name!r}", hint=nearest(name, declared))
@@ -283,50 +285,50 @@ def _knobs(
             raise key.error(message, hint=f"a client's knobs: {own or 'none'}")
         node.mapping(known={"value", "because", "seen"})
         values[name] = declared[name].read(node.required("value"))
-        reasons[name] = KnobReason(_word(node, "because"), _word(node, "seen"))
+        reasons[name] = KnobReason(_string_at(node, "because"), _string_at(node, "seen"))
     return values, reasons
 
 
-def _overrides(root: Node) -> dict[str, Override]:
+def _read_overrides(root: Node) -> dict[str, Override]:
     found: dict[str, Override] = {}
-    for rule, node in _entries(root, "overrides").items():
+    for rule, node in _entries_of(root, "overrides").items():
         node.mapping(known={"level", "because", "seen"})
         level = node.required("level").one_of(_LEVELS)
         key = root.required("overrides").key(rule)
         found[rule] = Override(
             level="off" if level == "off" else Level(level),
-            because=_word(node, "because"),
-            seen=_word(node, "seen"),
+            because=_string_at(node, "because"),
+            seen=_string_at(node, "seen"),
             place=key.place,
         )
     return found
 
 
-def _fields(root: Node) -> dict[str, tuple[str, ...]]:
+def _read_fields(root: Node) -> dict[str, tuple[str, ...]]:
     node = root.get("fields")
     entries = node.mapping(known=_SEMANTIC_FIELDS) if node else {}
     return {name: tuple(p.string() for p in each.sequence()) for name, each in entries.items()}
 
 
-def _promises(root: Node) -> tuple[str, ...]:
+def _read_promises(root: Node) -> tuple[str, ...]:
     node = root.get("promises")
     return tuple(item.string() for item in node.sequence()) if node else ()
 
 
-def _title(root: Node) -> str:
-    return _word(root, "title") if root.get("title") else ""
+def _read_title(root: Node) -> str:
+    return _string_at(root, "title") if root.get("title") else ""
 
 
-def _entries(root: Node, key: str) -> dict[str, Node]:
+def _entries_of(root: Node, key: str) -> dict[str, Node]:
     node = root.get(key)
     return node.mapping() if node else {}
 
 
-def _word(node: Node, key: str) -> str:
+def _string_at(node: Node, key: str) -> str:
     return node.required(key).string()
 
 
-def _checked(folders: Iterable[Path]) -> tuple[Path, ...]:
+def _checked_folders(folders: Iterable[Path]) -> tuple[Path, ...]:
     """Give all folders to look in; the shipped one comes last."""
     own = tuple(Path(folder) for folder in folders)
     for folder in own:
@@ -335,7 +337,7 @@ def _checked(folders: Iterable[Path]) -> tuple[Path, ...]:
     return (*own, specs() / "profiles")
 
 
-def _candidates(name: str, dialect: str, folders: Iterable[Path]) -> Iterator[Path]:
+def _candidate_paths(name: str, dialect: str, folders: Iterable[Path]) -> Iterator[Path]:
     # A cassette may name its profile: the name must not lead out of the folders.
     if not (_NAME.fullmatch(name) and _NAME.fullmatch(dialect)):
         return
@@ -343,11 +345,11 @@ def _candidates(name: str, dialect: str, folders: Iterable[Path]) -> Iterator[Pa
         nested, flat = folder / dialect / f"{name}.yaml", folder / f"{name}.yaml"
         if nested.is_file():
             yield nested
-        elif flat.is_file() and _word(document.load(flat), "dialect") == dialect:
+        elif flat.is_file() and _string_at(document.load(flat), "dialect") == dialect:
             yield flat
 
 
-def _suggestion(name: str, dialect: str, folders: Iterable[Path]) -> str:
+def _suggest_profile(name: str, dialect: str, folders: Iterable[Path]) -> str:
     paths = [path for folder in folders for path in folder.glob("*/*.yaml")]
     names = {path.stem for path in paths if path.parent.name == dialect}
     others = sorted({path.parent.name for path in paths if path.stem == name})
@@ -356,22 +358,22 @@ def _suggestion(name: str, dialect: str, folders: Iterable[Path]) -> str:
     return nearest(name, names) or f"there are: {', '.join(sorted(names))}"
 
 
-def _too_many(file: _File) -> Iterator[SpecError]:
-    rules = list(_entries(file.root, "overrides"))
+def _too_many(file: _ProfileFile) -> Iterator[SpecError]:
+    rules = list(_entries_of(file.root, "overrides"))
     if len(rules) > MAX_OVERRIDES:
         key = file.root.required("overrides").key(rules[MAX_OVERRIDES])
         hint = "a system with more is a baseline of expected failures"
         yield key.error(f"more than {MAX_OVERRIDES} overrides", hint=hint)
 
 
-def _without_effect(file: _File) -> Iterator[SpecError]:
+def _without_effect(file: _ProfileFile) -> Iterator[SpecError]:
     parent = file.parent
     if parent is None:
         return
-    for name, node in _entries(file.root, "knobs").items():
+    for name, node in _entries_of(file.root, "knobs").items():
         if file.profile.knobs[name] == parent.knobs[name]:
             yield node.error(f"knob {name!r} has no effect: {parent.name!r} has the same value")
-    for rule, node in _entries(file.root, "overrides").items():
+    for rule, node in _entries_of(file.root, "overrides").items():
         inherited = parent.overrides.get(rule)
         if inherited and inherited.level == file.profile.overrides[rule].level:
             yield node.error(f"override of {rule!r} has no effect: {parent.name!r} has it too")

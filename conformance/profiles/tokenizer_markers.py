@@ -61,17 +61,17 @@ class Found:
     pairs: tuple[Pair, ...]
 
 
-class _Added(msgspec.Struct):
+class _AddedToken(msgspec.Struct):
     content: str
     id: int = -1
     special: bool = False
 
 
-class _Tokenizer(msgspec.Struct):
+class _TokenizerFile(msgspec.Struct):
     """What the files say of added tokens; all else is passed over unread."""
 
-    added_tokens: list[_Added] | None = None
-    added_tokens_decoder: dict[int, _Added] | None = None
+    added_tokens: list[_AddedToken] | None = None
+    added_tokens_decoder: dict[int, _AddedToken] | None = None
 
 
 def find(path: Path) -> Found:
@@ -80,12 +80,12 @@ def find(path: Path) -> Found:
     Raises UsageError where there is no tokenizer, or its file is broken or too large.
     """
     if not path.is_dir():
-        tokens = _added(path)
+        tokens = _added_tokens(path)
         if tokens is None:
             raise UsageError("states no added tokens", place=Place(str(path)), hint=_EXPECTED)
         return Found(path, tuple(pairs(tokens)))
     for file in (path / name for name in FILES):
-        tokens = _added(file) if file.is_file() else None
+        tokens = _added_tokens(file) if file.is_file() else None
         if tokens is not None:
             return Found(file, tuple(pairs(tokens)))
     raise UsageError("holds no tokenizer", place=Place(str(path)), hint=_EXPECTED)
@@ -93,23 +93,23 @@ def find(path: Path) -> Found:
 
 def pairs(tokens: list[Token]) -> Iterator[Pair]:
     """Every pair among added tokens, in the order of the ids of what opens; 64 at most."""
-    short = sorted((each for each in tokens if len(each.text) <= _LONGEST), key=_id)
+    short = sorted((each for each in tokens if len(each.text) <= _LONGEST), key=_token_id)
     known: dict[str, Token] = {}
     for token in short:
         known.setdefault(token.text, token)
     found = 0
     for token in known.values():
-        closer = next((known[text] for text in _closers(token.text) if text in known), None)
+        closer = next((known[text] for text in _close_markers(token.text) if text in known), None)
         if closer is not None and found < _MOST_PAIRS:
             found += 1
             yield Pair(token, closer)
 
 
-def _id(token: Token) -> int:
+def _token_id(token: Token) -> int:
     return token.id
 
 
-def _closers(opener: str) -> Iterator[str]:
+def _close_markers(opener: str) -> Iterator[str]:
     """How what closes may be spelled, the likeliest first; nothing where it opens no thinking."""
     for left, right in _BRACKETS:
         inside = opener[len(left) : -len(right)]
@@ -118,32 +118,32 @@ def _closers(opener: str) -> Iterator[str]:
         if _FAMILY.search(inside) and not inside.startswith("/"):
             yield f"{left}/{inside}{right}"
             if _BEGINS.search(inside):
-                yield f"{left}{_BEGINS.sub(_ending, inside)}{right}"
+                yield f"{left}{_BEGINS.sub(_ending_of, inside)}{right}"
         return
 
 
-def _ending(match: re.Match[str]) -> str:
+def _ending_of(match: re.Match[str]) -> str:
     end = _ENDS[match[0].lower()]
     return end.upper() if match[0].isupper() else end
 
 
-def _added(file: Path) -> list[Token] | None:
+def _added_tokens(file: Path) -> list[Token] | None:
     """Added tokens of one file; None where it says nothing of them."""
-    data = _read(file)
+    data = _read_bounded(file)
     if file.name == FILES[-1]:
-        flat = _decoded(file, data, dict[str, int])
+        flat = _decode_file(file, data, dict[str, int])
         return [Token(number, text) for text, number in flat.items()]
-    stated = _decoded(file, data, _Tokenizer)
+    stated = _decode_file(file, data, _TokenizerFile)
     if stated.added_tokens is not None:
         return [Token(each.id, each.content, each.special) for each in stated.added_tokens]
     return None if stated.added_tokens_decoder is None else _by_id(stated.added_tokens_decoder)
 
 
-def _by_id(tokens: Mapping[int, _Added]) -> list[Token]:
+def _by_id(tokens: Mapping[int, _AddedToken]) -> list[Token]:
     return [Token(number, each.content, each.special) for number, each in tokens.items()]
 
 
-def _decoded(file: Path, data: bytes, kind: type[_T]) -> _T:
+def _decode_file(file: Path, data: bytes, kind: type[_T]) -> _T:
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
@@ -152,7 +152,7 @@ def _decoded(file: Path, data: bytes, kind: type[_T]) -> _T:
         raise UsageError("no tokenizer: nested too deeply", place=Place(str(file))) from err
 
 
-def _read(file: Path) -> bytes:
+def _read_bounded(file: Path) -> bytes:
     place = Place(str(file))
     if not file.exists():
         raise UsageError("no such file or folder", place=place)

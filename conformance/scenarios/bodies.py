@@ -22,7 +22,7 @@ def compose(template: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(template, Mapping):
         return {key: compose(value, values) for key, value in template.items()}
     if isinstance(template, list | tuple):
-        return [each for item in template for each in _spread(item, values)]
+        return [each for item in template for each in _spread_list(item, values)]
     if is_name(template):
         if template[1:] not in values:
             raise UsageError(f"nothing is known for {template}")
@@ -48,7 +48,7 @@ def is_name(value: object) -> bool:
     return isinstance(value, str) and _NAME.fullmatch(value) is not None
 
 
-def _spread(item: Any, values: Mapping[str, Any]) -> Iterator[Any]:
+def _spread_list(item: Any, values: Mapping[str, Any]) -> Iterator[Any]:
     value = compose(item, values)
     if is_name(item) and isinstance(value, list):
         yield from value

@@ -16,7 +16,7 @@ from conformance.scenarios.model import Scenario
 @cache
 def shipped_scenarios() -> tuple[Scenario, ...]:
     """Every scenario that ships, by name."""
-    return _below(specs() / "scenarios")
+    return _load_below(specs() / "scenarios")
 
 
 def load_scenarios(wanted: Sequence[str] = ()) -> tuple[Scenario, ...]:
@@ -27,7 +27,7 @@ def load_scenarios(wanted: Sequence[str] = ()) -> tuple[Scenario, ...]:
     if not wanted:
         return shipped_scenarios()
     found: dict[str, Scenario] = {}
-    for scenario in (each for name in wanted for each in _named(name)):
+    for scenario in (each for name in wanted for each in _load_named(name)):
         if scenario.name in found and found[scenario.name].file != scenario.file:
             both = f"{found[scenario.name].file} and {scenario.file}"
             raise SpecError(f"scenario {scenario.name!r} is in {both}")
@@ -35,10 +35,10 @@ def load_scenarios(wanted: Sequence[str] = ()) -> tuple[Scenario, ...]:
     return tuple(found.values())
 
 
-def _named(name: str) -> tuple[Scenario, ...]:
+def _load_named(name: str) -> tuple[Scenario, ...]:
     path = Path(name)
     if path.is_dir():
-        return _below(path)
+        return _load_below(path)
     if path.suffix in (".yaml", ".yml"):
         return (load_scenario(path),)
     chosen = tuple(each for each in shipped_scenarios() if each.name == name)
@@ -49,7 +49,7 @@ def _named(name: str) -> tuple[Scenario, ...]:
     return chosen
 
 
-def _below(folder: Path) -> tuple[Scenario, ...]:
+def _load_below(folder: Path) -> tuple[Scenario, ...]:
     found = tuple(load_scenario(path) for path in sorted(folder.rglob("*.y*ml")))
     names = [each.name for each in found]
     twice = next((each for each in found if names.count(each.name) > 1), None)

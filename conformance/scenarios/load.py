@@ -43,58 +43,58 @@ def read_scenario(root: Node) -> Scenario:
     """The scenario in a document."""
     entries = root.mapping(SCENARIO_KEYS)
     values = entries["let"].mapping() if "let" in entries else {}
-    plain = {name: _value(name, node, values) for name, node in values.items()}
+    plain = {name: _read_value(name, node, values) for name, node in values.items()}
     steps = root.required("steps").sequence()
     if not 0 < len(steps) <= _MOST_STEPS:
         raise root.required("steps").error(f"expected 1 to {_MOST_STEPS} steps, got {len(steps)}")
     known: dict[str, Step] = {}
     for node in steps:
-        step = _step(node, known, plain)
+        step = _read_step(node, known, plain)
         known[step.role] = step
     return Scenario(
-        name=_name(root.required("scenario")),
+        name=_read_name(root.required("scenario")),
         title=root.required("title").string(),
         steps=tuple(known.values()),
         file=root.source.file,
-        needs=_chosen(entries.get("needs"), CAPABILITIES),
-        promises=_strings(entries.get("promises")),
+        needs=_read_words(entries.get("needs"), CAPABILITIES),
+        promises=_read_strings(entries.get("promises")),
         values=plain,
-        exercises=_strings(entries.get("exercises")),
+        exercises=_read_strings(entries.get("exercises")),
         probes=entries["probes"].one_of(CAPABILITIES) if "probes" in entries else "",
     )
 
 
-def _value(name: str, node: Node, all_: Mapping[str, Node]) -> Any:
+def _read_value(name: str, node: Node, all_: Mapping[str, Node]) -> Any:
     if name in BUILT_IN:
         raise all_[name].error(f"the name {name!r} has a meaning of its own")
     return node.plain()
 
 
-def _step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any]) -> Step:
+def _read_step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any]) -> Step:
     entries = node.mapping(STEP_KEYS)
-    role = _name(node.required("role"))
+    role = _read_name(node.required("role"))
     if role in known:
         raise node.required("role").error(f"role {role!r} is there twice")
-    below = _earlier(entries["like"], known) if "like" in entries else None
-    carry = _carry(entries["after"], known) if "after" in entries else None
+    below = _earlier_step(entries["like"], known) if "like" in entries else None
+    carry = _read_carry(entries["after"], known) if "after" in entries else None
     thinking = entries.get("thinking")
-    headers = _headers(entries.get("headers"))
+    headers = _read_headers(entries.get("headers"))
     step = Step(
         role=role,
-        bodies=_bodies(entries, below),
+        bodies=_read_bodies(entries, below),
         place=node.place,
-        ends=_chosen(entries.get("ends"), ENDS) or ("complete",),
+        ends=_read_words(entries.get("ends"), ENDS) or ("complete",),
         thinking=None if thinking is None else thinking.boolean(),
         headers=headers if below is None else {**below.headers, **headers},
         carry=carry,
-        needs=_chosen(entries.get("needs"), CAPABILITIES),
-        promises=_strings(entries.get("promises")),
-        method="GET" if _method(entries.get("method")) == "GET" else "POST",
-        path=_path(entries.get("path")),
-        upstream=_chosen(entries.get("upstream"), UPSTREAM),
-        calls=_count(entries["calls"]) if "calls" in entries else None,
-        beside=_beside(entries.get("beside"), known),
-        excused=_strings(entries.get("excused")),
+        needs=_read_words(entries.get("needs"), CAPABILITIES),
+        promises=_read_strings(entries.get("promises")),
+        method="GET" if _read_method(entries.get("method")) == "GET" else "POST",
+        path=_read_path(entries.get("path")),
+        upstream=_read_words(entries.get("upstream"), UPSTREAM),
+        calls=_read_count(entries["calls"]) if "calls" in entries else None,
+        beside=_read_beside(entries.get("beside"), known),
+        excused=_read_strings(entries.get("excused")),
     )
     _no_unknown_names(entries, {*values, *BUILT_IN} - (set() if carry else _CARRIED))
     if not step.bodies:
@@ -102,7 +102,7 @@ def _step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any]) -> S
     return step
 
 
-def _bodies(entries: Mapping[str, Node], below: Step | None) -> dict[str, Any]:
+def _read_bodies(entries: Mapping[str, Node], below: Step | None) -> dict[str, Any]:
     bodies = dict(below.bodies) if below else {}
     for dialect in ENDPOINTS:
         if dialect in entries:
@@ -111,31 +111,31 @@ def _bodies(entries: Mapping[str, Node], below: Step | None) -> dict[str, Any]:
     return bodies
 
 
-def _earlier(node: Node, known: Mapping[str, Step]) -> Step:
+def _earlier_step(node: Node, known: Mapping[str, Step]) -> Step:
     role = node.string()
     if role not in known:
         raise node.error(f"no earlier step has the role {role!r}", hint=nearest(role, known))
     return known[role]
 
 
-def _beside(node: Node | None, known: Mapping[str, Step]) -> tuple[str, ...]:
+def _read_beside(node: Node | None, known: Mapping[str, Step]) -> tuple[str, ...]:
     nodes = node.sequence() if node else ()
     if node and not 0 < len(nodes) <= _MOST_BESIDE:
         raise node.error(f"expected 1 to {_MOST_BESIDE} roles, got {len(nodes)}")
-    steps = [(_earlier(each, known), each) for each in nodes]
+    steps = [(_earlier_step(each, known), each) for each in nodes]
     for step, each in steps:
         if step.carry is not None:
             raise each.error("a step that carries on another one is not sent again")
     return tuple(step.role for step, _ in steps)
 
 
-def _carry(node: Node, known: Mapping[str, Step]) -> Carry:
+def _read_carry(node: Node, known: Mapping[str, Step]) -> Carry:
     if node.kind == "scalar":
-        return Carry(_earlier(node, known).role)
+        return Carry(_earlier_step(node, known).role)
     entries = node.mapping(CARRY_KEYS)
     kept = entries["reasoning"].one_of(("kept", "dropped")) if "reasoning" in entries else "kept"
     return Carry(
-        role=_earlier(node.required("role"), known).role,
+        role=_earlier_step(node.required("role"), known).role,
         reasoning="dropped" if kept == "dropped" else "kept",
         result=entries["result"].string() if "result" in entries else "",
         ask=entries["ask"].string() if "ask" in entries else "",
@@ -144,21 +144,21 @@ def _carry(node: Node, known: Mapping[str, Step]) -> Carry:
 
 def _no_unknown_names(entries: Mapping[str, Node], known: set[str]) -> None:
     for dialect in ENDPOINTS:
-        for each in _scalars(entries[dialect]) if dialect in entries else ():
+        for each in _scalars_below(entries[dialect]) if dialect in entries else ():
             if is_name(each.value) and each.value[1:] not in known:
                 hint = nearest(each.value[1:], known) or f"known: {', '.join(sorted(known))}"
                 raise each.error(f"nothing is called {each.value!r}", hint=hint)
 
 
-def _scalars(node: Node) -> Iterator[Node]:
+def _scalars_below(node: Node) -> Iterator[Node]:
     if node.kind == "scalar":
         yield node
     children = node.sequence() if node.kind == "sequence" else ()
     for child in node.mapping().values() if node.kind == "mapping" else children:
-        yield from _scalars(child)
+        yield from _scalars_below(child)
 
 
-def _headers(node: Node | None) -> dict[str, str]:
+def _read_headers(node: Node | None) -> dict[str, str]:
     entries = node.mapping() if node else {}
     for name, value in entries.items():
         if not _HEADER.fullmatch(name):
@@ -168,17 +168,17 @@ def _headers(node: Node | None) -> dict[str, str]:
     return {name.lower(): value.string() for name, value in entries.items()}
 
 
-def _count(node: Node) -> int:
+def _read_count(node: Node) -> int:
     if not 0 <= node.integer() <= _MOST_CALLS:
         raise node.error(f"expected 0 to {_MOST_CALLS} calls, got {node.integer()}")
     return node.integer()
 
 
-def _method(node: Node | None) -> str:
+def _read_method(node: Node | None) -> str:
     return node.one_of(("GET", "POST")) if node else "POST"
 
 
-def _path(node: Node | None) -> str:
+def _read_path(node: Node | None) -> str:
     if node is None:
         return ""
     if not _PATH.fullmatch(node.string()) or ".." in node.string():
@@ -186,19 +186,19 @@ def _path(node: Node | None) -> str:
     return node.string()
 
 
-def _name(node: Node) -> str:
+def _read_name(node: Node) -> str:
     text = node.string()
     if not _NAME.fullmatch(text):
         raise node.error(f"expected lower-case words joined by -, got {text!r}")
     return text
 
 
-def _chosen(node: Node | None, known: tuple[str, ...]) -> tuple[str, ...]:
+def _read_words(node: Node | None, known: tuple[str, ...]) -> tuple[str, ...]:
     if node is None:
         return ()
     nodes = node.sequence() if node.kind == "sequence" else (node,)
     return tuple(each.one_of(known) for each in nodes)
 
 
-def _strings(node: Node | None) -> tuple[str, ...]:
+def _read_strings(node: Node | None) -> tuple[str, ...]:
     return tuple(each.string() for each in node.sequence()) if node else ()

@@ -63,9 +63,9 @@ class Content:
         """A block is announced; one that is open at its index ends."""
         index = whole(event.get("index"))
         if (old := self._at.get(index)) is not None and old.is_open:
-            self._end(old)
-        if (slot := self._add(index)) is not None:
-            self._announce(slot, mapping(event.get("content_block")))
+            self._end_slot(old)
+        if (slot := self._add_slot(index)) is not None:
+            self._announce_block(slot, mapping(event.get("content_block")))
 
     def delta(self, event: dict[str, Any]) -> None:
         """A delta that says something: an empty one begins nothing."""
@@ -74,25 +74,25 @@ class Content:
         text = string(delta.get(meaning[0])) if meaning is not None else ""
         if meaning is None or not text:
             return
-        slot = self._find(event)
+        slot = self._find_slot(event)
         if slot is None or not slot.is_open:
-            slot = self._add(whole(event.get("index")))
+            slot = self._add_slot(whole(event.get("index")))
         if slot is not None:
             meaning[1](self, slot, text)
 
     def stop(self, event: dict[str, Any]) -> None:
         """The end of a block; a second one is reported again."""
-        slot = self._find(event)
+        slot = self._find_slot(event)
         if slot is not None:
-            self._end(slot, explicit=True)
+            self._end_slot(slot, explicit=True)
 
     def whole(self, blocks: list[Any]) -> None:
         """Blocks that come in one piece; signatures follow the end that this frame also is."""
         for element in blocks:
             block = mapping(element)
             slot = Slot()
-            signature = self._begin(slot, block)
-            self._end(slot, explicit=True)
+            signature = self._begin_block(slot, block)
+            self._end_slot(slot, explicit=True)
             if signature:
                 self._blocks.opaque(slot.thinking, "signature", signature)
 
@@ -105,13 +105,13 @@ class Content:
     def close(self) -> None:
         """Ends still owed."""
         for slot in list(self._open):
-            self._end(slot)
+            self._end_slot(slot)
 
-    def _find(self, event: dict[str, Any]) -> Slot | None:
+    def _find_slot(self, event: dict[str, Any]) -> Slot | None:
         index = whole(event.get("index"))
         return self._last if index is None else self._at.get(index)
 
-    def _add(self, index: int | None) -> Slot | None:
+    def _add_slot(self, index: int | None) -> Slot | None:
         if index not in self._at and len(self._at) >= MOST_BLOCKS:
             self.is_over = True
             return None
@@ -119,12 +119,12 @@ class Content:
         self._open[slot] = None
         return slot
 
-    def _announce(self, slot: Slot, block: dict[str, Any]) -> None:
-        if signature := self._begin(slot, block):
+    def _announce_block(self, slot: Slot, block: dict[str, Any]) -> None:
+        if signature := self._begin_block(slot, block):
             self._blocks.opaque(slot.thinking, "signature", signature)
         slot.head = string(block.get("thinking")) or string(block.get("text"))
 
-    def _begin(self, slot: Slot, block: dict[str, Any]) -> str:
+    def _begin_block(self, slot: Slot, block: dict[str, Any]) -> str:
         """Report what stands in a block and return its signature, which is to be said yet."""
         kind = string(block.get("type"))
         if kind == "thinking":
@@ -137,7 +137,7 @@ class Content:
         elif kind == "text":
             self.write(slot, string(block.get("text")))
         elif kind in TOOL_TYPES:
-            self._name(slot, string(block.get("id")), string(block.get("name")))
+            self._name_tool(slot, string(block.get("id")), string(block.get("name")))
             slot.input = block.get("input")
         return ""
 
@@ -161,16 +161,16 @@ class Content:
 
     def call(self, slot: Slot, arguments: str) -> None:
         if slot.tool is None:
-            self._name(slot, "", "")
+            self._name_tool(slot, "", "")
         assert slot.tool is not None
         slot.tool.add(self._sink, arguments)
 
-    def _name(self, slot: Slot, call_id: str, name: str) -> None:
+    def _name_tool(self, slot: Slot, call_id: str, name: str) -> None:
         slot.tool = ToolCall(0, self._tools, call_id, name)
         slot.tool.start(self._sink)
         self._tools += 1
 
-    def _end(self, slot: Slot, *, explicit: bool = False) -> None:
+    def _end_slot(self, slot: Slot, *, explicit: bool = False) -> None:
         """End what a block has open; an explicit end of a closed one is reported again."""
         self._blocks.close(slot.thinking, explicit=explicit)
         self._blocks.close(slot.text, explicit=explicit)

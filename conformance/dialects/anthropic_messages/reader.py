@@ -76,10 +76,10 @@ class MessagesReader(TypedReader):
         self._content = Content(self._sink)
 
     @property
-    def _told(self) -> Content:
+    def _message_state(self) -> Content:
         return self._content
 
-    def _event(self, frame: Frame, payload: Any) -> None:
+    def _read_event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         is_error = kind == "error" or (not kind and (frame.event == "error" or "error" in fields))
@@ -90,38 +90,38 @@ class MessagesReader(TypedReader):
         if is_error:
             self._sink.say("error", outcome.error(fields.get("error") or payload))
         elif kind.startswith("content_block_"):
-            self._block(kind, fields)
+            self._read_block(kind, fields)
         elif kind.startswith("message_"):
-            self._message(kind, fields)
+            self._read_message(kind, fields)
         self._check_overflow(first)
 
-    def _block(self, kind: str, fields: dict[str, Any]) -> None:
+    def _read_block(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "content_block_stop":
             self._content.stop(fields)
             return
         if not self._has_begun:
-            self._begin({})
+            self._begin_message({})
         if kind == "content_block_start":
             self._content.start(fields)
         elif kind == "content_block_delta":
             self._content.delta(fields)
 
-    def _message(self, kind: str, fields: dict[str, Any]) -> None:
+    def _read_message(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "message_start":
             message = mapping(fields.get("message"))
             self._content.renew()
-            self._begin(message)
+            self._begin_message(message)
             self._content.whole(elements(message.get("content")))
-            self._count(message.get("usage"))
+            self._count_tokens(message.get("usage"))
         elif kind == "message_delta":
-            self._finish(mapping(fields.get("delta")).get("stop_reason"))
-            self._count(fields.get("usage"))
+            self._say_finish(mapping(fields.get("delta")).get("stop_reason"))
+            self._count_tokens(fields.get("usage"))
         elif kind == "message_stop":
             self._content.close()
             self._is_done = True
             self._sink.say("done", {"choice": 0, "explicit": True})
 
-    def _body(self, payload: Any) -> None:
+    def _read_body(self, payload: Any) -> None:
         fields = mapping(payload)
         self._is_whole = True
         if not isinstance(fields.get("content"), list):
@@ -135,13 +135,13 @@ class MessagesReader(TypedReader):
         for index, block in enumerate(content):
             self._sink.wire("message.block", {"index": index, "content_block": block})
         first = len(self._sink.events)
-        self._begin(fields)
+        self._begin_message(fields)
         self._content.whole(content)
-        self._finish(fields.get("stop_reason"))
-        self._count(fields.get("usage"))
+        self._say_finish(fields.get("stop_reason"))
+        self._count_tokens(fields.get("usage"))
         self._check_overflow(first)
 
-    def _begin(self, message: dict[str, Any]) -> None:
+    def _begin_message(self, message: dict[str, Any]) -> None:
         self._has_begun = True
         self._is_done = False
         self._usage = {}
@@ -149,11 +149,11 @@ class MessagesReader(TypedReader):
         message_id = string(message.get("id"))
         self._sink.say("message.start", {**data, "id": message_id} if message_id else data)
 
-    def _finish(self, stop_reason: Any) -> None:
+    def _say_finish(self, stop_reason: Any) -> None:
         if reason := string(stop_reason):
             self._sink.say("finish", {"choice": 0, "reason": _REASONS.get(reason, reason)})
 
-    def _count(self, usage: Any) -> None:
+    def _count_tokens(self, usage: Any) -> None:
         """Rule 4; counts that are missing or not whole numbers are left out."""
         if not isinstance(usage, dict):
             return

@@ -77,30 +77,30 @@ class Choice:
         tools = [] if _TOOL_CARRIERS.isdisjoint(delta) else _tool_elements(delta)
         reason = string(finish_reason)
         if thought or opaque or parts or refusal or tools or string(delta.get("role")):
-            self._start(string(delta.get("role")), message_id)
+            self._start_message(string(delta.get("role")), message_id)
         if thought:
-            self._flush()
-            self._think(channel, thought)
+            self._flush_markers()
+            self._say_thinking(channel, thought)
         if opaque:
             comes_next = parts[0][0] == "text" if parts else bool(refusal or tools or reason)
-            self._hide(opaque, is_cut_short=comes_next and self._markers is None)
+            self._say_opaque(opaque, is_cut_short=comes_next and self._markers is None)
         for kind, text in parts:
-            self._part(kind, text)
+            self._read_part(kind, text)
         if refusal:
-            self._refuse(refusal)
-        fits = self._call(tools) if tools else True
+            self._say_refusal(refusal)
+        fits = self._read_tools(tools) if tools else True
         if reason:
-            self._finish(reason)
+            self._say_finish(reason)
         return fits
 
     def close(self) -> None:
         """Ends still owed: the stream, or this choice, is over."""
-        self._interrupt()
+        self._interrupt_run()
         for tool in self._tools.values():
             tool.end(self._sink)
         self._tools.clear()
 
-    def _start(self, role: str, message_id: str) -> None:
+    def _start_message(self, role: str, message_id: str) -> None:
         # A role repeated on later chunks is a fact for wire rules, not a second message.
         if self._started:
             return
@@ -108,7 +108,7 @@ class Choice:
         data = {"choice": self._number, "role": role or "assistant"}
         self._sink.say("message.start", {**data, "id": message_id} if message_id else data)
 
-    def _think(self, channel: Channel, text: str, *, explicit: bool = False) -> None:
+    def _say_thinking(self, channel: Channel, text: str, *, explicit: bool = False) -> None:
         """Report thinking; with `explicit` the start of a block, which may stay empty."""
         run = self._run
         if run is None or run.channel != channel or explicit:
@@ -118,7 +118,7 @@ class Choice:
         if text:
             self._blocks.thought(run, channel, text)
 
-    def _write(self, text: str) -> None:
+    def _say_text(self, text: str) -> None:
         run = self._run
         if run is None or run.channel is not None:
             self._end_run()
@@ -134,16 +134,16 @@ class Choice:
         if self._run is not None and self._run.channel is not None:
             self._end_run(explicit=True)
 
-    def _flush(self) -> None:
+    def _flush_markers(self) -> None:
         """Say what the markers held back: no more visible text comes just now."""
         if self._markers is not None:
-            self._pieces(self._markers.flush())
+            self._read_pieces(self._markers.flush())
 
-    def _interrupt(self) -> None:
-        self._flush()
+    def _interrupt_run(self) -> None:
+        self._flush_markers()
         self._end_run()
 
-    def _hide(self, opaque: list[tuple[str, str]], *, is_cut_short: bool) -> None:
+    def _say_opaque(self, opaque: list[tuple[str, str]], *, is_cut_short: bool) -> None:
         """Report opaque data as the open block's, after the block's end if this delta ends it."""
         block = self._run if self._run is not None and self._run.channel is not None else None
         if block is not None and is_cut_short:
@@ -151,46 +151,46 @@ class Choice:
         for kind, data in opaque:
             self._blocks.opaque(block, kind, data)
 
-    def _part(self, kind: chat_fields.PartKind, text: str) -> None:
+    def _read_part(self, kind: chat_fields.PartKind, text: str) -> None:
         if kind == "text":
             if self._markers is None:
-                self._write(text)
+                self._say_text(text)
             else:
-                self._pieces(self._markers.feed(text, last=self._whole))
+                self._read_pieces(self._markers.feed(text, last=self._whole))
         elif kind == "thinking":
-            self._flush()
-            self._think("raw", text)
+            self._flush_markers()
+            self._say_thinking("raw", text)
         elif kind == "closed":
             self._closed = True
         else:
             self._end_thinking()
 
-    def _pieces(self, pieces: list[Piece]) -> None:
+    def _read_pieces(self, pieces: list[Piece]) -> None:
         for kind, text in pieces:
             if kind == "text":
-                self._write(text)
+                self._say_text(text)
             elif kind == "thinking":
-                self._think("raw", text)
+                self._say_thinking("raw", text)
             elif kind == "open":
-                self._think("raw", "", explicit=True)
+                self._say_thinking("raw", "", explicit=True)
             else:
                 self._end_thinking()
 
-    def _refuse(self, text: str) -> None:
-        self._interrupt()
+    def _say_refusal(self, text: str) -> None:
+        self._interrupt_run()
         self._sink.say("refusal.delta", {"choice": self._number, "text": text})
 
-    def _call(self, elements: list[tuple[int, dict[str, Any]]]) -> bool:
-        self._interrupt()
+    def _read_tools(self, elements: list[tuple[int, dict[str, Any]]]) -> bool:
+        self._interrupt_run()
         for index, element in elements:
-            tool = self._tool(index, element)
+            tool = self._tool_at(index, element)
             if tool is None:
                 return False
             if arguments := arguments_text(mapping(element.get("function")).get("arguments")):
                 tool.add(self._sink, arguments)
         return True
 
-    def _tool(self, index: int, element: dict[str, Any]) -> ToolCall | None:
+    def _tool_at(self, index: int, element: dict[str, Any]) -> ToolCall | None:
         """The call that a fragment belongs to; another id at the same index is another call."""
         call_id = string(element.get("id"))
         name = string(mapping(element.get("function")).get("name"))
@@ -205,7 +205,7 @@ class Choice:
         tool.start(self._sink)
         return tool
 
-    def _finish(self, reason: str) -> None:
+    def _say_finish(self, reason: str) -> None:
         self.close()
         self.is_finished = True
         said = _REASONS.get(reason, reason)

@@ -62,7 +62,11 @@ class ChatKnobs:
     def values(self, *, framed: bool) -> dict[str, Any]:
         if not self._chunks:
             return {}
-        found = {**self._framing(framed=framed), **dict(self._chunked()), **self._said()}
+        found = {
+            **self._framing_values(framed=framed),
+            **dict(self._chunk_values()),
+            **self._content_values(),
+        }
         return {name: value for name, value in found.items() if value is not None}
 
     # --- what comes
@@ -70,17 +74,17 @@ class ChatKnobs:
     def chunk(self, event: Event) -> None:
         data = event.data
         choices = objects(data.get("choices"))
-        self._identify(data, is_empty=not choices)
+        self._see_identity(data, is_empty=not choices)
         finished = any(choice.finishes for choice in self._choices.values())
         for choice in choices:
-            self._choice(choice)
+            self._see_choice(choice)
         usage = mapping(data.get("usage"))
         if usage:
             self._usage = usage
             self._usage_chunks += 1
-            self._usages = [*self._usages[-1:], _place(choices, finished=finished)]
+            self._usages = [*self._usages[-1:], _usage_place(choices, finished=finished)]
 
-    def _identify(self, data: Mapping[str, Any], *, is_empty: bool) -> None:
+    def _see_identity(self, data: Mapping[str, Any], *, is_empty: bool) -> None:
         name = string(data.get("id"))
         self._opens_empty = self._opens_empty or (not self._chunks and is_empty and not name)
         self._chunks += 1
@@ -92,7 +96,7 @@ class ChatKnobs:
             if len(self._created) < 2:
                 self._created.add(str(data.get("created")))
 
-    def _choice(self, element: dict[str, Any]) -> None:
+    def _see_choice(self, element: dict[str, Any]) -> None:
         choice = self._of(whole(element.get("index")) or 0)
         delta = mapping(element.get("delta"))
         reason = element.get("finish_reason")
@@ -101,7 +105,7 @@ class ChatKnobs:
             self._finish_keys.add("missing")
         else:
             self._finish_keys.add("null" if reason is None else "given")
-        choice.content = _kind(delta)
+        choice.content = _content_kind(delta)
         if string(delta.get("role")):
             choice.late_role = choice.late_role or (choice.deltas > 0 and not choice.roles)
             choice.roles += 1
@@ -147,7 +151,7 @@ class ChatKnobs:
 
     # --- what it comes to
 
-    def _framing(self, *, framed: bool) -> dict[str, Any]:
+    def _framing_values(self, *, framed: bool) -> dict[str, Any]:
         whole_stream = "eof" in self._flags and "error" not in self._flags
         if not framed or not whole_stream:
             return {}
@@ -156,29 +160,29 @@ class ChatKnobs:
         finished = any(choice.finishes for choice in self._choices.values())
         return {"done": "forbidden"} if finished else {}
 
-    def _chunked(self) -> Iterator[tuple[str, Any]]:
+    def _chunk_values(self) -> Iterator[tuple[str, Any]]:
         if self._chunks > 1 and self._first_id:
             yield "created", "constant" if len(self._created) == 1 else "varies"
-            yield "id_stability", self._stability()
+            yield "id_stability", self._id_stability()
         yield "object_field", "required" if self._is_named_object else "absent"
         yield "empty_choices_first", self._opens_empty
-        yield "usage_placement", self._placement()
+        yield "usage_placement", self._usage_placement()
         if self._choices:
-            yield "role", self._role()
+            yield "role", self._role_value()
             yield "finish_key", self._finish_key()
             yield "finish_count", self._finish_count()
 
-    def _stability(self) -> str | None:
+    def _id_stability(self) -> str | None:
         if not self._other_ids:
             return "constant"
         return "last_differs" if self._other_ids == 1 and self._last_is_other else None
 
-    def _placement(self) -> str | None:
+    def _usage_placement(self) -> str | None:
         if self._usage_chunks == self._chunks > 1:
             return "every_chunk"
         return self._usages[-1] if self._usage_chunks == 1 else None
 
-    def _role(self) -> str:
+    def _role_value(self) -> str:
         choices = self._choices.values()
         if not any(choice.roles for choice in choices):
             return "never"
@@ -199,7 +203,7 @@ class ChatKnobs:
             )
         return "one" if max(counts) == 1 else "many"
 
-    def _said(self) -> dict[str, Any]:
+    def _content_values(self) -> dict[str, Any]:
         found: dict[str, Any] = dict(tokens(self._usage, thought="thinking" in self._flags))
         if "thinking" in self._flags:
             found["interleaved"] = "interleaved" in self._flags
@@ -216,14 +220,14 @@ class ChatKnobs:
         return found
 
 
-def _place(choices: list[dict[str, Any]], *, finished: bool) -> str:
+def _usage_place(choices: list[dict[str, Any]], *, finished: bool) -> str:
     if not choices:
         return "separate"
     finishes = any(string(choice.get("finish_reason")) for choice in choices)
     return "finish_chunk" if finishes and not finished else "separate_with_choices"
 
 
-def _kind(delta: dict[str, Any]) -> str:
+def _content_kind(delta: dict[str, Any]) -> str:
     if "content" not in delta:
         return "absent"
     value = delta["content"]

@@ -58,7 +58,7 @@ class PrivateFields:
     def see(self, event: Event) -> None:
         if event.type != "chat.choice":
             return
-        for path, piece in _strings(mapping(event.data.get("delta"))):
+        for path, piece in _unknown_strings(mapping(event.data.get("delta"))):
             field = self._fields.get(path)
             if field is None:
                 if len(self._fields) >= MOST_FIELDS:
@@ -72,7 +72,7 @@ class PrivateFields:
         return tuple(path for _, path in sorted(texts, key=lambda each: (-each[0], each[1])))
 
 
-def _strings(delta: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _unknown_strings(delta: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """(path, text) of unknown fields, and of the fields of unknown objects; empty ones left out."""
     for name, value in delta.items():
         if name in _KNOWN or not _NAME.fullmatch(name):

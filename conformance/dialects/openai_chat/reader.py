@@ -75,12 +75,14 @@ class ChatReader:
         sink.begin(number)
         if frame.kind != "body" and frame.data == "[DONE]":
             sink.wire("[DONE]", {})
-            self._done(explicit=True)
+            self._say_done(explicit=True)
         elif payload is NOT_JSON:
             sink.wire("chat.unknown", {"text": frame.data})
         else:
             self._is_body = self._is_body or frame.kind == "body"
-            self._value(payload, is_body=frame.kind == "body", is_error=frame.event == "error")
+            self._read_payload(
+                payload, is_body=frame.kind == "body", is_error=frame.event == "error"
+            )
         return sink.events
 
     def end(self, how: Ending, number: int) -> list[Event]:
@@ -88,8 +90,8 @@ class ChatReader:
         if self._is_over:
             return []
         if how == "eof" and not self._is_done and self._has_all():
-            self._done(explicit=False)
-        self._close()
+            self._say_done(explicit=False)
+        self._close_choices()
         if not self._is_done:
             self._sink.say("cut", {"choice": 0, "how": how})
         return self._sink.events
@@ -101,36 +103,36 @@ class ChatReader:
         finished = bool(self._choices) and all(c.is_finished for c in self._choices.values())
         return finished or self._is_body
 
-    def _done(self, *, explicit: bool) -> None:
+    def _say_done(self, *, explicit: bool) -> None:
         if not self._is_over:
-            self._close()
+            self._close_choices()
             self._is_done = True
             self._sink.say("done", {"choice": 0, "explicit": explicit})
 
-    def _close(self) -> None:
+    def _close_choices(self) -> None:
         for choice in self._open.values():
             choice.close()
         self._open.clear()
 
-    def _value(self, payload: Any, *, is_body: bool, is_error: bool) -> None:
+    def _read_payload(self, payload: Any, *, is_body: bool, is_error: bool) -> None:
         fields = mapping(payload)
         has_error = is_error or bool(fields.get("error"))
         if "choices" in fields:
             self._sink.wire("chat.completion" if is_body else "chat.chunk", fields)
         elif not has_error:
-            self._other(payload, fields)
+            self._read_other(payload, fields)
             return
         choices = elements(fields.get("choices"))
         for element in choices:
-            self._unroll(element, "message" if is_body else "delta")
+            self._unroll_choice(element, "message" if is_body else "delta")
         if has_error:
             self._sink.wire("chat.error", event_data(payload))
         if not self._is_over:
-            self._mean(fields, choices, "message" if is_body else "delta")
+            self._read_meaning(fields, choices, "message" if is_body else "delta")
         if has_error and not self._is_over:
             self._sink.say("error", outcome.error(fields.get("error") or payload))
 
-    def _other(self, payload: Any, fields: dict[str, Any]) -> None:
+    def _read_other(self, payload: Any, fields: dict[str, Any]) -> None:
         if not _lists_models(fields):
             self._sink.wire("chat.unknown", event_data(payload))
             return
@@ -139,7 +141,7 @@ class ChatReader:
         for element in elements(fields.get("data")):
             self._sink.wire("models.entry", event_data(element))
 
-    def _unroll(self, element: Any, field: str) -> None:
+    def _unroll_choice(self, element: Any, field: str) -> None:
         """Wire events of one choice; a message stands for itself, with its choice's outcome."""
         choice = mapping(element).get("index")
         inner = mapping(element).get(field)
@@ -154,7 +156,7 @@ class ChatReader:
             for part in elements(inner.get(name)):
                 self._sink.wire(kind, event_data(part, choice=choice))
 
-    def _mean(self, fields: dict[str, Any], choices: list[Any], field: str) -> None:
+    def _read_meaning(self, fields: dict[str, Any], choices: list[Any], field: str) -> None:
         message_id = string(fields.get("id"))
         first = len(self._sink.events)
         for position, element in enumerate(choices):

@@ -14,12 +14,12 @@ def tokens(usage: Mapping[str, Any], *, thought: bool) -> Iterator[tuple[str, An
     inside = whole(details.get("reasoning_tokens"))
     counted = inside or whole(usage.get("reasoning_tokens"))
     if usage and thought:
-        yield "reasoning_tokens", _counted(usage, inside)
+        yield "reasoning_tokens", _reasoning_tokens(usage, inside)
     if counted:
-        yield "tokens", _included(usage, counted)
+        yield "tokens", _reasoning_included(usage, counted)
 
 
-def _counted(usage: Mapping[str, Any], inside: int | None) -> str:
+def _reasoning_tokens(usage: Mapping[str, Any], inside: int | None) -> str:
     if inside:
         return "counted"
     if whole(usage.get("reasoning_tokens")):
@@ -28,7 +28,7 @@ def _counted(usage: Mapping[str, Any], inside: int | None) -> str:
     return "zero" if stated else "absent"
 
 
-def _included(usage: Mapping[str, Any], reasoning: int) -> str | None:
+def _reasoning_included(usage: Mapping[str, Any], reasoning: int) -> str | None:
     asked, output, total = (
         whole(usage.get(name)) for name in ("prompt_tokens", "completion_tokens", "total_tokens")
     )

@@ -52,7 +52,7 @@ class ResponsesKnobs:
 
     def see(self, event: Event) -> None:
         if event.layer == "wire" and _is_event(event.type):
-            self._event(event)
+            self._see_event(event)
         take = _TAKE.get(event.type)
         if take is not None:
             take(self, event)
@@ -60,12 +60,16 @@ class ResponsesKnobs:
     def values(self, *, framed: bool) -> dict[str, Any]:
         if not self._events:
             return {}
-        found = {**dict(self._framing(framed=framed)), **dict(self._order()), **dict(self._said())}
+        found = {
+            **dict(self._framing_values(framed=framed)),
+            **dict(self._order_values()),
+            **dict(self._content_values()),
+        }
         return {name: value for name, value in found.items() if value is not None}
 
     # --- what comes
 
-    def _event(self, event: Event) -> None:
+    def _see_event(self, event: Event) -> None:
         data = event.data
         self._first = self._first or event.type
         self._events += 1
@@ -80,14 +84,14 @@ class ResponsesKnobs:
         self._same_id(string(mapping(data.get("response")).get("id")))
         index = whole(data.get("output_index"))
         if index is not None:
-            self._item(index, event)
+            self._see_item(index, event)
 
     def _same_id(self, name: str) -> None:
         if name and self._response_id and name != self._response_id:
             self._flags.add("rotates")
         self._response_id = self._response_id or name
 
-    def _item(self, index: int, event: Event) -> None:
+    def _see_item(self, index: int, event: Event) -> None:
         if index not in self._items and len(self._items) >= MOST_ITEMS:
             return
         item = self._items.setdefault(index, _Item())
@@ -128,38 +132,38 @@ class ResponsesKnobs:
     def framed(self, event: Event) -> None:
         self._named += bool(event.data.get("named"))
 
-    def thinking(self, _event: Event) -> None:
+    def thinking(self, _see_event: Event) -> None:
         self._flags.add("thinking")
 
     def counted(self, event: Event) -> None:
         self._flags.add("counted" if event.data.get("reasoning") else "uncounted")
 
-    def sentinel(self, _event: Event) -> None:
+    def sentinel(self, _see_event: Event) -> None:
         self._flags.add("[DONE]")
 
-    def finished(self, _event: Event) -> None:
+    def finished(self, _see_event: Event) -> None:
         self._flags.add("terminal")
 
     # --- what it comes to
 
-    def _framing(self, *, framed: bool) -> Iterator[tuple[str, Any]]:
+    def _framing_values(self, *, framed: bool) -> Iterator[tuple[str, Any]]:
         if framed:
             if "terminal" in self._flags or "[DONE]" in self._flags:
                 yield "done", "required" if "[DONE]" in self._flags else "forbidden"
             every = self._named >= self._events
             yield "event_lines", "required" if every else "optional" if self._named else "absent"
-        yield "sequence", self._sequence()
+        yield "sequence", self._sequence_value()
         yield "first_event", _FIRST.get(self._first)
         yield "id_stability", "rotates" if "rotates" in self._flags else "constant"
 
-    def _sequence(self) -> str | None:
+    def _sequence_value(self) -> str | None:
         if self._first_number is None:
             return "absent"
         if self._flags & {"gap", "unnumbered"}:
             return None
         return "resumed" if self._first_number else "from_zero"
 
-    def _order(self) -> Iterator[tuple[str, Any]]:
+    def _order_values(self) -> Iterator[tuple[str, Any]]:
         if self._items:
             yield "item_overlap", "overlap" in self._flags
         if "reasoning" in self._flags:
@@ -170,14 +174,14 @@ class ResponsesKnobs:
             if len(ids) == len(self._done_ids) and ids != sorted(self._done_ids):
                 yield "snapshot_mask", [*_MASK, "id"]
 
-    def _said(self) -> Iterator[tuple[str, Any]]:
+    def _content_values(self) -> Iterator[tuple[str, Any]]:
         if "thinking" in self._flags and self._flags & {"counted", "uncounted"}:
             yield "reasoning_tokens", "counted" if "counted" in self._flags else "zero"
         items = self._items.values()
         calls = [item for item in items if item.whole_arguments]
         if calls:
             whole_only = any(
-                _lacks(item, "response.function_call_arguments.delta") for item in calls
+                _lacks_event(item, "response.function_call_arguments.delta") for item in calls
             )
             yield "args_carrier", "done" if whole_only else "deltas"
         seen = frozenset().union(*(item.seen for item in items))
@@ -186,14 +190,14 @@ class ResponsesKnobs:
             yield "raw_event", raw[0]
         if "reasoning_text" in raw and raw[0] == "reasoning_text":
             yield "raw_parts", "parts" if "raw part" in self._flags else "none"
-        yield "summary_carrier", _carrier([item for item in items if _is_summary(item)])
+        yield "summary_carrier", _summary_carrier([item for item in items if _is_summary(item)])
 
 
 def _is_event(kind: str) -> bool:
     return kind.startswith("response.") and kind not in _NO_EVENTS
 
 
-def _lacks(item: _Item, kind: str) -> bool:
+def _lacks_event(item: _Item, kind: str) -> bool:
     return kind not in item.seen
 
 
@@ -201,13 +205,13 @@ def _is_summary(item: _Item) -> bool:
     return item.summarised or any("reasoning_summary" in kind for kind in item.seen)
 
 
-def _carrier(items: list[_Item]) -> str | None:
+def _summary_carrier(items: list[_Item]) -> str | None:
     """How summaries came: by the least complete of them."""
     if not items:
         return None
     if any(not any("reasoning_summary" in kind for kind in item.seen) for item in items):
         return "item_done"
-    parts = all(not _lacks(item, "response.reasoning_summary_part.added") for item in items)
+    parts = all(not _lacks_event(item, "response.reasoning_summary_part.added") for item in items)
     return "events" if parts else "none"
 
 

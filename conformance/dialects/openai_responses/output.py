@@ -42,7 +42,7 @@ class Output:
         if (twin := self._items.twin(event)) is not None:
             self._items.finish(twin)
             self.runs.end(twin)
-        self._announce(event)
+        self._announce_item(event)
 
     def part_added(self, event: dict[str, Any]) -> None:
         """`response.reasoning_summary_part.added`."""
@@ -54,7 +54,7 @@ class Output:
 
     def delta(self, kind: TextKind, event: dict[str, Any]) -> None:
         if text := string(event.get("delta")):
-            self._say(kind, event, _part_index(kind, event), text)
+            self._say_delta(kind, event, _part_index(kind, event), text)
 
     def text_done(self, kind: TextKind, event: dict[str, Any], field: str) -> None:
         self._whole_text(kind, event, _part_index(kind, event), string(event.get(field)))
@@ -95,14 +95,14 @@ class Output:
         for item in self._items.finish_all():
             self.runs.end(item)
 
-    def _announce(self, event: dict[str, Any]) -> Item | None:
+    def _announce_item(self, event: dict[str, Any]) -> Item | None:
         data = mapping(event.get("item"))
         kind = string(data.get("type"))
         item = self._items.add(kind, event)
         if item is None:
             self.is_over = True
         elif kind == "reasoning":
-            self.runs.announce_thinking(item, _channel(data))
+            self.runs.announce_thinking(item, _announced_channel(data))
         elif kind in TOOL_TYPES:
             self.runs.announce_tool(item, string(data.get("call_id")), string(data.get("name")))
             self._awaits_function |= kind == "function_call"
@@ -111,7 +111,7 @@ class Output:
             self._awaits_custom_tool = False
         return item
 
-    def _announced(self, kind: TextKind, event: dict[str, Any]) -> Item | None:
+    def _open_item(self, kind: TextKind, event: dict[str, Any]) -> Item | None:
         """The open item that takes this kind of text."""
         item = self._items.find(event)
         if item is None or not item.is_open:
@@ -129,7 +129,7 @@ class Output:
     ) -> None:
         """Rule 1: says the text if no delta gave it."""
         if text and not self._is_said(kind, event, part, text):
-            self._say(kind, event, part, text)
+            self._say_delta(kind, event, part, text)
 
     def _is_said(self, kind: TextKind, event: dict[str, Any], part: int | None, text: str) -> bool:
         item = self._items.find(event)
@@ -140,15 +140,17 @@ class Output:
         ):
             return True
         loose, place = self.runs.loose, whole(event.get("output_index"))
-        if self._announced(kind, event) is None and loose.has_heard((kind, part, place)):
+        if self._open_item(kind, event) is None and loose.has_heard((kind, part, place)):
             return True
         return loose.covers(kind, place, text)
 
-    def _say(self, kind: TextKind, event: dict[str, Any], part: int | None, text: str) -> None:
+    def _say_delta(
+        self, kind: TextKind, event: dict[str, Any], part: int | None, text: str
+    ) -> None:
         self.runs.begin()
-        announced = self._announced(kind, event)
+        announced = self._open_item(kind, event)
         if kind == "arguments":
-            self._call(announced, event, text)
+            self._say_arguments(announced, event, text)
             return
         item = announced or self.runs.loose
         if kind == "refusal":
@@ -161,9 +163,9 @@ class Output:
         item.keep((kind, part, place), text)
         self.is_over = self.is_over or item.is_full
 
-    def _call(self, item: Item | None, event: dict[str, Any], arguments: str) -> None:
+    def _say_arguments(self, item: Item | None, event: dict[str, Any], arguments: str) -> None:
         if item is None:
-            item = self._announce({**event, "item": {"type": "function_call"}})
+            item = self._announce_item({**event, "item": {"type": "function_call"}})
         if item is not None:
             self.runs.call(item, arguments)
 
@@ -198,7 +200,7 @@ class Output:
         self.runs.loose.forget("refusal", place)
 
     def _tool_done(self, item: Item | None, data: dict[str, Any], event: dict[str, Any]) -> None:
-        item = item or self._announce(event)
+        item = item or self._announce_item(event)
         if item is None or item.tool is None:
             return
         item.tool.call_id = item.tool.call_id or string(data.get("call_id"))
@@ -210,7 +212,7 @@ class Output:
         self._items.finish(item)
 
 
-def _channel(item: dict[str, Any]) -> Channel:
+def _announced_channel(item: dict[str, Any]) -> Channel:
     """What an announced item is going to hold, as far as its keys tell; deltas carry the truth.
 
     An empty `content` announces raw thinking, but not where it comes with `encrypted_content`:

@@ -57,13 +57,13 @@ class ResponsesReader(TypedReader):
         self._output = Output(self._sink, self._blocks)
 
     @property
-    def _told(self) -> Output:
+    def _message_state(self) -> Output:
         return self._output
 
     def echo(self) -> Mapping[str, Any] | None:
         return self._echo
 
-    def _event(self, frame: Frame, payload: Any) -> None:
+    def _read_event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         self._sink.wire(kind or self.unknown, event_data(payload))
@@ -73,39 +73,39 @@ class ResponsesReader(TypedReader):
         if kind in DELTAS:
             self._output.delta(DELTAS[kind], fields)
         elif kind:
-            self._mean(kind, fields)
+            self._read_meaning(kind, fields)
         elif frame.event == "error" or fields.get("error"):
-            self._error(event_data(payload))
+            self._say_error(event_data(payload))
         self._check_overflow(first)
 
-    def _mean(self, kind: str, fields: dict[str, Any]) -> None:
+    def _read_meaning(self, kind: str, fields: dict[str, Any]) -> None:
         if kind in DONES:
             self._output.text_done(DONES[kind][0], fields, DONES[kind][1])
         elif kind in PART_DONES:
             self._output.part_done(fields)
         elif kind in TERMINALS:
-            self._terminal(kind, fields)
+            self._read_terminal(kind, fields)
         elif kind in ANNOUNCEMENTS:
-            self._announce(mapping(fields.get("response")))
+            self._announce_response(mapping(fields.get("response")))
         elif kind == "error":
-            self._error(fields)
+            self._say_error(fields)
         elif kind in _ITEM_MEANINGS:
             _ITEM_MEANINGS[kind](self._output, fields)
 
-    def _announce(self, response: dict[str, Any]) -> None:
+    def _announce_response(self, response: dict[str, Any]) -> None:
         """A response that begins after another was done is a message of its own (rule 6)."""
         if self._is_done:
             self._is_done = False
             self._output = Output(self._sink, self._blocks)
-        self._see(response)
+        self._keep_echo(response)
 
-    def _see(self, response: dict[str, Any]) -> None:
+    def _keep_echo(self, response: dict[str, Any]) -> None:
         """Keep the echo of the request, and the id for the message to come."""
         if response:
             self._echo = response
             self._output.runs.response_id = string(response.get("id"))
 
-    def _body(self, payload: Any) -> None:
+    def _read_body(self, payload: Any) -> None:
         fields = mapping(payload)
         output = fields.get("output")
         if fields.get("object") != "response" and not isinstance(output, list):
@@ -113,29 +113,29 @@ class ResponsesReader(TypedReader):
             self._sink.wire("error" if has_error else self.unknown, event_data(payload))
             self._is_whole = True
             if has_error:
-                self._error(fields)
+                self._say_error(fields)
             return
         self._sink.wire("response", fields)
         for index, item in enumerate(elements(output)):
             self._sink.wire("response.item", event_data(item, output_index=index))
         first = len(self._sink.events)
-        self._see(fields)
+        self._keep_echo(fields)
         status = string(fields.get("status"))
         self._whole_output(fields)
         self._is_whole = status not in _UNFINISHED
         if status and self._is_whole:
-            self._outcome(fields, status)
+            self._say_outcome(fields, status)
         self._check_overflow(first)
 
-    def _terminal(self, kind: str, fields: dict[str, Any]) -> None:
+    def _read_terminal(self, kind: str, fields: dict[str, Any]) -> None:
         response = mapping(fields.get("response"))
         if self._echo is None:
-            self._see(response)
+            self._keep_echo(response)
         self._output.close()
         if not self._output.runs.has_begun:
             self._whole_output(response)
         status = _STATUS_OF.get(kind) or string(response.get("status")) or "completed"
-        self._outcome(response or fields, status)
+        self._say_outcome(response or fields, status)
 
     def _whole_output(self, response: dict[str, Any]) -> None:
         for index, item in enumerate(elements(response.get("output"))):
@@ -143,13 +143,13 @@ class ResponsesReader(TypedReader):
                 self._output.whole_item(index, item)
         self._output.close()
 
-    def _outcome(self, response: dict[str, Any], status: str) -> None:
+    def _say_outcome(self, response: dict[str, Any], status: str) -> None:
         """Finish, usage, error and done of a response that is over."""
         if status == "incomplete":
             reason = string(mapping(response.get("incomplete_details")).get("reason")) or status
-            self._finish(_REASONS.get(reason, reason))
+            self._say_finish(_REASONS.get(reason, reason))
         elif status not in ("failed", "cancelled"):
-            self._finish("tool_calls" if self._output.awaits_tools else "stop")
+            self._say_finish("tool_calls" if self._output.awaits_tools else "stop")
         if (counts := outcome.usage(response.get("usage"))) is not None:
             self._sink.say("usage", counts)
         if status == "failed":
@@ -157,10 +157,10 @@ class ResponsesReader(TypedReader):
         self._is_done = True
         self._sink.say("done", {"choice": 0, "explicit": True})
 
-    def _finish(self, reason: str) -> None:
+    def _say_finish(self, reason: str) -> None:
         self._sink.say("finish", {"choice": 0, "reason": reason})
 
-    def _error(self, fields: dict[str, Any]) -> None:
+    def _say_error(self, fields: dict[str, Any]) -> None:
         """Nested as recorded from OpenAI, or flat as its OpenAPI document has it."""
         nested = fields.get("error")
         flat = {name: value for name, value in fields.items() if name != "type"}
