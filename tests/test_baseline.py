@@ -16,8 +16,16 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.baseline import Baseline, Entry, apply, draft, lint_baselines, load, spell
-from conformance.baseline.addresses import stem
+from conformance.baseline import (
+    Baseline,
+    BaselineEntry,
+    apply_baseline,
+    draft_baseline,
+    lint_baselines,
+    load_baseline,
+    spell_baseline,
+)
+from conformance.baseline.addresses import file_stem
 from conformance.core.errors import Place, SpecError, UsageError
 from conformance.judging.result import Finding, Report, StreamResult
 from conformance.report import render
@@ -53,14 +61,14 @@ def stream(
     return replace(base, **changes)
 
 
-def entry(exchange: str = "text", **changes: Any) -> Entry:
-    base = Entry(RULE, "ogx-1.5.0", exchange, "It is known.", Place("known.yaml", 2, 5))
+def entry(exchange: str = "text", **changes: Any) -> BaselineEntry:
+    base = BaselineEntry(RULE, "ogx-1.5.0", exchange, "It is known.", Place("known.yaml", 2, 5))
     return replace(base, **changes)
 
 
-def applied(streams: Iterable[StreamResult], *entries: Entry) -> Report:
+def applied(streams: Iterable[StreamResult], *entries: BaselineEntry) -> Report:
     report = Report(tuple(streams))
-    return apply(report, Baseline("known.yaml", tuple(entries)), today=TODAY)
+    return apply_baseline(report, Baseline("known.yaml", tuple(entries)), today=TODAY)
 
 
 def test_a_listed_violation_is_expected() -> None:
@@ -139,7 +147,7 @@ def test_an_error_is_never_excused() -> None:
 
 def test_an_unreadable_file_is_never_excused() -> None:
     report = Report((stream(finding()),), errors=("x.sse: is empty",))
-    assert apply(report, Baseline("b", (entry(),)), today=TODAY).exit_code() == 2
+    assert apply_baseline(report, Baseline("b", (entry(),)), today=TODAY).exit_code() == 2
 
 
 def test_an_entry_that_names_several_exchanges_describes_all_of_them() -> None:
@@ -157,7 +165,7 @@ def test_views_of_an_exchange_count_as_one() -> None:
 
 def test_a_recording_without_a_target_has_that_of_the_baseline_or_its_own_name() -> None:
     bare = stream(finding(), target="")
-    named = apply(Report((bare,)), Baseline("b", (entry(),), "ogx-1.5.0"), today=TODAY)
+    named = apply_baseline(Report((bare,)), Baseline("b", (entry(),), "ogx-1.5.0"), today=TODAY)
     assert named.exit_code() == 0
     assert applied([bare], entry("1", target="text")).exit_code() == 0
 
@@ -173,7 +181,7 @@ STEMS = [
 
 @pytest.mark.parametrize(("file", "name"), STEMS)
 def test_stem_is_the_name_without_suffixes(file: str, name: str) -> None:
-    assert stem(file) == name
+    assert file_stem(file) == name
 
 
 GOOD = "entries:\n  - {rule: a/b/c, target: t, exchange: x, reason: It is known."
@@ -187,7 +195,7 @@ def write(folder: Path, text: str) -> Path:
 
 def test_an_entry_for_several_exchanges_is_several_entries(tmp_path: Path) -> None:
     text = "target: t\nentries:\n  - {rule: r, exchange: [a, 2], reason: Known., flaky: 1/3}\n"
-    baseline = load(write(tmp_path, text))
+    baseline = load_baseline(write(tmp_path, text))
     assert [each.exchange for each in baseline.entries] == ["a", "2"]
     assert {each.target for each in baseline.entries} == {"t"}
     assert baseline.entries[1].place.column == 29
@@ -212,7 +220,7 @@ WRONG = [
 @pytest.mark.parametrize(("text", "place", "said"), WRONG)
 def test_a_mistake_is_told_with_its_place(text: str, place: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
-        load(write(tmp_path, text))
+        load_baseline(write(tmp_path, text))
     assert f"known.yaml:{place}: " in str(caught.value)
     assert said in str(caught.value)
 
@@ -225,7 +233,7 @@ def schema() -> Any:
 
 @pytest.mark.parametrize("text", [GOOD + "}", "target: t\nentries: []", GOOD + ", flaky: 1/2}"])
 def test_the_schema_takes_what_loads(text: str, schema: Any, tmp_path: Path) -> None:
-    load(write(tmp_path, text))
+    load_baseline(write(tmp_path, text))
     schema.validate(yaml.safe_load(text))
 
 
@@ -242,24 +250,24 @@ def test_the_schema_refuses_most_mistakes(text: str, schema: Any) -> None:
 
 def test_a_draft_makes_the_run_pass() -> None:
     report = Report((stream(finding(), finding(OTHER, "f2")), stream(file="ogx/tool.sse")))
-    change = draft(report, Baseline("b"), reason="It is known.")
+    change = draft_baseline(report, Baseline("b"), reason="It is known.")
     assert [(each.rule, each.exchange) for each in change.added] == [
         (RULE, "text"),
         (OTHER, "text"),
     ]
-    assert apply(report, change.baseline, today=TODAY).exit_code() == 0
+    assert apply_baseline(report, change.baseline, today=TODAY).exit_code() == 0
 
 
 def test_a_draft_can_pin_the_findings() -> None:
     report = Report((stream(finding(), finding(id_="f2")),))
-    change = draft(report, Baseline("b"), reason="It is known.", pin=True)
+    change = draft_baseline(report, Baseline("b"), reason="It is known.", pin=True)
     assert [each.finding for each in change.added] == ["f1", "f2"]
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "TODO", "t.b.d."])
 def test_a_new_entry_needs_a_reason(reason: str) -> None:
     with pytest.raises(UsageError, match="1 new entry needs a reason"):
-        draft(Report((stream(finding()),)), Baseline("b"), reason=reason)
+        draft_baseline(Report((stream(finding()),)), Baseline("b"), reason=reason)
 
 
 def test_an_update_keeps_what_holds_and_drops_what_does_not() -> None:
@@ -271,7 +279,7 @@ def test_an_update_keeps_what_holds_and_drops_what_does_not() -> None:
         stream(file="ogx/tool.sse"),
         stream(file="ogx/rt.sse"),
     )
-    change = draft(Report(streams), Baseline("b", (kept, gone, flaky)), reason="New.")
+    change = draft_baseline(Report(streams), Baseline("b", (kept, gone, flaky)), reason="New.")
     assert kept in change.baseline.entries
     assert flaky in change.baseline.entries
     assert change.dropped == (gone,)
@@ -281,12 +289,12 @@ def test_an_update_keeps_what_holds_and_drops_what_does_not() -> None:
 def test_recordings_that_cannot_be_told_apart_are_refused() -> None:
     twins = (stream(finding(), file="a/text.sse"), stream(file="b/text.sse"))
     with pytest.raises(UsageError, match="is called 'text', too"):
-        draft(Report(twins), Baseline("b"), reason="New.")
+        draft_baseline(Report(twins), Baseline("b"), reason="New.")
 
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
 ENTRIES = st.builds(
-    Entry,
+    BaselineEntry,
     rule=TEXTS,
     target=TEXTS,
     exchange=TEXTS,
@@ -298,17 +306,19 @@ ENTRIES = st.builds(
 )
 
 
-def bare(entries: Iterable[Entry]) -> set[Entry]:
+def bare(entries: Iterable[BaselineEntry]) -> set[BaselineEntry]:
     return {replace(each, place=Place("known.yaml")) for each in entries}
 
 
 @given(st.lists(ENTRIES, max_size=6, unique_by=lambda each: each.key), st.sampled_from(["", "t"]))
 def test_what_is_spelled_loads_again(
-    tmp_path_factory: pytest.TempPathFactory, entries: list[Entry], target: str
+    tmp_path_factory: pytest.TempPathFactory, entries: list[BaselineEntry], target: str
 ) -> None:
     path = tmp_path_factory.mktemp("spelled") / "known.yaml"
-    path.write_text(spell(Baseline("known.yaml", tuple(entries), target)), encoding="utf-8")
-    baseline = load(path)
+    path.write_text(
+        spell_baseline(Baseline("known.yaml", tuple(entries), target)), encoding="utf-8"
+    )
+    baseline = load_baseline(path)
     assert bare(baseline.entries) == bare(entries)
     assert baseline.target == target
 
@@ -376,7 +386,9 @@ def test_one_step_in_two_apis_is_told_apart_by_the_api() -> None:
     streams = [
         stream(finding(), **SIDES, dialect=api, file=f"{api}/think.cassette.jsonl") for api in apis
     ]
-    drafted = draft(Report(tuple(streams)), Baseline("b.yaml"), reason="It is known.").baseline
+    drafted = draft_baseline(
+        Report(tuple(streams)), Baseline("b.yaml"), reason="It is known."
+    ).baseline
     names = [each.exchange for each in drafted.entries]
     assert names == [f"{api}/think/plain" for api in apis]
     assert applied(streams, *drafted.entries).exit_code() == 0

@@ -11,14 +11,14 @@ from typing import Final
 
 import pytest
 
-from conformance.baseline import Baseline, apply, load
+from conformance.baseline import Baseline, apply_baseline, load_baseline
 from conformance.cassette import Recording, open_recording
 from conformance.core.events import Chunk, Exchange
 from conformance.core.shipped import cassettes, specs
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.suites import load_suites
-from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.check import CheckChoices, check_recording
 from conformance.rules.verdicts import Verdict
 from tests.authoring.catalogue import good, mutants
 from tests.authoring.draft import RECORDED, SUFFIX, write
@@ -43,7 +43,7 @@ def recording(name: str) -> Recording:
 
 
 def judged(held: Recording) -> Report:
-    choices = Choices(folders=PROFILES)
+    choices = CheckChoices(folders=PROFILES)
     return Report(tuple(check_recording(held, rulebook(), choices)))
 
 
@@ -124,7 +124,9 @@ def test_recordings_of_a_real_server_show_its_known_faults_and_no_other(system: 
     assert all(each.header.profile for each in held)
     assert Verdict.ERROR not in found.verdicts.values()
     known = specs() / "baselines" / f"{RECORDED}{system}.yaml"
-    expected = apply(found, load(known) if known.is_file() else Baseline("no known faults"))
+    expected = apply_baseline(
+        found, load_baseline(known) if known.is_file() else Baseline("no known faults")
+    )
     assert expected.baseline is not None
     assert expected.baseline.stale == ()
     assert [(each.rule, each.message) for each in expected.unexpected] == []

@@ -9,20 +9,20 @@ Rule 3: an ERROR and a file that cannot be read are never excused.
 
 from __future__ import annotations
 
-from conformance.baseline.applying import apply
-from conformance.baseline.drafting import Change, draft
-from conformance.baseline.entries import Baseline, Entry, load
+from conformance.baseline.applying import apply_baseline
+from conformance.baseline.drafting import BaselineChange, draft_baseline
+from conformance.baseline.entries import Baseline, BaselineEntry, load_baseline
 from conformance.baseline.linting import lint_baselines
-from conformance.baseline.spelling import heading_of, spell
+from conformance.baseline.spelling import heading_of, spell_baseline
 
 __all__ = [
     "Baseline",
-    "Change",
-    "Entry",
-    "apply",
-    "draft",
+    "BaselineChange",
+    "BaselineEntry",
+    "apply_baseline",
+    "draft_baseline",
     "heading_of",
     "lint_baselines",
-    "load",
-    "spell",
+    "load_baseline",
+    "spell_baseline",
 ]

@@ -26,7 +26,7 @@ _SUFFIX: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ExchangeSubject:
     """One exchange of one file, with all its views. `names` are those it is called by."""
 
     file: str
@@ -47,18 +47,18 @@ class Subject:
         return sorted(rule for rule in rules if self.verdict(rule) is Verdict.FAIL)
 
 
-def subjects(report: Report, target: str) -> tuple[Subject, ...]:
+def report_subjects(report: Report, target: str) -> tuple[ExchangeSubject, ...]:
     """Every exchange of the run; `target` is for recordings that name none."""
     views: dict[tuple[str, int], list[StreamResult]] = {}
     held: dict[str, set[int]] = {}
     for stream in report.streams:
         views.setdefault((stream.file, stream.exchange), []).append(stream)
         held.setdefault(stream.file, set()).add(stream.exchange)
-    found: list[Subject] = []
+    found: list[ExchangeSubject] = []
     for (file, exchange), same in views.items():
-        whose = same[0].target or target or stem(file)
+        whose = same[0].target or target or file_stem(file)
         names = _exchange_names(same[0], whose, alone=len(held[file]) == 1)
-        found.append(Subject(file, exchange, whose, names, tuple(same)))
+        found.append(ExchangeSubject(file, exchange, whose, names, tuple(same)))
     return tuple(found)
 
 
@@ -67,20 +67,20 @@ def _exchange_names(stream: StreamResult, target: str, *, alone: bool) -> tuple[
     step = "/".join(filter(None, (stream.scenario, stream.role)))
     sided = f"{step}/{stream.hop}" if step and stream.hop else ""
     step = sided if stream.hop == "upstream" else step
-    number, file = str(stream.exchange), stem(stream.file)
+    number, file = str(stream.exchange), file_stem(stream.file)
     of_file = file if alone else f"{file}/{number}"
     rest = (number, of_file) if target == file else (of_file, number)
     names = (step, f"{stream.dialect}/{step}" if step else "", *rest, sided)
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def stem(file: str) -> str:
+def file_stem(file: str) -> str:
     """The file's name without the suffixes that say what it is."""
     name = Path(file).name
     return _SUFFIX.sub("", name) or name
 
 
-def addresses(found: Sequence[Subject]) -> Mapping[tuple[str, int], str]:
+def unique_addresses(found: Sequence[ExchangeSubject]) -> Mapping[tuple[str, int], str]:
     """One name for every failing subject that no other subject of its target has.
 
     Raises UsageError where two files are called the same in every way.
@@ -92,7 +92,7 @@ def addresses(found: Sequence[Subject]) -> Mapping[tuple[str, int], str]:
     return {(each.file, each.exchange): _unique_name(each, taken) for each in found if each.failing}
 
 
-def _unique_name(subject: Subject, taken: Mapping[tuple[str, str], int]) -> str:
+def _unique_name(subject: ExchangeSubject, taken: Mapping[tuple[str, str], int]) -> str:
     own = next((name for name in subject.names if taken[subject.target, name] == 1), None)
     if own is None:
         message = f"another recording of {subject.target!r} is called {subject.names[0]!r}, too"

@@ -7,41 +7,51 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Final
 
-from conformance.baseline.addresses import Subject, subjects
-from conformance.baseline.entries import Baseline, Entry
+from conformance.baseline.addresses import ExchangeSubject, report_subjects
+from conformance.baseline.entries import Baseline, BaselineEntry
 from conformance.judging.ledger import Ledger
-from conformance.judging.result import Applied, Excuse, Finding, Key, Report, StreamResult, key
+from conformance.judging.result import (
+    AppliedBaseline,
+    Finding,
+    FindingExcuse,
+    FindingKey,
+    Report,
+    StreamResult,
+    finding_key,
+)
 from conformance.judging.suites import shipped_suites
 from conformance.rules.node import nearest
 from conformance.rules.verdicts import Verdict
 
 # What a violation that comes and goes may leave instead; the others are no matter of chance.
 _CHANCE: Final = frozenset({Verdict.PASS, Verdict.VACUOUS, Verdict.INCONCLUSIVE})
-_Index = Mapping[tuple[str, str], Sequence[Subject]]
+_Index = Mapping[tuple[str, str], Sequence[ExchangeSubject]]
 
 
-def apply(report: Report, baseline: Baseline, *, today: date | None = None) -> Report:
+def apply_baseline(report: Report, baseline: Baseline, *, today: date | None = None) -> Report:
     """The report with what the baseline says of it. `today` is in UTC unless it is given."""
-    run = Run.of(report, baseline.target)
+    run = RunIndex.of(report, baseline.target)
     day = today or datetime.now(UTC).date()
-    excuses: dict[Key, Excuse] = {}
+    excuses: dict[FindingKey, FindingExcuse] = {}
     stale: list[str] = []
     for entry in baseline.entries:
         wrong = [*_expired_reasons(entry, day), *run.wrong(entry)]
         stale += (f"{entry.place}: {entry.rule} in {_entry_place(entry)} {why}" for why in wrong)
         if not wrong:
             excuses.update(run.excused(entry))
-    applied = Applied(baseline.file, excuses, tuple(stale))
+    applied = AppliedBaseline(baseline.file, excuses, tuple(stale))
     streams = tuple(_with_remarks(stream, excuses) for stream in report.streams)
     return replace(report, streams=streams, baseline=applied)
 
 
-def _with_remarks(stream: StreamResult, excuses: Mapping[Key, Excuse]) -> StreamResult:
+def _with_remarks(
+    stream: StreamResult, excuses: Mapping[FindingKey, FindingExcuse]
+) -> StreamResult:
     """The result, whose ledger says which violations were expected."""
     expected = {
         found.rule: excuses[at]
         for found in stream.findings
-        if (at := key(stream, found)) in excuses
+        if (at := finding_key(stream, found)) in excuses
     }
     ledger = Ledger(stream)
     for rule, excuse in expected.items():
@@ -49,32 +59,32 @@ def _with_remarks(stream: StreamResult, excuses: Mapping[Key, Excuse]) -> Stream
     return ledger.result() if expected else stream
 
 
-def _entry_place(entry: Entry) -> str:
+def _entry_place(entry: BaselineEntry) -> str:
     return f"{entry.target} {entry.exchange}"
 
 
-def _expired_reasons(entry: Entry, day: date) -> Iterator[str]:
+def _expired_reasons(entry: BaselineEntry, day: date) -> Iterator[str]:
     if entry.until is not None and entry.until < day:
         yield f"was expected until {entry.until} only"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunIndex:
     """The exchanges of a run by target and name, and the rules that judged them."""
 
     index: _Index
     rules: frozenset[str]
 
     @classmethod
-    def of(cls, report: Report, target: str) -> Run:
-        index: dict[tuple[str, str], list[Subject]] = {}
-        for subject in subjects(report, target):
+    def of(cls, report: Report, target: str) -> RunIndex:
+        index: dict[tuple[str, str], list[ExchangeSubject]] = {}
+        for subject in report_subjects(report, target):
             for name in subject.names:
                 index.setdefault((subject.target, name), []).append(subject)
         rules = (rule for stream in report.streams for rule in stream.verdicts)
         return cls(index, frozenset(rules))
 
-    def wrong(self, entry: Entry) -> Iterator[str]:
+    def wrong(self, entry: BaselineEntry) -> Iterator[str]:
         """Why the entry does not describe the run; nothing where it does. Dates do not count."""
         named = self.index.get((entry.target, entry.exchange), ())
         if not named or entry.rule not in self.rules:
@@ -84,7 +94,7 @@ class Run:
             if why:
                 yield f"{why} ({subject.file})" if len(named) > 1 else why
 
-    def _dead_entry(self, entry: Entry) -> str:
+    def _dead_entry(self, entry: BaselineEntry) -> str:
         targets = {target for target, _ in self.index}
         if entry.rule not in self.rules:
             return _no_rule(entry.rule, self.rules)
@@ -93,17 +103,17 @@ class Run:
         names = {name for target, name in self.index if target == entry.target}
         return _unknown_name("names an exchange that was not checked", entry.exchange, names)
 
-    def excused(self, entry: Entry) -> Iterator[tuple[Key, Excuse]]:
+    def excused(self, entry: BaselineEntry) -> Iterator[tuple[FindingKey, FindingExcuse]]:
         """Findings that the entry expects."""
-        excuse = Excuse(entry.reason, str(entry.place))
+        excuse = FindingExcuse(entry.reason, str(entry.place))
         for subject in self.index[entry.target, entry.exchange]:
             for view in subject.views:
                 for finding in view.findings:
                     if _is_meant(entry, finding):
-                        yield key(view, finding), excuse
+                        yield finding_key(view, finding), excuse
 
 
-def _entry_fault(entry: Entry, subject: Subject) -> str:
+def _entry_fault(entry: BaselineEntry, subject: ExchangeSubject) -> str:
     verdict = subject.verdict(entry.rule)
     if verdict is None:
         return "is no rule for that dialect"
@@ -118,7 +128,7 @@ def _entry_fault(entry: Entry, subject: Subject) -> str:
     return ""
 
 
-def _is_meant(entry: Entry, finding: Finding) -> bool:
+def _is_meant(entry: BaselineEntry, finding: Finding) -> bool:
     return finding.rule == entry.rule and entry.finding in ("", finding.id)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from conformance.baseline.addresses import Subject, addresses, subjects
-from conformance.baseline.applying import Run
-from conformance.baseline.entries import Baseline, Entry, is_reason
+from conformance.baseline.addresses import ExchangeSubject, report_subjects, unique_addresses
+from conformance.baseline.applying import RunIndex
+from conformance.baseline.entries import Baseline, BaselineEntry, is_reason
 from conformance.core.errors import Place, UsageError
 from conformance.judging.result import Report
 
@@ -16,36 +16,38 @@ _NEW: Final = Place("new entry")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BaselineChange:
     """How a drafted baseline differs from the one before."""
 
     baseline: Baseline
-    added: tuple[Entry, ...] = ()
-    dropped: tuple[Entry, ...] = ()
+    added: tuple[BaselineEntry, ...] = ()
+    dropped: tuple[BaselineEntry, ...] = ()
 
 
-def draft(
+def draft_baseline(
     report: Report,
     before: Baseline,
     *,
     reason: str = "",
     pin: bool = False,
-) -> Change:
+) -> BaselineChange:
     """The baseline under which this run has only expected violations.
 
     Entries of `before` that still describe the run stay as they are; `reason` is that of all new
     ones. With `pin`, new entries hold the ids of the findings. Raises UsageError where a new entry
     needs a reason, and where two recordings cannot be told apart.
     """
-    run = Run.of(report, before.target)
+    run = RunIndex.of(report, before.target)
     kept = {entry: None for entry in before.entries if not list(run.wrong(entry))}
     held: dict[tuple[str, str, str], set[str]] = {}
     for entry in kept:
         held.setdefault(entry.key, set()).add(entry.finding)
-    found = subjects(report, before.target)
-    names = addresses(found)
+    found = report_subjects(report, before.target)
+    names = unique_addresses(found)
     added = [
-        Entry(rule, each.target, names[each.file, each.exchange], reason, _NEW, finding=finding)
+        BaselineEntry(
+            rule, each.target, names[each.file, each.exchange], reason, _NEW, finding=finding
+        )
         for each in found
         for rule in each.failing
         for finding in _missing_findings(each, rule, held, pin=pin)
@@ -56,11 +58,11 @@ def draft(
         raise UsageError(f"{what} a reason; the first is {first}", hint="give it with --reason")
     dropped = tuple(entry for entry in before.entries if entry not in kept)
     whole = sorted((*kept, *added), key=_sort_key)
-    return Change(Baseline(before.file, tuple(whole), before.target), tuple(added), dropped)
+    return BaselineChange(Baseline(before.file, tuple(whole), before.target), tuple(added), dropped)
 
 
 def _missing_findings(
-    subject: Subject, rule: str, held: Mapping[tuple[str, str, str], set[str]], *, pin: bool
+    subject: ExchangeSubject, rule: str, held: Mapping[tuple[str, str, str], set[str]], *, pin: bool
 ) -> Iterator[str]:
     """Finding ids for which an entry is missing; an empty one where it need not be pinned."""
     keys = ((rule, subject.target, name) for name in subject.names)
@@ -75,5 +77,5 @@ def _missing_findings(
     yield from sorted(ids - pinned)
 
 
-def _sort_key(entry: Entry) -> tuple[str, str, str, str]:
+def _sort_key(entry: BaselineEntry) -> tuple[str, str, str, str]:
     return entry.target, entry.rule, entry.exchange, entry.finding

@@ -25,7 +25,7 @@ _NO_WORD: Final = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BaselineEntry:
     """One expected violation, of one rule in one exchange.
 
     `finding` pins a finding's id. `until` is the last day on which the entry holds. `flaky` (`1/3`:
@@ -51,11 +51,11 @@ class Baseline:
     """All entries of a file. `target` is what recordings that name none are recordings of."""
 
     file: str
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[BaselineEntry, ...] = ()
     target: str = ""
 
 
-def load(path: Path | str) -> Baseline:
+def load_baseline(path: Path | str) -> Baseline:
     """The baseline in a file. Raises SpecError at the first thing that is wrong."""
     root = document.load(path)
     keys = root.mapping(_KEYS)
@@ -66,7 +66,7 @@ def load(path: Path | str) -> Baseline:
     return Baseline(str(path), entries, target)
 
 
-def _read_entries(node: Node, target: str) -> Iterator[Entry]:
+def _read_entries(node: Node, target: str) -> Iterator[BaselineEntry]:
     """One entry for each exchange that is listed."""
     keys = node.mapping(_ENTRY_KEYS)
     own = keys["target"].string() if "target" in keys else target
@@ -74,7 +74,7 @@ def _read_entries(node: Node, target: str) -> Iterator[Entry]:
         raise node.error("key 'target' is missing", hint="here, or once beside 'entries'")
     rule, reason = node.required("rule").string(), _read_reason(node.required("reason"))
     for exchange in _listed_exchanges(node.required("exchange")):
-        yield Entry(
+        yield BaselineEntry(
             rule=rule,
             target=own,
             exchange=_read_name(exchange),
@@ -132,9 +132,9 @@ def _read_share(node: Node) -> str:
     return text
 
 
-def _refuse_twins(entries: tuple[Entry, ...], root: Node) -> None:
+def _refuse_twins(entries: tuple[BaselineEntry, ...], root: Node) -> None:
     """An unpinned entry covers every finding, so it stands alone."""
-    seen: dict[tuple[str, str, str], dict[str, Entry]] = {}
+    seen: dict[tuple[str, str, str], dict[str, BaselineEntry]] = {}
     for entry in entries:
         others = seen.setdefault(entry.key, {})
         twin = others.get(entry.finding) or others.get("")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from conformance.baseline.entries import load
+from conformance.baseline.entries import load_baseline
 from conformance.core.errors import ConformanceError, Place
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.linting.documents import (
@@ -31,7 +31,7 @@ def lint_baselines(paths: Sequence[Path], *, today: date | None = None) -> list[
 
 def _baseline_problems(path: Path, rules: frozenset[str], day: date) -> Iterator[Problem]:
     try:
-        baseline = load(path)
+        baseline = load_baseline(path)
     except ConformanceError as err:
         yield error_problem(err, Place(str(path)))
         return

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from conformance.baseline.entries import Baseline, Entry
+from conformance.baseline.entries import Baseline, BaselineEntry
 
 _WIDTH: Final = 100
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
@@ -18,7 +18,7 @@ _FOREIGN: Final = re.compile(
 )
 
 
-def spell(baseline: Baseline, *, heading: str = "") -> str:
+def spell_baseline(baseline: Baseline, *, heading: str = "") -> str:
     """The text of the file. `heading` are comment lines that stand before everything."""
     lines = [heading.rstrip("\n")] if heading else []
     if baseline.target:
@@ -36,15 +36,15 @@ def heading_of(text: str) -> str:
     return "\n".join(lines[:last])
 
 
-def _group_entries(entries: Sequence[Entry]) -> list[list[Entry]]:
-    groups: dict[tuple[object, ...], list[Entry]] = {}
+def _group_entries(entries: Sequence[BaselineEntry]) -> list[list[BaselineEntry]]:
+    groups: dict[tuple[object, ...], list[BaselineEntry]] = {}
     for entry in entries:
         shared = (entry.rule, entry.target, entry.finding, entry.reason, entry.until, entry.flaky)
         groups.setdefault(shared, []).append(entry)
     return list(groups.values())
 
 
-def _spell_item(same: Sequence[Entry], target: str) -> Iterator[str]:
+def _spell_item(same: Sequence[BaselineEntry], target: str) -> Iterator[str]:
     first = same[0]
     yield f"  - rule: {_spell_scalar(first.rule)}"
     if first.target != target:

@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from conformance.baseline import Baseline, Change, Entry, draft, heading_of, load, spell
+from conformance.baseline import (
+    Baseline,
+    BaselineChange,
+    BaselineEntry,
+    draft_baseline,
+    heading_of,
+    load_baseline,
+    spell_baseline,
+)
 from conformance.cli import options as shared
 from conformance.cli.failures import CONFORMS, INTERNAL, NOTHING, USAGE
 from conformance.cli.terminal import progress_line, put, warn
@@ -49,8 +57,8 @@ def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
             paths, dialect=dialect, profile=profile, suites=suites, rules=rules, as_of=rules_as_of
         )
     _refuse_unjudged(report)
-    change = draft(report, before, reason=reason, pin=pin)
-    write_whole(output, spell(change.baseline, heading=heading).encode())
+    change = draft_baseline(report, before, reason=reason, pin=pin)
+    write_whole(output, spell_baseline(change.baseline, heading=heading).encode())
     put(_describe_change(output, change))
     raise typer.Exit(CONFORMS)
 
@@ -61,7 +69,7 @@ def _load_before(output: Path, target: str | None, *, update: bool) -> Baseline:
             hint = "--update keeps its reasons"
             raise UsageError("the file is already there", place=Place(str(output)), hint=hint)
         return Baseline(str(output), (), target or "")
-    before = load(output)
+    before = load_baseline(output)
     return Baseline(before.file, before.entries, before.target if target is None else target)
 
 
@@ -80,7 +88,7 @@ def _refuse_unjudged(report: Report) -> None:
         raise typer.Exit(NOTHING)
 
 
-def _describe_change(output: Path, change: Change) -> str:
+def _describe_change(output: Path, change: BaselineChange) -> str:
     lines = [f"+ {_entry_line(entry)}" for entry in change.added]
     lines += [f"- {_entry_line(entry)}" for entry in change.dropped]
     kept = len(change.baseline.entries) - len(change.added)
@@ -88,5 +96,5 @@ def _describe_change(output: Path, change: Change) -> str:
     return "\n".join([*lines, f"{visible(str(output))}: {counts}"])
 
 
-def _entry_line(entry: Entry) -> str:
+def _entry_line(entry: BaselineEntry) -> str:
     return visible(f"{entry.rule}  {entry.target} {entry.exchange} {entry.finding}".rstrip())

@@ -9,11 +9,11 @@ import typer
 
 from conformance.cli import options as shared
 from conformance.cli.failures import CONFORMS, NOTHING
-from conformance.cli.judged_report import check_outputs, load_baseline, put_report
+from conformance.cli.judged_report import check_outputs, optional_baseline, put_report
 from conformance.cli.terminal import progress_line, warn, warn_errors
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import Choices, check_paths
+from conformance.recordings.check import CheckChoices, check_paths
 from conformance.recordings.rechunk import rechunk_paths
 from conformance.report.printable import visible
 
@@ -38,7 +38,7 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
 ) -> None:
     """Judge recorded streams by the rules, offline."""
     check_outputs(format_, outputs or ())
-    baseline = load_baseline(expected_failures)
+    baseline = optional_baseline(expected_failures)
     suites, rules = suite or (), rule or ()
     with progress_line(f"checking {', '.join(visible(str(path), 60) for path in paths[:3])} ..."):
         report = check_paths(
@@ -52,7 +52,7 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
         )
         if rechunk:
             rulebook = Rulebook.load(suites, rules, rules_as_of)
-            rechunk_paths(paths, rulebook, Choices(dialect, profile), rounds=rechunk)
+            rechunk_paths(paths, rulebook, CheckChoices(dialect, profile), rounds=rechunk)
     report = put_report(report, baseline, format_, outputs or (), verbose=verbose)
     warn_errors(report.errors)
     code = report.exit_code(strict=strict, require_exercised=require_exercised)

@@ -12,7 +12,7 @@ from conformance.cli.options import DialectOption, OutputsOption, ProfileOption,
 from conformance.cli.terminal import has_colour, progress_line, put, warn
 from conformance.diff import RecordingDifference, compare
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import Choices
+from conformance.recordings.check import CheckChoices
 from conformance.report.difference import renderer
 from conformance.report.files import split, write_whole
 from conformance.report.printable import visible
@@ -41,7 +41,7 @@ def diff_command(  # noqa: PLR0917  # typer makes options of parameters
         found = compare(
             old,
             new,
-            choices=Choices(dialect, profile),
+            choices=CheckChoices(dialect, profile),
             rulebook=Rulebook.load(suite or ()),
             with_text=text,
         )

@@ -14,7 +14,7 @@ from conformance.core.errors import UsageError
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
 from conformance.profiles.profile import Profile, available, load_profile
-from conformance.recordings.examples import example
+from conformance.recordings.examples import rule_example
 from conformance.report import pages
 from conformance.report.explain import Excerpts, explain
 from conformance.report.files import write_whole
@@ -92,7 +92,7 @@ def _join_words(said: Mapping[str, str]) -> str:
 
 
 def excerpts_of(rule: Rule) -> Excerpts | None:
-    shown = example(rule.id)
+    shown = rule_example(rule.id)
     return Excerpts(shown.passing, shown.failing, shown.finding) if shown else None
 
 

@@ -15,7 +15,7 @@ from conformance.identify import draft
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import find, named_well
 from conformance.recordings.check import choose_dialect
-from conformance.recordings.identification import Identification, identify_exchange
+from conformance.recordings.identification import ExchangeIdentification, identify_exchange
 from conformance.report.identity import document, text
 
 
@@ -40,7 +40,7 @@ def identify_command(
         _write_draft(write_profile, found[0])
 
 
-def _identify_file(file: Path, dialect: str | None) -> list[Identification]:
+def _identify_file(file: Path, dialect: str | None) -> list[ExchangeIdentification]:
     recording = open_recording(file, dialect=dialect)
     if not recording.exchanges:
         raise UsageError("the recording holds no exchange", place=Place(str(file)))
@@ -66,7 +66,7 @@ def _check_target(path: Path) -> None:
         raise UsageError("is there already, and is not overwritten", place=place)
 
 
-def _write_draft(path: Path, found: Identification) -> None:
+def _write_draft(path: Path, found: ExchangeIdentification) -> None:
     identity = found.identity
     # A guess is no ground to build on: what it permits would be permitted unseen.
     certain = identity.profile if identity.certainty == "certain" else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.baseline import Baseline, apply, load
+from conformance.baseline import Baseline, apply_baseline, load_baseline
 from conformance.cli.terminal import has_colour, put
 from conformance.judging.result import Report
 from conformance.report import text
@@ -21,8 +21,8 @@ def check_outputs(format_: str, outputs: Sequence[str]) -> None:
         output(each)
 
 
-def load_baseline(path: Path | None) -> Baseline | None:
-    return load(path) if path else None
+def optional_baseline(path: Path | None) -> Baseline | None:
+    return load_baseline(path) if path else None
 
 
 def put_report(
@@ -34,7 +34,7 @@ def put_report(
     verbose: bool,
 ) -> Report:
     """Writes the report, by the baseline and without secrets; gives it as it was written."""
-    shown = redacted(apply(report, baseline) if baseline else report)
+    shown = redacted(apply_baseline(report, baseline) if baseline else report)
     if format_ == "text":
         put(text.render(shown, verbose=verbose, colour=has_colour(), has_errors=False))
     else:

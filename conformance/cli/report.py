@@ -11,7 +11,7 @@ from conformance.cli.options import DialectOption, ProfileOption, SuiteOption
 from conformance.cli.terminal import progress_line, put
 from conformance.core.errors import UsageError
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import Choices
+from conformance.recordings.check import CheckChoices
 from conformance.report.printable import visible
 from conformance.report.reduction import SECONDS
 from conformance.report.selection import select
@@ -43,7 +43,7 @@ def report_command(  # noqa: PLR0917  # typer makes options of parameters
         raise UsageError("-o DIR says where to write it")
     rulebook = Rulebook.load(suite or ())
     with progress_line("looking for the finding, and reducing it ..."):
-        selected = select(finding, paths, Choices(dialect, profile), rulebook)
+        selected = select(finding, paths, CheckChoices(dialect, profile), rulebook)
         issue = prepare(selected, rulebook, seconds=seconds)
         written = save(issue, output)
     put(visible(issue.summary))

@@ -12,7 +12,7 @@ from pathlib import Path
 import typer
 
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, REMOTE
-from conformance.cli.judged_report import check_outputs, load_baseline, put_report
+from conformance.cli.judged_report import check_outputs, optional_baseline, put_report
 from conformance.cli.run_options import RunArguments, client_options, server_options
 from conformance.cli.terminal import progress_line, put, warn, warn_errors
 from conformance.cli.verbs import takes_fields_of
@@ -44,7 +44,7 @@ def run_command(given: RunArguments) -> None:
     """Judge a live server by scenarios, or a client by recordings."""
     outputs = given.outputs or ()
     check_outputs(given.format_, outputs)
-    baseline = load_baseline(given.expected_failures)
+    baseline = optional_baseline(given.expected_failures)
     with _run_folder(given.save) as folder:
         outcome = _judge_client(given) if given.client is not None else _judge_server(given, folder)
         report = put_report(outcome.report, baseline, given.format_, outputs, verbose=given.verbose)

@@ -14,7 +14,7 @@ from conformance.diff.changes import WireChange, shape_changes
 from conformance.diff.shape import ExchangeShape, shape_of
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.check import CheckChoices, check_recording
 
 _MOST_KEYS: Final = 6  # keys of two requests that are named where they differ
 
@@ -44,7 +44,7 @@ def compare(
     old: Path | str,
     new: Path | str,
     *,
-    choices: Choices | None = None,
+    choices: CheckChoices | None = None,
     rulebook: Rulebook | None = None,
     with_text: bool = False,
 ) -> RecordingDifference:
@@ -52,7 +52,7 @@ def compare(
 
     Raises UsageError for a path that is not there, and for a file beside a folder.
     """
-    comparing = _Comparison(choices or Choices(), rulebook or Rulebook.load(), with_text)
+    comparing = _Comparison(choices or CheckChoices(), rulebook or Rulebook.load(), with_text)
     before, now = Path(old), Path(new)
     for path in (before, now):
         if not path.exists():
@@ -89,7 +89,7 @@ class _JudgedExchange:
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    choices: Choices
+    choices: CheckChoices
     rulebook: Rulebook
     with_text: bool
 

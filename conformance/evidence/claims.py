@@ -25,12 +25,12 @@ _ASKING: Final = tuple(path for form in _FORMS for path in form.switches)
 _REFUSING: Final = tuple(path for form in _FORMS for path in form.refusals)
 
 
-def named(name: str) -> str:
+def claimed_word(name: str) -> str:
     """The word of a name that promises thinking; empty if none does, or another takes it back."""
-    return "" if denied(name) else _thinking_word(name)
+    return "" if denies_thinking(name) else _thinking_word(name)
 
 
-def denied(name: str) -> bool:
+def denies_thinking(name: str) -> bool:
     """Whether a name says that there is no thinking, whatever was asked for."""
     return bool(_thinking_word(name)) and not _NEGATIONS.isdisjoint(_WORD.findall(name.lower()))
 
@@ -39,7 +39,7 @@ def _thinking_word(name: str) -> str:
     return next((word for word in _WORD.findall(name.lower()) if word in _WORDS), "")
 
 
-def asked(request: Request) -> str:
+def thinking_field(request: Request) -> str:
     """The field or header by which a request asks to see thinking; empty if it does not."""
     for name, value in request.headers:
         if name.lower() == "x-include-thinking" and value.strip().lower() in _TRUE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from conformance.judging.findings import Memory, dress
+from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.result import Finding
 from conformance.judging.rulebook import Rulebook
 from conformance.rules.model import Compare, Rule
@@ -13,7 +13,7 @@ from conformance.rules.monitors.gather import Contribution, compare
 from conformance.rules.verdicts import Verdict
 
 
-class Comparison(NamedTuple):
+class RuleComparison(NamedTuple):
     """What came of one rule that compares exchanges, hops or views."""
 
     rule: Rule
@@ -22,9 +22,9 @@ class Comparison(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def comparisons(
+def compare_exchanges(
     rulebook: Rulebook, given: Iterable[tuple[str, Contribution]]
-) -> Iterator[Comparison]:
+) -> Iterator[RuleComparison]:
     """Judges every rule of the book that compares, by what the exchanges of a run gave."""
     by_rule: dict[str, list[Contribution]] = {}
     for rule_id, contribution in given:
@@ -32,5 +32,5 @@ def comparisons(
     for rule in rulebook.rules:
         if isinstance(rule.form, Compare) and rule.id in by_rule:
             verdict, reason, violations = compare(rule.form, by_rule[rule.id])
-            findings = tuple(dress(rule, v, Memory(), "run") for v in violations)
-            yield Comparison(rule, verdict, reason, findings)
+            findings = tuple(make_finding(rule, v, RecentFrames(), "run") for v in violations)
+            yield RuleComparison(rule, verdict, reason, findings)

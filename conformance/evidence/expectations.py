@@ -29,7 +29,7 @@ _OF_ENDINGS: Final = frozenset({"http.end"})
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedStep:
     """What a run states of one step of a scenario, and of its target (`without`)."""
 
     ends: tuple[str, ...] = ()
@@ -54,14 +54,14 @@ def is_played(header: Header, exchange: Exchange) -> bool:
     return exchange.hop == "upstream" and stated_run(header) is not None
 
 
-def expected_of(run: Mapping[str, Any], exchange: Exchange) -> Expected:
+def expected_of(run: Mapping[str, Any], exchange: Exchange) -> ExpectedStep:
     """What is stated of the exchange; a header is a stranger's, so nothing of it is trusted."""
     steps = run.get("steps")
     step = steps.get(exchange.role) if isinstance(steps, Mapping) else None
     if not isinstance(step, Mapping):
-        return Expected()
+        return ExpectedStep()
     thinking = step.get("thinking")
-    return Expected(
+    return ExpectedStep(
         ends=_strings(step.get("ends")),
         thinking=thinking if isinstance(thinking, bool) else None,
         untestable=str(step.get("untestable") or ""),
@@ -103,7 +103,7 @@ def _named_types(rule: Rule) -> set[str]:
 
 
 def judge_expectations(
-    ledger: Ledger, exchange: Exchange, expected: Expected, answer: Transcript
+    ledger: Ledger, exchange: Exchange, expected: ExpectedStep, answer: Transcript
 ) -> None:
     """Another ending than the stated one is a finding, and so is thinking that is missing."""
     if expected.untestable:
@@ -133,7 +133,9 @@ def judge_expectations(
     ledger.add(THINKING.id, Verdict.FAIL, findings=(found,), by=_NAME)
 
 
-def _other_ending(exchange: Exchange, expected: Expected, answer: Transcript, came: str) -> Finding:
+def _other_ending(
+    exchange: Exchange, expected: ExpectedStep, answer: Transcript, came: str
+) -> Finding:
     causes = ", ".join(filter(None, _known_causes(exchange, answer, expected)))
     got = f"{came}: {causes}" if causes else came
     message = f"expected {' or '.join(expected.ends)}, got {got}"
@@ -141,7 +143,7 @@ def _other_ending(exchange: Exchange, expected: Expected, answer: Transcript, ca
     return finding_at_end(ENDING, answer, message, expected=expected.ends, got=came)
 
 
-def _limit_explains(came: str, answer: Transcript, expected: Expected) -> str:
+def _limit_explains(came: str, answer: Transcript, expected: ExpectedStep) -> str:
     """Why the ending tells nothing, where the limit of the answer's length explains it."""
     limit = expected.limit
     if limit is None:
@@ -155,7 +157,7 @@ def _limit_explains(came: str, answer: Transcript, expected: Expected) -> str:
     return ""
 
 
-def _known_causes(exchange: Exchange, answer: Transcript, expected: Expected) -> list[str]:
+def _known_causes(exchange: Exchange, answer: Transcript, expected: ExpectedStep) -> list[str]:
     """What is known of the reason: what the transport met, the status, the server's own words."""
     parts = [expected.fault]
     response = exchange.response

@@ -17,7 +17,7 @@ from conformance.core.events import Exchange
 from conformance.core.framing import framing_of
 from conformance.dialects import SUPPORTED, get
 from conformance.dialects.base import Reading
-from conformance.evidence.expectations import Expected
+from conformance.evidence.expectations import ExpectedStep
 from conformance.judging.ledger import Ledger
 from conformance.judging.run_rules import (
     ADDED_RULES,
@@ -44,7 +44,7 @@ _THINKING: Final = frozenset({HOP_THINKING.id, HOP_SUMMARY.id, HOP_OPAQUE.id})
 
 
 @dataclass(frozen=True, slots=True)
-class Hops:
+class GatewayHops:
     """Both sides of one request: what was said upstream call by call, and what came of it.
 
     `one_api` and `streamed` hold of the answer itself: both sides speak one dialect, both stream.
@@ -60,7 +60,7 @@ class Hops:
         return self.behind[0]
 
 
-Pair = Callable[[Hops], tuple[Any, Any]]
+Pair = Callable[[GatewayHops], tuple[Any, Any]]
 
 
 def compare_hops(
@@ -68,7 +68,7 @@ def compare_hops(
     exchange: Exchange,
     answer: Transcript,
     behind: Sequence[Exchange],
-    expected: Expected,
+    expected: ExpectedStep,
 ) -> None:
     """Judges what a gateway answered by what was heard `behind` it."""
     calls = _calls_due(expected, behind)
@@ -86,7 +86,7 @@ def compare_hops(
             ledger.withdraw(broken, _BROKEN, _NAME)
         _leave_open(ledger, Verdict.NOT_APPLICABLE, _BROKEN)
         return
-    hops = Hops(
+    hops = GatewayHops(
         answers,
         answer,
         one_api=behind[0].dialect == exchange.dialect,
@@ -116,7 +116,7 @@ def _read(exchange: Exchange, profile: str) -> Transcript:
     return read_transcript(exchange, dialect, way)
 
 
-def _calls_due(expected: Expected, behind: Sequence[Exchange]) -> int | None:
+def _calls_due(expected: ExpectedStep, behind: Sequence[Exchange]) -> int | None:
     """How often the gateway must ask; a summary that it asks for upstream costs no further call."""
     asked = behind[0].request.json if behind and behind[0].request else None
     form = get(behind[0].dialect or _DEFAULT).request if behind else None
@@ -129,11 +129,11 @@ def _streams(exchange: Exchange) -> bool:
     return framing_of(exchange) != "body"
 
 
-def _texts(hops: Hops) -> tuple[str, str]:
+def _texts(hops: GatewayHops) -> tuple[str, str]:
     return "".join(hops.first.text), "".join(hops.here.text)
 
 
-def _thoughts(hops: Hops) -> tuple[str, str]:
+def _thoughts(hops: GatewayHops) -> tuple[str, str]:
     """Thinking; an API has a channel for summaries or has not, and then one stands for both."""
     wanted, got = "".join(hops.first.raw), "".join(hops.here.raw)
     if wanted and not got and not _summaries(hops):
@@ -145,7 +145,7 @@ def _thoughts(hops: Hops) -> tuple[str, str]:
     return came if came in either else either[0], came
 
 
-def _summary(hops: Hops) -> tuple[str, str]:
+def _summary(hops: GatewayHops) -> tuple[str, str]:
     """A summary; of several things that it may be, the one that it is."""
     got = _words("".join(hops.here.summary))
     said = [_words(each) for each in (*_summaries(hops), "".join(hops.first.raw))]
@@ -155,7 +155,7 @@ def _summary(hops: Hops) -> tuple[str, str]:
     return got if got in said else said[0], got
 
 
-def _summaries(hops: Hops) -> list[str]:
+def _summaries(hops: GatewayHops) -> list[str]:
     """Summaries that were said upstream: with the answer, or by a call of their own."""
     own = ["".join(hops.first.summary)] if hops.first.summary else []
     return own + ["".join(each.text) for each in hops.behind[1:] if each.text]
@@ -164,7 +164,7 @@ def _summaries(hops: Hops) -> list[str]:
 def _beginning(pair: Pair) -> Pair:
     """Of what failed here after all: whatever was shown of a text was said upstream."""
 
-    def begun(hops: Hops) -> tuple[Any, Any]:
+    def begun(hops: GatewayHops) -> tuple[Any, Any]:
         wanted, got = pair(hops)
         return wanted[: len(got)], got
 
@@ -176,7 +176,7 @@ def _words(text: str) -> str:
     return "".join(text.split())
 
 
-def _sealed(hops: Hops) -> tuple[list[Any], list[Any]]:
+def _sealed(hops: GatewayHops) -> tuple[list[Any], list[Any]]:
     """Kinds of sealed data; who seals anew, with a key of his own, has lost nothing."""
     if not hops.one_api or not hops.first.opaque:
         return [], []
@@ -186,7 +186,7 @@ def _sealed(hops: Hops) -> tuple[list[Any], list[Any]]:
     return wanted, got
 
 
-def _order(hops: Hops) -> tuple[list[str], list[str]]:
+def _order(hops: GatewayHops) -> tuple[list[str], list[str]]:
     """Kinds of content in the order in which they came, of those that both sides have."""
     if not hops.streamed:
         return [], []
@@ -205,7 +205,7 @@ def _merged(kinds: Sequence[str], both: set[str]) -> list[str]:
     return [kind for kind, _ in groupby(each for each in kinds if each in both)]
 
 
-def _called(hops: Hops) -> tuple[list[Any], list[Any]]:
+def _called(hops: GatewayHops) -> tuple[list[Any], list[Any]]:
     return _calls(hops.first), _calls(hops.here)
 
 
@@ -229,7 +229,7 @@ def _decoded(arguments: Any) -> Any:
         return arguments
 
 
-def _usage(hops: Hops) -> tuple[int | None, int | None]:
+def _usage(hops: GatewayHops) -> tuple[int | None, int | None]:
     totals = [_total(each) for each in hops.behind]
     known = [each for each in totals if each is not None]
     got = _total(hops.here)

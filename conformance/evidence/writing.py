@@ -24,7 +24,7 @@ from typing import Final
 
 from conformance.cassette import Recording
 from conformance.core.events import Exchange
-from conformance.evidence.comparisons import comparisons
+from conformance.evidence.comparisons import compare_exchanges
 from conformance.evidence.expectations import (
     compares_answers,
     expected_of,
@@ -35,12 +35,12 @@ from conformance.evidence.expectations import (
     stated_run,
 )
 from conformance.evidence.hops import compare_hops
-from conformance.judging.client_view import compares_views, declared_events, undeclared
+from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
 from conformance.judging.ledger import Ledger
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import SCENARIO_RULES
 from conformance.judging.transcript import Transcript
-from conformance.judging.view import Judged, Setting
+from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level, Verdict
 
@@ -52,7 +52,7 @@ _PASS_OR_FAIL: Final = frozenset({Verdict.PASS, Verdict.FAIL})
 class JudgedExchange:
     """An exchange of a recording, and how it was judged."""
 
-    setting: Setting
+    setting: JudgeSetting
     exchange: Exchange
     recording: Recording
     transcript: Transcript
@@ -163,22 +163,24 @@ def withdraw_undeclared(ledger: Ledger, judged: JudgedExchange, rules: Iterable[
     setting = judged.setting
     if setting.declared is not None:
         sent = judged.transcript.types
-        for rule, why in undeclared(rules, ledger.verdicts, sent, setting.declared):
+        for rule, why in undeclared_rules(rules, ledger.verdicts, sent, setting.declared):
             ledger.withdraw([rule], why, "undeclared")
 
 
-def write_comparisons(judged: Sequence[Judged], rulebook: Rulebook, recording: Recording) -> None:
+def write_comparisons(
+    judged: Sequence[JudgedView], rulebook: Rulebook, recording: Recording
+) -> None:
     """Rules over all exchanges of a recording; they stand with the last of them."""
     ledger = judged[-1].ledger
     given = [each for one in judged for each in one.contributions]
     compared = {}
-    for one in comparisons(rulebook, given):
+    for one in compare_exchanges(rulebook, given):
         ledger.add(one.rule.id, one.verdict, one.reason, one.findings, by="comparisons")
         compared[one.rule.id] = one.rule
     declared = declared_events(recording.header)
     if declared is not None:
         between = filter(compares_views, compared.values())
-        for rule, why in undeclared(between, ledger.verdicts, frozenset(), declared):
+        for rule, why in undeclared_rules(between, ledger.verdicts, frozenset(), declared):
             ledger.withdraw([rule], why, "undeclared")
     run = stated_run(recording.header) or {}
     if run.get("target") == "server":

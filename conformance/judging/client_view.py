@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 
 from conformance.cassette import Header
 from conformance.core.events import SEMANTIC_EVENTS, Event, Exchange
-from conformance.judging.view import Judged, Setting, View
+from conformance.judging.view import ExchangeView, JudgedView, JudgeSetting
 from conformance.rules.applies import Evidence
 from conformance.rules.model import Compare, Rule
 from conformance.rules.plans import Outcome
@@ -35,7 +35,7 @@ def declared_events(header: Header) -> frozenset[str] | None:
     return frozenset(event for event in events if isinstance(event, str))
 
 
-def undeclared(
+def undeclared_rules(
     rules: Iterable[Rule],
     verdicts: Mapping[str, Verdict],
     sent: Collection[str],
@@ -70,7 +70,9 @@ def compares_views(rule: Rule) -> bool:
     return isinstance(rule.form, Compare) and rule.form.left.view != rule.form.right.view
 
 
-def check_client(setting: Setting, exchange: Exchange, seen: Iterable[Mapping[str, Any]]) -> Judged:
+def check_client(
+    setting: JudgeSetting, exchange: Exchange, seen: Iterable[Mapping[str, Any]]
+) -> JudgedView:
     """Judges a client's report: semantic events in the order in which it gave them."""
     view = ClientView(setting, exchange)
     for number, fields in enumerate(seen, 1):
@@ -78,12 +80,12 @@ def check_client(setting: Setting, exchange: Exchange, seen: Iterable[Mapping[st
     return view.finish()
 
 
-class ClientView(View):
+class ClientView(ExchangeView):
     """One exchange as a client saw it; every reported event counts as a frame of its own."""
 
     name: ClassVar[Literal["wire", "client"]] = "client"
 
-    def __init__(self, setting: Setting, exchange: Exchange) -> None:
+    def __init__(self, setting: JudgeSetting, exchange: Exchange) -> None:
         evidence = Evidence(
             exchange.request,
             exchange.response,
@@ -104,7 +106,7 @@ class ClientView(View):
         self.memory.tell(number, kind, shown)
         self.take([Event(kind, {"choice": 0, **data}, number, "semantic")])
 
-    def finish(self) -> Judged:
+    def finish(self) -> JudgedView:
         """A report is always complete: what is still owed then is missing."""
         self.judge.last += 1
         self.memory.tell(self.judge.last, "end of the report", "")

@@ -18,22 +18,22 @@ CLIP: Final = 156  # characters of a frame that a finding shows
 _HEAD: Final = 56  # of them its first; what tells one delta from the next stands here or at the end
 
 
-Seen = tuple[int, int | None, str, str]  # number, offset, type, clipped text
+RememberedFrame = tuple[int, int | None, str, str]  # number, offset, type, clipped text
 
 
-def clipped(text: str) -> str:
+def clip_text(text: str) -> str:
     """A long text's beginning and end."""
     return text if len(text) <= CLIP else f"{text[:_HEAD]}…{text[_HEAD + 1 - CLIP :]}"
 
 
-class Memory:
+class RecentFrames:
     """The last frames as a reader will want to see them: those that one finding shows.
 
     That is enough, because a violation is noticed in the frame that commits it.
     """
 
     def __init__(self) -> None:
-        self._last: deque[Seen] = deque(maxlen=CONTEXT + 1)
+        self._last: deque[RememberedFrame] = deque(maxlen=CONTEXT + 1)
 
     def keep(self, number: int, frame: Frame, events: Sequence[Event]) -> None:
         """Remembers a frame of the wire."""
@@ -43,7 +43,7 @@ class Memory:
 
     def tell(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
         """Remembers what is no frame: an event that a client reported, or the end."""
-        self._last.append((number, offset, kind, clipped(text)))
+        self._last.append((number, offset, kind, clip_text(text)))
 
     def recall(self, first: int, frames: Iterable[Frame], kind: str) -> None:
         """Remembers the last frames of a run, which all have one type, from number `first` on."""
@@ -60,7 +60,7 @@ class Memory:
         return tuple(ContextLine(n, kind, text, at=n == number) for n, _, kind, text in near)
 
 
-def dress(rule: Rule, violation: Violation, memory: Memory, where: str) -> Finding:
+def make_finding(rule: Rule, violation: Violation, memory: RecentFrames, where: str) -> Finding:
     """The finding for a violation; `where` names the exchange, `line` is filled in later."""
     return Finding(
         rule=rule.id,
@@ -78,11 +78,11 @@ def dress(rule: Rule, violation: Violation, memory: Memory, where: str) -> Findi
         hint=rule.hint,
         context=memory.around(violation.number),
         source=rule.source,
-        id=identity(rule, where, violation.slice, violation),
+        id=finding_id(rule, where, violation.slice, violation),
     )
 
 
-def identity(rule: Rule, where: str, slice_: Mapping[str, object], violation: Violation) -> str:
+def finding_id(rule: Rule, where: str, slice_: Mapping[str, object], violation: Violation) -> str:
     """A hash of what stays the same when the stream is recorded again.
 
     Indices count, ids do not; the types that were expected and came count, values do not.

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from conformance.core.errors import Place
-from conformance.judging.findings import Memory, dress
+from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.result import Finding
 from conformance.rules.model import Never, Rule
 from conformance.rules.monitors.base import Violation
@@ -130,16 +130,16 @@ RULES: Final = (
 )
 
 
-def finding(rule: Rule, where: str, expected: str, got: str, report: Report = ()) -> Finding:
+def client_finding(rule: Rule, where: str, expected: str, got: str, report: Report = ()) -> Finding:
     """A finding at the end of what a client reported."""
-    memory = Memory()
+    memory = RecentFrames()
     for number, event in enumerate(report, 1):
         memory.tell(number, str(event.get("type")), _event_fields(event))
     last = len(report) + 1
     memory.tell(last, "end of the report", "")
     message = f"expected {expected}, got {got}"
     violation = Violation(last, {}, (expected,), got.partition(":")[0], "", message)
-    return dress(rule, violation, memory, where)
+    return make_finding(rule, violation, memory, where)
 
 
 def _event_fields(event: Mapping[str, Any]) -> str:

@@ -89,7 +89,7 @@ class StreamResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Excuse:
+class FindingExcuse:
     """Why a finding was expected. `entry` is the place of the baseline's entry."""
 
     reason: str
@@ -97,18 +97,18 @@ class Excuse:
 
 
 # File, exchange, view, rule and id of a finding.
-Key = tuple[str, int, str, str, str]
+FindingKey = tuple[str, int, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class AppliedBaseline:
     """What a baseline of expected failures said of a run.
 
     `stale` are entries that no longer describe it, one line each, with the entry's place.
     """
 
     file: str
-    excuses: Mapping[Key, Excuse] = field(default_factory=dict)
+    excuses: Mapping[FindingKey, FindingExcuse] = field(default_factory=dict)
     stale: tuple[str, ...] = ()
 
 
@@ -122,15 +122,15 @@ class Report:
     streams: tuple[StreamResult, ...] = ()
     errors: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    baseline: Applied | None = None
+    baseline: AppliedBaseline | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         return tuple(f for stream in self.streams for f in stream.findings)
 
-    def excuse(self, stream: StreamResult, finding: Finding) -> Excuse | None:
+    def excuse(self, stream: StreamResult, finding: Finding) -> FindingExcuse | None:
         """Why this finding was expected; None if it was not."""
-        return self.baseline.excuses.get(key(stream, finding)) if self.baseline else None
+        return self.baseline.excuses.get(finding_key(stream, finding)) if self.baseline else None
 
     @property
     def unexpected(self) -> tuple[Finding, ...]:
@@ -186,12 +186,12 @@ class Report:
         return any(finding.level in binding for finding in self.findings)
 
 
-def key(stream: StreamResult, finding: Finding) -> Key:
+def finding_key(stream: StreamResult, finding: Finding) -> FindingKey:
     """What tells a finding from every other of the run."""
     return stream.file, stream.exchange, stream.view, finding.rule, finding.id
 
 
-def merge(reports: Iterable[Report]) -> Report:
+def merge_reports(reports: Iterable[Report]) -> Report:
     """One report over several."""
     parts = tuple(reports)
     return Report(

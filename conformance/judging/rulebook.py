@@ -26,7 +26,7 @@ _VERSION: Final = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BoundRules:
     """Rules for one profile: of one exchange, of a whole scenario, and those switched off."""
 
     rules: RuleSet
@@ -50,7 +50,7 @@ class Rulebook:
         self._added = frozenset(rule for rule in ADDED_RULES if _fits_globs(rule, globs))
         self.rules = selected if as_of is None else _rules_until(selected, as_of)
         self.notes = _left_out_notes(len(selected) - len(self.rules), as_of)
-        self._bound: dict[tuple[str, str, str], Bound] = {}
+        self._bound: dict[tuple[str, str, str], BoundRules] = {}
         self._profiles: dict[tuple[str, str, tuple[Path, ...]], Profile] = {}
 
     @classmethod
@@ -80,7 +80,7 @@ class Rulebook:
             found = self._profiles[key] = find(name, dialect, folders)
         return found
 
-    def bound(self, profile: Profile) -> Bound:
+    def bound(self, profile: Profile) -> BoundRules:
         """The rules for a profile's dialect, with its knobs and overrides."""
         key = (profile.dialect, profile.name, str(profile.file))
         found = self._bound.get(key)
@@ -120,7 +120,7 @@ def _left_out_notes(number: int, as_of: str | None) -> tuple[str, ...]:
     return (f"{rules} newer than {as_of} and left out",)
 
 
-def _bind_rules(rules: Sequence[Rule], profile: Profile) -> Bound:
+def _bind_rules(rules: Sequence[Rule], profile: Profile) -> BoundRules:
     off: dict[str, str] = {}
     chosen: list[Rule] = []
     for rule in rules:
@@ -136,7 +136,7 @@ def _bind_rules(rules: Sequence[Rule], profile: Profile) -> Bound:
     knobs = _profile_values(profile)
     single = [rule for rule in chosen if rule.scope == "exchange"]
     several = [rule for rule in chosen if rule.scope == "scenario"]
-    return Bound(_compile_rules(single, knobs), _compile_rules(several, knobs), off)
+    return BoundRules(_compile_rules(single, knobs), _compile_rules(several, knobs), off)
 
 
 def _profile_values(profile: Profile) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from conformance.core.events import Ending, Event
-from conformance.judging.rulebook import Bound
+from conformance.judging.rulebook import BoundRules
 from conformance.rules.applies import Evidence
 from conformance.rules.engine import Judge
 from conformance.rules.model import Rule
@@ -21,10 +21,10 @@ from conformance.rules.plans import Outcome
 Broken = tuple[Rule, Violation]
 
 
-class Scenario:
+class ScenarioJudge:
     """The exchanges of one recording, judged together."""
 
-    def __init__(self, bound: Bound, evidence: Evidence) -> None:
+    def __init__(self, bound: BoundRules, evidence: Evidence) -> None:
         self._judge = Judge(bound.scenario, evidence)
         self._before = 0  # frames of the exchanges that are over
 

@@ -17,7 +17,7 @@ from conformance.rules.node import nearest
 NOT_SUITES = frozenset({"baselines", "profiles", "scenarios", "systems"})
 
 
-def vocabulary(dialect: str) -> Vocabulary:
+def dialect_vocabulary(dialect: str) -> Vocabulary:
     """The wire vocabulary of a dialect, by name."""
     return dialects.get(dialect).vocabulary
 
@@ -25,7 +25,7 @@ def vocabulary(dialect: str) -> Vocabulary:
 @cache
 def shipped_suites() -> tuple[Suite, ...]:
     """Every suite that ships, in the order of their ids."""
-    return tuple(load_suite(path, vocabulary) for path in suite_files(shipped.specs()))
+    return tuple(load_suite(path, dialect_vocabulary) for path in suite_files(shipped.specs()))
 
 
 def suite_files(folder: Path) -> list[Path]:
@@ -53,9 +53,9 @@ def load_suites(wanted: Sequence[str] = ()) -> tuple[Suite, ...]:
 def _suites_named(name: str) -> tuple[Suite, ...]:
     path = Path(name)
     if path.is_dir():
-        return tuple(load_suite(each, vocabulary) for each in suite_files(path))
+        return tuple(load_suite(each, dialect_vocabulary) for each in suite_files(path))
     if path.is_file() or path.suffix in (".yaml", ".yml"):
-        return (load_suite(path, vocabulary),)
+        return (load_suite(path, dialect_vocabulary),)
     chosen = tuple(s for s in shipped_suites() if s.id == name or s.id.startswith(f"{name}/"))
     if not chosen:
         ids = [suite.id for suite in shipped_suites()]

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 from conformance.core.events import Event, Exchange, Layer
 from conformance.dialects.base import Dialect, Reading
-from conformance.judging.findings import Memory, dress
+from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.result import Finding
 from conformance.rules.model import Rule
 from conformance.rules.monitors.base import Violation
@@ -50,7 +50,7 @@ class Transcript:
     listed: bool = False  # a list of models
     choices: int = 0  # how many spoke or finished
     last: int = 0  # number of the last event
-    memory: Memory = field(default_factory=Memory)
+    memory: RecentFrames = field(default_factory=RecentFrames)
 
     @property
     def client_events(self) -> tuple[Mapping[str, Any], ...]:
@@ -167,4 +167,4 @@ def finding_at_end(
     exchange = transcript.exchange
     where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/wire"
     violation = Violation(transcript.last, {}, expected, got, "", message)
-    return dress(rule, violation, transcript.memory, where)
+    return make_finding(rule, violation, transcript.memory, where)

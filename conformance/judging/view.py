@@ -11,11 +11,11 @@ from typing import ClassVar, Literal
 
 from conformance.core.events import Ending, Event, Exchange
 from conformance.dialects.base import Dialect
-from conformance.judging.findings import Memory, dress
+from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
-from conformance.judging.rulebook import Bound
-from conformance.judging.scenario import Scenario
+from conformance.judging.rulebook import BoundRules
+from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
 from conformance.profiles.profile import Profile
 from conformance.rules.applies import Evidence, Fidelity
@@ -28,12 +28,12 @@ from conformance.rules.verdicts import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class JudgeSetting:
     """How an exchange is judged: dialect, profile, and what was recorded of it."""
 
     dialect: Dialect
     profile: Profile
-    bound: Bound
+    bound: BoundRules
     file: str = ""
     fidelity: Fidelity = "bytes"
     named: bool = True  # somebody named the profile
@@ -43,7 +43,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedView:
     """The ledger of one view of one exchange, and what it brings to comparisons by rule id."""
 
     ledger: Ledger
@@ -54,23 +54,23 @@ class Judged:
         return self.ledger.result()
 
 
-class View:
+class ExchangeView:
     """One exchange before one judge; `wire` and `client` feed it their events."""
 
     name: ClassVar[Literal["wire", "client"]]
 
     def __init__(
         self,
-        setting: Setting,
+        setting: JudgeSetting,
         exchange: Exchange,
         evidence: Evidence,
-        scenario: Scenario | None = None,
+        scenario: ScenarioJudge | None = None,
     ) -> None:
         self.setting = setting
         self.exchange = exchange
         self.judge = Judge(setting.bound.rules, evidence)
         self.scenario = scenario
-        self.memory = Memory()
+        self.memory = RecentFrames()
         self.transcript: Transcript | None = None
         self.events: list[Event] = []
         self._findings: list[Finding] = []
@@ -95,15 +95,15 @@ class View:
 
     def _add_findings(self, broken: Iterable[tuple[Rule, Violation]]) -> None:
         for rule, violation in broken:
-            self._findings.append(dress(rule, violation, self.memory, self._label))
+            self._findings.append(make_finding(rule, violation, self.memory, self._label))
 
-    def conclude(self, scenario: Scenario, how: Ending) -> tuple[Outcome, ...]:
+    def conclude(self, scenario: ScenarioJudge, how: Ending) -> tuple[Outcome, ...]:
         """Outcomes of the rules that went on over all exchanges, now that the last is over."""
         outcomes, broken = scenario.close(how)
         self._add_findings(broken)
         return outcomes
 
-    def judged(self, outcomes: tuple[Outcome, ...]) -> Judged:
+    def judged(self, outcomes: tuple[Outcome, ...]) -> JudgedView:
         """Verdicts and findings, once the judge has closed."""
         self._add_fresh_findings()
         shown = [outcome for outcome in outcomes if self.concerns_view(outcome)]
@@ -133,7 +133,7 @@ class View:
         ledger = Ledger(result)
         for rule, why in off.items():
             ledger.add(rule, Verdict.NOT_APPLICABLE, f"the profile says: {why}", by="profile")
-        return Judged(ledger, tuple(self._comparison_parts()))
+        return JudgedView(ledger, tuple(self._comparison_parts()))
 
     def concerns_view(self, outcome: Outcome) -> bool:  # noqa: ARG002  # every rule concerns the wire
         """Whether an outcome is worth a line in this view's result."""

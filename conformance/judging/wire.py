@@ -11,19 +11,19 @@ from conformance.core.events import Ending, Event, Exchange, Frame
 from conformance.core.framing import Framer
 from conformance.core.trace import Trace
 from conformance.dialects.base import Reader
-from conformance.judging.scenario import Scenario
-from conformance.judging.view import Judged, Setting, View
+from conformance.judging.scenario import ScenarioJudge
+from conformance.judging.view import ExchangeView, JudgedView, JudgeSetting
 from conformance.profiles.profile import reading
 from conformance.rules.applies import Evidence
 
 
-class WireView(View):
+class WireView(ExchangeView):
     """One exchange as the server sent it."""
 
     name: ClassVar[Literal["wire", "client"]] = "wire"
 
     def __init__(
-        self, setting: Setting, exchange: Exchange, scenario: Scenario | None = None
+        self, setting: JudgeSetting, exchange: Exchange, scenario: ScenarioJudge | None = None
     ) -> None:
         reader = setting.dialect.reader(reading(setting.profile))
         expected = setting.dialect.expected_framing(exchange.request)
@@ -54,7 +54,7 @@ class WireView(View):
         self.take(events)
         return events
 
-    def finish(self, how: Ending, *, is_last: bool = True) -> Judged:
+    def finish(self, how: Ending, *, is_last: bool = True) -> JudgedView:
         """Ends the stream and gives verdicts and findings."""
         for frame in self.framer.close():
             self.frame(frame)
@@ -69,7 +69,9 @@ class WireView(View):
         return self.judged(outcomes)
 
 
-def _evidence(setting: Setting, exchange: Exchange, reader: Reader, framer: Framer) -> Evidence:
+def _evidence(
+    setting: JudgeSetting, exchange: Exchange, reader: Reader, framer: Framer
+) -> Evidence:
     return Evidence(
         exchange.request,
         exchange.response,

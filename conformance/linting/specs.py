@@ -12,7 +12,7 @@ from conformance.core import shipped
 from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
 from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
 from conformance.judging.run_rules import ADDED_RULES
-from conformance.judging.suites import shipped_suites, vocabulary
+from conformance.judging.suites import dialect_vocabulary, shipped_suites
 from conformance.linting.documents import error_problem, unknown_name
 from conformance.profiles.profile import Profile, available, limits, load_profile
 from conformance.rules import document
@@ -46,7 +46,7 @@ def lint_paths(paths: Sequence[Path]) -> list[Problem]:
     for path in paths:
         for file in _spec_files(path):
             _read_file(file, found)
-    known = Known(vocabulary, _declared_knobs(), __version__)
+    known = Known(dialect_vocabulary, _declared_knobs(), __version__)
     for suite, root in found.suites:
         found.problems += lint_suite(suite, root, known)
     found.problems += lint_together(found.suites)
@@ -77,7 +77,7 @@ def _read_file(path: Path, found: _SpecFiles) -> None:
         root = document.load(path)
         kind = next((kind for kind in _KINDS if kind in root.mapping()), None)
         if kind == "suite":
-            found.suites.append((read_suite(root, vocabulary), root))
+            found.suites.append((read_suite(root, dialect_vocabulary), root))
         elif kind == "profile":
             found.profiles.append(path)
         elif kind is None:

@@ -18,7 +18,12 @@ from conformance.judging.rulebook import Rulebook
 from conformance.mutate.client_defects import client_mutants
 from conformance.mutate.stream import take_apart
 from conformance.profiles.profile import Profile
-from conformance.recordings.check import Choices, check_recording, choose_dialect, choose_profile
+from conformance.recordings.check import (
+    CheckChoices,
+    check_recording,
+    choose_dialect,
+    choose_profile,
+)
 from conformance.rules.verdicts import Level, Verdict
 
 SUFFIX: Final = ".cassette.jsonl"
@@ -40,7 +45,7 @@ class BaseRecording:
 
     name: str
     recording: Recording
-    choices: Choices
+    choices: CheckChoices
 
     @property
     def cassette(self) -> Cassette:
@@ -157,7 +162,9 @@ def open_base(
         raise UsageError(f"{path} holds no exchange")
     name = path.relative_to(root).as_posix() if root else path.name
     folders = (root / "profiles",) if root and (root / "profiles").is_dir() else ()
-    return BaseRecording(name.removesuffix(SUFFIX), recording, Choices(dialect, profile, folders))
+    return BaseRecording(
+        name.removesuffix(SUFFIX), recording, CheckChoices(dialect, profile, folders)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from conformance.baseline import Baseline, load
-from conformance.baseline.addresses import stem
+from conformance.baseline import Baseline, load_baseline
+from conformance.baseline.addresses import file_stem
 from conformance.cassette import open_recording
 from conformance.core.errors import ConformanceError
 from conformance.judging.result import Report, StreamResult
@@ -30,8 +30,8 @@ from conformance.pytest_plugin.verdicts import (
     SharedBaseline,
     shared_baseline,
 )
-from conformance.recordings.check import Choices, check_recording
-from conformance.recordings.parallel import outcomes
+from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.parallel import run_parallel
 
 FileResults = list[StreamResult] | str
 """Results of a recording, or in one line why there are none."""
@@ -60,15 +60,15 @@ class SpecCollection:
             baseline=baseline,
         )
 
-    def choices(self) -> Choices:
+    def choices(self) -> CheckChoices:
         """Dialect and profile: the command line's, then the file's."""
         profile = self.config.getoption("conformance_profile") or self.spec.profile
-        return Choices(self.spec.dialect, profile or option_value(self.config, "profile"))
+        return CheckChoices(self.spec.dialect, profile or option_value(self.config, "profile"))
 
     def expected_failures(self) -> tuple[Baseline | None, SharedBaseline | None]:
         """What is expected to fail: by the file's own baseline, else by that of the run."""
         if self.spec.expected_failures is not None:
-            return load(self.path_of(self.spec.expected_failures)), None
+            return load_baseline(self.path_of(self.spec.expected_failures)), None
         shared = shared_baseline(self.config)
         return (shared.baseline, shared) if shared else (None, None)
 
@@ -81,7 +81,7 @@ class SpecCollection:
         """A node for each exchange of the recordings, judged here."""
         baseline, shared = self.expected_failures()
         paths = [self.path_of(each.path) for each in listed]
-        judged = list(outcomes(self._judge_file, iter(paths), None))
+        judged = list(run_parallel(self._judge_file, iter(paths), None))
         report = Report(tuple(result for each in judged for result in _results(each)))
         verdicts = self.file_verdicts(report, baseline)
         for each, found, name in zip(listed, judged, short_names(listed), strict=True):
@@ -131,7 +131,7 @@ def _results(judged: FileResults) -> Iterable[StreamResult]:
 def short_names(listed: Sequence[ListedRecording]) -> list[str]:
     """Short names; where several files share one, as much of their paths as tells them apart."""
     paths = [each.path for each in listed]
-    short = [stem(path.name) for path in paths]
+    short = [file_stem(path.name) for path in paths]
     taken = Counter(short)
     several = [path.parent for path, name in zip(paths, short, strict=True) if taken[name] > 1]
     common = Path(os.path.commonpath(several)) if several else Path()

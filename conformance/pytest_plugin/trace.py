@@ -22,7 +22,7 @@ from conformance.dialects import dialect_at
 from conformance.judging.result import Report, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin.responses import exchange_of
-from conformance.recordings.check import Choices, check_recording, recognised
+from conformance.recordings.check import CheckChoices, check_recording, recognised_dialect
 
 Source = Any
 """An httpx response, the path of a recording, the bytes of a body, or an exchange."""
@@ -40,7 +40,7 @@ class Trace:
     """
 
     recording: Recording
-    choices: Choices = field(default_factory=Choices)
+    choices: CheckChoices = field(default_factory=CheckChoices)
     notes: tuple[str, ...] = ()
     strict: bool = False
     require_exercised: bool = False
@@ -113,7 +113,7 @@ def trace_of(
     no such source.
     """
     if isinstance(source, str | Path):
-        choices = Choices(dialect=dialect, profile=profile)
+        choices = CheckChoices(dialect=dialect, profile=profile)
         return Trace(open_recording(source, dialect=dialect), choices, notes)
     if isinstance(source, bytes | bytearray):
         exchange = Exchange(chunks=(Chunk(bytes(source)),))
@@ -121,7 +121,7 @@ def trace_of(
         exchange = source if isinstance(source, Exchange) else exchange_of(source)
     origin: Origin = "imported" if exchange.response is None else "live"
     header = Header(origin=origin, fidelity=fidelity)
-    choices = Choices(dialect=dialect or _requested_dialect(exchange), profile=profile)
+    choices = CheckChoices(dialect=dialect or _requested_dialect(exchange), profile=profile)
     where = Path(_NAME) if folder is None else _free_path(folder)
     held = _MemoryRecording(
         where, "cassette", Cassette(header, (exchange,)), is_kept=folder is not None
@@ -131,7 +131,7 @@ def trace_of(
 
 def _requested_dialect(exchange: Exchange) -> str | None:
     """The dialect by the path of the request, where the answer shows none: an error, mostly."""
-    if exchange.request is None or recognised(exchange) is not None:
+    if exchange.request is None or recognised_dialect(exchange) is not None:
         return None
     return dialect_at(exchange.request.path)
 

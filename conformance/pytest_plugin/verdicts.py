@@ -19,9 +19,9 @@ from typing import Final, Literal
 
 import pytest
 
-from conformance.baseline import Baseline, apply, load
-from conformance.baseline.addresses import subjects
-from conformance.judging.result import Finding, Report, StreamResult, merge
+from conformance.baseline import Baseline, apply_baseline, load_baseline
+from conformance.baseline.addresses import report_subjects
+from conformance.judging.result import Finding, Report, StreamResult, merge_reports
 from conformance.pytest_plugin.options import display_path, option_value
 from conformance.report.printable import Paint
 from conformance.report.redacted import cleaner, redacted
@@ -56,7 +56,7 @@ class FileVerdicts:
 
     def __post_init__(self) -> None:
         if self.baseline is not None:
-            self.report = apply(self.report, self.baseline)
+            self.report = apply_baseline(self.report, self.baseline)
 
     @cached_property
     def _verdicts(self) -> Mapping[str, Verdict]:
@@ -156,7 +156,7 @@ class SharedBaseline:
     """The baseline, and everything that was judged under it while files were collected."""
 
     def __init__(self, file: Path) -> None:
-        self.baseline = load(file)
+        self.baseline = load_baseline(file)
         self._reports: list[Report] = []
 
     @property
@@ -168,7 +168,7 @@ class SharedBaseline:
 
     def stale_entries(self) -> tuple[str, ...]:
         """Entries that no longer describe the run, one line each."""
-        return stale_entries(merge(self._reports), self.baseline)
+        return stale_entries(merge_reports(self._reports), self.baseline)
 
 
 _SHARED_BASELINE: Final[pytest.StashKey[SharedBaseline]] = pytest.StashKey()
@@ -195,7 +195,7 @@ def pending_baseline(config: pytest.Config) -> SharedBaseline | None:
 
 def stale_entries(report: Report, baseline: Baseline) -> tuple[str, ...]:
     """Stale entries of a baseline that other files share."""
-    checked = {subject.target for subject in subjects(report, baseline.target)}
+    checked = {subject.target for subject in report_subjects(report, baseline.target)}
     concerned = tuple(entry for entry in baseline.entries if entry.target in checked)
-    applied = apply(report, replace(baseline, entries=concerned)).baseline
+    applied = apply_baseline(report, replace(baseline, entries=concerned)).baseline
     return applied.stale if applied else ()

@@ -12,16 +12,16 @@ from conformance.judging.fast.running import check_wire
 from conformance.judging.result import Finding, Report, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.suites import load_suites
-from conformance.judging.view import Setting
+from conformance.judging.view import JudgeSetting
 from conformance.recordings.check import (
-    Choices,
+    CheckChoices,
     check_paths,
     check_recording,
     choose_profile,
 )
 
 __all__ = [
-    "Choices",
+    "CheckChoices",
     "Finding",
     "Report",
     "Rulebook",
@@ -50,8 +50,8 @@ def check_chunks(
     """
     rulebook = Rulebook.load(suites)
     spoken = get(dialect)
-    chosen, named = choose_profile(spoken, Choices(profile=profile), None)
-    setting = Setting(spoken, chosen, rulebook.bound(chosen), named=named, keep=keep)
+    chosen, named = choose_profile(spoken, CheckChoices(profile=profile), None)
+    setting = JudgeSetting(spoken, chosen, rulebook.bound(chosen), named=named, keep=keep)
     asked = Request(json=dict(request)) if request is not None else None
     exchange = Exchange(request=asked)
     return Report((check_wire(setting, exchange, map(Chunk, chunks), "eof").result,))

@@ -26,16 +26,16 @@ from conformance.judging.client_view import check_client, declared_events
 from conformance.judging.fast.running import check_wire
 from conformance.judging.result import Report, StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.scenario import Scenario
+from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
-from conformance.judging.view import Judged, Setting
+from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.profiles.profile import Profile, find, laid_over, load_profile
-from conformance.recordings.identification import Sender, signed
-from conformance.recordings.parallel import outcomes
+from conformance.recordings.identification import Sender, sender_of
+from conformance.recordings.parallel import run_parallel
 from conformance.rules.applies import Evidence
 
 FRAMES_TO_RECOGNISE = 64
-Named = Callable[[str, str, tuple[Path, ...]], Profile]
+ProfileFinder = Callable[[str, str, tuple[Path, ...]], Profile]
 _YAML = (".yaml", ".yml")
 
 Senders = dict[str, Sender | None]
@@ -43,7 +43,7 @@ Senders = dict[str, Sender | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class CheckChoices:
     """What the user asked for; None leaves it to the recording."""
 
     dialect: str | None = None
@@ -70,7 +70,7 @@ def check_paths(
     UsageError for a path that is not there and SpecError for a broken rule file.
     """
     rulebook = Rulebook.load(suites, rules, as_of)
-    choices = Choices(dialect, profile, tuple(folders))
+    choices = CheckChoices(dialect, profile, tuple(folders))
 
     def judged(path: Path) -> list[StreamResult] | str:
         try:
@@ -80,13 +80,13 @@ def check_paths(
         except ConformanceError as err:
             return str(err) if err.place else f"{path}: {err}"
 
-    found = list(outcomes(judged, files(paths), jobs))
+    found = list(run_parallel(judged, recording_files(paths), jobs))
     streams = chain.from_iterable(each for each in found if not isinstance(each, str))
     errors = (each for each in found if isinstance(each, str))
     return Report(tuple(streams), tuple(errors), rulebook.notes)
 
 
-def files(paths: Sequence[Path | str]) -> Iterator[Path]:
+def recording_files(paths: Sequence[Path | str]) -> Iterator[Path]:
     """Files as they are, and every recording below folders. Raises UsageError for a wrong path."""
     for path in map(Path, paths):
         if path.is_dir():
@@ -98,7 +98,7 @@ def files(paths: Sequence[Path | str]) -> Iterator[Path]:
 
 
 def check_recording(
-    recording: Recording, rulebook: Rulebook, choices: Choices
+    recording: Recording, rulebook: Rulebook, choices: CheckChoices
 ) -> list[StreamResult]:
     """Results of every exchange of one recording; comparisons stand with the last exchange."""
     if not recording.exchanges:
@@ -121,8 +121,10 @@ def target_of(recording: Recording) -> str:
     return "-".join(str(target[key]) for key in ("name", "version") if target.get(key))
 
 
-def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Iterator[Judged]:
-    scenario: Scenario | None = None
+def _judged(
+    recording: Recording, rulebook: Rulebook, choices: CheckChoices
+) -> Iterator[JudgedView]:
+    scenario: ScenarioJudge | None = None
     senders: Senders = {}
     last = recording.exchanges[-1]
     for exchange in recording.exchanges:
@@ -133,7 +135,7 @@ def _judged(recording: Recording, rulebook: Rulebook, choices: Choices) -> Itera
             evidence = Evidence(
                 exchange.request, exchange.response, user_choices=exchange.user_choices
             )
-            scenario = Scenario(setting.bound, evidence)
+            scenario = ScenarioJudge(setting.bound, evidence)
         transcript = Transcript(exchange)
         judged = check_wire(
             setting,
@@ -157,9 +159,9 @@ def _setting(
     recording: Recording,
     exchange: Exchange,
     rulebook: Rulebook,
-    choices: Choices,
+    choices: CheckChoices,
     senders: Senders,
-) -> Setting:
+) -> JudgeSetting:
     stated = choices.dialect or exchange.dialect or recording.header.dialect
     dialect = choose_dialect(exchange, stated)
     if is_played(recording.header, exchange):
@@ -171,7 +173,7 @@ def _setting(
         lambda: _sender(recording, dialect, choices.folders, senders),
         rulebook.profile,
     )
-    return Setting(
+    return JudgeSetting(
         dialect,
         by.profile,
         rulebook.bound(by.profile),
@@ -189,8 +191,8 @@ def _sender(
 ) -> Sender | None:
     """Who sent the exchanges of one dialect; looked for once per recording."""
     if dialect.name not in senders:
-        spoken = (each for each in recording.exchanges if recognised(each) == dialect.name)
-        senders[dialect.name] = signed(spoken, dialect, folders)
+        spoken = (each for each in recording.exchanges if recognised_dialect(each) == dialect.name)
+        senders[dialect.name] = sender_of(spoken, dialect, folders)
     return senders[dialect.name]
 
 
@@ -199,7 +201,7 @@ def choose_dialect(exchange: Exchange, stated: str | None) -> Dialect:
 
     Raises UsageError where they contradict, where it is not supported, or where none shows.
     """
-    shown = recognised(exchange)
+    shown = recognised_dialect(exchange)
     if stated is None and shown is None:
         known = ", ".join(dialects.SUPPORTED)
         raise UsageError("no known dialect is recognised", hint=f"name one: --dialect {known}")
@@ -209,7 +211,7 @@ def choose_dialect(exchange: Exchange, stated: str | None) -> Dialect:
     return dialects.get(stated or shown or "")
 
 
-def recognised(exchange: Exchange) -> str | None:
+def recognised_dialect(exchange: Exchange) -> str | None:
     """The dialect that the first frames show, also one that is not supported yet."""
     for frame, _ in islice(exchange_frames(exchange), FRAMES_TO_RECOGNISE):
         if frame.kind in ("event", "line", "body"):
@@ -221,7 +223,7 @@ def recognised(exchange: Exchange) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class By:
+class ChosenProfile:
     """The profile by which an exchange is judged, whether somebody named it, and what to tell."""
 
     profile: Profile
@@ -231,11 +233,11 @@ class By:
 
 def judged_by(
     dialect: Dialect,
-    choices: Choices,
+    choices: CheckChoices,
     recorded: str | None,
     sender: Callable[[], Sender | None],
-    named: Named,
-) -> By:
+    named: ProfileFinder,
+) -> ChosenProfile:
     """The profile that was chosen, recorded or recognised; a client's laid over the server's.
 
     `sender` is asked for its signs only where nobody named a profile.
@@ -243,12 +245,12 @@ def judged_by(
     profile, is_named = choose_profile(dialect, choices, recorded, named)
     if profile.side == "client" and choices.profile is not None and "/" not in profile.name:
         met = judged_by(dialect, replace(choices, profile=None), _server(recorded), sender, named)
-        return By(laid_over(profile, met.profile), named=True, notes=met.notes)
+        return ChosenProfile(laid_over(profile, met.profile), named=True, notes=met.notes)
     if not is_named and (found := sender()):
         name, signs = found
         note = f"profile {name} identified by: {'; '.join(signs)}"
-        return By(named(name, dialect.name, choices.folders), named=False, notes=(note,))
-    return By(profile, named=is_named)
+        return ChosenProfile(named(name, dialect.name, choices.folders), named=False, notes=(note,))
+    return ChosenProfile(profile, named=is_named)
 
 
 def _server(recorded: str | None) -> str | None:
@@ -257,7 +259,7 @@ def _server(recorded: str | None) -> str | None:
 
 
 def choose_profile(
-    dialect: Dialect, choices: Choices, recorded: str | None, named: Named = find
+    dialect: Dialect, choices: CheckChoices, recorded: str | None, named: ProfileFinder = find
 ) -> tuple[Profile, bool]:
     """The profile to judge by, and whether somebody named it; `named` finds it by its name.
 

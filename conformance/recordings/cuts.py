@@ -9,7 +9,7 @@ from conformance.core.framing import exchange_frames
 from conformance.core.json_values import NOT_JSON, decode_json
 
 
-class Cut(NamedTuple):
+class CutEvent(NamedTuple):
     """The number of a broken event, from 1, its byte, and whether nothing but comments follows."""
 
     number: int
@@ -17,13 +17,13 @@ class Cut(NamedTuple):
     is_last: bool
 
 
-def cuts(exchange: Exchange) -> list[Cut]:
+def cut_events(exchange: Exchange) -> list[CutEvent]:
     """Every event of an answer that begins like JSON and is none."""
     found, last = [], 0
     for number, (frame, _) in enumerate(exchange_frames(exchange), 1):
         last = last if frame.kind == "comment" else number
         if _is_cut(frame):
-            found.append(Cut(number, frame.offset, is_last=False))
+            found.append(CutEvent(number, frame.offset, is_last=False))
     return [each._replace(is_last=each.number == last) for each in found]
 
 

@@ -16,7 +16,7 @@ from conformance.core.errors import ConformanceError, HarnessError
 from conformance.core.events import Exchange, Request, Response
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.check import CheckChoices, check_recording
 from conformance.rules.model import Compare
 from conformance.rules.verdicts import Verdict
 
@@ -31,7 +31,7 @@ _MOST_BYTES: Final = 256 * 1024  # of a recording worth reading for an example
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class RuleExample:
     """Lines of a stream that passes and of one that fails, clipped; the last one decides."""
 
     passing: tuple[str, ...]
@@ -39,7 +39,7 @@ class Example:
     finding: Finding | None
 
 
-def example(rule_id: str) -> Example | None:
+def rule_example(rule_id: str) -> RuleExample | None:
     """The shipped example of a rule; None where none was shipped or nothing was found in it."""
     try:
         root = shipped.cassettes()
@@ -59,7 +59,7 @@ def example(rule_id: str) -> Example | None:
     if isinstance(rulebook.rules[0].form, Compare):  # its finding stands nowhere in particular
         at = min(_shared_lines(passing, failing), len(failing) - 1)
     end = _aligned_line(passing, failing, at)
-    return Example(
+    return RuleExample(
         passing=_excerpt_lines(passing, end, failing[at] if failing else ""),
         failing=_excerpt_lines(failing, at, passing[end] if passing else ""),
         finding=finding,
@@ -79,7 +79,7 @@ class _JudgedRecording:
         try:
             recording = open_recording(path)
             own = shipped.cassettes() / "profiles"  # profiles that only cassettes need
-            choices = Choices(folders=(own,) if own.is_dir() else ())
+            choices = CheckChoices(folders=(own,) if own.is_dir() else ())
             return cls(recording, tuple(check_recording(recording, rulebook, choices)))
         except ConformanceError:
             return None

@@ -19,13 +19,13 @@ from conformance.cassette.recording import MUTANTS
 from conformance.core.errors import Place
 from conformance.core.events import Exchange
 from conformance.core.framing import exchange_frames, framing_of
-from conformance.evidence.claims import asked, denied, named
+from conformance.evidence.claims import claimed_word, denies_thinking, thinking_field
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import Choices, check_recording
-from conformance.recordings.cuts import cuts
-from conformance.recordings.identifiers import Leftover, Scanner
-from conformance.recordings.splices import splice
+from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.cuts import cut_events
+from conformance.recordings.identifiers import PrivacyScanner, PrivateLeftover
+from conformance.recordings.splices import find_splice
 from conformance.rules.lint import Problem, Severity
 from conformance.rules.node import nearest
 from conformance.rules.verdicts import Verdict
@@ -36,14 +36,16 @@ _THINKING: Final = frozenset({"thinking.delta", "thinking.opaque"})
 _NO_ANSWER: Final = frozenset({"refusal.delta", "error"})
 
 
-class Flaws(NamedTuple):
+class RecordingFlaws(NamedTuple):
     """Problems of a recording, and whether thinking is in it; None where nobody looked."""
 
     problems: list[Problem]
     thinks: bool | None
 
 
-def flaws(recording: Recording, rules: set[str], folders: tuple[Path, ...] = ()) -> Flaws:
+def find_flaws(
+    recording: Recording, rules: set[str], folders: tuple[Path, ...] = ()
+) -> RecordingFlaws:
     """What is wrong with a recording. `rules` are the ids that there are, `folders` hold profiles.
 
     Raises ConformanceError where the recording cannot be judged at all.
@@ -51,10 +53,10 @@ def flaws(recording: Recording, rules: set[str], folders: tuple[Path, ...] = ())
     lint = _Lint(recording, rules, folders)
     of_header = list(lint.of_header())
     if recording.header.expect:
-        return Flaws(of_header, None)
-    results = check_recording(recording, _NO_RULES, Choices(folders=folders, keep=True))
+        return RecordingFlaws(of_header, None)
+    results = check_recording(recording, _NO_RULES, CheckChoices(folders=folders, keep=True))
     wire = {result.exchange: result for result in results if result.view == "wire"}
-    return Flaws([*of_header, *lint.of_exchanges(wire)], any(map(_thinks, wire.values())))
+    return RecordingFlaws([*of_header, *lint.of_exchanges(wire)], any(map(_thinks, wire.values())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,9 @@ class _Lint:
 
     def _leftovers(self) -> Iterator[Problem]:
         cassette = self.recording.cassette
-        scanner = Scanner(cassette.header, {each.rule: each.count for each in cassette.trailer})
+        scanner = PrivacyScanner(
+            cassette.header, {each.rule: each.count for each in cassette.trailer}
+        )
         for left in scanner.text(json.dumps(dict(cassette.header.extra)).encode()):
             yield self._leftover(left, "the header", None)
         for exchange in self.recording.exchanges:
@@ -127,7 +131,7 @@ class _Lint:
             for left in scanner.text(body):
                 yield self._leftover(left, "the body", exchange)
 
-    def _leftover(self, left: Leftover, where: str, exchange: Exchange | None) -> Problem:
+    def _leftover(self, left: PrivateLeftover, where: str, exchange: Exchange | None) -> Problem:
         message = f"{where} holds {left.what} (conformance.cassette.redact takes secrets out)"
         at = left.start if where == "the body" else -1
         severity: Severity = "error" if left.certain else "warning"
@@ -178,7 +182,7 @@ class _Lint:
 
     def _cuts(self, exchange: Exchange) -> Iterator[Problem]:
         rebuilt = self.recording.header.fidelity == "events"
-        for cut in cuts(exchange):
+        for cut in cut_events(exchange):
             if cut.is_last and exchange.end == "eof":
                 message = "the last event is cut off, and the recording says that the stream ended"
                 yield self._problem("event-cut", message, "error", exchange, cut.offset)
@@ -188,7 +192,7 @@ class _Lint:
                 yield self._problem("event-cut", message, severity, exchange, cut.offset)
 
     def _splices(self, exchange: Exchange, result: StreamResult) -> Iterator[Problem]:
-        number = splice(result.events)
+        number = find_splice(result.events)
         if number is not None:
             every = enumerate(exchange_frames(exchange), 1)
             at = next((frame.offset for n, (frame, _) in every if n == number), -1)
@@ -202,26 +206,26 @@ class _Lint:
             message = f"{claim}, but no thinking is in it"
             yield self._problem("thinking-claimed", message, "error")
             return
-        for exchange in () if denied(name) else self.recording.exchanges:
+        for exchange in () if denies_thinking(name) else self.recording.exchanges:
             result = wire[exchange.number]
             if _opens(result) or _hides(result) or not _answered(exchange, result):
                 continue
-            field = asked(exchange.request) if exchange.request else ""
+            field = thinking_field(exchange.request) if exchange.request else ""
             if field:
                 message = f"the request asks for thinking ({field}), but none is in the answer"
                 yield self._problem("thinking-asked", message, "warning", exchange)
         for scenario in sorted({each.scenario for each in self.recording.exchanges}):
             same = {e.number for e in self.recording.exchanges if e.scenario == scenario}
-            if named(scenario) and not shown & same:
+            if claimed_word(scenario) and not shown & same:
                 message = f"scenario {scenario!r} names thinking, but none is in its answers"
                 yield self._problem("thinking-claimed", message, "error")
 
     def _claim(self, name: str) -> str:
         """What says that there is thinking: the file's name, or how the recording is described."""
-        if word := named(name):
+        if word := claimed_word(name):
             return f"the file's name says {word!r}"
         described = self.recording.header.extra.get("description")
-        if isinstance(described, str) and (word := named(described)):
+        if isinstance(described, str) and (word := claimed_word(described)):
             return f"its description says {word!r}"
         return ""
 

@@ -14,22 +14,22 @@ from conformance.core.errors import ConformanceError, Place, UsageError
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.suites import load_suites, shipped_suites
-from conformance.recordings.check import Choices, check_recording
-from conformance.recordings.flaws import flaws
-from conformance.recordings.matching import Matching
+from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.flaws import find_flaws
+from conformance.recordings.matching import RequestMatching
 from conformance.rules.lint import Problem
 from conformance.rules.model import Suite
 from conformance.rules.verdicts import Verdict
 
 
-class Linted(NamedTuple):
+class LintedRecordings(NamedTuple):
     """Problems of recordings, and how many of each kind were looked at."""
 
     problems: list[Problem]
     kinds: Mapping[str, int]
 
 
-def lint_recordings(paths: Sequence[Path], suites: Sequence[Suite] = ()) -> Linted:
+def lint_recordings(paths: Sequence[Path], suites: Sequence[Suite] = ()) -> LintedRecordings:
     """What is wrong with recordings in files and below folders, also those that fail on purpose.
 
     `suites` are linted along: a rule of theirs that no recording exercises is a warning. Raises
@@ -39,13 +39,13 @@ def lint_recordings(paths: Sequence[Path], suites: Sequence[Suite] = ()) -> Lint
     problems: list[Problem] = []
     good: list[Recording] = []
     kinds: Counter[str] = Counter()
-    matching = Matching()
+    matching = RequestMatching()
     folders = tuple(each for path in paths for each in (path / "profiles",) if each.is_dir())
-    for path in recordings(paths):
+    for path in recording_paths(paths):
         try:
             recording = open_recording(path)
             kinds[recording.kind] += 1
-            found = flaws(recording, rules, folders)
+            found = find_flaws(recording, rules, folders)
         except ConformanceError as err:
             place = err.place or Place(str(path))
             problems.append(Problem(place, _error_text(err), "error", "unreadable"))
@@ -55,10 +55,10 @@ def lint_recordings(paths: Sequence[Path], suites: Sequence[Suite] = ()) -> Lint
             matching.add(recording, thinks=found.thinks)
             good += [recording] if suites else []
     problems += matching.problems()
-    return Linted([*problems, *_unexercised_rules(good, suites, folders)], kinds)
+    return LintedRecordings([*problems, *_unexercised_rules(good, suites, folders)], kinds)
 
 
-def recordings(paths: Sequence[Path]) -> list[Path]:
+def recording_paths(paths: Sequence[Path]) -> list[Path]:
     """Recordings among the files, and all below the folders, those that fail on purpose too."""
     found: dict[Path, None] = {}
     for path in paths:
@@ -74,7 +74,7 @@ def recordings(paths: Sequence[Path]) -> list[Path]:
 
 def sorted_out(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     """Which paths hold YAML files of ours, and which hold recordings; a folder may hold both."""
-    recorded = [path for path in paths if (recordings([path]) if path.exists() else ())]
+    recorded = [path for path in paths if (recording_paths([path]) if path.exists() else ())]
     written = [path for path in paths if (_holds_yaml(path) if path in recorded else True)]
     return written, recorded
 
@@ -120,6 +120,6 @@ def _results_of(
     recording: Recording, rulebook: Rulebook, folders: tuple[Path, ...]
 ) -> Sequence[StreamResult]:
     try:
-        return check_recording(recording, rulebook, Choices(folders=folders, keep=True))
+        return check_recording(recording, rulebook, CheckChoices(folders=folders, keep=True))
     except ConformanceError:
         return ()  # told by its own lint

@@ -14,7 +14,7 @@ from conformance.dialects.base import Dialect, Reading
 from conformance.identify import Identity, Witness, named
 from conformance.judging.fast.running import check_wire
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.view import Setting
+from conformance.judging.view import JudgeSetting
 from conformance.profiles.fingerprints import Fingerprint, Watch
 from conformance.profiles.profile import Profile, find, fingerprints
 from conformance.rules.lint_knobs import knobs_read
@@ -30,7 +30,7 @@ _HOW_TO_READ: Final = frozenset({"markers", "think_opened_by"})
 
 
 @dataclass(frozen=True, slots=True)
-class Deviation:
+class StrictDeviation:
     """A rule that fails by the strict profile, and the knob that would allow it, if any does."""
 
     rule: str
@@ -41,17 +41,17 @@ class Deviation:
 
 
 @dataclass(frozen=True, slots=True)
-class Identification:
+class ExchangeIdentification:
     """One exchange of a file: who sent it, and where it leaves the strict profile."""
 
     file: str
     exchange: int
     identity: Identity
     strict: Profile
-    deviations: tuple[Deviation, ...]
+    deviations: tuple[StrictDeviation, ...]
 
 
-def signed(
+def sender_of(
     exchanges: Iterable[Exchange], dialect: Dialect, folders: tuple[Path, ...]
 ) -> Sender | None:
     """The one profile that the exchanges show beyond doubt; None if there is none."""
@@ -67,13 +67,13 @@ def signed(
 
 def identify_exchange(
     recording: Recording, exchange: Exchange, dialect: Dialect, rulebook: Rulebook
-) -> Identification:
+) -> ExchangeIdentification:
     """Everything that one exchange tells of its sender."""
     strict = find("strict", dialect.name)
     identity = _identity(recording, exchange, dialect)
     failed = _failed(recording, exchange, dialect, strict, rulebook)
     found = tuple(_deviation(rule, identity.knobs, strict) for rule in failed)
-    return Identification(str(recording.path), exchange.number, identity, strict, found)
+    return ExchangeIdentification(str(recording.path), exchange.number, identity, strict, found)
 
 
 def _identity(recording: Recording, exchange: Exchange, dialect: Dialect) -> Identity:
@@ -135,16 +135,16 @@ def _failed(
     strict: Profile,
     rulebook: Rulebook,
 ) -> list[Rule]:
-    setting = Setting(
+    setting = JudgeSetting(
         dialect, strict, rulebook.bound(strict), fidelity=recording.header.fidelity, named=False
     )
     verdicts = check_wire(setting, exchange, exchange.chunks, exchange.end).result.verdicts
     return [rule for rule in rulebook.rules if verdicts.get(rule.id) is Verdict.FAIL]
 
 
-def _deviation(rule: Rule, seen: Mapping[str, Any], strict: Profile) -> Deviation:
+def _deviation(rule: Rule, seen: Mapping[str, Any], strict: Profile) -> StrictDeviation:
     knob, value = next(_allowing(rule, seen, strict), (None, None))
-    return Deviation(rule.id, rule.level, rule.says, knob, value)
+    return StrictDeviation(rule.id, rule.level, rule.says, knob, value)
 
 
 def _allowing(rule: Rule, seen: Mapping[str, Any], strict: Profile) -> Iterator[tuple[str, Any]]:

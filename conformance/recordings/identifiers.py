@@ -34,7 +34,7 @@ _TELLING: Final = frozenset(
 )
 
 
-class Leftover(NamedTuple):
+class PrivateLeftover(NamedTuple):
     """What was found, from which 0-based byte on. `certain` is False where it may be mere text."""
 
     start: int
@@ -42,7 +42,7 @@ class Leftover(NamedTuple):
     certain: bool = True
 
 
-class Scanner:
+class PrivacyScanner:
     """Looks through the texts of one recording; remembers which stand-ins were counted already."""
 
     def __init__(self, header: Header, trailer: Mapping[str, int]) -> None:
@@ -50,40 +50,40 @@ class Scanner:
         self._replaced.update(trailer)
         self._personal_data = header.origin != "synthetic"  # a made-up stream names nobody
 
-    def text(self, text: bytes) -> Iterator[Leftover]:
+    def text(self, text: bytes) -> Iterator[PrivateLeftover]:
         """Leftovers in a body, or in a request as JSON; each once, in no order."""
         for found in find_credentials(text):
             if self._replaced[found.rule]:
                 self._replaced[found.rule] -= 1
             else:
-                yield Leftover(found.start, f"a secret ({found.rule})")
+                yield PrivateLeftover(found.start, f"a secret ({found.rule})")
         if self._personal_data:
             yield from _personal_data(text)
 
-    def head(self, headers: tuple[tuple[str, str], ...]) -> Iterator[Leftover]:
+    def head(self, headers: tuple[tuple[str, str], ...]) -> Iterator[PrivateLeftover]:
         for name, value in headers:
             if name.lower() in _TELLING and value and not _BLANKED.search(value.encode()):
-                yield Leftover(0, f"a value of header {name.lower()!r}")
+                yield PrivateLeftover(0, f"a value of header {name.lower()!r}")
 
-    def request(self, request: Request) -> Iterator[Leftover]:
+    def request(self, request: Request) -> Iterator[PrivateLeftover]:
         yield from self.head(request.headers)
         shown = json.dumps([request.path, request.json], ensure_ascii=False)
         yield from self.text(shown.encode("utf-8", "replace"))
 
 
-def _personal_data(text: bytes) -> Iterator[Leftover]:
+def _personal_data(text: bytes) -> Iterator[PrivateLeftover]:
     fields = ((match[1], match) for match in _FIELD.finditer(text) if _is_name(match[2]))
     first: dict[bytes, re.Match[bytes]] = {}
     for name, match in fields:
         first.setdefault(name, match)
     for name, match in first.items():
-        yield Leftover(match.start(), f"an identifier in {name.decode()!r}")
+        yield PrivateLeftover(match.start(), f"an identifier in {name.decode()!r}")
     account = next((m for m in _ACCOUNT.finditer(text) if not _BLANKED.search(m[0])), None)
     if account and not first:
-        yield Leftover(account.start(), f"an account id ({account[1].decode()}...)")
+        yield PrivateLeftover(account.start(), f"an account id ({account[1].decode()}...)")
     email = next((m for m in _EMAIL.finditer(text) if not _NOBODY.search(m[0].lower())), None)
     if email:
-        yield Leftover(email.start(), "an e-mail address", certain=False)
+        yield PrivateLeftover(email.start(), "an e-mail address", certain=False)
 
 
 def _is_name(value: bytes) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from conformance.cassette import Recording
 from conformance.core.errors import Place
 from conformance.core.events import Exchange, Request
-from conformance.evidence.claims import named
+from conformance.evidence.claims import claimed_word
 from conformance.rules.lint import Problem
 
 _TEST: Final = "test_id"
@@ -23,7 +23,7 @@ _STREAMING: Final = frozenset({"stream", "stream_options"})
 _MOST_TWINS: Final = 64  # of one request so many are compared with each other
 
 
-class Kept(NamedTuple):
+class KeptRequest(NamedTuple):
     """What is remembered of an exchange: `request` and `alike` are digests of what was asked.
 
     `alike` leaves out whether a stream was asked for. `test` is None where it is stated as null.
@@ -36,11 +36,11 @@ class Kept(NamedTuple):
     streams: bool
 
 
-class Matching:
+class RequestMatching:
     """Remembers recordings, and tells what is wrong between them."""
 
     def __init__(self) -> None:
-        self._kept: list[Kept] = []
+        self._kept: list[KeptRequest] = []
         self._thinking: dict[str, bool] = {}
 
     def add(self, recording: Recording, *, thinks: bool) -> None:
@@ -65,7 +65,7 @@ class Matching:
         yield from self._unmet_claims()
 
     def _repeated_requests(self) -> Iterator[Problem]:
-        first: dict[tuple[str | None, bytes], Kept] = {}
+        first: dict[tuple[str | None, bytes], KeptRequest] = {}
         for each in self._kept:
             known = first.setdefault((each.test, each.request), each)
             if known is not each:
@@ -73,7 +73,7 @@ class Matching:
                 yield Problem(each.place, message, "warning", "request-twice")
 
     def _stream_twins(self) -> Iterator[Problem]:
-        groups: dict[bytes, list[Kept]] = {}
+        groups: dict[bytes, list[KeptRequest]] = {}
         for each in self._kept:
             groups.setdefault(each.alike, []).append(each)
         for group in groups.values():
@@ -84,7 +84,7 @@ class Matching:
         for each in self._kept:
             tests.setdefault(each.test or "", []).append(each.place)
         for test, places in tests.items():
-            word = named(test.partition("[")[0])
+            word = claimed_word(test.partition("[")[0])
             if word and not self._thinking[test]:
                 among = f"none of its {len(places)} recordings here holds any"
                 message = f"its test says {word!r}, but {among} thinking: {test}"
@@ -93,11 +93,11 @@ class Matching:
 
 def _keep_exchange(
     recording: Recording, exchange: Exchange, asked: Request, test: str | None
-) -> Kept:
+) -> KeptRequest:
     line = recording.locate(exchange.number, [-1])[0]
     body = asked.json if isinstance(asked.json, Mapping) else {}
     rest = {key: value for key, value in body.items() if key not in _STREAMING}
-    return Kept(
+    return KeptRequest(
         Place(str(recording.path), line),
         test,
         _digest_of(asked.method, asked.path, asked.json),
@@ -110,7 +110,7 @@ def _digest_of(*values: Any) -> bytes:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).digest()
 
 
-def _mismatched_streams(group: Iterable[Kept]) -> Iterator[Problem]:
+def _mismatched_streams(group: Iterable[KeptRequest]) -> Iterator[Problem]:
     """Recordings of one question, once as a stream and once whole, for one test or for none."""
     for one, other in combinations(group, 2):
         if one.streams == other.streams or (one.test != other.test and one.test and other.test):

@@ -26,7 +26,7 @@ _GARBAGE: Final = 50_000  # objects to come before a process looks for garbage a
 _work: Callable[[Path], object] | None = None  # what a forked process does; set in it alone
 
 
-def outcomes(
+def run_parallel(
     work: Callable[[Path], Outcome], paths: Iterator[Path], jobs: int | None
 ) -> Iterator[Outcome]:
     """`work` done on each path, in order. `jobs` None stands for all processors.
@@ -34,7 +34,7 @@ def outcomes(
     What comes of the work must be picklable; an exception in it is raised here.
     """
     first = list(islice(paths, WORTHWHILE))
-    count = processors() if jobs is None else jobs
+    count = processor_count() if jobs is None else jobs
     if len(first) < WORTHWHILE or count < 2 or not _may_fork():
         yield from map(work, first)
         yield from map(work, paths)
@@ -43,7 +43,7 @@ def outcomes(
     yield from _run_forked(work, [*first[1:], *paths], count)
 
 
-def processors() -> int:
+def processor_count() -> int:
     """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

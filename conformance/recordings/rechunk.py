@@ -21,7 +21,7 @@ from conformance.core.events import Chunk, Exchange
 from conformance.core.framing import exchange_frames
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import Choices, check_recording, files
+from conformance.recordings.check import CheckChoices, check_recording, recording_files
 
 _SIZES: Final = (1, 2, 3, 7, 40, 300, 4096)
 _BYTEWISE: Final = 256 * 1024  # bytes of a body that come one by one; the rest comes at once
@@ -39,22 +39,22 @@ class _Cutting:
 
 
 def rechunk_paths(
-    paths: Sequence[Path | str], rulebook: Rulebook, choices: Choices, *, rounds: int
+    paths: Sequence[Path | str], rulebook: Rulebook, choices: CheckChoices, *, rounds: int
 ) -> None:
     """Tries every recording that can be judged, under `rounds` random chunkings and the others.
 
     Raises HarnessError for the first difference.
     """
-    for path in files(paths):
+    for path in recording_files(paths):
         try:
             recording = open_recording(path, dialect=choices.dialect)
         except ConformanceError:
             continue  # the check itself tells it
-        rechunk(recording, rulebook, choices, rounds=rounds)
+        rechunk_recording(recording, rulebook, choices, rounds=rounds)
 
 
-def rechunk(
-    recording: Recording, rulebook: Rulebook, choices: Choices, *, rounds: int, seed: int = 0
+def rechunk_recording(
+    recording: Recording, rulebook: Rulebook, choices: CheckChoices, *, rounds: int, seed: int = 0
 ) -> int:
     """How many chunkings agree with the recording in one piece.
 
@@ -76,7 +76,7 @@ def rechunk(
 _Outcome = tuple[StreamResult, ...] | str
 
 
-def _outcome(recording: Recording, rulebook: Rulebook, choices: Choices) -> _Outcome:
+def _outcome(recording: Recording, rulebook: Rulebook, choices: CheckChoices) -> _Outcome:
     try:
         return tuple(check_recording(recording, rulebook, choices))
     except HarnessError:

@@ -15,7 +15,7 @@ _LAST: Final = frozenset[str]().union(*(bounds.last for bounds in _BOUNDS))
 _IDENTIFIED: Final = frozenset(bounds.identified for bounds in _BOUNDS)
 
 
-def splice(events: Iterable[Event]) -> int | None:
+def find_splice(events: Iterable[Event]) -> int | None:
     """Number of the frame in which a second answer begins; None if there is one answer only.
 
     An answer begins with its first wire event, also where the one before never ended, and where

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from conformance.identify import Identity
-from conformance.recordings.identification import Deviation, Identification
+from conformance.recordings.identification import ExchangeIdentification, StrictDeviation
 from conformance.report.printable import LABELLED, labelled_lines, visible
 from conformance.report.silences import spell
 from conformance.rules.patterns import same
@@ -19,7 +19,7 @@ VERSION: Final = "1.0"
 _VALUE: Final = 80  # characters of a knob's value
 
 
-def text(found: Sequence[Identification]) -> str:
+def text(found: Sequence[ExchangeIdentification]) -> str:
     """One block per exchange; ends with a line feed."""
     return (
         "\n".join(line for each in found for line in (*_exchange_lines(each), "")).rstrip("\n")
@@ -27,13 +27,13 @@ def text(found: Sequence[Identification]) -> str:
     )
 
 
-def document(found: Iterable[Identification]) -> str:
+def document(found: Iterable[ExchangeIdentification]) -> str:
     """One JSON object, indented, ASCII only."""
     exchanges = [_exchange_object(each) for each in found]
     return json.dumps({"identity": VERSION, "exchanges": exchanges}, indent=2) + "\n"
 
 
-def _exchange_lines(one: Identification) -> Iterator[str]:
+def _exchange_lines(one: ExchangeIdentification) -> Iterator[str]:
     identity = one.identity
     yield f"{visible(one.file)}, exchange {one.exchange}"
     yield LABELLED.format("dialect", identity.dialect)
@@ -59,7 +59,7 @@ def _joined_signs(signs: Sequence[str]) -> str:
     return visible("; ".join(signs), 4 * _VALUE)
 
 
-def _knob_lines(one: Identification) -> Iterator[str]:
+def _knob_lines(one: ExchangeIdentification) -> Iterator[str]:
     """Every knob that was seen, with the strict value where that is another and no mere `any`."""
     for knob, value in one.identity.knobs.items():
         strict = one.strict.knobs.get(knob)
@@ -68,14 +68,14 @@ def _knob_lines(one: Identification) -> Iterator[str]:
         yield told if plain else f"{told} (strict: {visible(spell(strict), _VALUE)})"
 
 
-def _deviation_text(one: Deviation) -> str:
+def _deviation_text(one: StrictDeviation) -> str:
     head = f"{visible(one.rule)} fails"
     if one.knob is None:
         return f"{head}; no knob allows it"
     return f"{head}; knob {one.knob}: {visible(spell(one.value), _VALUE)} allows it"
 
 
-def _exchange_object(one: Identification) -> dict[str, Any]:
+def _exchange_object(one: ExchangeIdentification) -> dict[str, Any]:
     identity = one.identity
     return {
         "file": one.file,

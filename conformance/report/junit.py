@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from conformance.judging.result import Excuse, Finding, Report, StreamResult
+from conformance.judging.result import Finding, FindingExcuse, Report, StreamResult
 from conformance.report.printable import Paint, visible
 from conformance.report.text import Page, block
 from conformance.report.wording import sentence, stale, title, warnings
@@ -76,7 +76,7 @@ def _finding_text(file: str, found: list[Finding]) -> Iterable[str]:
     return (line for finding in found for line in block(page, file, finding))
 
 
-def _add_expected_failure(case: Element, excuse: Excuse | None) -> None:
+def _add_expected_failure(case: Element, excuse: FindingExcuse | None) -> None:
     reason = visible(excuse.reason) if excuse else ""
     SubElement(case, "skipped", message=f"expected failure: {reason}")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from conformance.judging.result import Excuse, Finding, Report, StreamResult
+from conformance.judging.result import Finding, FindingExcuse, Report, StreamResult
 from conformance.report.escaping import block, code, markdown
 from conformance.report.ranking import gravest_first
 from conformance.report.wording import (
@@ -67,7 +67,9 @@ def _finding_sections(report: Report) -> Iterator[str]:
         yield from ("", f"{count(len(found) - _FINDINGS, 'more finding')} left out.")
 
 
-def one(stream: StreamResult, finding: Finding, excuse: Excuse | None = None) -> Iterator[str]:
+def one(
+    stream: StreamResult, finding: Finding, excuse: FindingExcuse | None = None
+) -> Iterator[str]:
     """One finding: what, where, the events around it, and on whose authority."""
     expected = " (expected)" if excuse else ""
     yield from ("", f"### {finding.verdict} {finding.level} {code(finding.rule)}{expected}", "")

@@ -18,7 +18,7 @@ from conformance.evidence.expectations import is_played
 from conformance.judging.fast.running import check_wire
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.view import Setting
+from conformance.judging.view import JudgeSetting
 from conformance.profiles.profile import Profile
 from conformance.report.silences import Silence, silences
 from conformance.report.wording import count
@@ -100,7 +100,7 @@ def _strictly_failing(
 ) -> list[Rule]:
     """Rules that fail by the strict profile."""
     strict = rulebook.profile(_STRICT, result.dialect)
-    setting = Setting(
+    setting = JudgeSetting(
         get(result.dialect),
         strict,
         rulebook.bound(strict),

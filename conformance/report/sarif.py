@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from conformance import __version__
-from conformance.judging.result import Excuse, Finding, Report, StreamResult
+from conformance.judging.result import Finding, FindingExcuse, Report, StreamResult
 from conformance.report.json import scalar
 from conformance.report.locations import uri
 from conformance.report.printable import visible
@@ -130,7 +130,7 @@ def _location_object(stream: StreamResult, finding: Finding) -> dict[str, Any]:
     return {"physicalLocation": physical, "logicalLocations": [logical]}
 
 
-def _suppression_object(excuse: Excuse) -> dict[str, Any]:
+def _suppression_object(excuse: FindingExcuse) -> dict[str, Any]:
     justification = f"{visible(excuse.reason)} ({visible(excuse.entry)})"
     return {"kind": "external", "status": "accepted", "justification": justification}
 

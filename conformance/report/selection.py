@@ -13,7 +13,7 @@ from conformance.core.errors import ConformanceError, Place, SpecError, UsageErr
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import profile_at_hand
-from conformance.recordings.check import Choices, check_recording, files
+from conformance.recordings.check import CheckChoices, check_recording, recording_files
 
 _MOST_BYTES: Final = 256 * 1024 * 1024
 _SHOWN: Final = 8  # ids that are named where the one that was asked for is not there
@@ -27,11 +27,13 @@ class Selected:
     recording: Recording
     stream: StreamResult
     finding: Finding
-    choices: Choices
+    choices: CheckChoices
     others: int = 0
 
 
-def select(asked: str, paths: Sequence[Path], choices: Choices, rulebook: Rulebook) -> Selected:
+def select(
+    asked: str, paths: Sequence[Path], choices: CheckChoices, rulebook: Rulebook
+) -> Selected:
     """The first finding of that id, or whose rule that is. Raises UsageError if there is none.
 
     Paths are recordings, folders of them, or json reports. Files that cannot be judged are passed
@@ -71,7 +73,7 @@ def _known_findings(known: dict[str, str], errors: list[str]) -> str:
     return f"there are {', '.join(told)}{more}"
 
 
-def _judged_findings(path: Path, choices: Choices, rulebook: Rulebook) -> Iterator[Selected]:
+def _judged_findings(path: Path, choices: CheckChoices, rulebook: Rulebook) -> Iterator[Selected]:
     recording = open_recording(path, dialect=choices.dialect)
     for stream in check_recording(recording, rulebook, choices):
         # A smaller recording may lack the signs that a profile was identified by: it is named.
@@ -85,7 +87,7 @@ def _recording_files(paths: Sequence[Path], asked: str) -> Iterator[Path]:
     seen: set[Path] = set()
     for path in paths:
         named = _named_by_report(path, asked) if path.suffix == ".json" else None
-        for file in files([path]) if named is None else named:
+        for file in recording_files([path]) if named is None else named:
             if file not in seen:
                 seen.add(file)
                 yield file

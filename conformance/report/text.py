@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
-from conformance.judging.result import ContextLine, Excuse, Finding, Report, StreamResult
+from conformance.judging.result import ContextLine, Finding, FindingExcuse, Report, StreamResult
 from conformance.report.printable import LABELLED, Paint, labelled_lines, visible
 from conformance.report.ranking import by_event
 from conformance.report.wording import (
@@ -58,7 +58,9 @@ def render(
     return "\n".join(lines) + "\n"
 
 
-def block(page: Page, file: str, finding: Finding, excuse: Excuse | None = None) -> Iterator[str]:
+def block(
+    page: Page, file: str, finding: Finding, excuse: FindingExcuse | None = None
+) -> Iterator[str]:
     """One finding in full: what, where, the events around it, and on whose authority."""
     first = page.verbose or finding.rule not in page.told
     page.told.add(finding.rule)

@@ -12,7 +12,7 @@ from conformance.dialects import get
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
-from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.check import CheckChoices, check_recording
 from conformance.runs.options import RunOptions
 from conformance.runs.plan import LeftOut, ScenarioRun
 from conformance.runs.run_folder import RunFolder, restate_run
@@ -87,7 +87,7 @@ class ApiRun:
         options = self.target.options
         # Behind a gateway another dialect may be spoken.
         stated = None if self.target.sender.upstream else self.dialect
-        choices = Choices(stated, self.profile, options.folders)
+        choices = CheckChoices(stated, self.profile, options.folders)
         results = check_recording(open_recording(path), self.target.rulebook, choices)
         named = options.profile is not None and self.profile == options.profile
         return [replace(each, named=named) for each in results]

@@ -9,8 +9,8 @@ from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange, Response
 from conformance.dialects import get, required
 from conformance.profiles.profile import Profile, reading
-from conformance.recordings.check import Choices, choose_profile
-from conformance.recordings.identification import signed
+from conformance.recordings.check import CheckChoices, choose_profile
+from conformance.recordings.identification import sender_of
 from conformance.report.printable import visible
 from conformance.runs.api_run import ApiRun
 from conformance.runs.pace import RequestsSpentError
@@ -52,9 +52,9 @@ async def probe_api(run: ApiRun) -> bool:
 def identify_profile(run: ApiRun) -> Profile:
     """The profile to plan and read by: the user's, or whose signs the first answers show."""
     dialect, folders = get(run.dialect), run.target.options.folders
-    if run.profile is None and (sender := signed(run.sanity.answers, dialect, folders)):
+    if run.profile is None and (sender := sender_of(run.sanity.answers, dialect, folders)):
         run.profile, run.signs = sender
-    choices = Choices(profile=run.profile, folders=folders)
+    choices = CheckChoices(profile=run.profile, folders=folders)
     profile, _ = choose_profile(dialect, choices, None, run.target.rulebook.profile)
     opt_in = str(profile.knobs.get("opt_in", "header"))
     run.settings = replace(run.settings, reading=reading(profile), opt_in=opt_in)

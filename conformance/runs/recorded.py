@@ -22,11 +22,11 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.profiles.profile import reading
 from conformance.recordings.check import (
-    Choices,
+    CheckChoices,
     check_recording,
     choose_dialect,
     choose_profile,
-    files,
+    recording_files,
 )
 from conformance.runs.step_requests import OPT_IN
 from conformance.scenarios import Scenario, Step
@@ -47,10 +47,10 @@ def recorded_scenarios(
 
     Raises UsageError where none holds an answer, CassetteError for what cannot be read.
     """
-    choices = Choices(folders=folders)
+    choices = CheckChoices(folders=folders)
     met: Counter[str] = Counter()
     found: list[Scenario] = []
-    for path in files(paths):
+    for path in recording_files(paths):
         recording = open_recording(path)
         steps = tuple(_steps(recording, rulebook, choices))
         if steps:
@@ -70,7 +70,7 @@ def _name(path: Path) -> str:
     return stem[:_LONGEST] or "recording"
 
 
-def _steps(recording: Recording, rulebook: Rulebook, choices: Choices) -> Iterator[Step]:
+def _steps(recording: Recording, rulebook: Rulebook, choices: CheckChoices) -> Iterator[Step]:
     broken: dict[int, set[str]] = {}
     for result in check_recording(recording, rulebook, choices) if recording.exchanges else ():
         found = {f.rule for f in result.findings if not f.rule.startswith(_OF_RUNS)}
@@ -84,7 +84,7 @@ def _steps(recording: Recording, rulebook: Rulebook, choices: Choices) -> Iterat
             yield replace(step, excused=tuple(sorted(broken[exchange.number])))
 
 
-def _step(recording: Recording, exchange: Exchange, choices: Choices) -> Step:
+def _step(recording: Recording, exchange: Exchange, choices: CheckChoices) -> Step:
     dialect = choose_dialect(exchange, exchange.dialect or recording.header.dialect)
     profile, _ = choose_profile(dialect, choices, recording.header.profile)
     answer = read_transcript(exchange, dialect, reading(profile))

@@ -11,7 +11,7 @@ from conformance.core.errors import RemoteError, UsageError
 from conformance.dialects import ENDPOINTS, get
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import Profile
-from conformance.recordings.check import Choices, choose_profile
+from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.runs.api_run import ApiRun, ApiTarget, ShowProgress
 from conformance.runs.execute import Planner, run_planned_scenarios, run_probing_scenarios
 from conformance.runs.options import RunOptions
@@ -165,4 +165,6 @@ def _has_profile(name: str | None, dialect: str, options: RunOptions) -> bool:
 
 
 def _choose_profile(name: str | None, dialect: str, options: RunOptions) -> Profile:
-    return choose_profile(get(dialect), Choices(profile=name, folders=options.folders), None)[0]
+    return choose_profile(get(dialect), CheckChoices(profile=name, folders=options.folders), None)[
+        0
+    ]

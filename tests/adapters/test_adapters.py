@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.baseline import apply, load
+from conformance.baseline import apply_baseline, load_baseline
 from conformance.core import shipped
 from conformance.targets.client import ClientOptions, ClientOutcome, run_client
 from tests.adapters import matrix
@@ -242,7 +242,7 @@ def test_a_cell_leads_to_what_it_says() -> None:
 
 @pytest.mark.parametrize("path", sorted(BASELINES.glob("*.yaml")), ids=lambda path: path.stem)
 def test_a_baseline_of_a_client_names_one_target_with_reasons(path: Path) -> None:
-    baseline = load(path)
+    baseline = load_baseline(path)
     assert path.stem == baseline.target
     assert all(entry.reason for entry in baseline.entries)
 
@@ -252,7 +252,7 @@ def test_the_baseline_of_the_pasted_reader_describes_it() -> None:
     path = BASELINES / f"{outcome.about.target}.yaml"
     if not path.exists():
         pytest.skip(f"no baseline of {outcome.about.target}")
-    report = apply(outcome.report, load(path))
+    report = apply_baseline(outcome.report, load_baseline(path))
     assert report.unexpected == ()
     assert report.baseline is not None
     assert report.baseline.stale == ()

@@ -19,9 +19,9 @@ from conformance.core.events import Chunk, Exchange
 from conformance.dialects import get
 from conformance.judging.fast.running import check_wire
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.suites import vocabulary
-from conformance.judging.view import Setting
-from conformance.recordings.check import Choices, choose_profile
+from conformance.judging.suites import dialect_vocabulary
+from conformance.judging.view import JudgeSetting
+from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.rules.document import parse
 from conformance.rules.load import read_suite
 from tests.benchmarks import corpora, peers
@@ -108,20 +108,20 @@ def distinct(number: int) -> Mapping[str, Any]:
     return kinds[number % len(kinds)]
 
 
-def setting(rules: list[Mapping[str, Any]]) -> Setting:
+def setting(rules: list[Mapping[str, Any]]) -> JudgeSetting:
     document = {
         "suite": "bench",
         "dialect": "openai.responses",
         "events": EVENTS,
         "rules": [{"id": f"r{n}", **RULE, **rule} for n, rule in enumerate(rules)],
     }
-    book = Rulebook([read_suite(parse(json.dumps(document), "bench.yaml"), vocabulary)])
+    book = Rulebook([read_suite(parse(json.dumps(document), "bench.yaml"), dialect_vocabulary)])
     spoken = get("openai.responses")
-    profile, named = choose_profile(spoken, Choices(profile="openai"), None)
-    return Setting(spoken, profile, book.bound(profile), named=named)
+    profile, named = choose_profile(spoken, CheckChoices(profile="openai"), None)
+    return JudgeSetting(spoken, profile, book.bound(profile), named=named)
 
 
-def judged(setting: Setting, chunks: Chunks, findings: int) -> None:
+def judged(setting: JudgeSetting, chunks: Chunks, findings: int) -> None:
     found = check_wire(setting, Exchange(), map(Chunk, chunks), "eof").result.findings
     if len(found) != findings:
         raise RuntimeError(f"{len(found)} findings instead of {findings}")

@@ -13,7 +13,7 @@ from time import perf_counter
 from conformance.cassette import open_recording
 from conformance.core import shipped
 from conformance.dialects import get
-from conformance.recordings.check import Choices, choose_profile
+from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.targets.client import ClientOptions, run_client
 from conformance.targets.client.asking import conversation
 from conformance.targets.client.station import Log, Station
@@ -48,7 +48,7 @@ def client_alone() -> int:
         for path in PATHS:
             recording = open_recording(path)
             dialect = str(recording.header.dialect)
-            profile, _ = choose_profile(get(dialect), Choices(), recording.header.profile)
+            profile, _ = choose_profile(get(dialect), CheckChoices(), recording.header.profile)
             for exchange in recording.exchanges:
                 said = conversation(exchange, profile)
                 for way in variations(exchange, dialect, "full", edited=dialect not in edited):

@@ -20,8 +20,8 @@ from conformance.core.events import Exchange
 from conformance.dialects import get
 from conformance.judging.fast.running import RunningView
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.view import Setting
-from conformance.recordings.check import Choices, choose_profile
+from conformance.judging.view import JudgeSetting
+from conformance.recordings.check import CheckChoices, choose_profile
 from tests.benchmarks.corpora import CORPORA
 from tests.benchmarks.rounds import rounds, say, spread
 
@@ -32,8 +32,8 @@ EVENTS: Final = 500  # of one stream: ten seconds
 
 def begun(dialect: str, profile: str, book: Rulebook) -> list[RunningView]:
     spoken = get(dialect)
-    chosen, named = choose_profile(spoken, Choices(profile=profile), None)
-    setting = Setting(spoken, chosen, book.bound(chosen), named=named)
+    chosen, named = choose_profile(spoken, CheckChoices(profile=profile), None)
+    setting = JudgeSetting(spoken, chosen, book.bound(chosen), named=named)
     return [RunningView(setting, Exchange()) for _ in range(STREAMS)]
 
 

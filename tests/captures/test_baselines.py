@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.baseline import apply, load
+from conformance.baseline import apply_baseline, load_baseline
 from conformance.core.shipped import specs
 from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
@@ -27,7 +27,7 @@ def judged(folder: Path, profile: str) -> Report:
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_every_violation_is_expected(system: str, captures: Path) -> None:
     report = judged(captures / system, SYSTEMS[system])
-    expected = apply(report, load(specs() / "baselines" / f"{system}.yaml"))
+    expected = apply_baseline(report, load_baseline(specs() / "baselines" / f"{system}.yaml"))
     assert expected.baseline is not None
     assert expected.baseline.stale == ()
     assert [(each.rule, each.event) for each in expected.unexpected] == []
@@ -37,10 +37,12 @@ def test_every_violation_is_expected(system: str, captures: Path) -> None:
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_one_entry_more_or_less_fails(system: str, captures: Path) -> None:
     report = judged(captures / system, SYSTEMS[system])
-    baseline = load(specs() / "baselines" / f"{system}.yaml")
+    baseline = load_baseline(specs() / "baselines" / f"{system}.yaml")
     assert baseline.entries
     for number, entry in enumerate(baseline.entries):
         fewer = baseline.entries[:number] + baseline.entries[number + 1 :]
         more = (*baseline.entries, replace(entry, exchange="another"))
         for entries in (fewer, more):
-            assert apply(report, replace(baseline, entries=entries)).exit_code() == 1, entry
+            assert apply_baseline(report, replace(baseline, entries=entries)).exit_code() == 1, (
+                entry
+            )

@@ -16,7 +16,7 @@ from conformance.core.events import Chunk
 from conformance.core.sse import Parser
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.check import CheckChoices, check_recording
 
 TABLE: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "table.yaml").read_text(encoding="utf-8")
@@ -48,7 +48,7 @@ def cuttings(data: bytes) -> Iterator[list[bytes]]:
 
 
 def judged(recording: Recording, profile: str) -> list[StreamResult]:
-    return check_recording(recording, RULEBOOK, Choices(profile=profile))
+    return check_recording(recording, RULEBOOK, CheckChoices(profile=profile))
 
 
 def recut(recording: Recording, pieces: list[bytes]) -> Recording:

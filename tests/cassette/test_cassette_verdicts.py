@@ -12,7 +12,7 @@ import pytest
 from conformance.cassette import Cassette, discover, open_recording, redact, write
 from conformance.core.errors import ConformanceError
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.check import CheckChoices, check_recording
 
 ROOT = Path(__file__).resolve().parents[2] / "cassettes"
 SHIPPED = sorted({*discover(ROOT), *(ROOT / "mutants").rglob("*.cassette.jsonl")})
@@ -25,7 +25,7 @@ def rulebook() -> Rulebook:
 
 def verdicts(cassette: Cassette, path: Path) -> Sequence[Mapping[str, object]]:
     write(path, cassette, seal=False)
-    results = check_recording(open_recording(path), rulebook(), Choices())
+    results = check_recording(open_recording(path), rulebook(), CheckChoices())
     return [stream.verdicts for stream in results]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from conformance.baseline import load
+from conformance.baseline import load_baseline
 from conformance.cli import main
 from conformance.judging.result import StreamResult
 from conformance.recordings import rechunk
@@ -74,7 +74,7 @@ def test_a_file_that_is_there_is_not_overwritten(
 def test_an_update_keeps_reasons_and_the_heading(
     broken: Path, known: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    whole = load(known)
+    whole = load_baseline(known)
     text = known.read_text().replace("It is cut.", "Because.")
     first = text.index("  - rule:")
     second = text.index("  - rule:", first + 1)
@@ -83,7 +83,7 @@ def test_an_update_keeps_reasons_and_the_heading(
     arguments = ["baseline", str(broken), "-o", str(known), "--update", *SPEAKS]
     assert main([*arguments, "--reason", "New."]) == 0
     assert known.read_text().startswith("# Why all this.\ntarget: m-1\n")
-    reasons = {entry.rule: entry.reason for entry in load(known).entries}
+    reasons = {entry.rule: entry.reason for entry in load_baseline(known).entries}
     assert reasons.pop(whole.entries[0].rule) == "New."
     assert set(reasons.values()) == {"Because."}
     out = capsys.readouterr().out

@@ -13,9 +13,9 @@ from conformance.dialects import get
 from conformance.judging.fast.running import RunningView, check_wire
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.view import Judged, Setting
+from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.judging.wire import WireView
-from conformance.recordings.check import Choices, choose_profile
+from conformance.recordings.check import CheckChoices, choose_profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +26,17 @@ class Outcome:
     gathered: tuple[tuple[Any, ...], ...] = ()
 
 
-def setting_for(dialect: str, profile: str, rulebook: Rulebook) -> Setting:
+def setting_for(dialect: str, profile: str, rulebook: Rulebook) -> JudgeSetting:
     spoken = get(dialect)
-    chosen, named = choose_profile(spoken, Choices(profile=profile), None)
-    return Setting(spoken, chosen, rulebook.bound(chosen), named=named)
+    chosen, named = choose_profile(spoken, CheckChoices(profile=profile), None)
+    return JudgeSetting(spoken, chosen, rulebook.bound(chosen), named=named)
 
 
 def _exchange(chunks: Sequence[Chunk], end: Ending) -> Exchange:
     return Exchange(chunks=tuple(chunks), end=end, role="plain")
 
 
-def _told(attempt: Callable[[], Judged]) -> Outcome:
+def _told(attempt: Callable[[], JudgedView]) -> Outcome:
     """What one way says; an error for the user is an outcome, too."""
     try:
         found = attempt()
@@ -50,23 +50,23 @@ def _told(attempt: Callable[[], Judged]) -> Outcome:
     return Outcome(found.result, gathered)
 
 
-def _fed(view: WireView, chunks: Sequence[Chunk], end: Ending) -> Judged:
+def _fed(view: WireView, chunks: Sequence[Chunk], end: Ending) -> JudgedView:
     for data, ms in chunk_times(chunks):
         view.feed(data, ms)
     return view.finish(end)
 
 
-def slow(setting: Setting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
+def slow(setting: JudgeSetting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
     """Frame by frame: this defines the outcome."""
     return _told(lambda: _fed(WireView(setting, _exchange(chunks, end)), chunks, end))
 
 
-def fast(setting: Setting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
+def fast(setting: JudgeSetting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
     """In runs, chunk by chunk as they are given."""
     return _told(lambda: _fed(RunningView(setting, _exchange(chunks, end)), chunks, end))
 
 
-def usual(setting: Setting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
+def usual(setting: JudgeSetting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
     """The way that every check goes, which may join chunks first."""
     return _told(lambda: check_wire(setting, _exchange(chunks, end), chunks, end))
 

@@ -14,25 +14,25 @@ from conformance.core.events import Chunk, Ending, Exchange
 from conformance.judging.fast.running import RunningView, check_wire
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.scenario import Scenario
-from conformance.judging.view import Judged, Setting
+from conformance.judging.scenario import ScenarioJudge
+from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.judging.wire import WireView
 from conformance.recordings import check as recordings
-from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.check import CheckChoices, check_recording
 from tests.fuzz.cutting import cut
 
 Told = list[StreamResult] | str
 
 
 def _in_runs(
-    setting: Setting,
+    setting: JudgeSetting,
     exchange: Exchange,
     chunks: Iterable[Chunk],
     end: Ending,
     *,
-    scenario: Scenario | None = None,
+    scenario: ScenarioJudge | None = None,
     is_last: bool = True,
-) -> Judged:
+) -> JudgedView:
     """As `check_wire`, but every chunk is fed as it is given."""
     if scenario is not None and setting.bound.scenario.plans:
         return check_wire(setting, exchange, chunks, end, scenario=scenario, is_last=is_last)
@@ -40,18 +40,18 @@ def _in_runs(
 
 
 def _frame_by_frame(
-    setting: Setting,
+    setting: JudgeSetting,
     exchange: Exchange,
     chunks: Iterable[Chunk],
     end: Ending,
     *,
-    scenario: Scenario | None = None,
+    scenario: ScenarioJudge | None = None,
     is_last: bool = True,
-) -> Judged:
+) -> JudgedView:
     return _fed(WireView(setting, exchange, scenario), chunks, end, is_last=is_last)
 
 
-def _fed(view: WireView, chunks: Iterable[Chunk], end: Ending, *, is_last: bool) -> Judged:
+def _fed(view: WireView, chunks: Iterable[Chunk], end: Ending, *, is_last: bool) -> JudgedView:
     for data, ms in chunk_times(chunks):
         view.feed(data, ms)
     return view.finish(end, is_last=is_last)
@@ -59,7 +59,7 @@ def _fed(view: WireView, chunks: Iterable[Chunk], end: Ending, *, is_last: bool)
 
 def _told(recording: Recording, rulebook: Rulebook, profile: str | None) -> Told:
     try:
-        return check_recording(recording, rulebook, Choices(profile=profile))
+        return check_recording(recording, rulebook, CheckChoices(profile=profile))
     except UsageError as err:
         return str(err)
 

@@ -27,8 +27,8 @@ from conformance.cassette import open_recording
 from conformance.core.errors import ConformanceError
 from conformance.core.events import Chunk, Ending
 from conformance.core.shipped import cassettes
-from conformance.judging.view import Setting
-from conformance.recordings.check import recognised
+from conformance.judging.view import JudgeSetting
+from conformance.recordings.check import recognised_dialect
 from tests.fuzz.both import difference, fast, slow, usual
 from tests.fuzz.cutting import cut
 from tests.fuzz.dialogues import PROFILES
@@ -59,7 +59,7 @@ class Case:
     end: Ending
 
     @property
-    def setting(self) -> Setting:
+    def setting(self) -> JudgeSetting:
         if self.rule == "shipped":
             return shipped_setting(self.dialect)
         return user_setting(self.dialect, self.rule)
@@ -82,7 +82,7 @@ def _streams(path: Path) -> Iterator[Source]:
         return
     for exchange in exchanges:
         data = b"".join(chunk.data for chunk in exchange.chunks)
-        dialect = recognised(exchange) or ""
+        dialect = recognised_dialect(exchange) or ""
         if dialect in PROFILES and 0 < len(data) <= LARGEST:
             yield dialect, data
 

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, Final
 
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.suites import vocabulary
-from conformance.judging.view import Setting
+from conformance.judging.suites import dialect_vocabulary
+from conformance.judging.view import JudgeSetting
 from conformance.rules.document import parse
 from conformance.rules.load import read_suite
 from tests.fuzz.both import setting_for
@@ -200,11 +200,11 @@ def rulebook(dialect: str, chosen: Rules, names: Mapping[str, Any]) -> Rulebook:
         "events": dict(names),
         "rules": [{"id": name, **common, **rule} for name, rule in chosen.items()],
     }
-    return Rulebook([read_suite(parse(compact(document), "user.yaml"), vocabulary)])
+    return Rulebook([read_suite(parse(compact(document), "user.yaml"), dialect_vocabulary)])
 
 
 @cache
-def user_setting(dialect: str, rule: str) -> Setting:
+def user_setting(dialect: str, rule: str) -> JudgeSetting:
     """One user rule alone: the others would end its runs."""
     at = PLACES[dialect]
     return setting_for(
@@ -213,7 +213,7 @@ def user_setting(dialect: str, rule: str) -> Setting:
 
 
 @cache
-def shipped_setting(dialect: str) -> Setting:
+def shipped_setting(dialect: str) -> JudgeSetting:
     return setting_for(dialect, PROFILES[dialect], Rulebook.load())
 
 

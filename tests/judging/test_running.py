@@ -23,7 +23,7 @@ from conformance.judging.fast.running import MOST_WAITING, RunningView
 from conformance.judging.fast.runs import Run
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.view import Setting
+from conformance.judging.view import JudgeSetting
 from conformance.rules.monitors import folds, gather
 from conformance.rules.verdicts import Verdict
 from tests.fuzz.both import difference, fast, slow, usual
@@ -44,7 +44,9 @@ OGX: Final = "ogx-1.5.0"
 CASSETTES: Final = sorted(cassettes().rglob("*.cassette.jsonl"))
 
 
-def alike(setting: Setting, chunks: Sequence[Chunk], end: Ending = "eof") -> StreamResult | str:
+def alike(
+    setting: JudgeSetting, chunks: Sequence[Chunk], end: Ending = "eof"
+) -> StreamResult | str:
     """What all ways say."""
     wanted = slow(setting, chunks, end)
     for way in (fast, usual):
@@ -53,7 +55,7 @@ def alike(setting: Setting, chunks: Sequence[Chunk], end: Ending = "eof") -> Str
     return wanted.result
 
 
-def drawn(seed: int) -> tuple[Setting, list[Chunk], Ending]:
+def drawn(seed: int) -> tuple[JudgeSetting, list[Chunk], Ending]:
     """Everything that one comparison needs, from a seed."""
     source = Random(seed)
     dialect, data = generated(source)
@@ -152,7 +154,7 @@ def test_a_finding_waits_for_few_chunks() -> None:
 
 
 @st.composite
-def hostile(draw: st.DrawFn) -> tuple[Setting, list[Chunk], Ending]:
+def hostile(draw: st.DrawFn) -> tuple[JudgeSetting, list[Chunk], Ending]:
     """A stream with any perturbations, judged by any rule, in chunks of any sizes."""
     dialect = draw(st.sampled_from(DIALECTS))
     source = draw(st.randoms(use_true_random=False))
@@ -171,7 +173,7 @@ def hostile(draw: st.DrawFn) -> tuple[Setting, list[Chunk], Ending]:
 
 @settings(deadline=None, derandomize=True, max_examples=300)
 @given(hostile())
-def test_hostile_streams(case: tuple[Setting, list[Chunk], Ending]) -> None:
+def test_hostile_streams(case: tuple[JudgeSetting, list[Chunk], Ending]) -> None:
     alike(*case)
 
 

@@ -15,9 +15,9 @@ from conformance.dialects import get
 from conformance.judging.fast.running import check_wire
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
-from conformance.judging.view import Setting
+from conformance.judging.view import JudgeSetting
 from conformance.profiles.profile import find, reading
-from conformance.recordings.check import recognised
+from conformance.recordings.check import recognised_dialect
 
 FILES = discover(shipped.cassettes())[::9]
 RULES = Rulebook.load()
@@ -40,7 +40,7 @@ def facts(transcript: Transcript) -> dict[str, Any]:
 
 def judged(exchange: Exchange, dialect: str, *, keep: bool) -> dict[str, Any]:
     profile = find("strict", dialect)
-    setting = Setting(get(dialect), profile, RULES.bound(profile), keep=keep)
+    setting = JudgeSetting(get(dialect), profile, RULES.bound(profile), keep=keep)
     transcript = Transcript(exchange)
     check_wire(setting, exchange, exchange.chunks, exchange.end, transcript=transcript)
     return facts(transcript)
@@ -54,7 +54,7 @@ def read(exchange: Exchange, dialect: str) -> dict[str, Any]:
 @pytest.mark.parametrize("keep", [False, True])
 def test_a_recording_is_read_once_with_the_same_outcome(path: Path, keep: bool) -> None:
     for exchange in open_recording(path).exchanges:
-        dialect = exchange.dialect or recognised(exchange)
+        dialect = exchange.dialect or recognised_dialect(exchange)
         if dialect is not None:
             assert judged(exchange, dialect, keep=keep) == read(exchange, dialect)
 

@@ -15,10 +15,10 @@ from conformance.core.events import Exchange
 from conformance.dialects import get
 from conformance.judging.fast.running import check_wire
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.view import Setting
+from conformance.judging.view import JudgeSetting
 from conformance.judging.wire import WireView
 from conformance.profiles.profile import find
-from conformance.recordings.check import Choices, choose_profile
+from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.rules.verdicts import Verdict
 
 SENT = "effort/chat/sent"
@@ -37,11 +37,11 @@ def rulebook() -> Rulebook:
     return Rulebook.load()
 
 
-def recorded(name: str) -> tuple[Setting, tuple[Exchange, ...]]:
+def recorded(name: str) -> tuple[JudgeSetting, tuple[Exchange, ...]]:
     recording = open_recording(shipped.cassettes() / f"{name}.cassette.jsonl")
     dialect = get(str(recording.header.dialect))
-    profile, _ = choose_profile(dialect, Choices(), recording.header.profile)
-    return Setting(dialect, profile, rulebook().bound(profile)), recording.exchanges
+    profile, _ = choose_profile(dialect, CheckChoices(), recording.header.profile)
+    return JudgeSetting(dialect, profile, rulebook().bound(profile)), recording.exchanges
 
 
 @pytest.mark.parametrize("name", CHOSEN)
@@ -56,7 +56,7 @@ def test_both_ways_agree_on_what_was_chosen(name: str) -> None:
         assert check_wire(setting, exchange, exchange.chunks, exchange.end).result == slow
 
 
-def verdict(setting: Setting, exchange: Exchange) -> Verdict:
+def verdict(setting: JudgeSetting, exchange: Exchange) -> Verdict:
     return check_wire(setting, exchange, exchange.chunks, exchange.end).result.verdicts[SENT]
 
 

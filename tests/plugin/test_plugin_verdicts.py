@@ -15,7 +15,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin.folders import folder_name
 from conformance.pytest_plugin.items import exchange_outcome
 from conformance.pytest_plugin.verdicts import FileVerdicts, ItemOutcome
-from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.check import CheckChoices, check_recording
 from conformance.rules.verdicts import Verdict
 from tests.plugin.conftest import CASSETTES
 
@@ -32,7 +32,7 @@ def reports() -> list[Report]:
 
 
 def _report(path: Path, rulebook: Rulebook) -> Report:
-    return Report(tuple(check_recording(open_recording(path), rulebook, Choices())))
+    return Report(tuple(check_recording(open_recording(path), rulebook, CheckChoices())))
 
 
 def items(verdicts: FileVerdicts) -> Iterator[ItemOutcome]:

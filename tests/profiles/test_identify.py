@@ -22,8 +22,8 @@ from conformance.identify import Identity, Witness, draft, named
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.fingerprints import Fingerprint
 from conformance.profiles.profile import find, fingerprints, limits, load_profile
-from conformance.recordings.check import Choices, check_paths, check_recording, choose_dialect
-from conformance.recordings.identification import Identification, identify_exchange
+from conformance.recordings.check import CheckChoices, check_paths, check_recording, choose_dialect
+from conformance.recordings.identification import ExchangeIdentification, identify_exchange
 from conformance.rules.model import Alias
 from conformance.rules.verdicts import Verdict
 
@@ -58,7 +58,7 @@ def written(path: Path, chunks: list[dict[str, Any]]) -> Path:
     return path
 
 
-def identified(path: Path) -> Identification:
+def identified(path: Path) -> ExchangeIdentification:
     recording = open_recording(path)
     exchange = recording.exchanges[0]
     return identify_exchange(recording, exchange, choose_dialect(exchange, None), RULEBOOK)
@@ -308,7 +308,7 @@ def test_named_profile_beats_every_sign(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def recorded() -> list[tuple[dict[str, Any], Identification]]:
+def recorded() -> list[tuple[dict[str, Any], ExchangeIdentification]]:
     folder = os.environ.get("CONFORMANCE_CAPTURES")
     if not folder:
         pytest.skip("CONFORMANCE_CAPTURES names no folder of recordings")
@@ -324,7 +324,7 @@ SERVED_BY = {"hosted/azure_deepseek_v4pro.jsonl": "sglang"}
 
 @pytest.mark.captures
 def test_host_is_right_for_nine_in_ten_and_never_wrong_but_as_a_guess(
-    recorded: list[tuple[dict[str, Any], Identification]],
+    recorded: list[tuple[dict[str, Any], ExchangeIdentification]],
 ) -> None:
     told = [(SERVED_BY.get(row["file"], row["profile"]), found) for row, found in recorded]
     right = [host == found.identity.profile for host, found in told]
@@ -338,7 +338,7 @@ def test_host_is_right_for_nine_in_ten_and_never_wrong_but_as_a_guess(
 
 @pytest.mark.captures
 def test_own_profile_permits_what_was_seen(
-    recorded: list[tuple[dict[str, Any], Identification]],
+    recorded: list[tuple[dict[str, Any], ExchangeIdentification]],
 ) -> None:
     for row, found in recorded:
         profile = find(row["profile"], found.identity.dialect)
@@ -354,7 +354,7 @@ def test_inline_thinking_of_a_hosted_model_is_thinking() -> None:
         pytest.skip("CONFORMANCE_CAPTURES names no folder of recordings")
     path = Path(folder, "hosted/hf_together_r1_inline_think.sse")
     (stream,) = check_recording(
-        open_recording(path), RULEBOOK, Choices(profile="together", keep=True)
+        open_recording(path), RULEBOOK, CheckChoices(profile="together", keep=True)
     )
     said = {
         kind: "".join(e.data["text"] for e in stream.events if e.type == kind)

@@ -15,7 +15,7 @@ from conformance.cassette import open_recording
 from conformance.core.errors import UsageError
 from conformance.core.shipped import cassettes
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.check import CheckChoices, check_recording
 
 
 def chunk(**delta: object) -> bytes:
@@ -98,9 +98,9 @@ def test_threads_share_one_rulebook() -> None:
     rulebook = Rulebook.load()
     paths = sorted(Path(cassettes()).rglob("*.cassette.jsonl"))[::7]
     recordings = [open_recording(path) for path in paths]
-    alone = [check_recording(each, Rulebook.load(), Choices()) for each in recordings]
+    alone = [check_recording(each, Rulebook.load(), CheckChoices()) for each in recordings]
     with ThreadPoolExecutor(4) as pool:
         together = list(
-            pool.map(lambda each: check_recording(each, rulebook, Choices()), recordings * 2)
+            pool.map(lambda each: check_recording(each, rulebook, CheckChoices()), recordings * 2)
         )
     assert together == alone * 2

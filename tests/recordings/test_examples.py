@@ -9,7 +9,7 @@ import pytest
 from conformance.core import shipped
 from conformance.core.errors import HarnessError
 from conformance.judging.suites import shipped_suites
-from conformance.recordings.examples import example
+from conformance.recordings.examples import rule_example
 from tests.each import each
 
 RULE = "wire/chat/done-present"
@@ -54,7 +54,7 @@ BODY = "".join(map(chunk, GOOD))
 def test_the_excerpts_end_where_the_rule_is_broken(root: Path) -> None:
     cassette(root / "openai.chat/x/good.cassette.jsonl", BODY + "data: [DONE]\n\n")
     broken(root, BODY, base="openai.chat/x/good")
-    found = example(RULE)
+    found = rule_example(RULE)
     assert found is not None
     assert found.failing[-1] == "(end of stream: eof)"
     assert found.passing[-2:] == ("data: [DONE]", "(end of stream: eof)")
@@ -66,7 +66,7 @@ def test_the_stream_that_the_mutant_was_made_from_is_preferred(root: Path) -> No
     cassette(root / "openai.chat/a/other.cassette.jsonl", chunk("other") + "data: [DONE]\n\n")
     cassette(root / "openai.chat/z/base.cassette.jsonl", chunk("base") + "data: [DONE]\n\n")
     broken(root, chunk("base"), base="openai.chat/z/base.cassette.jsonl")
-    found = example(RULE)
+    found = rule_example(RULE)
     assert found is not None
     assert "base" in found.passing[0]
 
@@ -77,7 +77,7 @@ def test_without_a_base_any_stream_that_passes_will_do(base: object, root: Path)
     cassette(root / "openai.chat/a/broken.cassette.jsonl", chunk("broken"))
     cassette(root / "openai.chat/b/good.cassette.jsonl", chunk("good") + "data: [DONE]\n\n")
     broken(root, chunk("x"), base=base)
-    found = example(RULE)
+    found = rule_example(RULE)
     assert found is not None
     assert "good" in found.passing[0]
 
@@ -88,7 +88,7 @@ def test_other_numbers_in_every_line_do_not_matter(root: Path) -> None:
 
     cassette(root / "openai.chat/a/good.cassette.jsonl", f"{body(1)}data: [DONE]\n\n")
     broken(root, body(500), base="openai.chat/a/good")
-    found = example(RULE)
+    found = rule_example(RULE)
     assert found is not None
     assert '"content": "h"' in found.failing[-2]
     assert '"content": "h"' in found.passing[-3]
@@ -99,7 +99,7 @@ def test_a_long_line_shows_what_differs(root: Path) -> None:
     pad = "y" * 400
     cassette(root / "openai.chat/a/good.cassette.jsonl", chunk(f"{pad}<thing>", pad=pad))
     broken(root, chunk(f"{pad}<think>", pad=pad), rule, base="openai.chat/a/good")
-    found = example(rule)
+    found = rule_example(rule)
     assert found is not None
     assert "<think>" in found.failing[-1]
     assert "<thing>" in found.passing[-1]
@@ -115,7 +115,7 @@ def test_a_rule_about_the_head_shows_the_head(root: Path) -> None:
     ):
         path = root / f"{name}.cassette.jsonl"
         cassette(path, chunk("a"), base="openai.chat/a/good", request=asked, kind=kind)
-    found = example(rule)
+    found = rule_example(rule)
     assert found is not None
     assert found.failing[0] == "POST /v1/chat/completions"
     assert found.failing[-1] == "content-type: text/plain"
@@ -127,17 +127,17 @@ def test_a_broken_example_is_no_example(text: str, root: Path) -> None:
     path = root / "mutants" / f"{RULE}.cassette.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text(text)
-    assert example(RULE) is None
+    assert rule_example(RULE) is None
 
 
 def test_an_example_that_breaks_nothing_is_none(root: Path) -> None:
     broken(root, BODY + "data: [DONE]\n\n")
-    assert example(RULE) is None
+    assert rule_example(RULE) is None
 
 
 def test_a_rule_without_a_file_has_no_example(root: Path) -> None:
     assert root.is_dir()
-    assert example(RULE) is None
+    assert rule_example(RULE) is None
 
 
 def test_no_folder_is_no_example(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +145,7 @@ def test_no_folder_is_no_example(monkeypatch: pytest.MonkeyPatch) -> None:
         raise HarnessError("missing")
 
     monkeypatch.setattr(shipped, "cassettes", missing)
-    assert example(RULE) is None
+    assert rule_example(RULE) is None
 
 
 MUTANTS = shipped.cassettes() / "mutants"
@@ -159,7 +159,7 @@ SHOWN = sorted(
 
 @each(SHOWN)
 def test_a_shipped_mutant_is_an_example(rule: str) -> None:
-    found = example(rule)
+    found = rule_example(rule)
     assert found is not None
     assert found.finding is not None
     assert found.finding.rule == rule

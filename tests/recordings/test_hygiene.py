@@ -14,9 +14,9 @@ from conformance.cli import main
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.core.shipped import cassettes
-from conformance.evidence.claims import asked, named
+from conformance.evidence.claims import claimed_word, thinking_field
 from conformance.judging.suites import load_suites
-from conformance.recordings.hygiene import lint_recordings, recordings, sorted_out
+from conformance.recordings.hygiene import lint_recordings, recording_paths, sorted_out
 from conformance.rules.lint import Problem
 
 ROOT = Path(__file__).parent.parent.parent
@@ -255,7 +255,7 @@ def test_what_fails_on_purpose_is_looked_at_for_secrets_only(tmp_path: Path) -> 
     body = PLAIN + b'data: {"id":"c1","cho'
     saved(tmp_path, exchange(body), name="mutants/thinking", expect=expect)
     assert linted(tmp_path) == []
-    assert len(recordings([tmp_path])) == 1
+    assert len(recording_paths([tmp_path])) == 1
 
 
 def test_an_unreadable_recording_is_an_error_with_its_place(tmp_path: Path) -> None:
@@ -303,12 +303,12 @@ NAMES = [
 
 @pytest.mark.parametrize(("name", "word"), NAMES)
 def test_names_claim_by_whole_words(name: str, word: str) -> None:
-    assert named(name) == word
+    assert claimed_word(name) == word
 
 
 @pytest.mark.parametrize("json", [None, [], "x", 1, {"reasoning": []}, {"thinking": {"type": 0}}])
 def test_an_odd_request_asks_for_nothing(json: Any) -> None:
-    assert asked(Request(json=json)) == ""
+    assert thinking_field(Request(json=json)) == ""
 
 
 def test_the_shipped_cassettes_are_clean() -> None:

@@ -24,11 +24,11 @@ from conformance.diff import compare
 from conformance.judging.fast.running import RunningView, check_wire
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.view import Setting
+from conformance.judging.view import JudgeSetting
 from conformance.judging.wire import WireView
 from conformance.profiles.profile import find
-from conformance.recordings.check import Choices, check_recording
-from conformance.recordings.rechunk import rechunk
+from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.rechunk import rechunk_recording
 from conformance.targets.replay import ReplayOptions, serving
 
 LEAK = "stripping/visible-text/no-markers"
@@ -52,7 +52,7 @@ ASKED = Request("POST", "/v1/chat/completions", (), {"model": "m", "stream": Tru
 
 
 def judged(path: Path) -> StreamResult:
-    (result,) = check_recording(open_recording(path), RULES, Choices())
+    (result,) = check_recording(open_recording(path), RULES, CheckChoices())
     return result
 
 
@@ -119,7 +119,7 @@ def test_verdicts_and_findings_are_the_same_however_lines_are_cut(
 
     def outcome(chunks: Sequence[bytes], *, keep: bool) -> object:
         # What is kept is judged chunk by chunk; otherwise chunks are joined first.
-        setting = Setting(get("openai.chat"), profile, RULES.bound(profile), keep=keep)
+        setting = JudgeSetting(get("openai.chat"), profile, RULES.bound(profile), keep=keep)
         held = tuple(map(Chunk, chunks))
         exchange = Exchange(request=ASKED, response=response, chunks=held)
         return replace(check_wire(setting, exchange, held, "eof").result, events=())
@@ -133,7 +133,7 @@ def test_verdicts_and_findings_are_the_same_however_lines_are_cut(
 
 def test_cuts_that_are_tried_on_a_recording_agree(tmp_path: Path) -> None:
     path = as_cassette(tmp_path / "a.cassette.jsonl", BODY)
-    assert rechunk(open_recording(path), RULES, Choices(), rounds=3) > 3
+    assert rechunk_recording(open_recording(path), RULES, CheckChoices(), rounds=3) > 3
 
 
 @given(st.lists(st.integers(1, len(BODY) - 1), unique=True).map(sorted), st.booleans())
@@ -142,7 +142,7 @@ def test_events_and_their_times_do_not_depend_on_how_chunks_are_joined(
 ) -> None:
     pieces = [BODY[a:b] for a, b in pairwise([0, *cuts, len(BODY)])]
     profile = find("strict", "openai.chat")
-    setting = Setting(get("openai.chat"), profile, RULES.bound(profile))
+    setting = JudgeSetting(get("openai.chat"), profile, RULES.bound(profile))
     exchange = Exchange(response=NDJSON if typed else None, chunks=(Chunk(b"", 1.0),))
     single, joined = _Timed(setting, exchange), _TimedRunning(setting, exchange)
     for number, piece in enumerate(pieces, 1):

@@ -15,14 +15,14 @@ from conformance.core.shipped import cassettes
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings import rechunk
-from conformance.recordings.check import Choices
-from conformance.recordings.rechunk import rechunk as try_chunkings
+from conformance.recordings.check import CheckChoices
+from conformance.recordings.rechunk import rechunk_recording as try_chunkings
 from conformance.rules.verdicts import Verdict
 
 CHAT = (
     'data: {"object":"chat.completion.chunk","id":"c","choices":[]}\n\n: ping\n\ndata: [DONE]\n\n'
 )
-CHOICES = Choices(dialect="openai.chat", profile="strict")
+CHOICES = CheckChoices(dialect="openai.chat", profile="strict")
 
 
 @pytest.fixture
@@ -60,7 +60,9 @@ def test_every_chunking_agrees_on_a_real_engine(recording: Recording) -> None:
 @pytest.mark.parametrize("path", sorted((cassettes() / "openai.chat").rglob("*.jsonl"))[:3])
 def test_shipped_cassettes_do_not_depend_on_chunks(path: Path) -> None:
     folders = (cassettes() / "profiles",) if (cassettes() / "profiles").is_dir() else ()
-    assert try_chunkings(open_recording(path), Rulebook.load(), Choices(folders=folders), rounds=1)
+    assert try_chunkings(
+        open_recording(path), Rulebook.load(), CheckChoices(folders=folders), rounds=1
+    )
 
 
 def test_a_difference_is_told_with_the_least_cuts(

@@ -12,14 +12,14 @@ from conformance.core.events import Chunk, Exchange, Response
 from conformance.dialects import Reading, get
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import profile_at_hand, reading
-from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.check import CheckChoices, check_recording
 
 FILES = [
     path
     for folder in ("openai.chat", "openai.responses", "anthropic.messages")
     for path in discover(shipped.cassettes() / folder)[::7]
 ]
-KEEPING = Choices(keep=True)
+KEEPING = CheckChoices(keep=True)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

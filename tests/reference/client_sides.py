@@ -14,9 +14,9 @@ from conformance.core.events import Exchange
 from conformance.dialects import get
 from conformance.judging.fast.running import check_wire
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.view import Setting
+from conformance.judging.view import JudgeSetting
 from conformance.profiles.profile import Profile
-from conformance.recordings.check import Choices, choose_profile
+from conformance.recordings.check import CheckChoices, choose_profile
 from reference_impl.client import Event, Reader, Reading
 from reference_impl.client.wire import Api
 
@@ -54,14 +54,14 @@ class Case:
 
 
 def case(name: str, dialect: str, profile: str | None, exchange: Exchange) -> Case:
-    chosen, _ = choose_profile(get(dialect), Choices(profile=profile), None)
+    chosen, _ = choose_profile(get(dialect), CheckChoices(profile=profile), None)
     return Case(name, dialect, chosen, exchange)
 
 
 def engine_events(given: Case) -> list[Plain]:
     """What the toolkit makes of the bytes."""
     bound = _rules().bound(given.profile)
-    setting = Setting(get(given.dialect), given.profile, bound, named=True, keep=True)
+    setting = JudgeSetting(get(given.dialect), given.profile, bound, named=True, keep=True)
     exchange = given.exchange
     result = check_wire(setting, exchange, exchange.chunks, exchange.end).result
     semantic = (event for event in result.events if event.layer == "semantic")

@@ -15,7 +15,7 @@ from conformance.cassette import write as write_cassette
 from conformance.core.events import Exchange, Request, Response
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.check import CheckChoices, check_recording
 from conformance.rules.verdicts import Verdict
 from reference_impl.server.defects import Api
 from tests.reference.driving import Answer, Headers, ask
@@ -190,7 +190,7 @@ def rulebook() -> Rulebook:
 
 
 def judged(path: Path) -> Report:
-    return Report(tuple(check_recording(open_recording(path), rulebook(), Choices())))
+    return Report(tuple(check_recording(open_recording(path), rulebook(), CheckChoices())))
 
 
 def failing(report: Report) -> set[str]:

@@ -14,7 +14,7 @@ from conformance.core import shipped
 from conformance.editing.piece import Piece
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate.base_recordings import InMemory
-from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.check import CheckChoices, check_recording
 from conformance.report.reduction import Reduced, minimised, reduce
 from conformance.report.selection import Selected, select
 from conformance.rules.verdicts import Verdict
@@ -30,7 +30,7 @@ def rule_of(path: Path) -> str:
 
 def selected(path: Path) -> Selected:
     folders = tuple(f for f in [shipped.cassettes() / "profiles"] if f.is_dir())
-    return select(rule_of(path), [path], Choices(folders=folders), RULES)
+    return select(rule_of(path), [path], CheckChoices(folders=folders), RULES)
 
 
 def failing(cassette: Cassette, one: Selected) -> set[str]:

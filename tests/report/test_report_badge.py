@@ -8,7 +8,14 @@ import jsonschema_rs
 import pytest
 
 import conformance.schemas
-from conformance.judging.result import Applied, Excuse, Finding, Report, StreamResult, key
+from conformance.judging.result import (
+    AppliedBaseline,
+    Finding,
+    FindingExcuse,
+    Report,
+    StreamResult,
+    finding_key,
+)
 from conformance.report.badge import render
 from conformance.rules.verdicts import Level, Verdict
 
@@ -52,8 +59,8 @@ def test_what_could_not_be_judged_is_an_error(stream: MakeStream) -> None:
 def test_known_failures_are_said_to_be_known(finding: MakeFinding, stream: MakeStream) -> None:
     verdicts = {"summary/lifecycle/part-lifecycle": Verdict.FAIL, "a/b/c": Verdict.PASS}
     one = stream(finding(), verdicts=verdicts)
-    excuses = {key(one, one.findings[0]): Excuse("known", "b.yaml:3")}
-    report = Report((one,), baseline=Applied("b.yaml", excuses))
+    excuses = {finding_key(one, one.findings[0]): FindingExcuse("known", "b.yaml:3")}
+    report = Report((one,), baseline=AppliedBaseline("b.yaml", excuses))
     assert badge(report) == ("1 pass, 1 known to fail", "yellowgreen", False)
-    stale = Report((one,), baseline=Applied("b.yaml", excuses, stale=("gone",)))
+    stale = Report((one,), baseline=AppliedBaseline("b.yaml", excuses, stale=("gone",)))
     assert badge(stale) == ("1 stale expectation", "orange", False)

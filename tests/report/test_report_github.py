@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from conformance.core.errors import UsageError
-from conformance.judging.result import Applied, Excuse, Finding, Report, StreamResult, key
+from conformance.judging.result import (
+    AppliedBaseline,
+    Finding,
+    FindingExcuse,
+    Report,
+    StreamResult,
+    finding_key,
+)
 from conformance.recordings.check import check_paths
 from conformance.report import write
 from conformance.report.github import VARIABLE, render
@@ -82,8 +89,10 @@ def test_the_gravest_are_annotated_first(finding: MakeFinding, stream: MakeStrea
 
 def test_what_is_expected_is_not_annotated(finding: MakeFinding, stream: MakeStream) -> None:
     one = stream(finding())
-    excuses = {key(one, one.findings[0]): Excuse("known", "b.yaml:3")}
-    text = render(Report((one,), baseline=Applied("b.yaml", excuses, stale=("b.yaml:9: gone",))))
+    excuses = {finding_key(one, one.findings[0]): FindingExcuse("known", "b.yaml:3")}
+    text = render(
+        Report((one,), baseline=AppliedBaseline("b.yaml", excuses, stale=("b.yaml:9: gone",)))
+    )
     assert text.startswith("::error::stale: b.yaml:9: gone\nconformance: ")
 
 

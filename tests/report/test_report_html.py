@@ -17,7 +17,7 @@ from conformance.cassette import Recording, open_recording
 from conformance.core import shipped
 from conformance.judging.result import Finding, Report, StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import Choices, check_paths, check_recording
+from conformance.recordings.check import CheckChoices, check_paths, check_recording
 from conformance.report.html import render
 from conformance.rules.verdicts import Level, Verdict
 from tests.report.hostile import hostile_recording
@@ -123,7 +123,7 @@ def test_a_recording_that_is_gone_costs_only_the_picture(
 def test_a_live_stream_is_drawn_from_what_the_run_has() -> None:
     recording = open_recording(DEMO)
     unnamed = Recording(Path("nowhere"), recording.kind, recording.cassette)
-    (result,) = check_recording(recording, Rulebook([]), Choices())
+    (result,) = check_recording(recording, Rulebook([]), CheckChoices())
     asked: list[StreamResult] = []
 
     def source(stream: StreamResult) -> Recording:

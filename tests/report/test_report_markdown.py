@@ -6,7 +6,14 @@ from pathlib import Path
 
 from hypothesis import given
 
-from conformance.judging.result import Applied, Excuse, Finding, Report, StreamResult, key
+from conformance.judging.result import (
+    AppliedBaseline,
+    Finding,
+    FindingExcuse,
+    Report,
+    StreamResult,
+    finding_key,
+)
 from conformance.recordings.check import check_paths
 from conformance.report.markdown import render
 from conformance.rules.verdicts import Level, Verdict
@@ -36,8 +43,8 @@ def test_the_table_counts_verdicts_by_stream(stream: MakeStream) -> None:
 
 def test_an_expected_finding_says_why(finding: MakeFinding, stream: MakeStream) -> None:
     one = stream(finding())
-    excuses = {key(one, one.findings[0]): Excuse("known", "b.yaml:3")}
-    text = render(Report((one,), baseline=Applied("b.yaml", excuses)))
+    excuses = {finding_key(one, one.findings[0]): FindingExcuse("known", "b.yaml:3")}
+    text = render(Report((one,), baseline=AppliedBaseline("b.yaml", excuses)))
     assert "part-lifecycle` (expected)" in text
     assert "- expected: known (b.yaml:3)" in text
 

@@ -10,7 +10,7 @@ from conformance.cassette import open_recording
 from conformance.core.shipped import cassettes
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.check import CheckChoices, check_recording
 from conformance.report.formats import render
 from conformance.report.permitted import permitted
 
@@ -19,7 +19,7 @@ SHIPPED = cassettes()
 
 def told(*paths: Path, profile: str | None = None) -> list[str]:
     rulebook = Rulebook.load()
-    choices = Choices(profile=profile)
+    choices = CheckChoices(profile=profile)
     recordings = [open_recording(path) for path in paths]
     checked = [(each, check_recording(each, rulebook, choices)) for each in recordings]
     return list(permitted(checked, rulebook))

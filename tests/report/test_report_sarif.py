@@ -11,7 +11,14 @@ import jsonschema_rs
 import pytest
 from hypothesis import given
 
-from conformance.judging.result import Applied, Excuse, Finding, Report, StreamResult, key
+from conformance.judging.result import (
+    AppliedBaseline,
+    Finding,
+    FindingExcuse,
+    Report,
+    StreamResult,
+    finding_key,
+)
 from conformance.recordings.check import check_paths
 from conformance.report.sarif import FINGERPRINT, render
 from conformance.rules.verdicts import Level, Verdict
@@ -231,8 +238,8 @@ def test_an_expected_finding_is_suppressed_not_left_out(
     finding: MakeFinding, stream: MakeStream
 ) -> None:
     one, other = stream(finding()), stream(finding(id="77"), exchange=2)
-    excuses = {key(one, one.findings[0]): Excuse("known", "b.yaml:3")}
-    run = run_of(Report((one, other), baseline=Applied("b.yaml", excuses)))
+    excuses = {finding_key(one, one.findings[0]): FindingExcuse("known", "b.yaml:3")}
+    run = run_of(Report((one, other), baseline=AppliedBaseline("b.yaml", excuses)))
     first, second = run["results"]
     assert first["suppressions"][0]["justification"] == "known (b.yaml:3)"
     assert "suppressions" not in second

@@ -9,7 +9,7 @@ from conformance.cli import main
 from conformance.core import shipped
 from conformance.core.errors import UsageError
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import Choices
+from conformance.recordings.check import CheckChoices
 from conformance.report.selection import Selected, select
 
 RULES = Rulebook.load()
@@ -20,7 +20,7 @@ RULE = "stripping/visible-text/no-markers"
 
 
 def chosen(asked: str, *paths: Path) -> Selected:
-    return select(asked, paths, Choices(), RULES)
+    return select(asked, paths, CheckChoices(), RULES)
 
 
 @pytest.mark.parametrize("asked", [ID, ID[:4], RULE])

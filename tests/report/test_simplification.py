@@ -14,7 +14,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.mutate.base_recordings import InMemory
 from conformance.mutate.stream import take_apart
 from conformance.profiles.profile import profile_at_hand, reading
-from conformance.recordings.check import Choices, check_recording
+from conformance.recordings.check import CheckChoices, check_recording
 from conformance.report.simplification import merged, without_items
 from conformance.rules.verdicts import Verdict
 
@@ -37,7 +37,7 @@ def opened(name: str) -> tuple[Cassette, Stream]:
 def failing(cassette: Cassette, stream: Stream, pieces: list[Piece]) -> set[str]:
     edited = stream.with_pieces(pieces).renumbered().result()
     whole = replace(cassette, exchanges=(edited, *cassette.exchanges[1:]), sealed=False)
-    results = check_recording(InMemory(Path("x"), "cassette", whole), RULES, Choices())
+    results = check_recording(InMemory(Path("x"), "cassette", whole), RULES, CheckChoices())
     return {r for each in results for r, v in each.verdicts.items() if v is Verdict.FAIL}
 
 

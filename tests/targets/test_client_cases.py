@@ -15,7 +15,7 @@ from conformance.core.events import Exchange
 from conformance.dialects import get
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.profiles.profile import Profile, reading
-from conformance.recordings.check import Choices, choose_profile
+from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.asking import conversation
 from conformance.targets.client.gathering import digest
@@ -35,7 +35,7 @@ NAMES = (
 def exchange_of(name: str) -> tuple[Exchange, Profile]:
     recording = open_recording(shipped.cassettes() / f"{name}.cassette.jsonl")
     dialect = get(str(recording.header.dialect))
-    profile, _ = choose_profile(dialect, Choices(), recording.header.profile)
+    profile, _ = choose_profile(dialect, CheckChoices(), recording.header.profile)
     return recording.exchanges[0], profile
 
 

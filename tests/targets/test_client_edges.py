@@ -16,7 +16,7 @@ from conformance.dialects import get
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.mutate import take_apart
 from conformance.profiles.profile import reading
-from conformance.recordings.check import Choices, choose_profile
+from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.targets.client.edge_texts import POISON
 from conformance.targets.client.edges import BYTEWISE, edges
 from conformance.targets.client.variation import Variation, variations
@@ -124,7 +124,7 @@ def ways(name: str) -> dict[str, Variation]:
 @cache
 def sent(name: str, way: str) -> Transcript:
     dialect = get(stream(name)[1])
-    profile, _ = choose_profile(dialect, Choices(), None)
+    profile, _ = choose_profile(dialect, CheckChoices(), None)
     return read_transcript(ways(name)[way].sent(), dialect, reading(profile), keep="semantic")
 
 

@@ -15,7 +15,7 @@ from conformance.core.events import SEMANTIC_EVENTS, Chunk, Exchange
 from conformance.dialects import get
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import read_transcript
-from conformance.recordings.check import Choices, choose_profile
+from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import Told
 from conformance.targets.client.judging import ClientLedger, Judging, respelled
@@ -37,7 +37,7 @@ def rulebook() -> Rulebook:
 def judging(name: str, *, silent: tuple[str, ...] = ()) -> tuple[Judging, Exchange]:
     recording = open_recording(shipped.cassettes() / f"{name}.cassette.jsonl")
     dialect = get(str(recording.header.dialect))
-    profile, _ = choose_profile(dialect, Choices(), recording.header.profile)
+    profile, _ = choose_profile(dialect, CheckChoices(), recording.header.profile)
     events = frozenset(SEMANTIC_EVENTS) - set(silent)
     about = Implementation("c", "python", "1", (dialect.name,), frozenset({"stream"}), events)
     return Judging(rulebook(), profile, about, name, named=True), recording.exchanges[0]

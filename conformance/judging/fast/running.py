@@ -41,9 +41,9 @@ from conformance.core.sse import Parser
 from conformance.dialects.base import Reading
 from conformance.judging.fast.runs import Run, begin, is_delta, parts_of
 from conformance.judging.findings import CONTEXT
-from conformance.judging.scenario import Scenario
+from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
-from conformance.judging.view import Judged, Setting
+from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.judging.wire import WireView
 from conformance.profiles.profile import reading
 
@@ -57,15 +57,15 @@ _END: Final = b"\n\n"
 
 
 def check_wire(
-    setting: Setting,
+    setting: JudgeSetting,
     exchange: Exchange,
     chunks: Iterable[Chunk],
     end: Ending,
     *,
-    scenario: Scenario | None = None,
+    scenario: ScenarioJudge | None = None,
     is_last: bool = True,
     transcript: Transcript | None = None,
-) -> Judged:
+) -> JudgedView:
     """Judges the bytes of one exchange as they arrive, in bounded memory.
 
     `scenario` goes on over several exchanges; the last one's result holds its verdicts.
@@ -89,7 +89,7 @@ class RunningView(WireView):
     """One exchange as the server sent it, with runs of deltas taken in bulk."""
 
     def __init__(
-        self, setting: Setting, exchange: Exchange, scenario: Scenario | None = None
+        self, setting: JudgeSetting, exchange: Exchange, scenario: ScenarioJudge | None = None
     ) -> None:
         super().__init__(setting, exchange, scenario)
         self._reading: Reading = reading(setting.profile)
@@ -274,7 +274,7 @@ class RunningView(WireView):
         self._run = None  # what does not fit once is read frame by frame for a while
         self._failed()
 
-    def finish(self, how: Ending, *, is_last: bool = True) -> Judged:
+    def finish(self, how: Ending, *, is_last: bool = True) -> JudgedView:
         if self._waiting:
             self._hand_over()
         if self._run is not None:

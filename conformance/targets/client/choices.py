@@ -180,7 +180,7 @@ def _judged(
     found = None
     if not choice.stands_in(request):
         expected = choice.header or " or ".join(choice.at)
-        found = harness.finding(harness.NEXT_REQUEST, where, expected, "none of it")
+        found = harness.client_finding(harness.NEXT_REQUEST, where, expected, "none of it")
     verdicts.state(harness.NEXT_REQUEST, found)
     return verdicts
 

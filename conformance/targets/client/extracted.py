@@ -56,6 +56,8 @@ def _judged(whole: ScatteredThinking, told: Told, where: str) -> ClientLedger:
     made = ClientLedger()
     texts = (event.get("text", "") for event in told.events if event["type"] == "thinking.delta")
     got = "".join(map(str, texts))
-    found = harness.finding(harness.IN_ORDER, where, repr(whole.thinking), repr(got), told.events)
+    found = harness.client_finding(
+        harness.IN_ORDER, where, repr(whole.thinking), repr(got), told.events
+    )
     made.state(harness.IN_ORDER, found if got != whole.thinking else None)
     return made

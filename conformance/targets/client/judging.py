@@ -20,16 +20,16 @@ from typing import Any, Final
 from conformance.core.events import Exchange, Request
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects import get
-from conformance.evidence.comparisons import comparisons
+from conformance.evidence.comparisons import compare_exchanges
 from conformance.evidence.expectations import judges_requests
 from conformance.judging import harness
-from conformance.judging.client_view import check_client, compares_views, undeclared
+from conformance.judging.client_view import check_client, compares_views, undeclared_rules
 from conformance.judging.fast.running import check_wire
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
-from conformance.judging.view import Judged, Setting
+from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.profiles.profile import Profile, reading
 from conformance.rules.model import Answer, Rule
 from conformance.rules.verdicts import Verdict
@@ -90,7 +90,7 @@ class Judging:
         self.dialect = get(profile.dialect)
         self.reading = reading(profile)
         bound = rulebook.bound(profile)
-        self.setting = Setting(self.dialect, profile, bound, file=file, named=named)
+        self.setting = JudgeSetting(self.dialect, profile, bound, file=file, named=named)
         self._rules = {rule.id: rule for rule in rulebook.rules}
         two = {rule.id for rule in rulebook.rules if compares_views(rule)}
         self._of_views = two
@@ -124,7 +124,7 @@ class Judging:
         made = ClientLedger()
         made.take(judged[-1].result, rules)
         given = [pair for each in judged for pair in each.contributions if pair[0] in rules]
-        for one in comparisons(self.rulebook, given):
+        for one in compare_exchanges(self.rulebook, given):
             made.add(one.rule.id, one.verdict, one.reason, one.findings, by="comparisons")
         return made
 
@@ -143,7 +143,7 @@ class Judging:
         if self._small is not None:
             wire = self._wire(replace(self._small, declared=compared), watched)
             given = [*client.contributions, *wire.contributions]
-            for one in comparisons(
+            for one in compare_exchanges(
                 self.rulebook, [pair for pair in given if pair[0] in self._of_views]
             ):
                 findings = [_explained(found, events, sent) for found in one.findings]
@@ -152,13 +152,13 @@ class Judging:
         if made.findings:
             self._acquit(made, setting, watched, sent)
 
-    def _wire(self, setting: Setting, exchange: Exchange) -> Judged:
+    def _wire(self, setting: JudgeSetting, exchange: Exchange) -> JudgedView:
         return check_wire(setting, exchange, exchange.chunks, exchange.end)
 
     def _withdraw(self, made: ClientLedger, sent: Transcript) -> None:
         """Rules 1 to 3."""
         rules = self._rules.values()
-        silent = dict(undeclared(rules, made.verdicts, sent.types, self.about.events))
+        silent = dict(undeclared_rules(rules, made.verdicts, sent.types, self.about.events))
         for rule, why in silent.items():
             made.withdraw([rule], why, "undeclared")
         if sent.client_end != "completed":
@@ -175,7 +175,7 @@ class Judging:
         return known.view == "client" and not isinstance(known.form, Answer)
 
     def _acquit(
-        self, made: ClientLedger, setting: Setting, watched: Exchange, sent: Transcript
+        self, made: ClientLedger, setting: JudgeSetting, watched: Exchange, sent: Transcript
     ) -> None:
         """Rule 5."""
         told = [event for event in sent.client_events if event["type"] in self.about.events]
@@ -221,7 +221,7 @@ def _text(events: Sequence[Mapping[str, Any]], kind: str) -> str:
 def error(where: str, told: Told) -> ClientLedger:
     """The verdict where no answer came that could be judged."""
     made = ClientLedger()
-    found = harness.finding(harness.ANSWERS, where, "an answer", told.why or told.how)
+    found = harness.client_finding(harness.ANSWERS, where, "an answer", told.why or told.how)
     made.state(harness.ANSWERS, replace(found, verdict=Verdict.ERROR))
     return made
 
@@ -286,9 +286,9 @@ def _compared(sent: Transcript, declared: frozenset[str]) -> frozenset[str]:
 
 def _ending(sent: Transcript, told: Told, where: str) -> Finding | None:
     if sent.client_end == "completed" and told.how != "completed":
-        return harness.finding(harness.ENDING, where, "completed", told.how, told.events)
+        return harness.client_finding(harness.ENDING, where, "completed", told.how, told.events)
     if sent.client_end == "broken" and told.how not in _BROKEN:
-        return harness.finding(harness.ENDING, where, "failed or cut", told.how, told.events)
+        return harness.client_finding(harness.ENDING, where, "failed or cut", told.how, told.events)
     return None
 
 

@@ -116,7 +116,7 @@ def _state(made: ClientLedger, each: Break, place: Exchange, told: Told, resumed
     made.state(harness.ANSWERS, None)
     wrong = _wrong(each, resumed)
     where = _where(place)
-    found = harness.finding(harness.RECONNECT, where, *wrong, told.events) if wrong else None
+    found = harness.client_finding(harness.RECONNECT, where, *wrong, told.events) if wrong else None
     made.state(harness.RECONNECT, found)
 
 

@@ -22,14 +22,14 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import read_transcript
 from conformance.profiles.profile import Profile, laid_over
 from conformance.recordings.check import (
-    Choices,
+    CheckChoices,
     choose_dialect,
     choose_profile,
-    files,
     judged_by,
-    recognised,
+    recognised_dialect,
+    recording_files,
 )
-from conformance.recordings.identification import signed
+from conformance.recordings.identification import sender_of
 from conformance.report.wording import count
 from conformance.targets.client.choices import choose
 from conformance.targets.client.extracted import SCENARIO, extract
@@ -88,7 +88,7 @@ def run_client(
     """
     chosen = options or ClientOptions()
     rulebook = Rulebook.load(chosen.suites, chosen.rules, chosen.as_of)
-    found = list(files(paths or [shipped.cassettes()]))
+    found = list(recording_files(paths or [shipped.cassettes()]))
     log = Log()
     with ExitStack() as stack:
         server = stack.enter_context(serving(on_exchange=log.note))
@@ -119,7 +119,7 @@ class Session:
         self.about = stations[0].about
         if options.target:
             self.about = replace(self.about, name=options.target, version="")
-        self.chosen = Choices(profile=options.profile, folders=options.folders)
+        self.chosen = CheckChoices(profile=options.profile, folders=options.folders)
         self.clients = self._clients()
         self.dialects = self._dialects()
 
@@ -233,7 +233,7 @@ class Session:
         if exchange.hop == "upstream" or (request and request.method != "POST"):
             return None
         stated = exchange.dialect or recording.header.dialect
-        name = stated or recognised(exchange) or ""
+        name = stated or recognised_dialect(exchange) or ""
         if name not in self.dialects or not self._reads(exchange, name):
             return None
         dialect = choose_dialect(exchange, stated)
@@ -241,7 +241,7 @@ class Session:
             dialect,
             self.chosen,
             recording.header.profile,
-            lambda: signed([exchange], dialect, self.chosen.folders),
+            lambda: sender_of([exchange], dialect, self.chosen.folders),
             self.rulebook.profile,
         )
         path = recording.path
@@ -322,7 +322,7 @@ class Session:
                 continue
             where = f"declared/{op}/{dialect}/client"
             got = f"skipped: {reasons[0]}"
-            found = harness.finding(harness.DECLARED, where, "an answer to some case", got)
+            found = harness.client_finding(harness.DECLARED, where, "an answer to some case", got)
             made = ClientLedger()
             made.state(harness.DECLARED, found)
             place = Exchange(number=number, scenario="declared", role=op)

@@ -88,11 +88,13 @@ def _kept(judging: Judging, message: Mapping[str, Any], stored: Mapping[str, Any
         for key, text in expected
         if text is not None and args.get(key) != text
     ]
-    found = harness.finding(harness.STORED_FLAT, _WHERE, "the texts themselves", "; ".join(wrong))
+    found = harness.client_finding(
+        harness.STORED_FLAT, _WHERE, "the texts themselves", "; ".join(wrong)
+    )
     made.state(harness.STORED_FLAT, found if wrong else None)
     if thinking is None:
         held = f"{keys.thinking_key} {json.dumps(args.get(keys.thinking_key))[:_SHOWN]}"
-        found = harness.finding(harness.STORED_LEAN, _WHERE, f"no {keys.thinking_key}", held)
+        found = harness.client_finding(harness.STORED_LEAN, _WHERE, f"no {keys.thinking_key}", held)
         made.state(harness.STORED_LEAN, found if keys.thinking_key in args else None)
     return made
 
@@ -108,7 +110,7 @@ def _read_back(
         return
     expected, got = _texts(_whole(station, judging, message)), _texts(told.events)
     wrong = [f"{kind} {got[kind]!r}" for kind in expected if expected[kind] != got[kind]]
-    found = harness.finding(harness.RESTORES, _WHERE, f"{expected}", "; ".join(wrong))
+    found = harness.client_finding(harness.RESTORES, _WHERE, f"{expected}", "; ".join(wrong))
     made.state(harness.RESTORES, found if wrong else None)
 
 

@@ -19,7 +19,12 @@ from conformance.dialects import SUPPORTED
 from conformance.dialects.base import Dialect
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.profiles.profile import Profile, reading
-from conformance.recordings.check import Choices, choose_dialect, choose_profile, recognised
+from conformance.recordings.check import (
+    CheckChoices,
+    choose_dialect,
+    choose_profile,
+    recognised_dialect,
+)
 from conformance.report.files import write_whole
 from conformance.rules.monitors.gather import MERGED_FIELDS
 from conformance.targets.client.asking import conversation
@@ -62,13 +67,13 @@ def vectors(
 ) -> dict[str, Any] | None:
     """One exchange with all its cases; None for what is no answer to a client."""
     request = exchange.request
-    stated = exchange.dialect or recording.header.dialect or recognised(exchange)
+    stated = exchange.dialect or recording.header.dialect or recognised_dialect(exchange)
     if exchange.hop == "upstream" or stated not in SUPPORTED:
         return None
     if request is not None and request.method != "POST":
         return None
     dialect = choose_dialect(exchange, stated)
-    chosen, _ = choose_profile(dialect, Choices(profile=profile), recording.header.profile)
+    chosen, _ = choose_profile(dialect, CheckChoices(profile=profile), recording.header.profile)
     return {
         "vectors": VERSION,
         "dialect": dialect.name,

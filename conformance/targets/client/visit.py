@@ -204,7 +204,9 @@ def _repeated(seen: Sequence[SeenRequest], where: str) -> Any:
     begun = [each for each in seen[:-1] if each.sent and each.status == _OK]
     if not begun:
         return None
-    return harness.finding(harness.ONE_REQUEST, where, "one request", f"{len(seen)} requests")
+    return harness.client_finding(
+        harness.ONE_REQUEST, where, "one request", f"{len(seen)} requests"
+    )
 
 
 def _result(call: Mapping[str, Any]) -> dict[str, Any]:
