@@ -9,7 +9,7 @@ import re
 import pytest
 
 from conformance.cassette import BodyRedactor, Redactor
-from conformance.core.events import Chunk
+from conformance.core.events import Chunk, Response
 from tests.cassette.secret_shapes import SHAPES
 from tests.each import each
 
@@ -110,3 +110,17 @@ def test_hostile_deltas_wait_for_a_bounded_time(piece: str) -> None:
     for _ in range(3000):
         held += 1 - len(streaming.feed(Chunk(event, 1.0)))
         assert held <= 2100
+
+
+def test_a_secret_over_lines_becomes_a_stand_in() -> None:
+    secret = "sk-proj-" + "Ab3dEf6hIj9k" * 4
+    lines = [(EVENT % (0, part)).encode() + b"\n" for part in ("is ", secret[:9], secret[9:], ".")]
+    response = Response(headers=(("content-type", "application/x-ndjson"),))
+    streaming = BodyRedactor(Redactor(), response)
+    # All in one chunk: an end of a line is what tells the deltas apart.
+    done = [*streaming.feed(Chunk(b"".join(lines), 1.0)), *streaming.close()]
+    clean = b"".join(one.data for one in done)
+    said = b"".join(DELTA.findall(clean))
+    assert len(clean) == len(b"".join(lines))
+    assert said.startswith(b"is ")
+    assert secret[:20].encode() not in said
