@@ -62,19 +62,19 @@ def expected_of(run: Mapping[str, Any], exchange: Exchange) -> ExpectedStep:
         return ExpectedStep()
     thinking = step.get("thinking")
     return ExpectedStep(
-        ends=_strings(step.get("ends")),
+        ends=_string_list(step.get("ends")),
         thinking=thinking if isinstance(thinking, bool) else None,
         untestable=str(step.get("untestable") or ""),
         fault=str(step.get("fault") or ""),
-        without=_strings(run.get("without")),
+        without=_string_list(run.get("without")),
         limit=limit if isinstance(limit := step.get("limit"), int) else None,
         calls=calls if isinstance(calls := step.get("calls"), int) else None,
         upstream=str(run.get("upstream") or ""),
-        excused=_strings(step.get("excused")),
+        excused=_string_list(step.get("excused")),
     )
 
 
-def _strings(value: Any) -> tuple[str, ...]:
+def _string_list(value: Any) -> tuple[str, ...]:
     return tuple(w for w in value if isinstance(w, str)) if isinstance(value, list) else ()
 
 

@@ -73,12 +73,12 @@ def compare_hops(
     """Judges what a gateway answered by what was heard `behind` it."""
     calls = _calls_due(expected, behind)
     if calls is not None:
-        _compare(ledger, HOP_CALLS, answer, (calls, len(behind)))
+        _judge_pair(ledger, HOP_CALLS, answer, (calls, len(behind)))
     open_reason = expected.untestable if behind else _NOBODY
     if open_reason:
         _leave_open(ledger, Verdict.UNTESTABLE, open_reason)
         return
-    answers = tuple(_read(each, expected.upstream) for each in behind)
+    answers = tuple(_read_upstream(each, expected.upstream) for each in behind)
     if answers[0].ending not in WHOLE_ENDS:
         if answer.ending == "cut":
             # A break that was passed on is not the gateway's, nor what is missing behind it.
@@ -90,7 +90,7 @@ def compare_hops(
         answers,
         answer,
         one_api=behind[0].dialect == exchange.dialect,
-        streamed=_streams(behind[0]) and _streams(exchange),
+        streamed=_is_streamed(behind[0]) and _is_streamed(exchange),
     )
     pairs = _PAIRS if answer.ending in WHOLE_ENDS else _BEGUN
     for rule, pair in pairs:
@@ -98,7 +98,7 @@ def compare_hops(
             continue
         wanted, got = pair(hops)
         if wanted or got:
-            _compare(ledger, rule, answer, (wanted, got))
+            _judge_pair(ledger, rule, answer, (wanted, got))
 
 
 def _leave_open(ledger: Ledger, verdict: Verdict, why: str) -> None:
@@ -106,7 +106,7 @@ def _leave_open(ledger: Ledger, verdict: Verdict, why: str) -> None:
         ledger.add(rule.id, verdict, why, by=_NAME)
 
 
-def _read(exchange: Exchange, profile: str) -> Transcript:
+def _read_upstream(exchange: Exchange, profile: str) -> Transcript:
     """What was said upstream, read as the profile of its recording has it."""
     dialect = get(exchange.dialect or _DEFAULT)
     try:
@@ -125,43 +125,43 @@ def _calls_due(expected: ExpectedStep, behind: Sequence[Exchange]) -> int | None
     return expected.calls
 
 
-def _streams(exchange: Exchange) -> bool:
+def _is_streamed(exchange: Exchange) -> bool:
     return framing_of(exchange) != "body"
 
 
-def _texts(hops: GatewayHops) -> tuple[str, str]:
+def _visible_texts(hops: GatewayHops) -> tuple[str, str]:
     return "".join(hops.first.text), "".join(hops.here.text)
 
 
-def _thoughts(hops: GatewayHops) -> tuple[str, str]:
+def _thinking_texts(hops: GatewayHops) -> tuple[str, str]:
     """Thinking; an API has a channel for summaries or has not, and then one stands for both."""
     wanted, got = "".join(hops.first.raw), "".join(hops.here.raw)
-    if wanted and not got and not _summaries(hops):
+    if wanted and not got and not _upstream_summaries(hops):
         return wanted, "".join(hops.here.summary)
     if not hops.first.summary or hops.here.summary:
         return wanted, got
-    summary, came = "".join(hops.first.summary), _words(got)
-    either = [_words(each) for each in (wanted, summary, wanted + summary) if each]
+    summary, came = "".join(hops.first.summary), _without_space(got)
+    either = [_without_space(each) for each in (wanted, summary, wanted + summary) if each]
     return came if came in either else either[0], came
 
 
-def _summary(hops: GatewayHops) -> tuple[str, str]:
+def _summary_texts(hops: GatewayHops) -> tuple[str, str]:
     """A summary; of several things that it may be, the one that it is."""
-    got = _words("".join(hops.here.summary))
-    said = [_words(each) for each in (*_summaries(hops), "".join(hops.first.raw))]
+    got = _without_space("".join(hops.here.summary))
+    said = [_without_space(each) for each in (*_upstream_summaries(hops), "".join(hops.first.raw))]
     due = said[0] if hops.one_api and hops.first.summary else ""
     if not got:
         return due, got
     return got if got in said else said[0], got
 
 
-def _summaries(hops: GatewayHops) -> list[str]:
+def _upstream_summaries(hops: GatewayHops) -> list[str]:
     """Summaries that were said upstream: with the answer, or by a call of their own."""
     own = ["".join(hops.first.summary)] if hops.first.summary else []
     return own + ["".join(each.text) for each in hops.behind[1:] if each.text]
 
 
-def _beginning(pair: Pair) -> Pair:
+def _beginnings_of(pair: Pair) -> Pair:
     """Of what failed here after all: whatever was shown of a text was said upstream."""
 
     def begun(hops: GatewayHops) -> tuple[Any, Any]:
@@ -171,12 +171,12 @@ def _beginning(pair: Pair) -> Pair:
     return begun
 
 
-def _words(text: str) -> str:
+def _without_space(text: str) -> str:
     """A summary without white space: paragraphs are parts in one API and line feeds in another."""
     return "".join(text.split())
 
 
-def _sealed(hops: GatewayHops) -> tuple[list[Any], list[Any]]:
+def _opaque_kinds(hops: GatewayHops) -> tuple[list[Any], list[Any]]:
     """Kinds of sealed data; who seals anew, with a key of his own, has lost nothing."""
     if not hops.one_api or not hops.first.opaque:
         return [], []
@@ -186,57 +186,57 @@ def _sealed(hops: GatewayHops) -> tuple[list[Any], list[Any]]:
     return wanted, got
 
 
-def _order(hops: GatewayHops) -> tuple[list[str], list[str]]:
+def _content_orders(hops: GatewayHops) -> tuple[list[str], list[str]]:
     """Kinds of content in the order in which they came, of those that both sides have."""
     if not hops.streamed:
         return [], []
-    wanted, got = _kinds(hops.first), _kinds(hops.here)
+    wanted, got = _content_kinds(hops.first), _content_kinds(hops.here)
     both = set(wanted) & set(got)
-    return _merged(wanted, both), _merged(got, both)
+    return _merge_repeats(wanted, both), _merge_repeats(got, both)
 
 
-def _kinds(answer: Transcript) -> list[str]:
+def _content_kinds(answer: Transcript) -> list[str]:
     raw = "thinking" in answer.order
     kinds = (each for each in answer.order if not (raw and each == "summary"))
     return ["thinking" if each == "summary" else each for each in kinds]
 
 
-def _merged(kinds: Sequence[str], both: set[str]) -> list[str]:
+def _merge_repeats(kinds: Sequence[str], both: set[str]) -> list[str]:
     return [kind for kind, _ in groupby(each for each in kinds if each in both)]
 
 
-def _called(hops: GatewayHops) -> tuple[list[Any], list[Any]]:
-    return _calls(hops.first), _calls(hops.here)
+def _tool_calls(hops: GatewayHops) -> tuple[list[Any], list[Any]]:
+    return _numbered_calls(hops.first), _numbered_calls(hops.here)
 
 
-def _calls(answer: Transcript) -> list[Any]:
+def _numbered_calls(answer: Transcript) -> list[Any]:
     """Tool calls; instead of its id each has the number of the first call with that id."""
     ids = [each.get("id") for each in answer.tools]
     return [
         {
             "name": each.get("name"),
-            "arguments": _decoded(each.get("arguments")),
+            "arguments": _decode_arguments(each.get("arguments")),
             "id of call": ids.index(each.get("id")),
         }
         for each in answer.tools
     ]
 
 
-def _decoded(arguments: Any) -> Any:
+def _decode_arguments(arguments: Any) -> Any:
     try:
         return json.loads(arguments)
     except (TypeError, ValueError, RecursionError):
         return arguments
 
 
-def _usage(hops: GatewayHops) -> tuple[int | None, int | None]:
-    totals = [_total(each) for each in hops.behind]
+def _usage_totals(hops: GatewayHops) -> tuple[int | None, int | None]:
+    totals = [_total_tokens(each) for each in hops.behind]
     known = [each for each in totals if each is not None]
-    got = _total(hops.here)
+    got = _total_tokens(hops.here)
     return (None, None) if got is None or len(known) < len(totals) else (sum(known), got)
 
 
-def _total(answer: Transcript) -> int | None:
+def _total_tokens(answer: Transcript) -> int | None:
     """Tokens in all; where no total is stated, those of input and output."""
     usage = answer.usage
     parts = [usage.get("input"), usage.get("output")]
@@ -246,19 +246,22 @@ def _total(answer: Transcript) -> int | None:
 
 
 _PAIRS: Final[tuple[tuple[Rule, Pair], ...]] = (
-    (HOP_TEXT, _texts),
-    (HOP_TOOLS, _called),
-    (HOP_THINKING, _thoughts),
-    (HOP_SUMMARY, _summary),
-    (HOP_OPAQUE, _sealed),
-    (HOP_ORDER, _order),
-    (HOP_USAGE, _usage),
+    (HOP_TEXT, _visible_texts),
+    (HOP_TOOLS, _tool_calls),
+    (HOP_THINKING, _thinking_texts),
+    (HOP_SUMMARY, _summary_texts),
+    (HOP_OPAQUE, _opaque_kinds),
+    (HOP_ORDER, _content_orders),
+    (HOP_USAGE, _usage_totals),
 )
 """What was said upstream and what of it came, by rule; nothing of either judges nothing."""
-_BEGUN: Final = ((HOP_TEXT, _beginning(_texts)), (HOP_THINKING, _beginning(_thoughts)))
+_BEGUN: Final = (
+    (HOP_TEXT, _beginnings_of(_visible_texts)),
+    (HOP_THINKING, _beginnings_of(_thinking_texts)),
+)
 
 
-def _compare(ledger: Ledger, rule: Rule, answer: Transcript, pair: tuple[Any, Any]) -> None:
+def _judge_pair(ledger: Ledger, rule: Rule, answer: Transcript, pair: tuple[Any, Any]) -> None:
     wanted, got = pair
     if wanted == got:
         ledger.add(rule.id, Verdict.PASS, by=_NAME)

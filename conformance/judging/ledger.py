@@ -63,7 +63,7 @@ class Ledger:
         by: str,
     ) -> None:
         """Writes the verdict of a rule that the judge left open, or did not know."""
-        self._write(rule, verdict, reason, by)
+        self._write_verdict(rule, verdict, reason, by)
         found = list(findings)
         if found:
             self.findings = sorted([*self.findings, *found], key=lambda f: (f.event, f.rule))
@@ -78,7 +78,7 @@ class Ledger:
         """Takes back verdicts with their findings: the rules say nothing here after all."""
         withdrawn = set(rules)
         for rule in sorted(withdrawn):
-            self._write(rule, verdict, why, by)
+            self._write_verdict(rule, verdict, why, by)
         self.findings = [found for found in self.findings if found.rule not in withdrawn]
 
     def remark(self, rule: str, why: str, by: str, level: Level | None = None) -> None:
@@ -105,7 +105,7 @@ class Ledger:
             changes=tuple(self.changes),
         )
 
-    def _write(self, rule: str, verdict: Verdict, why: str, by: str) -> None:
+    def _write_verdict(self, rule: str, verdict: Verdict, why: str, by: str) -> None:
         self._take_turn(by)
         was = self.verdicts.get(rule)
         self.verdicts[rule] = verdict

@@ -28,7 +28,7 @@ class WireView(ExchangeView):
         reader = setting.dialect.reader(reading(setting.profile))
         expected = setting.dialect.expected_framing(exchange.request)
         self.framer = Framer(exchange.response, expected=expected)
-        evidence = _evidence(setting, exchange, reader, self.framer)
+        evidence = _wire_evidence(setting, exchange, reader, self.framer)
         super().__init__(setting, exchange, evidence, scenario)
         self.trace = Trace(reader)
         self.bytes = 0
@@ -69,7 +69,7 @@ class WireView(ExchangeView):
         return self.judged(outcomes)
 
 
-def _evidence(
+def _wire_evidence(
     setting: JudgeSetting, exchange: Exchange, reader: Reader, framer: Framer
 ) -> Evidence:
     return Evidence(

@@ -103,12 +103,12 @@ def check_recording(
     """Results of every exchange of one recording; comparisons stand with the last exchange."""
     if not recording.exchanges:
         raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
-    judged = list(_judged(recording, rulebook, choices))
+    judged = list(_judge_exchanges(recording, rulebook, choices))
     write_comparisons(judged, rulebook, recording)
     target = target_of(recording)
     hops = {each.number: each.hop for each in recording.exchanges}
     results = [
-        replace(_located(recording, rulebook.narrowed(r)), target=target, hop=hops[r.exchange])
+        replace(_with_lines(recording, rulebook.narrowed(r)), target=target, hop=hops[r.exchange])
         for r in (each.result for each in judged)
     ]
     results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
@@ -121,14 +121,14 @@ def target_of(recording: Recording) -> str:
     return "-".join(str(target[key]) for key in ("name", "version") if target.get(key))
 
 
-def _judged(
+def _judge_exchanges(
     recording: Recording, rulebook: Rulebook, choices: CheckChoices
 ) -> Iterator[JudgedView]:
     scenario: ScenarioJudge | None = None
     senders: Senders = {}
     last = recording.exchanges[-1]
     for exchange in recording.exchanges:
-        setting = _setting(recording, exchange, rulebook, choices, senders)
+        setting = _exchange_setting(recording, exchange, rulebook, choices, senders)
         if scenario is not None:
             scenario.next()
         elif exchange is recording.exchanges[0] and setting.bound.scenario.plans:
@@ -155,7 +155,7 @@ def _judged(
             yield reported
 
 
-def _setting(
+def _exchange_setting(
     recording: Recording,
     exchange: Exchange,
     rulebook: Rulebook,
@@ -170,7 +170,7 @@ def _setting(
         dialect,
         choices,
         recording.header.profile,
-        lambda: _sender(recording, dialect, choices.folders, senders),
+        lambda: _sender_of(recording, dialect, choices.folders, senders),
         rulebook.profile,
     )
     return JudgeSetting(
@@ -186,7 +186,7 @@ def _setting(
     )
 
 
-def _sender(
+def _sender_of(
     recording: Recording, dialect: Dialect, folders: tuple[Path, ...], senders: Senders
 ) -> Sender | None:
     """Who sent the exchanges of one dialect; looked for once per recording."""
@@ -244,7 +244,9 @@ def judged_by(
     """
     profile, is_named = choose_profile(dialect, choices, recorded, named)
     if profile.side == "client" and choices.profile is not None and "/" not in profile.name:
-        met = judged_by(dialect, replace(choices, profile=None), _server(recorded), sender, named)
+        met = judged_by(
+            dialect, replace(choices, profile=None), _server_profile(recorded), sender, named
+        )
         return ChosenProfile(laid_over(profile, met.profile), named=True, notes=met.notes)
     if not is_named and (found := sender()):
         name, signs = found
@@ -253,7 +255,7 @@ def judged_by(
     return ChosenProfile(profile, named=is_named)
 
 
-def _server(recorded: str | None) -> str | None:
+def _server_profile(recorded: str | None) -> str | None:
     """The server's part of the profile that a recording names."""
     return recorded.rpartition("/")[2] if recorded is not None else None
 
@@ -281,7 +283,7 @@ def _from_file(path: str, dialect: Dialect, folders: tuple[Path, ...]) -> Profil
     return profile
 
 
-def _located(recording: Recording, result: StreamResult) -> StreamResult:
+def _with_lines(recording: Recording, result: StreamResult) -> StreamResult:
     """Findings with the line of the file that holds them; positions are worked out only now."""
     offsets = sorted({f.byte for f in result.findings if f.byte is not None})
     if not offsets or result.view == "client":

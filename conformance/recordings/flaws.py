@@ -50,17 +50,19 @@ def find_flaws(
 
     Raises ConformanceError where the recording cannot be judged at all.
     """
-    lint = _Lint(recording, rules, folders)
+    lint = _RecordingLint(recording, rules, folders)
     of_header = list(lint.of_header())
     if recording.header.expect:
         return RecordingFlaws(of_header, None)
     results = check_recording(recording, _NO_RULES, CheckChoices(folders=folders, keep=True))
     wire = {result.exchange: result for result in results if result.view == "wire"}
-    return RecordingFlaws([*of_header, *lint.of_exchanges(wire)], any(map(_thinks, wire.values())))
+    return RecordingFlaws(
+        [*of_header, *lint.of_exchanges(wire)], any(map(_shows_thinking, wire.values()))
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class _Lint:
+class _RecordingLint:
     """One recording under the lint."""
 
     recording: Recording
@@ -68,19 +70,19 @@ class _Lint:
     folders: tuple[Path, ...]
 
     def of_header(self) -> Iterator[Problem]:
-        yield from self._expectations()
-        yield from self._leftovers()
-        yield from self._chain()
+        yield from self._expectation_faults()
+        yield from self._private_leftovers()
+        yield from self._chain_faults()
 
     def of_exchanges(self, wire: Mapping[int, StreamResult]) -> Iterator[Problem]:
-        yield from self._clocks()
+        yield from self._clock_faults()
         for exchange in self.recording.exchanges:
-            yield from self._pairing(exchange)
-            yield from self._cuts(exchange)
-            yield from self._splices(exchange, wire[exchange.number])
-        yield from self._claims(wire)
+            yield from self._pairing_faults(exchange)
+            yield from self._cut_events(exchange)
+            yield from self._second_answers(exchange, wire[exchange.number])
+        yield from self._unmet_claims(wire)
 
-    def _problem(
+    def _make_problem(
         self,
         code: str,
         message: str,
@@ -96,78 +98,82 @@ class _Lint:
             line = self.recording.locate(exchange.number, [byte])[0] if exchange.chunks else None
         return Problem(Place(file, line), message, severity, code)
 
-    def _expectations(self) -> Iterator[Problem]:
+    def _expectation_faults(self) -> Iterator[Problem]:
         expect = self.recording.header.expect
         for rule, verdict in expect.items():
             if rule not in self.rules:
                 near = nearest(rule, self.rules)
                 message = f"`expect` names {rule!r}, which is no rule"
                 told = f"{message} ({near})" if near else message
-                yield self._problem("expect-rule", told, "error")
+                yield self._make_problem("expect-rule", told, "error")
             if verdict not in tuple(Verdict):
                 wanted = ", ".join(Verdict)
                 message = f"`expect` of {rule!r} is one of {wanted}, got {verdict!r}"
-                yield self._problem("expect-verdict", message, "error")
+                yield self._make_problem("expect-verdict", message, "error")
         if expect and MUTANTS not in self.recording.path.resolve().parts:
             message = f"it fails on purpose, but lies in no folder {MUTANTS!r}"
             told = f"{message}: scans of folders will meet it"
-            yield self._problem("expect-place", told, "warning")
+            yield self._make_problem("expect-place", told, "warning")
 
-    def _leftovers(self) -> Iterator[Problem]:
+    def _private_leftovers(self) -> Iterator[Problem]:
         cassette = self.recording.cassette
         scanner = PrivacyScanner(
             cassette.header, {each.rule: each.count for each in cassette.trailer}
         )
         for left in scanner.text(json.dumps(dict(cassette.header.extra)).encode()):
-            yield self._leftover(left, "the header", None)
+            yield self._leftover_problem(left, "the header", None)
         for exchange in self.recording.exchanges:
             if exchange.request is not None:
                 for left in scanner.request(exchange.request):
-                    yield self._leftover(left, "the request", None)
+                    yield self._leftover_problem(left, "the request", None)
             if exchange.response is not None:
                 for left in scanner.head(exchange.response.headers):
-                    yield self._leftover(left, "the response head", exchange)
+                    yield self._leftover_problem(left, "the response head", exchange)
             body = b"".join(chunk.data for chunk in exchange.chunks)
             for left in scanner.text(body):
-                yield self._leftover(left, "the body", exchange)
+                yield self._leftover_problem(left, "the body", exchange)
 
-    def _leftover(self, left: PrivateLeftover, where: str, exchange: Exchange | None) -> Problem:
+    def _leftover_problem(
+        self, left: PrivateLeftover, where: str, exchange: Exchange | None
+    ) -> Problem:
         message = f"{where} holds {left.what} (conformance.cassette.redact takes secrets out)"
         at = left.start if where == "the body" else -1
         severity: Severity = "error" if left.certain else "warning"
-        return self._problem("private", message, severity, exchange, at)
+        return self._make_problem("private", message, severity, exchange, at)
 
-    def _chain(self) -> Iterator[Problem]:
+    def _chain_faults(self) -> Iterator[Problem]:
         earlier: set[int] = set()
         for exchange in self.recording.exchanges:
             if exchange.after is not None and exchange.after not in earlier:
                 message = f"`after` names exchange {exchange.after}, which does not come before it"
-                yield self._problem("after-unknown", message, "error", exchange)
+                yield self._make_problem("after-unknown", message, "error", exchange)
             earlier.add(exchange.number)
         header = self.recording.header
         if self.recording.kind == "cassette" and header.origin == "live":
             for exchange in self.recording.exchanges:
                 if exchange.request is None:
                     message = "no request is recorded: no replay can match the exchange"
-                    yield self._problem("request-missing", message, "warning", exchange)
+                    yield self._make_problem("request-missing", message, "warning", exchange)
 
-    def _clocks(self) -> Iterator[Problem]:
+    def _clock_faults(self) -> Iterator[Problem]:
         fidelity = self.recording.header.fidelity
         for exchange in self.recording.exchanges:
             timed = [chunk.ms is not None for chunk in exchange.chunks]
             if any(timed) and fidelity == "events":
                 message = "chunks have times, but fidelity 'events' says that they were rebuilt"
-                yield self._problem("times", message, "error", exchange)
+                yield self._make_problem("times", message, "error", exchange)
             if any(timed) and not all(timed):
                 message = f"{timed.count(False)} of {len(timed)} chunks have no time"
-                yield self._problem("times", message, "error", exchange)
+                yield self._make_problem("times", message, "error", exchange)
             if self.recording.header.origin == "live" and len(timed) > 1 and not any(timed):
                 message = "a live recording without times: no rule about timing can judge it"
-                yield self._problem("times", message, "warning", exchange)
+                yield self._make_problem("times", message, "warning", exchange)
         if self.recording.torn:
-            yield self._problem("torn", "the recording is torn: it stops before its end", "warning")
+            yield self._make_problem(
+                "torn", "the recording is torn: it stops before its end", "warning"
+            )
 
-    def _pairing(self, exchange: Exchange) -> Iterator[Problem]:
+    def _pairing_faults(self, exchange: Exchange) -> Iterator[Problem]:
         request, response = exchange.request, exchange.response
         if request is None or not isinstance(request.json, Mapping) or not exchange.chunks:
             return
@@ -175,52 +181,56 @@ class _Lint:
         streams = framing_of(exchange) != "body"
         if streams and not request.json.get("stream"):
             message = "the request does not ask for a stream, but the answer is an event stream"
-            yield self._problem("stream", message, "error", exchange)
+            yield self._make_problem("stream", message, "error", exchange)
         elif request.json.get("stream") is True and not streams and not refused:
             message = "the request asks for a stream, but the answer is a JSON body"
-            yield self._problem("stream", message, "error", exchange)
+            yield self._make_problem("stream", message, "error", exchange)
 
-    def _cuts(self, exchange: Exchange) -> Iterator[Problem]:
+    def _cut_events(self, exchange: Exchange) -> Iterator[Problem]:
         rebuilt = self.recording.header.fidelity == "events"
         for cut in cut_events(exchange):
             if cut.is_last and exchange.end == "eof":
                 message = "the last event is cut off, and the recording says that the stream ended"
-                yield self._problem("event-cut", message, "error", exchange, cut.offset)
+                yield self._make_problem("event-cut", message, "error", exchange, cut.offset)
             elif not cut.is_last:
                 message = f"event {cut.number} breaks off inside its JSON"
                 severity: Severity = "error" if rebuilt else "warning"
-                yield self._problem("event-cut", message, severity, exchange, cut.offset)
+                yield self._make_problem("event-cut", message, severity, exchange, cut.offset)
 
-    def _splices(self, exchange: Exchange, result: StreamResult) -> Iterator[Problem]:
+    def _second_answers(self, exchange: Exchange, result: StreamResult) -> Iterator[Problem]:
         number = find_splice(result.events)
         if number is not None:
             every = enumerate(exchange_frames(exchange), 1)
             at = next((frame.offset for n, (frame, _) in every if n == number), -1)
             message = f"a second answer begins with event {number}: record one to an exchange"
-            yield self._problem("second-answer", message, "error", exchange, at)
+            yield self._make_problem("second-answer", message, "error", exchange, at)
 
-    def _claims(self, wire: Mapping[int, StreamResult]) -> Iterator[Problem]:
-        shown = {number for number, result in wire.items() if _thinks(result)}
+    def _unmet_claims(self, wire: Mapping[int, StreamResult]) -> Iterator[Problem]:
+        shown = {number for number, result in wire.items() if _shows_thinking(result)}
         name = self.recording.path.name.partition(".")[0]
-        if not shown and (claim := self._claim(name)):
+        if not shown and (claim := self._thinking_claim(name)):
             message = f"{claim}, but no thinking is in it"
-            yield self._problem("thinking-claimed", message, "error")
+            yield self._make_problem("thinking-claimed", message, "error")
             return
         for exchange in () if denies_thinking(name) else self.recording.exchanges:
             result = wire[exchange.number]
-            if _opens(result) or _hides(result) or not _answered(exchange, result):
+            if (
+                _opens_thinking(result)
+                or _hides_thinking(result)
+                or not _is_answered(exchange, result)
+            ):
                 continue
             field = thinking_field(exchange.request) if exchange.request else ""
             if field:
                 message = f"the request asks for thinking ({field}), but none is in the answer"
-                yield self._problem("thinking-asked", message, "warning", exchange)
+                yield self._make_problem("thinking-asked", message, "warning", exchange)
         for scenario in sorted({each.scenario for each in self.recording.exchanges}):
             same = {e.number for e in self.recording.exchanges if e.scenario == scenario}
             if claimed_word(scenario) and not shown & same:
                 message = f"scenario {scenario!r} names thinking, but none is in its answers"
-                yield self._problem("thinking-claimed", message, "error")
+                yield self._make_problem("thinking-claimed", message, "error")
 
-    def _claim(self, name: str) -> str:
+    def _thinking_claim(self, name: str) -> str:
         """What says that there is thinking: the file's name, or how the recording is described."""
         if word := claimed_word(name):
             return f"the file's name says {word!r}"
@@ -230,25 +240,25 @@ class _Lint:
         return ""
 
 
-def _opens(result: StreamResult) -> bool:
+def _opens_thinking(result: StreamResult) -> bool:
     """Whether a block of thinking was opened, be it empty."""
     return any(e.layer == "semantic" and e.type.startswith("thinking.") for e in result.events)
 
 
-def _hides(result: StreamResult) -> bool:
+def _hides_thinking(result: StreamResult) -> bool:
     """Whether tokens were spent on thinking that is not shown."""
     counts = (event.data.get("reasoning") for event in result.events if event.type == "usage")
     return any(isinstance(count, int) and count > 0 for count in counts)
 
 
-def _thinks(result: StreamResult) -> bool:
+def _shows_thinking(result: StreamResult) -> bool:
     """Whether there is any thinking, or a block that the limit of tokens closed."""
     told = {event.type for event in result.events if event.layer == "semantic"}
     reasons = (event.data.get("reason") for event in result.events if event.type == "finish")
-    return not _THINKING.isdisjoint(told) or (_opens(result) and "length" in reasons)
+    return not _THINKING.isdisjoint(told) or (_opens_thinking(result) and "length" in reasons)
 
 
-def _answered(exchange: Exchange, result: StreamResult) -> bool:
+def _is_answered(exchange: Exchange, result: StreamResult) -> bool:
     """Whether there was an answer to look for thinking in: an end, no refusal, no error."""
     types = {event.type for event in result.events if event.layer == "semantic"}
     return exchange.end == "eof" and "finish" in types and types.isdisjoint(_NO_ANSWER)

@@ -70,19 +70,19 @@ def identify_exchange(
 ) -> ExchangeIdentification:
     """Everything that one exchange tells of its sender."""
     strict = find("strict", dialect.name)
-    identity = _identity(recording, exchange, dialect)
-    failed = _failed(recording, exchange, dialect, strict, rulebook)
-    found = tuple(_deviation(rule, identity.knobs, strict) for rule in failed)
+    identity = _identity_of(recording, exchange, dialect)
+    failed = _failed_rules(recording, exchange, dialect, strict, rulebook)
+    found = tuple(_deviation_of(rule, identity.knobs, strict) for rule in failed)
     return ExchangeIdentification(str(recording.path), exchange.number, identity, strict, found)
 
 
-def _identity(recording: Recording, exchange: Exchange, dialect: Dialect) -> Identity:
-    identity = _witnessed(recording, exchange, dialect, _UNREAD)
-    reading = _reading(identity)
+def _identity_of(recording: Recording, exchange: Exchange, dialect: Dialect) -> Identity:
+    identity = _witness_identity(recording, exchange, dialect, _UNREAD)
+    reading = _reading_of(identity)
     if reading == _UNREAD:
         return identity
     # Thinking that was found where no dialect looks for it is looked at once more, as such.
-    again = _witnessed(recording, exchange, dialect, reading)
+    again = _witness_identity(recording, exchange, dialect, reading)
     knobs = {**again.knobs, **{k: v for k, v in identity.knobs.items() if k in _HOW_TO_READ}}
     return Identity(
         again.dialect,
@@ -95,7 +95,7 @@ def _identity(recording: Recording, exchange: Exchange, dialect: Dialect) -> Ide
     )
 
 
-def _reading(identity: Identity) -> Reading:
+def _reading_of(identity: Identity) -> Reading:
     return Reading(
         markers=tuple((pair[0], pair[1]) for pair in identity.knobs.get("markers", ())),
         opened_by_prompt=identity.knobs.get("think_opened_by") == "prompt",
@@ -103,7 +103,7 @@ def _reading(identity: Identity) -> Reading:
     )
 
 
-def _witnessed(
+def _witness_identity(
     recording: Recording, exchange: Exchange, dialect: Dialect, reading: Reading
 ) -> Identity:
     framed = recording.header.fidelity != "events"
@@ -114,11 +114,11 @@ def _witnessed(
 
 
 def _fingerprints(dialect: str, folders: tuple[Path, ...]) -> tuple[Fingerprint, ...]:
-    return fingerprints(dialect, folders) if folders else _shipped(dialect)
+    return fingerprints(dialect, folders) if folders else _shipped_fingerprints(dialect)
 
 
 @cache
-def _shipped(dialect: str) -> tuple[Fingerprint, ...]:
+def _shipped_fingerprints(dialect: str) -> tuple[Fingerprint, ...]:
     return fingerprints(dialect)
 
 
@@ -128,7 +128,7 @@ def _events(exchange: Exchange, dialect: Dialect, reading: Reading) -> Iterator[
         yield from (each for each in events if number or each.type == "http.response")
 
 
-def _failed(
+def _failed_rules(
     recording: Recording,
     exchange: Exchange,
     dialect: Dialect,
@@ -142,12 +142,14 @@ def _failed(
     return [rule for rule in rulebook.rules if verdicts.get(rule.id) is Verdict.FAIL]
 
 
-def _deviation(rule: Rule, seen: Mapping[str, Any], strict: Profile) -> StrictDeviation:
-    knob, value = next(_allowing(rule, seen, strict), (None, None))
+def _deviation_of(rule: Rule, seen: Mapping[str, Any], strict: Profile) -> StrictDeviation:
+    knob, value = next(_allowing_knobs(rule, seen, strict), (None, None))
     return StrictDeviation(rule.id, rule.level, rule.says, knob, value)
 
 
-def _allowing(rule: Rule, seen: Mapping[str, Any], strict: Profile) -> Iterator[tuple[str, Any]]:
+def _allowing_knobs(
+    rule: Rule, seen: Mapping[str, Any], strict: Profile
+) -> Iterator[tuple[str, Any]]:
     """Knobs with a value under which the rule is silent; what was seen comes before what may be."""
     conditions = [(k, compile_value(p, {})) for k, p in rule.applies.profile if k in strict.knobs]
     for knob, speaks in conditions:

@@ -33,7 +33,7 @@ _Cut = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class _Cutting:
+class _ChunkCuts:
     name: str
     cuts: list[_Cut]
 
@@ -62,21 +62,23 @@ def rechunk_recording(
     """
 
     def judged(cuts: Sequence[_Cut]) -> _Outcome:
-        return _outcome(_recut(recording, cuts), rulebook, choices)
+        return _judged_outcome(_recut_recording(recording, cuts), rulebook, choices)
 
     whole = judged([])
-    cuttings = _cuttings(recording, rounds, seed)
+    cuttings = _all_cuttings(recording, rounds, seed)
     for cutting in cuttings:
         if judged(cutting.cuts) != whole:
-            cuts = _reduced(cutting.cuts, lambda cuts: judged(cuts) != whole)
-            raise _fault(recording, cutting.name, cuts, _told(whole, judged(cuts)))
+            cuts = _reduce_cuts(cutting.cuts, lambda cuts: judged(cuts) != whole)
+            raise _chunking_fault(
+                recording, cutting.name, cuts, _first_difference(whole, judged(cuts))
+            )
     return len(cuttings)
 
 
 _Outcome = tuple[StreamResult, ...] | str
 
 
-def _outcome(recording: Recording, rulebook: Rulebook, choices: CheckChoices) -> _Outcome:
+def _judged_outcome(recording: Recording, rulebook: Rulebook, choices: CheckChoices) -> _Outcome:
     try:
         return tuple(check_recording(recording, rulebook, choices))
     except HarnessError:
@@ -85,27 +87,32 @@ def _outcome(recording: Recording, rulebook: Rulebook, choices: CheckChoices) ->
         return str(err)  # that it cannot be judged must not depend on the cuts, either
 
 
-def _cuttings(recording: Recording, rounds: int, seed: int) -> list[_Cutting]:
+def _all_cuttings(recording: Recording, rounds: int, seed: int) -> list[_ChunkCuts]:
     seeds = range(seed, seed + rounds)
     return [
-        _each(recording, "as recorded", _recorded),
-        _each(recording, "byte by byte", _bytewise),
-        _each(recording, "at event ends", _event_ends),
-        *(_each(recording, f"seed {number}", partial(_random, number)) for number in seeds),
+        _cut_each(recording, "as recorded", _recorded_cuts),
+        _cut_each(recording, "byte by byte", _byte_cuts),
+        _cut_each(recording, "at event ends", _event_ends),
+        *(
+            _cut_each(recording, f"seed {number}", partial(_random_cuts, number))
+            for number in seeds
+        ),
     ]
 
 
-def _each(recording: Recording, name: str, cut: Callable[[Exchange], Iterator[int]]) -> _Cutting:
+def _cut_each(
+    recording: Recording, name: str, cut: Callable[[Exchange], Iterator[int]]
+) -> _ChunkCuts:
     each = enumerate(recording.exchanges)
-    return _Cutting(name, [(at, byte) for at, exchange in each for byte in cut(exchange) if byte])
+    return _ChunkCuts(name, [(at, byte) for at, exchange in each for byte in cut(exchange) if byte])
 
 
-def _recorded(exchange: Exchange) -> Iterator[int]:
+def _recorded_cuts(exchange: Exchange) -> Iterator[int]:
     yield from accumulate(len(chunk.data) for chunk in exchange.chunks[:-1])
 
 
-def _bytewise(exchange: Exchange) -> Iterator[int]:
-    yield from range(1, min(_length(exchange), _BYTEWISE))
+def _byte_cuts(exchange: Exchange) -> Iterator[int]:
+    yield from range(1, min(_body_length(exchange), _BYTEWISE))
 
 
 def _event_ends(exchange: Exchange) -> Iterator[int]:
@@ -113,34 +120,34 @@ def _event_ends(exchange: Exchange) -> Iterator[int]:
     yield from sorted({frame.offset for frame, _ in exchange_frames(exchange)})
 
 
-def _random(seed: int, exchange: Exchange) -> Iterator[int]:
+def _random_cuts(seed: int, exchange: Exchange) -> Iterator[int]:
     rng = random.Random(f"{seed}/{exchange.number}")  # noqa: S311  # repeatable, not secret
-    at, end = rng.choice(_SIZES), _length(exchange)
+    at, end = rng.choice(_SIZES), _body_length(exchange)
     while at < end:
         yield at
         at += rng.choice(_SIZES)
 
 
-def _length(exchange: Exchange) -> int:
+def _body_length(exchange: Exchange) -> int:
     return sum(len(chunk.data) for chunk in exchange.chunks)
 
 
-def _recut(recording: Recording, cuts: Sequence[_Cut]) -> Recording:
+def _recut_recording(recording: Recording, cuts: Sequence[_Cut]) -> Recording:
     at: list[list[int]] = [[] for _ in recording.exchanges]
     for exchange, byte in cuts:
         at[exchange].append(byte)
     whole = zip(recording.exchanges, at, strict=True)
-    exchanges = tuple(replace(each, chunks=_pieces(each, where)) for each, where in whole)
+    exchanges = tuple(replace(each, chunks=_cut_pieces(each, where)) for each, where in whole)
     return replace(recording, cassette=replace(recording.cassette, exchanges=exchanges))
 
 
-def _pieces(exchange: Exchange, at: Sequence[int]) -> tuple[Chunk, ...]:
+def _cut_pieces(exchange: Exchange, at: Sequence[int]) -> tuple[Chunk, ...]:
     data = b"".join(chunk.data for chunk in exchange.chunks)
     ends = [0, *at, len(data)]
     return tuple(Chunk(data[start:stop]) for start, stop in pairwise(ends))
 
 
-def _reduced(cuts: list[_Cut], differs: Callable[[list[_Cut]], bool]) -> list[_Cut]:
+def _reduce_cuts(cuts: list[_Cut], differs: Callable[[list[_Cut]], bool]) -> list[_Cut]:
     """Fewer cuts that still make the difference: parts are left out, ever smaller ones."""
     trials, part = _TRIALS, max(1, len(cuts) // 2)
     while part and trials:
@@ -156,10 +163,12 @@ def _reduced(cuts: list[_Cut], differs: Callable[[list[_Cut]], bool]) -> list[_C
     return cuts
 
 
-def _fault(recording: Recording, name: str, cuts: Sequence[_Cut], why: str) -> HarnessError:
+def _chunking_fault(
+    recording: Recording, name: str, cuts: Sequence[_Cut], why: str
+) -> HarnessError:
     sizes = []
     for number, exchange in enumerate(recording.exchanges):
-        ends = [0, *(byte for at, byte in cuts if at == number), _length(exchange)]
+        ends = [0, *(byte for at, byte in cuts if at == number), _body_length(exchange)]
         if len(ends) > 2:
             lengths = [str(stop - start) for start, stop in pairwise(ends)]
             more = " ..." if len(lengths) > _SHOWN else ""
@@ -168,10 +177,10 @@ def _fault(recording: Recording, name: str, cuts: Sequence[_Cut], why: str) -> H
     return HarnessError(message + ", ".join(sizes), place=Place(str(recording.path)))
 
 
-def _told(whole: _Outcome, cut: _Outcome) -> str:
+def _first_difference(whole: _Outcome, cut: _Outcome) -> str:
     """The first thing that differs."""
     if isinstance(whole, str) or isinstance(cut, str):
-        return f"{_brief(whole)} in one piece, {_brief(cut)} when cut"
+        return f"{_outcome_text(whole)} in one piece, {_outcome_text(cut)} when cut"
     for one, other in zip(whole, cut, strict=False):
         for rule in one.verdicts.keys() | other.verdicts.keys():
             verdicts = one.verdicts.get(rule), other.verdicts.get(rule)
@@ -183,5 +192,5 @@ def _told(whole: _Outcome, cut: _Outcome) -> str:
     return "the results differ"
 
 
-def _brief(outcome: _Outcome) -> str:
+def _outcome_text(outcome: _Outcome) -> str:
     return repr(outcome) if isinstance(outcome, str) else "judged"
