@@ -8,7 +8,7 @@ For each exchange of a recording that is
                             `hops`, `profile`
 - reported by a client:     `undeclared`
 then, in the ledger of the last exchange: `comparisons`, `undeclared`, `own requests`, `randomness`.
-Of a client under test, `targets.client.judging` writes after `comparisons` and `undeclared`:
+Of a client under test, `targets.client.client_judge` writes after `comparisons` and `undeclared`:
 `broken stream`, `undeclared` once more, `sent bytes` and `harness`.
 A run with streams side by side adds `streams beside`, a baseline comes last.
 

@@ -15,9 +15,9 @@ from conformance.core import shipped
 from conformance.dialects import get
 from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.targets.client import ClientOptions, run_client
-from conformance.targets.client.asking import conversation
-from conformance.targets.client.station import Log, Station
-from conformance.targets.client.variation import variations
+from conformance.targets.client.conversation import case_conversation
+from conformance.targets.client.replay_endpoint import ReplayEndpoint, RequestLog
+from conformance.targets.client.variation import replay_variations
 from conformance.targets.replay import serving
 
 COMMAND = (sys.executable, "-m", "reference_impl.client", "harness")
@@ -39,10 +39,10 @@ def whole_run() -> int:
 
 def client_alone() -> int:
     """The same replays, and nobody looks at what comes of them."""
-    log, cases = Log(), 0
+    log, cases = RequestLog(), 0
     with (
-        serving(on_exchange=log.note) as server,
-        Station(COMMAND, server, log, deadline=5.0) as station,
+        serving(on_exchange=log.note_request) as server,
+        ReplayEndpoint(COMMAND, server, log, deadline=5.0) as station,
     ):
         edited: set[str] = set()
         for path in PATHS:
@@ -50,9 +50,11 @@ def client_alone() -> int:
             dialect = str(recording.header.dialect)
             profile, _ = choose_profile(get(dialect), CheckChoices(), recording.header.profile)
             for exchange in recording.exchanges:
-                said = conversation(exchange, profile)
-                for way in variations(exchange, dialect, "full", edited=dialect not in edited):
-                    station.stream(way, dialect, said)
+                said = case_conversation(exchange, profile)
+                for way in replay_variations(
+                    exchange, dialect, "full", edited=dialect not in edited
+                ):
+                    station.replay_stream(way, dialect, said)
                     cases += 1
                 edited.add(dialect)
     return cases

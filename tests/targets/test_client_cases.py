@@ -16,11 +16,11 @@ from conformance.dialects import get
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.profiles.profile import Profile, reading
 from conformance.recordings.check import CheckChoices, choose_profile
-from conformance.targets.client.adapter import Told
-from conformance.targets.client.asking import conversation
-from conformance.targets.client.gathering import digest
-from conformance.targets.client.variation import SEEDS, Variation, variations
-from conformance.targets.client.vectors import joined, vectors
+from conformance.targets.client.adapter import AdapterAnswer
+from conformance.targets.client.conversation import case_conversation
+from conformance.targets.client.gathered_replays import answer_digest
+from conformance.targets.client.variation import SEEDS, ReplayVariation, replay_variations
+from conformance.targets.client.vectors import exchange_vectors, joined_events
 
 NAMES = (
     "openai.chat/deepseek/thinking-then-text",
@@ -40,22 +40,26 @@ def exchange_of(name: str) -> tuple[Exchange, Profile]:
 
 
 @cache
-def ways(name: str) -> tuple[Variation, ...]:
+def ways(name: str) -> tuple[ReplayVariation, ...]:
     exchange, profile = exchange_of(name)
-    return tuple(variations(exchange, profile.dialect, "full", edited=True))
+    return tuple(replay_variations(exchange, profile.dialect, "full", edited=True))
 
 
-def sent(name: str, way: Variation) -> Transcript:
+def sent(name: str, way: ReplayVariation) -> Transcript:
     profile = exchange_of(name)[1]
-    return read_transcript(way.sent(), get(profile.dialect), reading(profile), keep="semantic")
+    return read_transcript(
+        way.sent_exchange(), get(profile.dialect), reading(profile), keep="semantic"
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_must_be_told_alike_says_the_same(name: str) -> None:
     same = [way for way in ways(name) if way.kind == "same"]
-    whole = joined(sent(name, same[0]).client_events)
+    whole = joined_events(sent(name, same[0]).client_events)
     assert len(same) > SEEDS + 10
-    assert {way.name for way in same if joined(sent(name, way).client_events) != whole} == set()
+    assert {
+        way.name for way in same if joined_events(sent(name, way).client_events) != whole
+    } == set()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -63,7 +67,7 @@ def test_same_bytes_in_other_pieces_are_the_same_bytes(name: str) -> None:
     body = b"".join(chunk.data for chunk in exchange_of(name)[0].chunks)
     for way in ways(name):
         if way.name.startswith(("recorded", "events", "bytes", "seed")):
-            assert b"".join(chunk.data for chunk in way.sent().chunks) == body
+            assert b"".join(chunk.data for chunk in way.sent_exchange().chunks) == body
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -72,7 +76,7 @@ def test_there_is_a_cut_after_every_event(name: str) -> None:
     cuts = [way for way in ways(name) if way.name.startswith("cut event:")]
     body = b"".join(chunk.data for chunk in exchange.chunks)
     assert len(cuts) == body.count(b"\n\n")
-    sizes = [sum(len(chunk.data) for chunk in way.sent().chunks) for way in cuts]
+    sizes = [sum(len(chunk.data) for chunk in way.sent_exchange().chunks) for way in cuts]
     assert sizes == sorted(set(sizes))
     assert sizes[0] == 0
     assert sizes[-1] < len(body)
@@ -88,24 +92,28 @@ def test_a_cut_may_be_told_as_complete_only_after_the_finish(name: str) -> None:
 
 def test_the_edges_hold_what_readers_take_for_line_ends() -> None:
     chat = ways(NAMES[0])
-    bodies = {w.name: b"".join(c.data for c in w.sent().chunks) for w in chat}
+    bodies = {w.name: b"".join(c.data for c in w.sent_exchange().chunks) for w in chat}
     assert "\u2028".encode() in bodies["A-u2028"]
     assert "\u0085".encode() in bodies["A-u0085"]
-    separated = sent(NAMES[0], next(way for way in chat if way.name == "A-u2028"))
-    assert "\u2028" in joined(separated.client_events)[0]["text"]
+    assert (
+        "\u2028"
+        in joined_events(
+            sent(NAMES[0], next(w for w in chat if w.name == "A-u2028")).client_events
+        )[0]["text"]
+    )
     assert bodies["F3-bom"].startswith(b"\xef\xbb\xbf")
 
 
 def test_quick_is_the_recording_itself() -> None:
     exchange, profile = exchange_of(NAMES[0])
-    assert [w.name for w in variations(exchange, profile.dialect, "quick", edited=True)] == [
+    assert [w.name for w in replay_variations(exchange, profile.dialect, "quick", edited=True)] == [
         "recorded"
     ]
 
 
 def test_a_case_says_what_to_ask_and_not_what_to_expect() -> None:
     exchange, profile = exchange_of(NAMES[1])
-    said = conversation(exchange, profile)
+    said = case_conversation(exchange, profile)
     assert set(said) == {"model", "messages", "options"}
     assert said["messages"] == [
         {"role": "user", "content": "Does the ferry to the island sail today?"}
@@ -116,7 +124,7 @@ def test_a_case_says_what_to_ask_and_not_what_to_expect() -> None:
 def test_vectors_hold_every_way_with_its_bytes() -> None:
     path = shipped.cassettes() / f"{NAMES[0]}.cassette.jsonl"
     recording = open_recording(path)
-    made = vectors(recording, recording.exchanges[0])
+    made = exchange_vectors(recording, recording.exchanges[0])
     assert made is not None
     assert len(made["cases"]) == len([way for way in ways(NAMES[0]) if way.kind != "reset"])
     ends = {case["name"]: case["permitted"]["ends"] for case in made["cases"]}
@@ -132,17 +140,19 @@ TEXTS = st.lists(st.text(min_size=1, max_size=3), min_size=1, max_size=6)
 def test_how_a_text_is_cut_does_not_change_what_was_told(texts: list[str], at: int) -> None:
     whole = "".join(texts)
     two = [part for part in (whole[:at], whole[at:]) if part]
-    assert digest(told(texts)) == digest(told(two))
+    assert answer_digest(told(texts)) == answer_digest(told(two))
 
 
 @given(TEXTS, TEXTS)
 def test_other_texts_are_told_apart(one: list[str], other: list[str]) -> None:
-    assert (digest(told(one)) == digest(told(other))) == ("".join(one) == "".join(other))
+    assert (answer_digest(told(one)) == answer_digest(told(other))) == (
+        "".join(one) == "".join(other)
+    )
 
 
 def test_an_empty_delta_is_told_apart() -> None:
-    assert digest(told(["a"])) != digest(told(["a", ""]))
+    assert answer_digest(told(["a"])) != answer_digest(told(["a", ""]))
 
 
-def told(texts: list[str]) -> Told:
-    return Told("completed", tuple({"type": "text.delta", "text": text} for text in texts))
+def told(texts: list[str]) -> AdapterAnswer:
+    return AdapterAnswer("completed", tuple({"type": "text.delta", "text": text} for text in texts))

@@ -17,10 +17,10 @@ from conformance.judging.transcript import Transcript, read_transcript
 from conformance.mutate import take_apart
 from conformance.profiles.profile import reading
 from conformance.recordings.check import CheckChoices, choose_profile
+from conformance.targets.client.edge_cases import BYTEWISE, edge_cases
 from conformance.targets.client.edge_texts import POISON
-from conformance.targets.client.edges import BYTEWISE, edges
-from conformance.targets.client.variation import Variation, variations
-from conformance.targets.client.vectors import joined
+from conformance.targets.client.variation import ReplayVariation, replay_variations
+from conformance.targets.client.vectors import joined_events
 from tests.each import each
 
 ROOT = Path(__file__).parent.parent.parent
@@ -116,16 +116,18 @@ def stream(name: str) -> tuple[Exchange, str]:
 
 
 @cache
-def ways(name: str) -> dict[str, Variation]:
+def ways(name: str) -> dict[str, ReplayVariation]:
     exchange, dialect = stream(name)
-    return {way.name: way for way in variations(exchange, dialect, "full", edited=True)}
+    return {way.name: way for way in replay_variations(exchange, dialect, "full", edited=True)}
 
 
 @cache
 def sent(name: str, way: str) -> Transcript:
     dialect = get(stream(name)[1])
     profile, _ = choose_profile(dialect, CheckChoices(), None)
-    return read_transcript(ways(name)[way].sent(), dialect, reading(profile), keep="semantic")
+    return read_transcript(
+        ways(name)[way].sent_exchange(), dialect, reading(profile), keep="semantic"
+    )
 
 
 def ids(file: str, most: int = 1000) -> set[str]:
@@ -165,7 +167,7 @@ def test_an_edge_says_what_the_standard_reads(name: str, edge: str) -> None:
         assert {event["type"] for event in made.client_events} == whole.types
         assert ("\ufffd" in str(made.client_events)) == (edge in BROKEN)
     elif edge not in ("A-only-a-space", "A-unfinished-event"):
-        assert joined(made.client_events) == joined(whole.client_events)
+        assert joined_events(made.client_events) == joined_events(whole.client_events)
 
 
 def test_what_must_not_be_read_looks_like_a_delta() -> None:
@@ -177,7 +179,7 @@ def test_what_must_not_be_read_looks_like_a_delta() -> None:
 
 
 def edge(name: str, which: str) -> bytes:
-    return b"".join(chunk.data for chunk in ways(name)[which].sent().chunks)
+    return b"".join(chunk.data for chunk in ways(name)[which].sent_exchange().chunks)
 
 
 def test_bytes_that_are_no_text_stand_inside_texts() -> None:
@@ -195,7 +197,7 @@ def test_a_charset_that_is_none_changes_no_byte_but_the_texts() -> None:
 def test_what_has_several_bytes_comes_byte_by_byte() -> None:
     for name in ("A-4-bytes", "A-crlf-bytewise", "A-bom-bytewise"):
         assert str(ways(NAMES[0])[name].options.chunking) == BYTEWISE
-    assert len(ways(NAMES[0])["A-one-chunk"].sent().chunks) == 1
+    assert len(ways(NAMES[0])["A-one-chunk"].sent_exchange().chunks) == 1
 
 
 ODD: list[tuple[bytes, set[str]]] = [
@@ -211,7 +213,7 @@ ODD: list[tuple[bytes, set[str]]] = [
 def test_a_stream_without_texts_has_fewer_edges(body: bytes, missing: set[str]) -> None:
     chunks = (Chunk(body),) if body else ()
     exchange = Exchange(response=Response(200), chunks=chunks)
-    found = {each.name for each in edges(take_apart(exchange, "openai.chat"))}
+    found = {each.name for each in edge_cases(take_apart(exchange, "openai.chat"))}
     assert found.isdisjoint(missing)
     assert bool(found) == bool(missing)
 
@@ -219,7 +221,7 @@ def test_a_stream_without_texts_has_fewer_edges(body: bytes, missing: set[str]) 
 def test_a_stream_that_broke_off_has_no_other_end() -> None:
     exchange, dialect = stream(NAMES[0])
     broken = Exchange(response=exchange.response, chunks=exchange.chunks, end="reset")
-    found = {each.name for each in edges(take_apart(broken, dialect))}
+    found = {each.name for each in edge_cases(take_apart(broken, dialect))}
     assert found.isdisjoint({"A-unfinished-event", "A-comment-last", "A-id-last"})
 
 

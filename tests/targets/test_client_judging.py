@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -17,9 +17,9 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import read_transcript
 from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.rules.verdicts import Verdict
-from conformance.targets.client.adapter import Told
-from conformance.targets.client.judging import ClientLedger, Judging, respelled
-from conformance.targets.client.protocol import Implementation
+from conformance.targets.client.adapter import AdapterAnswer
+from conformance.targets.client.client_judge import ClientJudge, ClientLedger, respell_arguments
+from conformance.targets.client.protocol import ClientImplementation
 
 AGREES = "thinking/client/agrees-with-wire"
 ENDING = "harness/ending"
@@ -34,18 +34,24 @@ def rulebook() -> Rulebook:
     return Rulebook.load()
 
 
-def judging(name: str, *, silent: tuple[str, ...] = ()) -> tuple[Judging, Exchange]:
+def judging(name: str, *, silent: tuple[str, ...] = ()) -> tuple[ClientJudge, Exchange]:
     recording = open_recording(shipped.cassettes() / f"{name}.cassette.jsonl")
     dialect = get(str(recording.header.dialect))
     profile, _ = choose_profile(dialect, CheckChoices(), recording.header.profile)
     events = frozenset(SEMANTIC_EVENTS) - set(silent)
-    about = Implementation("c", "python", "1", (dialect.name,), frozenset({"stream"}), events)
-    return Judging(rulebook(), profile, about, name, named=True), recording.exchanges[0]
+    about = ClientImplementation("c", "python", "1", (dialect.name,), frozenset({"stream"}), events)
+    return ClientJudge(rulebook(), profile, about, name, named=True), recording.exchanges[0]
 
 
-def events_of(judge: Judging, exchange: Exchange) -> tuple[Event, ...]:
+def events_of(judge: ClientJudge, exchange: Exchange) -> tuple[Event, ...]:
     events = read_transcript(exchange, judge.dialect, judge.reading, keep="semantic").client_events
     return tuple(event for event in events if event["type"] in judge.about.events)
+
+
+def completed(
+    judge: ClientJudge, exchange: Exchange, events: Iterable[Mapping[str, Any]]
+) -> ClientLedger:
+    return judge.judge_stream(exchange, AdapterAnswer("completed", tuple(events)), "same")
 
 
 def failing(made: ClientLedger) -> set[str]:
@@ -58,7 +64,7 @@ def failing(made: ClientLedger) -> set[str]:
 @pytest.mark.parametrize("name", [CHAT, TOOLS, REFUSAL])
 def test_a_client_that_tells_everything_breaks_nothing(name: str) -> None:
     judge, exchange = judging(name)
-    made = judge.stream(exchange, Told("completed", events_of(judge, exchange)), "same")
+    made = completed(judge, exchange, events_of(judge, exchange))
     assert failing(made) == set()
     assert made.verdicts[AGREES] is made.verdicts[ENDING] is Verdict.PASS
 
@@ -66,34 +72,34 @@ def test_a_client_that_tells_everything_breaks_nothing(name: str) -> None:
 @pytest.mark.parametrize("how", ["failed", "cut"])
 def test_a_whole_answer_told_as_broken_is_found(how: Any) -> None:
     judge, exchange = judging(CHAT)
-    made = judge.stream(exchange, Told(how, events_of(judge, exchange)), "same")
+    made = judge.judge_stream(exchange, AdapterAnswer(how, events_of(judge, exchange)), "same")
     assert failing(made) == {ENDING}
 
 
 def test_a_cut_told_as_complete_is_found() -> None:
     judge, exchange = judging(CHAT, silent=("cut", "done", "error"))
     cut = replace(exchange, chunks=exchange.chunks[:5], end="protocol-error")
-    told = Told("completed", events_of(judge, cut))
-    assert failing(judge.stream(cut, told, "cut")) == {ENDING}
-    assert failing(judge.stream(cut, replace(told, how="failed"), "cut")) == set()
+    told = AdapterAnswer("completed", events_of(judge, cut))
+    assert failing(judge.judge_stream(cut, told, "cut")) == {ENDING}
+    assert failing(judge.judge_stream(cut, replace(told, how="failed"), "cut")) == set()
 
 
 def test_after_a_reset_only_the_ending_is_judged() -> None:
     judge, exchange = judging(CHAT)
     cut = replace(exchange, chunks=exchange.chunks[:5], end="protocol-error")
-    assert failing(judge.stream(cut, Told("failed"), "reset")) == set()
-    assert failing(judge.stream(cut, Told("completed"), "reset")) == {ENDING}
+    assert failing(judge.judge_stream(cut, AdapterAnswer("failed"), "reset")) == set()
+    assert failing(judge.judge_stream(cut, AdapterAnswer("completed"), "reset")) == {ENDING}
 
 
 def test_lost_thinking_is_found() -> None:
     judge, exchange = judging(CHAT, silent=("thinking.start", "thinking.end"))
     told = [e for e in events_of(judge, exchange) if e["type"] != "thinking.delta"]
-    assert failing(judge.stream(exchange, Told("completed", tuple(told)), "same")) == {AGREES}
+    assert failing(completed(judge, exchange, told)) == {AGREES}
 
 
 def test_what_a_client_does_not_declare_is_not_held_against_it() -> None:
     judge, exchange = judging(CHAT, silent=("thinking.start", "thinking.end", "usage"))
-    made = judge.stream(exchange, Told("completed", events_of(judge, exchange)), "same")
+    made = completed(judge, exchange, events_of(judge, exchange))
     assert failing(made) == set()
     rule = "thinking/start/before-delta"
     assert made.verdicts[rule] is Verdict.NOT_APPLICABLE
@@ -103,13 +109,13 @@ def test_what_a_client_does_not_declare_is_not_held_against_it() -> None:
 def test_arguments_that_are_the_same_json_are_the_same() -> None:
     judge, exchange = judging(TOOLS)
     spaced = respaced(events_of(judge, exchange), ": ")
-    assert failing(judge.stream(exchange, Told("completed", spaced), "same")) == set()
+    assert failing(completed(judge, exchange, spaced)) == set()
 
 
 def test_other_arguments_are_found() -> None:
     judge, exchange = judging(TOOLS)
     torn = respaced(events_of(judge, exchange), "")
-    assert failing(judge.stream(exchange, Told("completed", torn), "same")) == {AGREES}
+    assert failing(completed(judge, exchange, torn)) == {AGREES}
 
 
 def respaced(events: tuple[Event, ...], colon: str) -> tuple[Event, ...]:
@@ -121,15 +127,15 @@ def respaced(events: tuple[Event, ...], colon: str) -> tuple[Event, ...]:
 
 def test_a_call_more_than_was_sent_keeps_its_spelling() -> None:
     call = {"type": "tool.end", "arguments": "{}"}
-    assert respelled([call], []) == [call]
+    assert respell_arguments([call], []) == [call]
 
 
 def test_refusals_may_be_shown_as_text() -> None:
     judge, exchange = judging(REFUSAL, silent=("refusal.delta",))
     sent = read_transcript(exchange, judge.dialect, judge.reading, keep="semantic").client_events
     shown = tuple({**e, "type": "text.delta"} if e["type"] == "refusal.delta" else e for e in sent)
-    told = Told("completed", tuple(e for e in shown if e["type"] in judge.about.events))
-    assert AGREES not in failing(judge.stream(exchange, told, "same"))
+    told = AdapterAnswer("completed", tuple(e for e in shown if e["type"] in judge.about.events))
+    assert AGREES not in failing(judge.judge_stream(exchange, told, "same"))
 
 
 def test_what_the_server_did_is_not_the_client_s_fault() -> None:
@@ -138,7 +144,7 @@ def test_what_the_server_did_is_not_the_client_s_fault() -> None:
     leaking = body.replace(b'"content":"They are', b'"content":"</think>They are')
     assert leaking != body
     sent = replace(exchange, chunks=(Chunk(leaking, 0.0),))
-    made = judge.stream(sent, Told("completed", events_of(judge, sent)), "same")
+    made = judge.judge_stream(sent, AdapterAnswer("completed", events_of(judge, sent)), "same")
     assert failing(made) == set()
     assert made.reasons["stripping/visible-text/no-markers"] == "what was sent breaks it"
     assert "sent bytes" in {change.by for change in made.changes}

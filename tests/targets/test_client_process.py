@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from conformance.core.errors import HarnessError, UsageError
-from conformance.targets.client import Adapter, AdapterFault, Bounds
-from conformance.targets.client.process import Process
+from conformance.targets.client import Adapter, AdapterBounds, AdapterFault
+from conformance.targets.client.process import AdapterProcess
 from tests.processes import has_ended
 
 FAKE = str(Path(__file__).with_name("client_fake.py"))
-BOUNDS = Bounds(start=30, grace=0.2, line=1_000_000, case=3_000_000)
+BOUNDS = AdapterBounds(start=30, grace=0.2, line=1_000_000, case=3_000_000)
 CASE: dict[str, Any] = {
     "cmd": "stream",
     "seq": "7",
@@ -82,10 +82,10 @@ def test_a_line_after_the_end_is_an_error() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="no process handles here")
 def test_children_end_with_their_adapter() -> None:
-    process = Process([sys.executable, FAKE, "children"], BOUNDS)
-    process.send(b'{"cmd":"start","version":1}\n')
-    process.line(monotonic() + 30)
-    child = int(process.said().rpartition(" ")[2])
+    process = AdapterProcess([sys.executable, FAKE, "children"], BOUNDS)
+    process.send_line(b'{"cmd":"start","version":1}\n')
+    process.next_line(monotonic() + 30)
+    child = int(process.stderr_tail().rpartition(" ")[2])
     process.end()
     assert has_ended(child)
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_started_is_the_caller_s_mistake(command: str) -> None:
 def test_the_tail_of_stderr_is_bounded() -> None:
     code = "import sys; sys.stderr.write('x' * 100000 + 'end'); sys.stderr.flush()"
     with (
-        Process([sys.executable, "-c", code], Bounds(tail=10)) as process,
+        AdapterProcess([sys.executable, "-c", code], AdapterBounds(tail=10)) as process,
         pytest.raises(AdapterFault, match=r"stderr ends: x{7}end$"),
     ):
-        process.line(monotonic() + 30)
+        process.next_line(monotonic() + 30)

@@ -9,7 +9,12 @@ import pytest
 
 from conformance.core.errors import HarnessError
 from conformance.core.events import SEMANTIC_EVENTS
-from conformance.targets.client.protocol import _schema, answer, request_of, spelled
+from conformance.targets.client.protocol import (
+    _harness_schema,
+    decode_answer,
+    encode_command,
+    request_of,
+)
 
 STREAM = {
     "cmd": "stream",
@@ -24,7 +29,7 @@ STREAM = {
 
 
 def test_a_command_is_one_line_of_ascii() -> None:
-    line = spelled(STREAM)
+    line = encode_command(STREAM)
     assert line.isascii()
     assert line.count(b"\n") == 1
     assert json.loads(line) == STREAM
@@ -35,7 +40,7 @@ def test_a_command_is_one_line_of_ascii() -> None:
 )
 def test_what_the_protocol_does_not_have_is_never_sent(more: dict[str, Any]) -> None:
     with pytest.raises(HarnessError, match="our own command"):
-        spelled({**STREAM, **more})
+        encode_command({**STREAM, **more})
 
 
 @pytest.mark.parametrize(
@@ -56,7 +61,7 @@ def test_what_the_protocol_does_not_have_is_never_sent(more: dict[str, Any]) -> 
 )
 def test_what_is_no_answer_is_shown_with_the_reason(line: bytes, why: str) -> None:
     with pytest.raises(HarnessError, match="the adapter wrote") as caught:
-        answer(line)
+        decode_answer(line)
     assert why in str(caught.value)
     assert len(str(caught.value)) < 600
 
@@ -72,11 +77,11 @@ def test_what_is_no_answer_is_shown_with_the_reason(line: bytes, why: str) -> No
     ],
 )
 def test_answers_are_taken_with_more_than_is_asked(line: bytes) -> None:
-    assert answer(line) == json.loads(line)
+    assert decode_answer(line) == json.loads(line)
 
 
 def test_half_a_character_does_not_end_a_run() -> None:
-    said = answer(b'{"seq":"1","event":{"type":"text.delta","text":"\\ud83d!"}}')
+    said = decode_answer(b'{"seq":"1","event":{"type":"text.delta","text":"\\ud83d!"}}')
     assert said["event"]["text"] == "?!"
 
 
@@ -87,4 +92,4 @@ def test_a_request_is_held_as_a_recording_would() -> None:
 
 
 def test_the_schema_knows_every_event() -> None:
-    assert set(_schema()["$defs"]["type"]["enum"]) == set(SEMANTIC_EVENTS)
+    assert set(_harness_schema()["$defs"]["type"]["enum"]) == set(SEMANTIC_EVENTS)

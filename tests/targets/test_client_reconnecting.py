@@ -11,8 +11,8 @@ import pytest
 from conformance.core import shipped
 from conformance.judging import harness
 from conformance.targets.client import ClientOptions, ClientOutcome, run_client
-from conformance.targets.client.reconnecting import RECONNECT, breaks
-from conformance.targets.client.smoke import greeting
+from conformance.targets.client.reconnecting import RECONNECT, broken_answers
+from conformance.targets.client.smoke import short_answer
 
 CLIENT = Path(__file__).with_name("client_reconnecting.py")
 PATH = shipped.cassettes() / "openai.chat" / "deepseek" / "stream-and-body.cassette.jsonl"
@@ -33,7 +33,10 @@ def cases(defect: str) -> dict[str, dict[str, str]]:
 
 
 def test_who_goes_on_where_the_answer_broke_off_is_right() -> None:
-    names = [each.name for each in breaks([chunk.data for chunk in greeting("openai.chat").chunks])]
+    names = [
+        each.name
+        for each in broken_answers([chunk.data for chunk in short_answer("openai.chat").chunks])
+    ]
     assert cases("") == {name: {} for name in names}
     assert len(names) == 13
 

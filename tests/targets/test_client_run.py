@@ -14,7 +14,7 @@ from conformance.core.errors import HarnessError, UsageError
 from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
-from conformance.targets.client import Bounds, ClientOptions, ClientOutcome, run_client
+from conformance.targets.client import AdapterBounds, ClientOptions, ClientOutcome, run_client
 from reference_impl.client.defects import DEFECTS
 
 REFERENCE = (sys.executable, "-m", "reference_impl.client", "harness")
@@ -115,7 +115,7 @@ def test_a_defect_is_found_by_the_rules_it_lists_and_by_no_other(name: str) -> N
 
 
 def fake(mode: str, **chosen: object) -> ClientOutcome:
-    bounds = Bounds(start=30, grace=0.2, line=1_000_000, case=3_000_000)
+    bounds = AdapterBounds(start=30, grace=0.2, line=1_000_000, case=3_000_000)
     return run(SHORT, command=(sys.executable, FAKE, mode), bounds=bounds, **chosen)
 
 

@@ -6,20 +6,20 @@
 from __future__ import annotations
 
 from conformance.judging.harness import RULES
-from conformance.targets.client.adapter import Adapter, Told
-from conformance.targets.client.process import AdapterFault, Bounds
-from conformance.targets.client.protocol import VERSION, Implementation
-from conformance.targets.client.session import ClientOptions, ClientOutcome, run_client
+from conformance.targets.client.adapter import Adapter, AdapterAnswer
+from conformance.targets.client.client_session import ClientOptions, ClientOutcome, run_client
+from conformance.targets.client.process import AdapterBounds, AdapterFault
+from conformance.targets.client.protocol import VERSION, ClientImplementation
 
 __all__ = [
     "RULES",
     "VERSION",
     "Adapter",
+    "AdapterAnswer",
+    "AdapterBounds",
     "AdapterFault",
-    "Bounds",
+    "ClientImplementation",
     "ClientOptions",
     "ClientOutcome",
-    "Implementation",
-    "Told",
     "run_client",
 ]

@@ -9,30 +9,32 @@ from time import monotonic
 from typing import Any, Final, Literal, Self
 
 from conformance.core.events import Request
-from conformance.targets.client.process import Bounds, Process
+from conformance.targets.client.process import AdapterBounds, AdapterProcess
 from conformance.targets.client.protocol import (
     VERSION,
-    Implementation,
-    answer,
-    introduced,
+    ClientImplementation,
+    decode_answer,
+    encode_command,
+    read_introduction,
     request_of,
-    spelled,
-    stray,
+    stray_line,
 )
 
-End = Literal["completed", "failed", "cut", "skipped", "errored", "requested", "told", "kept"]
+AnswerKind = Literal[
+    "completed", "failed", "cut", "skipped", "errored", "requested", "told", "kept"
+]
 MOST_EVENTS: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AdapterAnswer:
     """What an adapter answered to one command.
 
     `how` is the end of a stream, or which other answer came; `why` the reason of `skipped` and
     `errored`; `request` is there for `requested`, `stored` for `kept`.
     """
 
-    how: End
+    how: AnswerKind
     events: tuple[Mapping[str, Any], ...] = ()
     why: str = ""
     request: Request | None = None
@@ -46,13 +48,13 @@ class Adapter:
     of it AdapterFault where it hangs, crashes or floods.
     """
 
-    def __init__(self, command: str | Sequence[str], bounds: Bounds | None = None) -> None:
-        self._process = Process(command, bounds)
+    def __init__(self, command: str | Sequence[str], bounds: AdapterBounds | None = None) -> None:
+        self._process = AdapterProcess(command, bounds)
         self._bounds = self._process.bounds
         try:
-            self._process.send(spelled({"cmd": "start", "version": VERSION}))
-            line = self._process.line(monotonic() + self._bounds.start)
-            self.implementation: Implementation = introduced(answer(line))
+            self._process.send_line(encode_command({"cmd": "start", "version": VERSION}))
+            line = self._process.next_line(monotonic() + self._bounds.start)
+            self.implementation: ClientImplementation = read_introduction(decode_answer(line))
         except BaseException:
             self._process.kill()
             raise
@@ -68,65 +70,69 @@ class Adapter:
 
     def stop(self) -> None:
         """Says good-bye, and ends it. Raises HarnessError for a line that nobody asked for."""
-        self._process.send(spelled({"cmd": "stop"}))
+        self._process.send_line(encode_command({"cmd": "stop"}))
         if line := self._process.end():
-            raise stray(line, "nothing was asked")
+            raise stray_line(line, "nothing was asked")
 
-    def said(self) -> str:
+    def stderr_tail(self) -> str:
         """The end of its stderr, for a message; empty where it said nothing."""
-        return self._process.said()
+        return self._process.stderr_tail()
 
     def kill(self) -> None:
         """Ends it at once."""
         self._process.kill()
 
-    def ask(self, command: Mapping[str, Any], deadline: float) -> Told:
+    def ask(self, command: Mapping[str, Any], deadline: float) -> AdapterAnswer:
         """Sends a case and reads up to its answer; `deadline` is in seconds."""
-        if (line := self._process.waiting()) is not None:
-            raise stray(line, "nothing was asked")
-        return self._asked(spelled(command), command["seq"], deadline)
+        if (line := self._process.unasked_line()) is not None:
+            raise stray_line(line, "nothing was asked")
+        return self._read_answers(encode_command(command), command["seq"], deadline)
 
-    def ask_unknown(self, command: Mapping[str, Any], deadline: float) -> Told:
+    def ask_unknown(self, command: Mapping[str, Any], deadline: float) -> AdapterAnswer:
         """Sends what is no command of the protocol, on purpose."""
         line = json.dumps(command).encode() + b"\n"  # no schema allows it
-        return self._asked(line, command["seq"], deadline)
+        return self._read_answers(line, command["seq"], deadline)
 
-    def _asked(self, line: bytes, seq: str, deadline: float) -> Told:
+    def _read_answers(self, line: bytes, seq: str, deadline: float) -> AdapterAnswer:
         self._process.begin_case()
-        self._process.send(line)
+        self._process.send_line(line)
         until = monotonic() + deadline + self._bounds.grace
         events: list[Mapping[str, Any]] = []
         while True:
-            raw = self._process.line(until)
-            said = answer(raw)
-            if said.get("seq") != seq:
-                raise stray(raw, f"expected the seq {seq!r}")
-            if "event" not in said:
-                return _told(said, events, raw)
-            events.append(self._declared(said["event"], raw))
+            raw = self._process.next_line(until)
+            value = decode_answer(raw)
+            if value.get("seq") != seq:
+                raise stray_line(raw, f"expected the seq {seq!r}")
+            if "event" not in value:
+                return _parse_answer(value, events, raw)
+            events.append(self._check_declared(value["event"], raw))
             if len(events) > MOST_EVENTS:
-                raise stray(raw, f"more than {MOST_EVENTS} events of one case")
+                raise stray_line(raw, f"more than {MOST_EVENTS} events of one case")
 
-    def _declared(self, event: Mapping[str, Any], line: bytes) -> Mapping[str, Any]:
+    def _check_declared(self, event: Mapping[str, Any], line: bytes) -> Mapping[str, Any]:
         if event["type"] not in self.implementation.events:
-            raise stray(line, "its introduction does not declare this event")
+            raise stray_line(line, "its introduction does not declare this event")
         return event
 
 
-def _told(said: Mapping[str, Any], events: list[Mapping[str, Any]], line: bytes) -> Told:
-    if "end" in said:
-        return Told(said["end"]["how"], tuple(events))
+def _parse_answer(
+    value: Mapping[str, Any], events: list[Mapping[str, Any]], line: bytes
+) -> AdapterAnswer:
+    if "end" in value:
+        return AdapterAnswer(value["end"]["how"], tuple(events))
     if events:
-        raise stray(line, "events had come, so only `end` may follow")
-    if "skipped" in said:
-        return Told("skipped", why=said["skipped"])
-    if "errored" in said:
-        fault = said["errored"]
-        return Told("errored", why=": ".join(filter(None, map(str, fault.values()))) or "no reason")
-    if "request" in said:
-        return Told("requested", request=request_of(said["request"]))
-    if "events" in said:
-        return Told("told", tuple(said["events"]))
-    if "stored" in said:
-        return Told("kept", stored=said["stored"])
-    raise stray(line, "it answers nothing that was asked")
+        raise stray_line(line, "events had come, so only `end` may follow")
+    if "skipped" in value:
+        return AdapterAnswer("skipped", why=value["skipped"])
+    if "errored" in value:
+        fault = value["errored"]
+        return AdapterAnswer(
+            "errored", why=": ".join(filter(None, map(str, fault.values()))) or "no reason"
+        )
+    if "request" in value:
+        return AdapterAnswer("requested", request=request_of(value["request"]))
+    if "events" in value:
+        return AdapterAnswer("told", tuple(value["events"]))
+    if "stored" in value:
+        return AdapterAnswer("kept", stored=value["stored"])
+    raise stray_line(line, "it answers nothing that was asked")

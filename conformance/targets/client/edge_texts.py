@@ -35,13 +35,13 @@ _STAND_IN: Final = "\ue000"
 _SPOKEN: Final = frozenset(WIRE_KEYS.shown)
 
 
-def respelled(stream: Stream) -> Iterator[tuple[str, Stream]]:
+def respelled_texts(stream: Stream) -> Iterator[tuple[str, Stream]]:
     """The stream with other texts, where there is a blank to change."""
     for name, character in _CHARACTERS.items():
-        made = changed(stream, partial(_instead, character))
+        made = change_texts(stream, partial(_replace_blanks, character))
         if made.body != stream.body:
             yield name, made
-    held = changed(stream, partial(_instead, _STAND_IN))
+    held = change_texts(stream, partial(_replace_blanks, _STAND_IN))
     for name, wrong in _BYTES.items():
         raw = [piece.raw.replace(_STAND_IN.encode(), wrong) for piece in held.pieces]
         if held.body != stream.body:
@@ -50,25 +50,25 @@ def respelled(stream: Stream) -> Iterator[tuple[str, Stream]]:
     yield from _only_a_space(stream)
 
 
-def changed(stream: Stream, change: Callable[[str], str]) -> Stream:
+def change_texts(stream: Stream, change: Callable[[str], str]) -> Stream:
     """The stream with its spoken texts changed, written without escapes."""
-    return stream.with_pieces([_piece(piece, change) for piece in stream.pieces])
+    return stream.with_pieces([_changed_piece(piece, change) for piece in stream.pieces])
 
 
-def poisoned(stream: Stream) -> Any:
+def poisoned_payload(stream: Stream) -> Any:
     """The payload of the first delta that says something, saying what must not be read."""
     for _, piece in stream.events():
-        payload = _said(piece.payload, _poison)
+        payload = _changed_texts(piece.payload, _poison_text)
         if payload != piece.payload:
             return payload
     return {}
 
 
-def _instead(character: str, text: str) -> str:
+def _replace_blanks(character: str, text: str) -> str:
     return text.replace(" ", character)
 
 
-def _poison(text: str) -> str:
+def _poison_text(text: str) -> str:
     return POISON if text else text
 
 
@@ -77,16 +77,16 @@ def _only_a_space(stream: Stream) -> Iterator[tuple[str, Stream]]:
     for place, piece in stream.events():
         lists = get(stream.dialect).keys.unrolled
         is_chunk = isinstance(piece.payload, dict) and any(key in piece.payload for key in lists)
-        blank = _said(piece.payload, lambda text: " " if text else text)
+        blank = _changed_texts(piece.payload, lambda text: " " if text else text)
         if is_chunk and blank != piece.payload:
             yield "A-only-a-space", stream.insert(place + 1, piece.with_payload(blank))
             return
 
 
-def _piece(piece: Piece, change: Callable[[str], str]) -> Piece:
+def _changed_piece(piece: Piece, change: Callable[[str], str]) -> Piece:
     if piece.payload is NOT_JSON or piece.kind != "event":
         return piece
-    payload = _said(piece.payload, change)
+    payload = _changed_texts(piece.payload, change)
     if payload == piece.payload:
         return piece
     data = b"data: " + json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()
@@ -94,9 +94,9 @@ def _piece(piece: Piece, change: Callable[[str], str]) -> Piece:
     return replace(piece, raw=b"\n".join([*lines, data, b"", b""]), payload=payload)
 
 
-def _said(value: Any, change: Callable[[str], str], key: str = "") -> Any:
+def _changed_texts(value: Any, change: Callable[[str], str], key: str = "") -> Any:
     if isinstance(value, dict):
-        return {name: _said(inner, change, name) for name, inner in value.items()}
+        return {name: _changed_texts(inner, change, name) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_said(inner, change, key) for inner in value]
+        return [_changed_texts(inner, change, key) for inner in value]
     return change(value) if isinstance(value, str) and key in _SPOKEN else value

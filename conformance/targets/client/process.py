@@ -22,7 +22,7 @@ from typing import IO, Final, Literal, Self, cast
 
 from conformance.core.errors import HarnessError, UsageError
 
-Fault = Literal["hung", "crashed", "flooding"]
+AdapterFaultKind = Literal["hung", "crashed", "flooding"]
 _READ: Final = 65_536
 _LOCAL: Final = "127.0.0.1,localhost,::1"
 
@@ -30,13 +30,13 @@ _LOCAL: Final = "127.0.0.1,localhost,::1"
 class AdapterFault(HarnessError):  # noqa: N818  # it is one of three, and says which
     """The adapter is of no use any more: `kind` says why."""
 
-    def __init__(self, kind: Fault, message: str) -> None:
+    def __init__(self, kind: AdapterFaultKind, message: str) -> None:
         super().__init__(message)
-        self.kind: Fault = kind
+        self.kind: AdapterFaultKind = kind
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class AdapterBounds:
     """Seconds and bytes that an adapter may take.
 
     `start` is for the introduction, `grace` what comes on top of a case's deadline, `stop` for
@@ -52,19 +52,19 @@ class Bounds:
     ahead: int = 4096  # lines that are read before anybody asks
 
 
-class Process:
+class AdapterProcess:
     """A running adapter; a context manager that ends it. Raises UsageError if it cannot start."""
 
-    def __init__(self, command: str | Sequence[str], bounds: Bounds | None = None) -> None:
-        self.bounds = bounds or Bounds()
-        self.words = _words(command)
+    def __init__(self, command: str | Sequence[str], bounds: AdapterBounds | None = None) -> None:
+        self.bounds = bounds or AdapterBounds()
+        self.words = _command_words(command)
         try:
             self._process = subprocess.Popen(  # noqa: S603  # the user's own command
                 self.words,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env=_environment(os.environ),
+                env=_adapter_environment(os.environ),
                 start_new_session=True,
             )
         except OSError as err:
@@ -92,34 +92,34 @@ class Process:
         """What it writes from now on counts for a new case."""
         self._written = 0
 
-    def send(self, line: bytes) -> None:
-        """Writes a line; where nobody reads any more, the next `line` says why."""
+    def send_line(self, line: bytes) -> None:
+        """Writes a line; where nobody reads any more, the next `next_line` says why."""
         pipe = cast("IO[bytes]", self._process.stdin)
         with contextlib.suppress(OSError, ValueError):
             pipe.write(line)
             pipe.flush()
 
-    def line(self, until: float) -> bytes:
+    def next_line(self, until: float) -> bytes:
         """The next line, waited for until then on the monotonic clock. Raises AdapterFault."""
         try:
             line = self._lines.get(timeout=max(0.0, until - monotonic()))
         except queue.Empty:
             raise AdapterFault(
-                "hung", f"the adapter hangs: no answer in time{self.said()}"
+                "hung", f"the adapter hangs: no answer in time{self.stderr_tail()}"
             ) from None
         if line is not None:
             return line
         if self._flood:
-            raise AdapterFault("flooding", f"the adapter floods: {self._flood}{self.said()}")
-        raise self._crashed()
+            raise AdapterFault("flooding", f"the adapter floods: {self._flood}{self.stderr_tail()}")
+        raise self._crash_fault()
 
-    def waiting(self) -> bytes | None:
+    def unasked_line(self) -> bytes | None:
         """A line that nobody asked for, if there is one."""
         with contextlib.suppress(queue.Empty):
             return self._lines.get_nowait()
         return None
 
-    def said(self) -> str:
+    def stderr_tail(self) -> str:
         """The end of its stderr, for a message; empty where it said nothing."""
         tail = b"".join(self._stderr)[-self.bounds.tail :].decode("utf-8", "replace").strip()
         return f"; stderr ends: {tail}" if tail else ""
@@ -132,7 +132,7 @@ class Process:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(self.bounds.stop if not self._flood else 0.1)
         self._readers[0].join(1.0)
-        line = self.waiting()
+        line = self.unasked_line()
         self.kill()
         return line
 
@@ -141,7 +141,7 @@ class Process:
         self._is_ending = True
         _signal_group(self._process, signal.SIGKILL)
         self._process.wait()
-        self._drain()
+        self._drop_lines()
         for reader in self._readers:
             reader.join(1.0)
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
@@ -149,38 +149,38 @@ class Process:
                 if pipe is not None:
                     pipe.close()
 
-    def _drain(self) -> None:
+    def _drop_lines(self) -> None:
         """Lets go of a reader that waits for room."""
         with contextlib.suppress(queue.Empty):
             while True:
                 self._lines.get_nowait()
 
-    def _crashed(self) -> AdapterFault:
+    def _crash_fault(self) -> AdapterFault:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         self._readers[1].join(1.0)
         code = self._process.returncode
-        how = "closed its stdout" if code is None else f"ended with {_status(code)}"
-        return AdapterFault("crashed", f"the adapter {how}{self.said()}")
+        how = "closed its stdout" if code is None else f"ended with {_describe_exit(code)}"
+        return AdapterFault("crashed", f"the adapter {how}{self.stderr_tail()}")
 
     def _read_lines(self) -> None:
         pipe = cast("IO[bytes]", self._process.stdout).fileno()
         begun = bytearray()
-        while data := _read(pipe):
+        while data := _read_pipe(pipe):
             *whole, rest = data.split(b"\n")
             for part in whole:
                 self._lines.put(bytes(begun) + part)
                 begun.clear()
             begun += rest
             self._written += len(data)
-            if self._overflows(len(begun)):
+            if self._is_flooding(len(begun)):
                 break
         else:
             if begun:
                 self._lines.put(bytes(begun))
         self._lines.put(None)
 
-    def _overflows(self, begun: int) -> bool:
+    def _is_flooding(self, begun: int) -> bool:
         if begun > self.bounds.line:
             self._flood = f"a line of more than {self.bounds.line} bytes"
         elif self._written > self.bounds.case:
@@ -190,14 +190,14 @@ class Process:
     def _read_stderr(self) -> None:
         pipe = cast("IO[bytes]", self._process.stderr).fileno()
         kept = 0
-        while data := _read(pipe):
+        while data := _read_pipe(pipe):
             self._stderr.append(data)
             kept += len(data)
             while len(self._stderr) > 1 and kept - len(self._stderr[0]) >= self.bounds.tail:
                 kept -= len(self._stderr.popleft())
 
 
-def _words(command: str | Sequence[str]) -> list[str]:
+def _command_words(command: str | Sequence[str]) -> list[str]:
     try:
         words = shlex.split(command) if isinstance(command, str) else list(command)
     except ValueError as err:
@@ -207,7 +207,7 @@ def _words(command: str | Sequence[str]) -> list[str]:
     return words
 
 
-def _environment(given: Mapping[str, str]) -> dict[str, str]:
+def _adapter_environment(given: Mapping[str, str]) -> dict[str, str]:
     """Ours, but never a proxy between an adapter and us."""
     own = dict(given)
     for name in ("NO_PROXY", "no_proxy"):
@@ -215,7 +215,7 @@ def _environment(given: Mapping[str, str]) -> dict[str, str]:
     return own
 
 
-def _read(pipe: int) -> bytes:
+def _read_pipe(pipe: int) -> bytes:
     try:
         return os.read(pipe, _READ)
     except (OSError, ValueError):  # it was closed under us, at the end
@@ -231,7 +231,7 @@ def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> N
             process.send_signal(number)
 
 
-def _status(code: int) -> str:
+def _describe_exit(code: int) -> str:
     if code < 0:
         with contextlib.suppress(ValueError):
             return signal.Signals(-code).name

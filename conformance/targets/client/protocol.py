@@ -30,7 +30,7 @@ _NAMES: Final = ("event", "end", "skipped", "errored", "request", "events", "sto
 
 
 @dataclass(frozen=True, slots=True)
-class Implementation:
+class ClientImplementation:
     """What an adapter says of the client behind it."""
 
     name: str
@@ -56,39 +56,39 @@ class Implementation:
         }
 
 
-def spelled(command: Mapping[str, Any]) -> bytes:
+def encode_command(command: Mapping[str, Any]) -> bytes:
     """The line of a command. Raises HarnessError where it is none of the protocol."""
-    _checked(command, "command")
+    _check_schema(command, "command")
     # ASCII: a lone surrogate of a recording must not end the run.
     return json.dumps(command).encode() + b"\n"
 
 
-def answer(line: bytes) -> Mapping[str, Any]:
+def decode_answer(line: bytes) -> Mapping[str, Any]:
     """An adapter's line, read. Raises HarnessError with the line where it is no answer."""
     try:
-        value = _read(line)
+        value = _decode_line(line)
     except (ValueError, RecursionError):
-        raise stray(line, "it is not JSON") from None
+        raise stray_line(line, "it is not JSON") from None
     if not isinstance(value, dict):
-        raise stray(line, "it is no JSON object")
-    _checked(value, "answer", line)
+        raise stray_line(line, "it is no JSON object")
+    _check_schema(value, "answer", line)
     return value
 
 
-def stray(line: bytes, why: str) -> HarnessError:
+def stray_line(line: bytes, why: str) -> HarnessError:
     """What to raise for a line on stdout that is no answer."""
     shown = line[:MOST_SHOWN].decode("utf-8", "replace")
     hint = "only answers may go to stdout; see docs/clients.md"
     return HarnessError(f"the adapter wrote {shown!r}: {why}", hint=hint)
 
 
-def introduced(value: Mapping[str, Any]) -> Implementation:
+def read_introduction(value: Mapping[str, Any]) -> ClientImplementation:
     """The answer to `start`. Raises HarnessError where the adapter speaks another version."""
     about = value.get("implementation")
     if not isinstance(about, Mapping):
         said = json.dumps(value)[:MOST_SHOWN]
         raise HarnessError(f"the adapter does not speak version {VERSION}: {said}")
-    return Implementation(
+    return ClientImplementation(
         name=about["name"],
         language=about["language"],
         version=about["version"],
@@ -105,7 +105,7 @@ def request_of(told: Mapping[str, Any]) -> Request:
     return Request(told.get("method", "POST"), told.get("path", ""), headers, told["json"])
 
 
-def _read(line: bytes) -> Any:
+def _decode_line(line: bytes) -> Any:
     """The value of a line; half a surrogate pair, which JSON can spell, becomes a question mark."""
     value = json.loads(line.decode())
     if b"\\ud" not in line.lower():
@@ -113,17 +113,17 @@ def _read(line: bytes) -> Any:
     return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def _checked(value: Any, kind: str, line: bytes | None = None) -> None:
-    validator = _validator(kind)
+def _check_schema(value: Any, kind: str, line: bytes | None = None) -> None:
+    validator = _schema_validator(kind)
     if validator.is_valid(value):
         return
-    why = _why(value, kind)
+    why = _schema_fault(value, kind)
     if line is not None:
-        raise stray(line, why)
+        raise stray_line(line, why)
     raise HarnessError(f"our own command breaks the protocol: {why}")
 
 
-def _why(value: Mapping[str, Any], kind: str) -> str:
+def _schema_fault(value: Mapping[str, Any], kind: str) -> str:
     """What is wrong, by the one form that the message seems to have."""
     if kind == "command":
         name = str(value.get("cmd"))
@@ -132,7 +132,7 @@ def _why(value: Mapping[str, Any], kind: str) -> str:
     if not name:
         return f"expected one of {', '.join(_NAMES)}"
     try:
-        error = next(iter(_validator(name).iter_errors(value)), None)
+        error = next(iter(_schema_validator(name).iter_errors(value)), None)
     except UnicodeEncodeError:
         return "a text of it is no Unicode"
     if error is None:
@@ -154,15 +154,15 @@ _FORMS: Final = {
 
 
 @cache
-def _validator(kind: str) -> jsonschema_rs.Validator:
-    definitions = _schema()["$defs"]
+def _schema_validator(kind: str) -> jsonschema_rs.Validator:
+    definitions = _harness_schema()["$defs"]
     if kind not in definitions:
         raise HarnessError(f"the protocol has no {kind!r}")
     return jsonschema_rs.validator_for({"$ref": f"#/$defs/{kind}", "$defs": definitions})
 
 
 @cache
-def _schema() -> dict[str, Any]:
+def _harness_schema() -> dict[str, Any]:
     text = (files("conformance.schemas") / "harness.schema.json").read_text(encoding="utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema

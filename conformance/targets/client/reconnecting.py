@@ -18,13 +18,18 @@ from typing import Final
 from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.judging import harness
 from conformance.judging.result import StreamResult
-from conformance.targets.client.adapter import Told
-from conformance.targets.client.asking import HELLO
-from conformance.targets.client.judging import ClientLedger, Judging, error, result
+from conformance.targets.client.adapter import AdapterAnswer
+from conformance.targets.client.client_judge import (
+    ClientJudge,
+    ClientLedger,
+    no_answer,
+    stream_result,
+)
+from conformance.targets.client.conversation import HELLO
+from conformance.targets.client.exchange_replays import CaseTally
 from conformance.targets.client.protocol import STREAM
-from conformance.targets.client.smoke import greeting
-from conformance.targets.client.station import Resumed, Station
-from conformance.targets.client.visit import Tally
+from conformance.targets.client.replay_endpoint import LoggedRequests, ReplayEndpoint
+from conformance.targets.client.smoke import short_answer
 
 RECONNECT: Final = "reconnect"
 _HEADER: Final = "last-event-id"
@@ -35,7 +40,7 @@ _ENDS: Final = frozenset({"completed", "failed", "cut"})
 
 
 @dataclass(frozen=True, slots=True)
-class Break:
+class BrokenAnswer:
     """What the first answers hold, and the ids that the requests after them must carry.
 
     Every answer but the last ends in `end`; the last holds `rest`, or is a 204 without any.
@@ -49,48 +54,50 @@ class Break:
     wait: float = 0.0
 
 
-def breaks(events: Sequence[bytes]) -> Iterator[Break]:
+def broken_answers(events: Sequence[bytes]) -> Iterator[BrokenAnswer]:
     """Every case, of an answer's events, at least three."""
     one, two = events[:2]
     rest = b"".join(events[2:])
     abc = b"id: abc\n" + one
     retry = b"retry: 200\n"
-    yield Break("id", (b"id: 1\n" + one + b"id: 2\n" + two,), rest, ("2",))
-    yield Break("id-of-an-earlier-event", (abc + two,), rest, ("abc",))
-    yield Break("id-taken-back", (abc + b"id\n" + two,), rest, (None,))
-    yield Break("id-with-nul", (abc + b"id: a\0b\n" + two,), rest, ("abc",))
-    yield Break("id-without-data", (one + two + b"id: 7\n\n",), rest, ("7",))
+    yield BrokenAnswer("id", (b"id: 1\n" + one + b"id: 2\n" + two,), rest, ("2",))
+    yield BrokenAnswer("id-of-an-earlier-event", (abc + two,), rest, ("abc",))
+    yield BrokenAnswer("id-taken-back", (abc + b"id\n" + two,), rest, (None,))
+    yield BrokenAnswer("id-with-nul", (abc + b"id: a\0b\n" + two,), rest, ("abc",))
+    yield BrokenAnswer("id-without-data", (one + two + b"id: 7\n\n",), rest, ("7",))
     half = b"id: def\n" + two.rstrip(b"\n") + b"\n"
-    yield Break("id-of-half-an-event", (abc + half,), two + rest, ("abc",))
-    yield Break("id-non-ascii", ("id: \u2026\n".encode() + one + two,), rest, ("\u2026",))
-    yield Break("id-kept", (abc, two), rest, ("abc", "abc"))
-    yield Break("nothing-but-an-id", (b"id: abc\n\n",), b"".join(events), ("abc",))
-    yield Break("clean-end", (abc + two,), rest, ("abc",), "eof")
-    yield Break("retry", (retry + abc + two,), rest, ("abc",), wait=_WAIT)
+    yield BrokenAnswer("id-of-half-an-event", (abc + half,), two + rest, ("abc",))
+    yield BrokenAnswer("id-non-ascii", ("id: \u2026\n".encode() + one + two,), rest, ("\u2026",))
+    yield BrokenAnswer("id-kept", (abc, two), rest, ("abc", "abc"))
+    yield BrokenAnswer("nothing-but-an-id", (b"id: abc\n\n",), b"".join(events), ("abc",))
+    yield BrokenAnswer("clean-end", (abc + two,), rest, ("abc",), "eof")
+    yield BrokenAnswer("retry", (retry + abc + two,), rest, ("abc",), wait=_WAIT)
     late = retry + abc + b"retry: 1x\n" + two
-    yield Break("retry-bogus", (late,), rest, ("abc",), wait=_WAIT)
-    yield Break("no-content", (abc + two,), b"", ("abc",))
+    yield BrokenAnswer("retry-bogus", (late,), rest, ("abc",), wait=_WAIT)
+    yield BrokenAnswer("no-content", (abc + two,), b"", ("abc",))
 
 
-def reconnect(station: Station, judging: Judging, tally: Tally) -> Iterator[StreamResult]:
+def judge_reconnecting(
+    endpoint: ReplayEndpoint, judging: ClientJudge, tally: CaseTally
+) -> Iterator[StreamResult]:
     """Every case, judged; nothing of a client that does not declare it."""
-    if RECONNECT not in station.about.features or STREAM not in station.about.ops:
+    if RECONNECT not in endpoint.about.features or STREAM not in endpoint.about.ops:
         return
     dialect = judging.dialect.name
-    whole = greeting(dialect)
-    said = {"model": "m", "messages": [dict(HELLO)], "options": {}}
-    for number, each in enumerate(breaks([chunk.data for chunk in whole.chunks]), 1):
+    whole = short_answer(dialect)
+    command = {"model": "m", "messages": [dict(HELLO)], "options": {}}
+    for number, each in enumerate(broken_answers([chunk.data for chunk in whole.chunks]), 1):
         place = Exchange(number=number, scenario=RECONNECT, role=each.name, dialect=dialect)
-        answers = _answers(each, whole)
-        told, resumed = station.resumed(answers, dialect, said)
-        tally.count(STREAM, dialect, told)
-        made = _judged(judging, each, place, told)
-        if told.how in _ENDS:
-            _state(made, each, place, told, resumed)
-        yield result(judging, place, made)
+        answers = _served_answers(each, whole)
+        answered, resumed = endpoint.replay_in_turn(answers, dialect, command)
+        tally.count_case(STREAM, dialect, answered)
+        made = _judge_told(judging, each, place, answered)
+        if answered.how in _ENDS:
+            _state_verdicts(made, each, place, answered, resumed)
+        yield stream_result(judging, place, made)
 
 
-def _answers(each: Break, whole: Exchange) -> list[Exchange]:
+def _served_answers(each: BrokenAnswer, whole: Exchange) -> list[Exchange]:
     first = [
         replace(whole, number=n, chunks=(Chunk(data, 0.0),), end=each.end)
         for n, data in enumerate(each.answers, 1)
@@ -101,30 +108,40 @@ def _answers(each: Break, whole: Exchange) -> list[Exchange]:
     return [*first, last]
 
 
-def _judged(judging: Judging, each: Break, place: Exchange, told: Told) -> ClientLedger:
+def _judge_told(
+    judging: ClientJudge, each: BrokenAnswer, place: Exchange, answered: AdapterAnswer
+) -> ClientLedger:
     """What was told against the answer, which is whole unless the last one is a 204."""
-    if told.how not in _ENDS:
-        return error(_where(place), told)
-    sent = replace(greeting(judging.dialect.name), scenario=place.scenario, role=place.role)
+    if answered.how not in _ENDS:
+        return no_answer(_finding_place(place), answered)
+    sent = replace(short_answer(judging.dialect.name), scenario=place.scenario, role=place.role)
     if not each.rest:
         chunks = tuple(Chunk(data, 0.0) for data in each.answers)
         sent = replace(sent, chunks=chunks, end="protocol-error")
-    return judging.stream(replace(sent, number=place.number), told, "same")
+    return judging.judge_stream(replace(sent, number=place.number), answered, "same")
 
 
-def _state(made: ClientLedger, each: Break, place: Exchange, told: Told, resumed: Resumed) -> None:
-    made.state(harness.ANSWERS, None)
-    wrong = _wrong(each, resumed)
-    where = _where(place)
-    found = harness.client_finding(harness.RECONNECT, where, *wrong, told.events) if wrong else None
-    made.state(harness.RECONNECT, found)
+def _state_verdicts(
+    made: ClientLedger,
+    each: BrokenAnswer,
+    place: Exchange,
+    answered: AdapterAnswer,
+    resumed: LoggedRequests,
+) -> None:
+    made.state_harness_rule(harness.ANSWERS, None)
+    wrong = _request_fault(each, resumed)
+    where = _finding_place(place)
+    found = (
+        harness.client_finding(harness.RECONNECT, where, *wrong, answered.events) if wrong else None
+    )
+    made.state_harness_rule(harness.RECONNECT, found)
 
 
-def _where(place: Exchange) -> str:
+def _finding_place(place: Exchange) -> str:
     return f"{place.scenario}/{place.role}/{place.number}/client"
 
 
-def _wrong(each: Break, resumed: Resumed) -> tuple[str, str] | None:
+def _request_fault(each: BrokenAnswer, resumed: LoggedRequests) -> tuple[str, str] | None:
     """What was expected of the requests, and what came; None where all is well."""
     seen = resumed.seen
     if len(seen) != len(each.ids) + 1:

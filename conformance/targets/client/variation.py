@@ -17,12 +17,12 @@ from conformance.cassette import Clock
 from conformance.core.events import Chunk, Exchange
 from conformance.core.framing import framing_of
 from conformance.mutate import OPERATORS, make_mutants, take_apart
-from conformance.targets.client.edges import BYTEWISE, edges
+from conformance.targets.client.edge_cases import BYTEWISE, edge_cases
 from conformance.targets.replay import BodySpot, Chunking, ReplayOptions, event_count
 from conformance.targets.replay.script import script
 
-Extent = Literal["quick", "full"]
-Kind = Literal["same", "edited", "cut", "reset"]
+ReplayExtent = Literal["quick", "full"]
+VariationKind = Literal["same", "edited", "cut", "reset"]
 SEEDS: Final = 20
 MOST_CUTS: Final = 256  # of a long stream so many places are tried, evenly
 _LINE_ENDS: Final = frozenset(b"\r\n")
@@ -35,7 +35,7 @@ _FRAMING: Final = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Variation:
+class ReplayVariation:
     """One way: its name, what is served, and how.
 
     `kind` is `same` where a client must report what it reports of the recording itself, `cut`
@@ -43,11 +43,11 @@ class Variation:
     """
 
     name: str
-    kind: Kind
+    kind: VariationKind
     exchange: Exchange
     options: ReplayOptions
 
-    def sent(self) -> Exchange:
+    def sent_exchange(self) -> Exchange:
         """The exchange as it really goes out: these bytes, and how they end."""
         made = script(self.exchange, Clock(), self.options)
         chunks = tuple(Chunk(data, 0.0) for _, data in made.pieces())
@@ -55,25 +55,27 @@ class Variation:
         return replace(self.exchange, chunks=chunks, end=end)
 
 
-def variations(
-    exchange: Exchange, dialect: str, extent: Extent, *, edited: bool
-) -> list[Variation]:
+def replay_variations(
+    exchange: Exchange, dialect: str, extent: ReplayExtent, *, edited: bool
+) -> list[ReplayVariation]:
     """All ways for one exchange; `edited`: edits of the framing too, every one legal."""
-    ways = [Variation("recorded", "same", exchange, _options())]
+    ways = [ReplayVariation("recorded", "same", exchange, _replay_options())]
     if extent == "quick" or exchange.end == "idle-timeout":  # each would wait for a deadline
         return ways
-    ways += _chunked(exchange)
+    ways += _chunking_variations(exchange)
     framing = framing_of(exchange) if _is_answer(exchange) else "body"
     if framing == "sse":
-        ways += _dressed(exchange)
+        ways += _framing_variations(exchange)
     if framing != "body":
-        ways += _cuts(exchange)
+        ways += _cut_variations(exchange)
     if edited and framing == "sse":
-        ways += _edited(exchange, dialect)
+        ways += _edited_variations(exchange, dialect)
     return ways
 
 
-def _options(chunking: str = "recorded", cut: str | None = None, how: str = "fin") -> ReplayOptions:
+def _replay_options(
+    chunking: str = "recorded", cut: str | None = None, how: str = "fin"
+) -> ReplayOptions:
     return ReplayOptions.parse(chunking=chunking, cut=cut, how=how, repeat=True)
 
 
@@ -82,34 +84,42 @@ def _is_answer(exchange: Exchange) -> bool:
     return status in (None, 200) and any(chunk.data for chunk in exchange.chunks)
 
 
-def _chunked(exchange: Exchange) -> Iterator[Variation]:
-    names = ["events", _bytewise(exchange), *(f"seed:{number}" for number in range(1, SEEDS + 1))]
+def _chunking_variations(exchange: Exchange) -> Iterator[ReplayVariation]:
+    names = [
+        "events",
+        _bytewise_chunking(exchange),
+        *(f"seed:{number}" for number in range(1, SEEDS + 1)),
+    ]
     for name in names:
-        yield Variation(name, "same", exchange, replace(_options(), chunking=Chunking.parse(name)))
+        yield ReplayVariation(
+            name, "same", exchange, replace(_replay_options(), chunking=Chunking.parse(name))
+        )
 
 
-def _bytewise(exchange: Exchange) -> str:
+def _bytewise_chunking(exchange: Exchange) -> str:
     size = sum(len(chunk.data) for chunk in exchange.chunks)
     return BYTEWISE if size <= _LONG else "bytes:7"
 
 
-def _dressed(exchange: Exchange) -> Iterator[Variation]:
+def _framing_variations(exchange: Exchange) -> Iterator[ReplayVariation]:
     for name in ("comments", "crlf"):
         options = ReplayOptions.parse(comments=name == "comments", crlf=name == "crlf", repeat=True)
-        yield Variation(name, "same", exchange, options)
+        yield ReplayVariation(name, "same", exchange, options)
 
 
-def _cuts(exchange: Exchange) -> Iterator[Variation]:
+def _cut_variations(exchange: Exchange) -> Iterator[ReplayVariation]:
     if exchange.end != "eof":
         return
     count = event_count(exchange)
     step = max(1, -(-count // MOST_CUTS))
     for place in range(0, count, step):
-        options = replace(_options(), cut=BodySpot("event", place))
-        yield Variation(f"cut event:{place}", "cut", exchange, options)
+        options = replace(_replay_options(), cut=BodySpot("event", place))
+        yield ReplayVariation(f"cut event:{place}", "cut", exchange, options)
     middle = f"byte:{_inside_a_line(b''.join(chunk.data for chunk in exchange.chunks))}"
-    yield Variation(f"cut {middle}", "cut", exchange, _options(cut=middle))
-    yield Variation(f"reset {middle}", "reset", exchange, _options(cut=middle, how="rst"))
+    yield ReplayVariation(f"cut {middle}", "cut", exchange, _replay_options(cut=middle))
+    yield ReplayVariation(
+        f"reset {middle}", "reset", exchange, _replay_options(cut=middle, how="rst")
+    )
 
 
 def _inside_a_line(body: bytes) -> int:
@@ -119,11 +129,11 @@ def _inside_a_line(body: bytes) -> int:
     return next((at for at in places if not _LINE_ENDS & set(body[at - 2 : at + 2])), middle)
 
 
-def _edited(exchange: Exchange, dialect: str) -> Iterator[Variation]:
+def _edited_variations(exchange: Exchange, dialect: str) -> Iterator[ReplayVariation]:
     stream = take_apart(exchange, dialect)
     for operator in _FRAMING:
         for mutant in make_mutants(operator, stream, most=1):
-            yield Variation(operator.name, "same", mutant.exchange, _options())
-    for edge in edges(stream):
-        chunking = _bytewise(exchange) if edge.chunking == BYTEWISE else edge.chunking
-        yield Variation(edge.name, "edited", edge.exchange, _options(chunking))
+            yield ReplayVariation(operator.name, "same", mutant.exchange, _replay_options())
+    for edge in edge_cases(stream):
+        chunking = _bytewise_chunking(exchange) if edge.chunking == BYTEWISE else edge.chunking
+        yield ReplayVariation(edge.name, "edited", edge.exchange, _replay_options(chunking))

@@ -27,8 +27,8 @@ from conformance.recordings.check import (
 )
 from conformance.report.files import write_whole
 from conformance.rules.monitors.gather import MERGED_FIELDS
-from conformance.targets.client.asking import conversation
-from conformance.targets.client.variation import Variation, variations
+from conformance.targets.client.conversation import case_conversation
+from conformance.targets.client.variation import ReplayVariation, replay_variations
 from conformance.targets.replay.tape import recording_stem
 
 VERSION: Final = "1.0"
@@ -49,7 +49,7 @@ def write_vectors(recording: Recording, folder: Path, *, profile: str | None = N
     """Writes a file per exchange; their paths. Raises UsageError where nothing can be written."""
     made: list[Path] = []
     for exchange in recording.exchanges:
-        if (vector := vectors(recording, exchange, profile=profile)) is None:
+        if (vector := exchange_vectors(recording, exchange, profile=profile)) is None:
             continue
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{recording_stem(recording.path)}-{exchange.number}.vectors.json"
@@ -62,7 +62,7 @@ def write_vectors(recording: Recording, folder: Path, *, profile: str | None = N
     return made
 
 
-def vectors(
+def exchange_vectors(
     recording: Recording, exchange: Exchange, *, profile: str | None = None
 ) -> dict[str, Any] | None:
     """One exchange with all its cases; None for what is no answer to a client."""
@@ -80,35 +80,37 @@ def vectors(
         "profile": chosen.name,
         "status": (exchange.response.status if exchange.response else None) or 200,
         "headers": [list(pair) for pair in exchange.response.headers] if exchange.response else [],
-        "asked": conversation(exchange, chosen),
-        "cases": list(_cases(exchange, dialect, chosen)),
+        "asked": case_conversation(exchange, chosen),
+        "cases": list(_vector_cases(exchange, dialect, chosen)),
     }
 
 
-def _cases(exchange: Exchange, dialect: Dialect, profile: Profile) -> Iterator[dict[str, Any]]:
-    for way in variations(exchange, dialect.name, "full", edited=True):
+def _vector_cases(
+    exchange: Exchange, dialect: Dialect, profile: Profile
+) -> Iterator[dict[str, Any]]:
+    for way in replay_variations(exchange, dialect.name, "full", edited=True):
         if way.kind != "reset":  # that is no matter of bytes
-            yield _case(way, dialect, profile)
+            yield _vector_case(way, dialect, profile)
 
 
-def _case(way: Variation, dialect: Dialect, profile: Profile) -> dict[str, Any]:
-    made = way.sent()
+def _vector_case(way: ReplayVariation, dialect: Dialect, profile: Profile) -> dict[str, Any]:
+    made = way.sent_exchange()
     sent = read_transcript(made, dialect, reading(profile), keep="semantic")
     return {
         "name": way.name,
         "chunks": [b64encode(chunk.data).decode() for chunk in made.chunks],
         "end": made.end,
-        "expected": joined(sent.client_events),
-        "permitted": {"ends": list(_ENDS[sent.client_end]), "without": _without(sent)},
+        "expected": joined_events(sent.client_events),
+        "permitted": {"ends": list(_ENDS[sent.client_end]), "without": _permitted_gaps(sent)},
     }
 
 
-def _without(sent: Transcript) -> list[str]:
+def _permitted_gaps(sent: Transcript) -> list[str]:
     """Events that need not be told."""
     return [] if sent.client_end == "completed" else ["tool.end"]
 
 
-def joined(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def joined_events(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The events that are compared, with the fields that are, adjacent deltas as one."""
     made: list[dict[str, Any]] = []
     for event in events:

@@ -21,14 +21,28 @@ from conformance.dialects.client_cases import ClientCases
 from conformance.judging import harness
 from conformance.judging.result import StreamResult
 from conformance.profiles.profile import Profile
-from conformance.targets.client.adapter import Told
-from conformance.targets.client.asking import AGAIN, HELLO, OPT_IN, chosen
-from conformance.targets.client.judging import ClientLedger, Judging, asked, error, result
-from conformance.targets.client.models import ANY, differing, matching
+from conformance.targets.client.adapter import AdapterAnswer
+from conformance.targets.client.client_judge import (
+    ClientJudge,
+    ClientLedger,
+    no_answer,
+    request_exchange,
+    skipped_result,
+    stream_result,
+)
+from conformance.targets.client.conversation import (
+    AGAIN,
+    ANY,
+    HELLO,
+    OPT_IN,
+    models_matching,
+    models_not_matching,
+    user_choices_in,
+)
+from conformance.targets.client.exchange_replays import BODIES, CaseTally
 from conformance.targets.client.protocol import NEXT_REQUEST, STREAM
-from conformance.targets.client.smoke import ANSWER, answered, short
-from conformance.targets.client.station import Station
-from conformance.targets.client.visit import BODIES, Tally
+from conformance.targets.client.replay_endpoint import ReplayEndpoint
+from conformance.targets.client.smoke import ANSWER, short_variation, unasked_answer
 
 EFFORTS: Final = ("low", "medium", "high", "max")
 SUMMARIES: Final = ("auto", "concise", "detailed")
@@ -40,7 +54,7 @@ _RULES: Final = {"role": "system", "content": "Answer in one sentence."}
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class UserChoice:
     """What is chosen, of which model, and the paths of the request where it has to stand.
 
     `before` is what was chosen for the answer that it comes after.
@@ -54,7 +68,7 @@ class Choice:
     messages: tuple[Mapping[str, Any], ...] = (HELLO,)
     before: Mapping[str, Any] = field(default_factory=dict)
 
-    def said(self) -> dict[str, Any]:
+    def command(self) -> dict[str, Any]:
         """`model`, `messages` and `options` of the command."""
         messages = [dict(entry) for entry in self.messages]
         return {"model": self.model, "messages": messages, "options": dict(self.options)}
@@ -64,128 +78,131 @@ class Choice:
         if self.header:
             values = [v for name, v in request.headers if name.lower() == self.header]
             return any(value.strip().lower() in _TRUE for value in values)
-        return not self.at or any(_at(request.json, path) is not None for path in self.at)
+        return not self.at or any(_value_at(request.json, path) is not None for path in self.at)
 
 
-def choices(profile: Profile) -> Iterator[Choice]:
+def user_choices(profile: Profile) -> Iterator[UserChoice]:
     """Everything that the API of a dialect lets a user choose, by the profile's own models."""
     # The order stands: a finding's id has the number of its case.
-    takers = list(_takers(profile))
+    takers = list(_models_taking_effort(profile))
     form, at = get(profile.dialect).request, _cases(profile).effort_paths
     for model in takers[:1]:
-        yield from _efforts("effort", model, at)
+        yield from _effort_choices("effort", model, at)
         if form and form.summary:
-            yield from _summaries(model, form.summary)
+            yield from _summary_choices(model, form.summary)
     if form and form.opts_in_by_header:
-        yield Choice("opt-in", {"include_thinking": True}, header=OPT_IN)
+        yield UserChoice("opt-in", {"include_thinking": True}, header=OPT_IN)
     for model in takers[1:]:
-        yield from _efforts("adaptive-effort", model, at)
+        yield from _effort_choices("adaptive-effort", model, at)
     for model in takers:
-        yield from _instructed(model, at)
-        yield Choice(f"changed-{model}", {"effort": _AFTER}, at, model=model, before=_LOW)
+        yield from _instructed_choices(model, at)
+        yield UserChoice(f"changed-{model}", {"effort": _AFTER}, at, model=model, before=_LOW)
     yield from _of_others(profile)
     # Rule 4, of models that take effort and of one that does not.
-    for model in (*takers, *islice(differing(profile, "effort_models"), 1)):
-        yield Choice(f"default-{model}", {}, model=model)
+    for model in (*takers, *islice(models_not_matching(profile, "effort_models"), 1)):
+        yield UserChoice(f"default-{model}", {}, model=model)
 
 
 _LOW: Final = {"effort": _BEFORE}
 
 
-def _efforts(name: str, model: str, at: tuple[str, ...]) -> Iterator[Choice]:
+def _effort_choices(name: str, model: str, at: tuple[str, ...]) -> Iterator[UserChoice]:
     for level in EFFORTS:
-        yield Choice(f"{name}-{level}", {"effort": level}, at, model=model)
+        yield UserChoice(f"{name}-{level}", {"effort": level}, at, model=model)
 
 
-def _summaries(model: str, path: str) -> Iterator[Choice]:
+def _summary_choices(model: str, path: str) -> Iterator[UserChoice]:
     for kind in SUMMARIES:
         # Without effort some servers neither think nor summarise.
         options = {"effort": "low", "summary": kind}
-        yield Choice(f"summary-{kind}", options, (path,), model=model)
+        yield UserChoice(f"summary-{kind}", options, (path,), model=model)
 
 
-def _instructed(model: str, at: tuple[str, ...]) -> Iterator[Choice]:
+def _instructed_choices(model: str, at: tuple[str, ...]) -> Iterator[UserChoice]:
     """With a system prompt, whose role may change with the level."""
     talk = (_RULES, HELLO)
     high = {"effort": _AFTER}
-    yield Choice(f"instructed-{model}", high, at, model=model, messages=talk)
-    yield Choice(f"instructed-off-{model}", {"effort": OFF}, model=model, messages=talk)
+    yield UserChoice(f"instructed-{model}", high, at, model=model, messages=talk)
+    yield UserChoice(f"instructed-off-{model}", {"effort": OFF}, model=model, messages=talk)
 
 
 def _cases(profile: Profile) -> ClientCases:
     return required(get(profile.dialect).client, profile.dialect, "cases of clients")
 
 
-def _takers(profile: Profile) -> Iterator[str]:
+def _models_taking_effort(profile: Profile) -> Iterator[str]:
     """A model that takes effort; of Messages one that takes a budget, and one that decides."""
-    names = list(matching(profile, "effort_models"))
+    names = list(models_matching(profile, "effort_models"))
     own = _cases(profile).own_models
     if own:
         names.sort(key=lambda name: name != ANY and not name.startswith(own))
-    adaptive = set(matching(profile, "adaptive_models"))
+    adaptive = set(models_matching(profile, "adaptive_models"))
     yield from [name for name in names if name not in adaptive][:1]
     yield from [name for name in names if name in adaptive][:1]
 
 
-def _of_others(profile: Profile) -> Iterator[Choice]:
+def _of_others(profile: Profile) -> Iterator[UserChoice]:
     """Of a model that takes no effort, where the client tells models apart."""
-    for model in islice(differing(profile, "effort_models"), 1):
+    for model in islice(models_not_matching(profile, "effort_models"), 1):
         for level in (OFF, *EFFORTS):
             talk = (_RULES, HELLO) if level == OFF else (HELLO,)
-            yield Choice(f"other-model-{level}", {"effort": level}, model=model, messages=talk)
+            yield UserChoice(f"other-model-{level}", {"effort": level}, model=model, messages=talk)
 
 
-def choose(
-    station: Station, judging: Judging, tally: Tally, sent: list[Exchange]
+def judge_user_choices(
+    endpoint: ReplayEndpoint, judging: ClientJudge, tally: CaseTally, sent: list[Exchange]
 ) -> Iterator[StreamResult]:
     """The requests that a client would send for every choice, judged; `sent` takes them."""
-    if NEXT_REQUEST not in station.about.ops:
+    if NEXT_REQUEST not in endpoint.about.ops:
         return
     dialect = judging.dialect.name
-    for number, choice in enumerate(choices(judging.profile), 1):
-        told = _asked(station, dialect, choice)
-        tally.count(NEXT_REQUEST, dialect, told)
+    for number, choice in enumerate(user_choices(judging.profile), 1):
+        told = _ask_for_request(endpoint, dialect, choice)
+        tally.count_case(NEXT_REQUEST, dialect, told)
         where = f"choices/{choice.name}/{number}/client"
         place = Exchange(number=number, scenario="choices", role=choice.name, dialect=dialect)
         if told.how == "skipped":
-            note = f"not run: the client skips it: {told.why}"
-            yield result(judging, place, ClientLedger(), (note,))
+            yield skipped_result(judging, place, told)
         elif told.request is None:
-            yield result(judging, place, error(where, told))
+            yield stream_result(judging, place, no_answer(where, told))
         else:
-            like = answered(dialect)
-            made = asked(told.request, number, choice.name, like, chosen(choice.said()))
+            like = unasked_answer(dialect)
+            made = request_exchange(
+                told.request, number, choice.name, like, user_choices_in(choice.command())
+            )
             sent.append(made)
-            yield result(judging, place, _judged(judging, choice, made, told.request, where))
+            yield stream_result(
+                judging, place, _judge_choice(judging, choice, made, told.request, where)
+            )
 
 
-def _asked(station: Station, dialect: str, choice: Choice) -> Told:
-    said = choice.said()
+def _ask_for_request(endpoint: ReplayEndpoint, dialect: str, choice: UserChoice) -> AdapterAnswer:
+    command = choice.command()
     if not choice.before:
-        return station.next_request(dialect, said)
-    if STREAM not in station.about.ops or BODIES in station.about.features:
-        history = [*said["messages"], {"role": "assistant", "content": ANSWER}, dict(AGAIN)]
-        return station.next_request(dialect, {**said, "messages": history})
-    first = {**said, "options": dict(choice.before)}
-    told, _, seq = station.stream(short(dialect), dialect, first)
+        return endpoint.next_request(dialect, command)
+    if STREAM not in endpoint.about.ops or BODIES in endpoint.about.features:
+        history = [*command["messages"], {"role": "assistant", "content": ANSWER}, dict(AGAIN)]
+        return endpoint.next_request(dialect, {**command, "messages": history})
+    first = {**command, "options": dict(choice.before)}
+    told, _, seq = endpoint.replay_stream(short_variation(dialect), dialect, first)
     if told.how != "completed":
         return told
-    return station.next_request(dialect, said, seq, [dict(AGAIN)])
+    return endpoint.next_request(dialect, command, seq, [dict(AGAIN)])
 
 
-def _judged(
-    judging: Judging, choice: Choice, made: Exchange, request: Request, where: str
+def _judge_choice(
+    judging: ClientJudge, choice: UserChoice, made: Exchange, request: Request, where: str
 ) -> ClientLedger:
-    verdicts = judging.requests([made])
+    verdicts = judging.judge_requests([made])
     found = None
     if not choice.stands_in(request):
         expected = choice.header or " or ".join(choice.at)
         found = harness.client_finding(harness.NEXT_REQUEST, where, expected, "none of it")
-    verdicts.state(harness.NEXT_REQUEST, found)
+    verdicts.state_harness_rule(harness.NEXT_REQUEST, found)
     return verdicts
 
 
-def _at(value: Any, path: str) -> Any:
+def _value_at(value: Any, path: str) -> Any:
     for key in path.split("."):
         value = value.get(key) if isinstance(value, Mapping) else None
     return value

@@ -17,14 +17,26 @@ from conformance.judging import harness
 from conformance.judging.result import StreamResult
 from conformance.judging.transcript import read_transcript
 from conformance.profiles.profile import Profile
-from conformance.targets.client.adapter import Told
-from conformance.targets.client.asking import AGAIN, chosen, conversation
-from conformance.targets.client.gathering import Gathering, digest
-from conformance.targets.client.judging import ClientLedger, Judging, asked, error, result
-from conformance.targets.client.models import differing, matching
+from conformance.targets.client.adapter import AdapterAnswer
+from conformance.targets.client.client_judge import (
+    ClientJudge,
+    ClientLedger,
+    no_answer,
+    request_exchange,
+    skipped_result,
+    stream_result,
+)
+from conformance.targets.client.conversation import (
+    AGAIN,
+    case_conversation,
+    models_matching,
+    models_not_matching,
+    user_choices_in,
+)
+from conformance.targets.client.gathered_replays import GatheredReplays, answer_digest
 from conformance.targets.client.protocol import EXTRACT, NEXT_REQUEST, STREAM
-from conformance.targets.client.station import Station
-from conformance.targets.client.variation import Extent, Variation, variations
+from conformance.targets.client.replay_endpoint import ReplayEndpoint
+from conformance.targets.client.variation import ReplayExtent, ReplayVariation, replay_variations
 from conformance.targets.replay import SeenRequest
 
 KNOB: Final = "history_models"
@@ -35,20 +47,20 @@ _IN_TEXT: Final = frozenset({"markers", "include_thinking"})
 
 
 @dataclass(slots=True)
-class Tally:
+class CaseTally:
     """Cases by op and dialect: how many were answered, and how many skipped."""
 
     answered: Counter[tuple[str, str]] = field(default_factory=Counter)
     skipped: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
-    def count(self, op: str, dialect: str, told: Told) -> None:
+    def count_case(self, op: str, dialect: str, told: AdapterAnswer) -> None:
         """Notes the answer to one case."""
         if told.how == "skipped":
             self.skipped.setdefault((op, dialect), []).append(told.why)
         else:
             self.answered[op, dialect] += 1
 
-    def join(self, other: Tally) -> None:
+    def add_tally(self, other: CaseTally) -> None:
         """Adds what another worker counted."""
         self.answered.update(other.answered)
         for key, reasons in other.skipped.items():
@@ -56,82 +68,79 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Visit:
+class ExchangeReplays:
     """Takes one exchange to the client. `seen` is what it reported of the recording itself."""
 
-    station: Station
-    judging: Judging
-    tally: Tally
-    extent: Extent = "full"
+    endpoint: ReplayEndpoint
+    judging: ClientJudge
+    tally: CaseTally
+    extent: ReplayExtent = "full"
     seen: tuple[Mapping[str, Any], ...] | None = None
 
-    def exchange(self, exchange: Exchange, *, edited: bool) -> StreamResult:
+    def judge_exchange(self, exchange: Exchange, *, edited: bool) -> StreamResult:
         """The result over all replays of one exchange."""
-        gathered = Gathering()
-        said = conversation(exchange, self.judging.profile)
+        gathered = GatheredReplays()
+        command = case_conversation(exchange, self.judging.profile)
         where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/client"
         # A client that asks for a stream is owed none of a whole body, and the other way round.
-        if _is_whole(exchange) == (BODIES in self.station.about.features):
-            skipped = self._streams(gathered, exchange, said, where, edited=edited)
-            if skipped is not None:
-                return self._skipped(exchange, skipped)
-        if EXTRACT in self.station.about.ops and not _IN_TEXT & said["options"].keys():
-            self._extract(gathered, exchange, where)
-        return result(self.judging, exchange, gathered.whole())
+        if _is_whole(exchange) == (BODIES in self.endpoint.about.features):
+            unreadable = self._replay_all(gathered, exchange, command, where, edited=edited)
+            if unreadable is not None:
+                return skipped_result(self.judging, exchange, unreadable)
+        if EXTRACT in self.endpoint.about.ops and not _IN_TEXT & command["options"].keys():
+            self._judge_extracted(gathered, exchange, where)
+        return stream_result(self.judging, exchange, gathered.combined_verdicts())
 
-    def _streams(
+    def _replay_all(
         self,
-        gathered: Gathering,
+        gathered: GatheredReplays,
         exchange: Exchange,
-        said: Mapping[str, Any],
+        command: Mapping[str, Any],
         where: str,
         *,
         edited: bool,
-    ) -> Told | None:
+    ) -> AdapterAnswer | None:
         """Every way of replaying a stream; the answer of a client that skips it."""
         dialect = self.judging.dialect.name
         known: tuple[Any, ClientLedger] | None = None
-        for way in variations(exchange, dialect, self.extent, edited=edited):
-            told, seen, seq = self.station.stream(way, dialect, said)
-            self.tally.count(STREAM, dialect, told)
+        for way in replay_variations(exchange, dialect, self.extent, edited=edited):
+            told, seen, seq = self.endpoint.replay_stream(way, dialect, command)
+            self.tally.count_case(STREAM, dialect, told)
             if told.how == "skipped":
                 return told
-            if way.kind == "same" and known and known[0] == digest(told):
-                gathered.again(way.name, known[1])
+            if way.kind == "same" and known and known[0] == answer_digest(told):
+                gathered.add_repeated(way.name, known[1])
                 continue
-            made = self._judged(way, told, seen, where)
-            gathered.add(way.name, made)
+            made = self._judge_replay(way, told, seen, where)
+            gathered.add_replay(way.name, made)
             if way.name == "recorded":
-                known, self.seen = (digest(told), made), told.events
-                self._go_on(gathered, exchange, said, seq)
+                known, self.seen = (answer_digest(told), made), told.events
+                self._judge_next_request(gathered, exchange, command, seq)
         return None
 
-    def _judged(
-        self, way: Variation, told: Told, seen: Sequence[SeenRequest], where: str
+    def _judge_replay(
+        self, way: ReplayVariation, told: AdapterAnswer, seen: Sequence[SeenRequest], where: str
     ) -> ClientLedger:
         if told.how == "errored":
-            return error(where, told)
+            return no_answer(where, told)
         if told.how not in ("completed", "failed", "cut"):
-            return error(where, Told("errored", why=f"{told.how} is no end of a stream"))
+            return no_answer(
+                where, AdapterAnswer("errored", why=f"{told.how} is no end of a stream")
+            )
         if not any(each.exchange for each in seen):
             asked_for = ", ".join(f"{each.method} {each.path}" for each in seen) or "nothing"
-            why = f"the client asked for {asked_for}{self.station.said()}"
-            return error(where, Told("errored", why=why))
-        made = self.judging.stream(way.sent(), told, way.kind)
-        made.state(harness.ANSWERS, None)
-        made.state(harness.ONE_REQUEST, _repeated(seen, where))
+            why = f"the client asked for {asked_for}{self.endpoint.stderr_tail()}"
+            return no_answer(where, AdapterAnswer("errored", why=why))
+        made = self.judging.judge_stream(way.sent_exchange(), told, way.kind)
+        made.state_harness_rule(harness.ANSWERS, None)
+        made.state_harness_rule(harness.ONE_REQUEST, _repeated_request(seen, where))
         return made
 
-    def _skipped(self, exchange: Exchange, told: Told) -> StreamResult:
-        return result(
-            self.judging, exchange, ClientLedger(), (f"not run: the client skips it: {told.why}",)
-        )
-
-    def _go_on(
-        self, gathered: Gathering, exchange: Exchange, said: Mapping[str, Any], seq: str
+    def _judge_next_request(
+        self, gathered: GatheredReplays, exchange: Exchange, command: Mapping[str, Any], seq: str
     ) -> None:
         """What the client would send after this answer, judged as a request."""
-        if NEXT_REQUEST not in self.station.about.ops:
+        if NEXT_REQUEST not in self.endpoint.about.ops:
             return
         sent = read_transcript(
             exchange, self.judging.dialect, self.judging.reading, keep="semantic"
@@ -139,67 +148,67 @@ class Visit:
         if sent.client_end != "completed":
             return
         calls = [event for event in sent.client_events if event["type"] == "tool.end"]
-        adds = [_result(call) for call in calls] or [dict(AGAIN)]
-        options = {k: v for k, v in said["options"].items() if k == "tools"}
-        options["history"] = _policy(self.judging.profile)
+        adds = [_tool_result(call) for call in calls] or [dict(AGAIN)]
+        options = {k: v for k, v in command["options"].items() if k == "tools"}
+        options["history"] = _history_policy(self.judging.profile)
         dialect = self.judging.dialect.name
         form = required(get(dialect).request, dialect, "request bodies")
-        is_first = not any(form.is_answer(entry) for entry in said["messages"])
-        for model in _models(self.judging.profile, said["model"]):
-            now = {**said, "model": model, "options": options}
-            told = self.station.next_request(dialect, now, seq, adds)
-            self.tally.count(NEXT_REQUEST, dialect, told)
+        is_first = not any(form.is_answer(entry) for entry in command["messages"])
+        for model in _models_to_continue(self.judging.profile, command["model"]):
+            now = {**command, "model": model, "options": options}
+            told = self.endpoint.next_request(dialect, now, seq, adds)
+            self.tally.count_case(NEXT_REQUEST, dialect, told)
             if told.how == "requested" and told.request is not None:
                 made = ClientLedger()
-                for roles in _roles(is_first=is_first, calls=bool(calls)):
-                    turns = _turns(exchange, told.request, roles, chosen(now))
-                    made.complete(self.judging.requests(turns))
-                gathered.add("next request", made)
+                for roles in _turn_roles(is_first=is_first, calls=bool(calls)):
+                    turns = _turn_exchanges(exchange, told.request, roles, user_choices_in(now))
+                    made.fill_open(self.judging.judge_requests(turns))
+                gathered.add_replay("next request", made)
             elif told.how != "skipped":
-                gathered.add("next request", error("next-request", told))
+                gathered.add_replay("next request", no_answer("next-request", told))
 
-    def _extract(self, gathered: Gathering, exchange: Exchange, where: str) -> None:
+    def _judge_extracted(self, gathered: GatheredReplays, exchange: Exchange, where: str) -> None:
         """The answer once more, as a whole message."""
         dialect = self.judging.dialect.name
-        for message in _messages(exchange, dialect):
-            told = self.station.extract(dialect, message)
-            self.tally.count(EXTRACT, dialect, told)
+        for message in _whole_messages(exchange, dialect):
+            told = self.endpoint.extract_events(dialect, message)
+            self.tally.count_case(EXTRACT, dialect, told)
             if told.how == "told":
-                gathered.add("extract", self.judging.message(exchange, told))
+                gathered.add_replay("extract", self.judging.judge_message(exchange, told))
             elif told.how != "skipped":
-                gathered.add("extract", error(where, told))
+                gathered.add_replay("extract", no_answer(where, told))
 
 
-def _policy(profile: Profile) -> str:
+def _history_policy(profile: Profile) -> str:
     """What a user would choose for thinking in the history, by what the profile promises."""
     if "history-never" in profile.promises:
         return "never"
     return "by-model" if "history-by-model" in profile.promises else "send-back"
 
 
-def _models(profile: Profile, model: str) -> list[str]:
+def _models_to_continue(profile: Profile, model: str) -> list[str]:
     """The models to go on with: one of either kind where thinking goes back by model."""
     if "history-by-model" not in profile.promises:
         return [model]
-    wants, wants_not = matching(profile, KNOB), differing(profile, KNOB)
+    wants, wants_not = models_matching(profile, KNOB), models_not_matching(profile, KNOB)
     return [*islice(wants, 1), *islice(wants_not, 1)] or [model]
 
 
-def _roles(*, is_first: bool, calls: bool) -> list[tuple[str, str]]:
+def _turn_roles(*, is_first: bool, calls: bool) -> list[tuple[str, str]]:
     """The roles under which rules compare an answer with what comes after it."""
     if not is_first:
         return [("", "")]
     return [("turn", "next-turn"), *([("tool-turn", "follow-up")] if calls else [])]
 
 
-def _turns(
+def _turn_exchanges(
     exchange: Exchange, request: Request, roles: tuple[str, str], choice: Mapping[str, Any]
 ) -> list[Exchange]:
     before = replace(exchange, role=roles[0], hop="", user_choices=choice)
-    return [before, asked(request, exchange.number + 1, roles[1], exchange, choice)]
+    return [before, request_exchange(request, exchange.number + 1, roles[1], exchange, choice)]
 
 
-def _repeated(seen: Sequence[SeenRequest], where: str) -> Any:
+def _repeated_request(seen: Sequence[SeenRequest], where: str) -> Any:
     """A finding where an answer that had begun well was asked for again."""
     begun = [each for each in seen[:-1] if each.sent and each.status == _OK]
     if not begun:
@@ -209,7 +218,7 @@ def _repeated(seen: Sequence[SeenRequest], where: str) -> Any:
     )
 
 
-def _result(call: Mapping[str, Any]) -> dict[str, Any]:
+def _tool_result(call: Mapping[str, Any]) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call.get("id", ""), "content": "Done."}
 
 
@@ -219,7 +228,7 @@ def _is_whole(exchange: Exchange) -> bool:
     return status == _OK and framing_of(exchange) == "body"
 
 
-def _messages(exchange: Exchange, dialect: str) -> Iterator[dict[str, Any]]:
+def _whole_messages(exchange: Exchange, dialect: str) -> Iterator[dict[str, Any]]:
     """The message of a whole body, as its dialect has it; none for a stream or an error."""
     if not _is_whole(exchange):
         return

@@ -31,17 +31,17 @@ from conformance.recordings.check import (
 )
 from conformance.recordings.identification import sender_of
 from conformance.report.wording import count
-from conformance.targets.client.choices import choose
-from conformance.targets.client.extracted import SCENARIO, extract
-from conformance.targets.client.judging import ClientLedger, Judging, result
-from conformance.targets.client.process import Bounds
-from conformance.targets.client.protocol import STREAM, Implementation
-from conformance.targets.client.reconnecting import RECONNECT, reconnect
-from conformance.targets.client.smoke import smoke, unknown
-from conformance.targets.client.station import Log, Station
-from conformance.targets.client.stored import restore, store
-from conformance.targets.client.variation import Extent
-from conformance.targets.client.visit import BODIES, Tally, Visit
+from conformance.targets.client.client_judge import ClientJudge, ClientLedger, stream_result
+from conformance.targets.client.exchange_replays import BODIES, CaseTally, ExchangeReplays
+from conformance.targets.client.extraction import SCENARIO, judge_extraction
+from conformance.targets.client.process import AdapterBounds
+from conformance.targets.client.protocol import STREAM, ClientImplementation
+from conformance.targets.client.reconnecting import RECONNECT, judge_reconnecting
+from conformance.targets.client.replay_endpoint import ReplayEndpoint, RequestLog
+from conformance.targets.client.smoke import run_smoke_case, run_unknown_case
+from conformance.targets.client.storage import judge_restoring, judge_storing
+from conformance.targets.client.user_choices import judge_user_choices
+from conformance.targets.client.variation import ReplayExtent
 from conformance.targets.replay import serving
 from conformance.targets.replay.tape import recording_stem
 
@@ -58,12 +58,12 @@ class ClientOptions:
     suites: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     as_of: str | None = None
-    extent: Extent = "full"
+    extent: ReplayExtent = "full"
     jobs: int = 1
     deadline: float = 5.0
     save: Path | None = None
     target: str = ""
-    bounds: Bounds = field(default_factory=Bounds)
+    bounds: AdapterBounds = field(default_factory=AdapterBounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class ClientOutcome:
     """What a run found, of whom, and in how many cases; 0 where no recording fitted the client."""
 
     report: Report
-    about: Implementation
+    about: ClientImplementation
     cases: int
 
 
@@ -89,64 +89,64 @@ def run_client(
     chosen = options or ClientOptions()
     rulebook = Rulebook.load(chosen.suites, chosen.rules, chosen.as_of)
     found = list(recording_files(paths or [shipped.cassettes()]))
-    log = Log()
+    log = RequestLog()
     with ExitStack() as stack:
-        server = stack.enter_context(serving(on_exchange=log.note))
-        stations = [
+        server = stack.enter_context(serving(on_exchange=log.note_request))
+        endpoints = [
             stack.enter_context(
-                Station(command, server, log, deadline=chosen.deadline, bounds=chosen.bounds)
+                ReplayEndpoint(command, server, log, deadline=chosen.deadline, bounds=chosen.bounds)
             )
             for _ in range(max(1, min(chosen.jobs, len(found))))
         ]
-        session = Session(stations, rulebook, chosen, progress)
+        session = ClientSession(endpoints, rulebook, chosen, progress)
         return session.run(found)
 
 
-class Session:
+class ClientSession:
     """One run; every station works through recordings of its own."""
 
     def __init__(
         self,
-        stations: Sequence[Station],
+        endpoints: Sequence[ReplayEndpoint],
         rulebook: Rulebook,
         options: ClientOptions,
         progress: Progress,
     ) -> None:
-        self.stations = stations
+        self.endpoints = endpoints
         self.rulebook = rulebook
         self.options = options
         self.progress = progress
-        self.about = stations[0].about
+        self.about = endpoints[0].about
         if options.target:
             self.about = replace(self.about, name=options.target, version="")
         self.chosen = CheckChoices(profile=options.profile, folders=options.folders)
-        self.clients = self._clients()
-        self.dialects = self._dialects()
+        self.clients = self._client_profiles()
+        self.dialects = self._judged_dialects()
 
     def run(self, found: Sequence[Path]) -> ClientOutcome:
         """Smoke first and last, and everything between."""
         speaks = STREAM in self.about.ops
         if smokes := speaks and BODIES not in self.about.features:
-            smoke(self.stations[0], self.dialects[0])
-        unknown(self.stations[0])
-        visited = self._all(found) if speaks else [Visited() for _ in found]
-        tally = Tally()
+            run_smoke_case(self.endpoints[0], self.dialects[0])
+        run_unknown_case(self.endpoints[0])
+        visited = self._run_recordings(found) if speaks else [RecordingOutcome() for _ in found]
+        tally = CaseTally()
         for each in visited:
-            tally.join(each.tally)
+            tally.add_tally(each.tally)
         streams = [stream for each in visited for stream in each.streams]
         is_idle = speaks and not streams
-        streams += self._choices(tally)
-        streams += self._reconnects(tally)
-        streams += self._declared(tally)
+        streams += self._judge_choices(tally)
+        streams += self._judge_reconnecting(tally)
+        streams += self._judge_declared(tally)
         if smokes:
-            smoke(self.stations[0], self.dialects[0])
+            run_smoke_case(self.endpoints[0], self.dialects[0])
         errors = tuple(line for each in visited for line in each.errors)
         cases = sum(tally.answered.values())
-        notes = (*self.rulebook.notes, *_skips(tally), self._account(cases))
+        notes = (*self.rulebook.notes, *_skip_notes(tally), self._answered_note(cases))
         report = Report(tuple(streams), errors, notes)
         return ClientOutcome(report, self.about, 0 if is_idle else cases)
 
-    def _dialects(self) -> tuple[str, ...]:
+    def _judged_dialects(self) -> tuple[str, ...]:
         known = [name for name in self.about.dialects if name in SUPPORTED]
         wanted = [name for name in known if name in (self.options.dialects or known)]
         if not wanted:
@@ -158,7 +158,7 @@ class Session:
             raise UsageError(f"profile {self.chosen.profile!r} is there for {said} only")
         return tuple(judged)
 
-    def _clients(self) -> Mapping[str, Profile]:
+    def _client_profiles(self) -> Mapping[str, Profile]:
         """The client's profile that was named, by dialect; empty where a server's was, or none.
 
         Raises UsageError where no dialect of the client has a profile of that name.
@@ -176,14 +176,14 @@ class Session:
             raise missing
         return {profile.dialect: profile for profile in found if profile.side == "client"}
 
-    def _all(self, found: Sequence[Path]) -> list[Visited]:
+    def _run_recordings(self, found: Sequence[Path]) -> list[RecordingOutcome]:
         """Every recording, in the order in which they were found."""
         work: queue.SimpleQueue[tuple[int, Path]] = queue.SimpleQueue()
         for pair in enumerate(found):
             work.put(pair)
-        made: dict[int, Visited] = {}
+        made: dict[int, RecordingOutcome] = {}
 
-        def go(station: Station) -> None:
+        def run_one_by_one(endpoint: ReplayEndpoint) -> None:
             edited: set[str] = set()
             while not work.empty():
                 try:
@@ -191,50 +191,54 @@ class Session:
                 except queue.Empty:
                     return
                 self.progress(f"{len(made)} of {count(len(found), 'recording')}: {path.name}")
-                made[number] = self._recording(station, path, edited)
+                made[number] = self._run_recording(endpoint, path, edited)
 
-        with ThreadPoolExecutor(len(self.stations)) as pool:
-            for done in [pool.submit(go, station) for station in self.stations]:
+        with ThreadPoolExecutor(len(self.endpoints)) as pool:
+            for done in [pool.submit(run_one_by_one, endpoint) for endpoint in self.endpoints]:
                 done.result()
         return [made[number] for number in range(len(found))]
 
-    def _recording(self, station: Station, path: Path, edited: set[str]) -> Visited:
+    def _run_recording(
+        self, endpoint: ReplayEndpoint, path: Path, edited: set[str]
+    ) -> RecordingOutcome:
         try:
-            return self._visited(station, open_recording(path), edited)
+            return self._run_exchanges(endpoint, open_recording(path), edited)
         except SpecError:
             raise
         except UsageError as err:
-            return Visited(errors=[str(err) if err.place else f"{path}: {err}"])
+            return RecordingOutcome(errors=[str(err) if err.place else f"{path}: {err}"])
 
-    def _visited(self, station: Station, recording: Recording, edited: set[str]) -> Visited:
-        visited = Visited()
+    def _run_exchanges(
+        self, endpoint: ReplayEndpoint, recording: Recording, edited: set[str]
+    ) -> RecordingOutcome:
+        visited = RecordingOutcome()
         watched: list[Exchange] = []
         for exchange in recording.exchanges:
-            judging = self._judging(recording, exchange)
+            judging = self._judge_of(recording, exchange)
             if judging is None:
                 continue
-            visit = Visit(station, judging, visited.tally, self.options.extent)
+            visit = ExchangeReplays(endpoint, judging, visited.tally, self.options.extent)
             dialect = judging.dialect.name
             is_rich = _is_rich(exchange, judging)
             visited.streams.append(
-                visit.exchange(exchange, edited=is_rich and dialect not in edited)
+                visit.judge_exchange(exchange, edited=is_rich and dialect not in edited)
             )
             if is_rich and visit.seen is not None:
                 edited.add(dialect)
             # The request is the recording's own: nobody of this client's users chose it.
             watched.append(replace(exchange, seen=visit.seen, user_choices=None))
         if self.options.save and watched:
-            self._save(recording, watched)
+            self._save_reported(recording, watched)
         return visited
 
-    def _judging(self, recording: Recording, exchange: Exchange) -> Judging | None:
+    def _judge_of(self, recording: Recording, exchange: Exchange) -> ClientJudge | None:
         """How the exchange is judged; None where it is not for this client."""
         request = exchange.request
         if exchange.hop == "upstream" or (request and request.method != "POST"):
             return None
         stated = exchange.dialect or recording.header.dialect
         name = stated or recognised_dialect(exchange) or ""
-        if name not in self.dialects or not self._reads(exchange, name):
+        if name not in self.dialects or not self._reads_all_choices(exchange, name):
             return None
         dialect = choose_dialect(exchange, stated)
         by = judged_by(
@@ -246,30 +250,30 @@ class Session:
         )
         path = recording.path
         called = "/".join([*path.resolve().parent.parts[-2:], recording_stem(path)])
-        return Judging(
+        return ClientJudge(
             self.rulebook,
-            by.profile if dialect.name in self.clients else _of_anybody(by.profile),
+            by.profile if dialect.name in self.clients else _without_client_promises(by.profile),
             self.about,
             str(path),
             named=by.named or bool(by.notes),
             name=called,
         )
 
-    def _reads(self, exchange: Exchange, dialect: str) -> bool:
+    def _reads_all_choices(self, exchange: Exchange, dialect: str) -> bool:
         """Whether the client would ask for so many choices: most SDKs read one."""
         if "choices" in self.about.features:
             return True
         sent = read_transcript(exchange, get(dialect), Reading(), keep="semantic")
         return all(event.get("choice", 0) == 0 for event in sent.client_events)
 
-    def _save(self, recording: Recording, watched: Sequence[Exchange]) -> None:
+    def _save_reported(self, recording: Recording, watched: Sequence[Exchange]) -> None:
         """The recording with what the client reported, to be checked again without it."""
         header = recording.header
         extra = {**header.extra, "implementation": self.about.plain()}
         made = Cassette(replace(header, extra=extra), tuple(watched))
-        self._write(recording.path.name, made)
+        self._write_cassette(recording.path.name, made)
 
-    def _save_requests(self, judging: Judging, sent: Sequence[Exchange]) -> None:
+    def _save_requests(self, judging: ClientJudge, sent: Sequence[Exchange]) -> None:
         """What the client would send for every choice, beside what was chosen."""
         dialect, profile = judging.dialect.name, judging.profile
         # A recording names no file: whoever checks it has the profile beside it.
@@ -281,41 +285,45 @@ class Session:
             target={"name": self.about.name, "version": self.about.version},
             extra={"implementation": self.about.plain()},
         )
-        self._write(f"choices-{dialect}.cassette.jsonl", Cassette(header, tuple(sent)))
+        self._write_cassette(f"choices-{dialect}.cassette.jsonl", Cassette(header, tuple(sent)))
 
-    def _write(self, name: str, cassette: Cassette) -> None:
+    def _write_cassette(self, name: str, cassette: Cassette) -> None:
         folder = self.options.save
         assert folder is not None
         folder.mkdir(parents=True, exist_ok=True)
         write(folder / name, cassette)
 
-    def _choices(self, tally: Tally) -> Iterator[StreamResult]:
+    def _judge_choices(self, tally: CaseTally) -> Iterator[StreamResult]:
         for dialect in self.dialects:
-            judging = self._strict(dialect, "choices")
+            judging = self._judge_without_recording(dialect, "choices")
             sent: list[Exchange] = []
-            yield from choose(self.stations[0], judging, tally, sent)
+            yield from judge_user_choices(self.endpoints[0], judging, tally, sent)
             if self.options.save and sent:
                 self._save_requests(judging, sent)
         for name, about in SUPPORTED.items():
             if about.client and about.client.stored:
-                judging = self._strict(name, "stored")
-                yield from restore(self.stations[0], judging, tally)
-                yield from store(self.stations[0], judging, tally)
+                judging = self._judge_without_recording(name, "stored")
+                yield from judge_restoring(self.endpoints[0], judging, tally)
+                yield from judge_storing(self.endpoints[0], judging, tally)
             if about.client and about.client.scattered and name in self.dialects:
-                yield from extract(self.stations[0], self._strict(name, SCENARIO), tally)
+                yield from judge_extraction(
+                    self.endpoints[0], self._judge_without_recording(name, SCENARIO), tally
+                )
 
-    def _reconnects(self, tally: Tally) -> Iterator[StreamResult]:
+    def _judge_reconnecting(self, tally: CaseTally) -> Iterator[StreamResult]:
         for dialect in self.dialects:
-            yield from reconnect(self.stations[0], self._strict(dialect, RECONNECT), tally)
+            yield from judge_reconnecting(
+                self.endpoints[0], self._judge_without_recording(dialect, RECONNECT), tally
+            )
 
-    def _strict(self, dialect: str, file: str) -> Judging:
+    def _judge_without_recording(self, dialect: str, file: str) -> ClientJudge:
         """Judging of what no recording is behind."""
         profile = self.rulebook.profile("strict", dialect)
         if dialect in self.clients:
             profile = laid_over(self.clients[dialect], profile)
-        return Judging(self.rulebook, profile, self.about, f"{file}/{dialect}", named=True)
+        return ClientJudge(self.rulebook, profile, self.about, f"{file}/{dialect}", named=True)
 
-    def _declared(self, tally: Tally) -> Iterator[StreamResult]:
+    def _judge_declared(self, tally: CaseTally) -> Iterator[StreamResult]:
         """What was declared and refused in every case."""
         for number, ((op, dialect), reasons) in enumerate(sorted(tally.skipped.items()), 1):
             if tally.answered[op, dialect]:
@@ -324,26 +332,26 @@ class Session:
             got = f"skipped: {reasons[0]}"
             found = harness.client_finding(harness.DECLARED, where, "an answer to some case", got)
             made = ClientLedger()
-            made.state(harness.DECLARED, found)
+            made.state_harness_rule(harness.DECLARED, found)
             place = Exchange(number=number, scenario="declared", role=op)
-            yield result(self._strict(dialect, "declared"), place, made)
+            yield stream_result(self._judge_without_recording(dialect, "declared"), place, made)
 
-    def _account(self, cases: int) -> str:
+    def _answered_note(self, cases: int) -> str:
         about = self.about
         who = f"{about.name} {about.version}".strip()
         return f"{who} ({about.language}) answered {count(cases, 'case')}"
 
 
 @dataclass(slots=True)
-class Visited:
+class RecordingOutcome:
     """What came of one recording."""
 
     streams: list[StreamResult] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
-    tally: Tally = field(default_factory=Tally)
+    tally: CaseTally = field(default_factory=CaseTally)
 
 
-def _is_rich(exchange: Exchange, judging: Judging) -> bool:
+def _is_rich(exchange: Exchange, judging: ClientJudge) -> bool:
     """Whether a stream is worth every edit of its framing: it thinks, speaks and ends well."""
     if exchange.end != "eof" or judging.reading.markers:
         return False
@@ -354,14 +362,14 @@ def _is_rich(exchange: Exchange, judging: Judging) -> bool:
 _RICH: Final = frozenset({"thinking.delta", "text.delta"})
 
 
-def _skips(tally: Tally) -> Iterator[str]:
+def _skip_notes(tally: CaseTally) -> Iterator[str]:
     for (op, dialect), reasons in sorted(tally.skipped.items()):
         told = dict.fromkeys(reasons)
         shown = "; ".join(list(told)[:3])
         yield f"{dialect}: {count(len(reasons), 'case')} of {op} skipped by the client: {shown}"
 
 
-def _of_anybody(profile: Profile) -> Profile:
+def _without_client_promises(profile: Profile) -> Profile:
     """What a recording's own client promises is no promise of the one under test.
 
     The policy of history stays: the client is told which one to follow.

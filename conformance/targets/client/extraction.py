@@ -16,48 +16,57 @@ from conformance.dialects import required
 from conformance.dialects.client_cases import ScatteredThinking
 from conformance.judging import harness
 from conformance.judging.result import StreamResult
-from conformance.targets.client.adapter import Told
-from conformance.targets.client.judging import ClientLedger, Judging, error, result
+from conformance.targets.client.adapter import AdapterAnswer
+from conformance.targets.client.client_judge import (
+    ClientJudge,
+    ClientLedger,
+    no_answer,
+    skipped_result,
+    stream_result,
+)
+from conformance.targets.client.exchange_replays import CaseTally
 from conformance.targets.client.protocol import EXTRACT
-from conformance.targets.client.station import Station
-from conformance.targets.client.visit import Tally
+from conformance.targets.client.replay_endpoint import ReplayEndpoint
 
 IN_ORDER: Final = "extracts-in-order"
 SCENARIO: Final = "extracted"
 
 
-def extract(station: Station, judging: Judging, tally: Tally) -> Iterator[StreamResult]:
+def judge_extraction(
+    endpoint: ReplayEndpoint, judging: ClientJudge, tally: CaseTally
+) -> Iterator[StreamResult]:
     """What a client makes of thinking that stands in several places of one message."""
-    if EXTRACT not in station.about.ops or "thinking.delta" not in station.about.events:
+    if EXTRACT not in endpoint.about.ops or "thinking.delta" not in endpoint.about.events:
         return
     if IN_ORDER not in judging.profile.promises:
         made = ClientLedger()
         why = f"the profile says promises.{IN_ORDER} is not promised"
         made.withdraw([harness.IN_ORDER.id], why, "profile")
-        yield result(judging, Exchange(number=1, scenario=SCENARIO), made)
+        yield stream_result(judging, Exchange(number=1, scenario=SCENARIO), made)
         return
     cases = required(judging.dialect.client, judging.dialect.name, "cases of clients")
     for number, whole in enumerate(cases.scattered, 1):
-        told = station.extract(judging.dialect.name, whole.message)
-        tally.count(EXTRACT, judging.dialect.name, told)
+        answered = endpoint.extract_events(judging.dialect.name, whole.message)
+        tally.count_case(EXTRACT, judging.dialect.name, answered)
         place = Exchange(number=number, scenario=SCENARIO, role=whole.name)
-        if told.how == "skipped":
-            note = f"not run: the client skips it: {told.why}"
-            yield result(judging, place, ClientLedger(), (note,))
+        if answered.how == "skipped":
+            yield skipped_result(judging, place, answered)
         else:
             where = f"{SCENARIO}/{whole.name}/{number}/client"
-            yield result(judging, place, _judged(whole, told, where))
+            yield stream_result(judging, place, _judge_extracted(whole, answered, where))
 
 
-def _judged(whole: ScatteredThinking, told: Told, where: str) -> ClientLedger:
+def _judge_extracted(whole: ScatteredThinking, answered: AdapterAnswer, where: str) -> ClientLedger:
     """Rule 2."""
-    if told.how != "told":
-        return error(where, told)
+    if answered.how != "told":
+        return no_answer(where, answered)
     made = ClientLedger()
-    texts = (event.get("text", "") for event in told.events if event["type"] == "thinking.delta")
+    texts = (
+        event.get("text", "") for event in answered.events if event["type"] == "thinking.delta"
+    )
     got = "".join(map(str, texts))
     found = harness.client_finding(
-        harness.IN_ORDER, where, repr(whole.thinking), repr(got), told.events
+        harness.IN_ORDER, where, repr(whole.thinking), repr(got), answered.events
     )
-    made.state(harness.IN_ORDER, found if got != whole.thinking else None)
+    made.state_harness_rule(harness.IN_ORDER, found if got != whole.thinking else None)
     return made

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.core.events import Exchange, Request
 from conformance.dialects import HISTORIES, INSTRUCTIONS
 from conformance.profiles.profile import Profile
+from conformance.rules.patterns import regex
 
 HELLO: Final = {"role": "user", "content": "What is 2 + 2?"}
 AGAIN: Final = {"role": "user", "content": "And why?"}
@@ -16,39 +17,41 @@ _OF_USER: Final = ("effort", "summary", "history", "include_thinking")
 _TRUE: Final = frozenset({"1", "true", "yes"})
 
 
-def conversation(exchange: Exchange, profile: Profile) -> dict[str, Any]:
+def case_conversation(exchange: Exchange, profile: Profile) -> dict[str, Any]:
     """`model`, `messages` and `options` of the command that asks for this exchange."""
     body = exchange.request.json if exchange.request else None
     body = body if isinstance(body, Mapping) else {}
     model = body.get("model")
     return {
         "model": model if isinstance(model, str) and model else "m",
-        "messages": messages(body),
-        "options": options(body, exchange.request, profile),
+        "messages": request_messages(body),
+        "options": case_options(body, exchange.request, profile),
     }
 
 
-def chosen(said: Mapping[str, Any]) -> dict[str, Any]:
+def user_choices_in(command: Mapping[str, Any]) -> dict[str, Any]:
     """What the user of the client chose in such a command, as recordings hold it."""
-    options = said["options"]
-    return {"model": said["model"], **{key: options[key] for key in _OF_USER if key in options}}
+    options = command["options"]
+    return {"model": command["model"], **{key: options[key] for key in _OF_USER if key in options}}
 
 
-def messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+def request_messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The history of a request of any dialect, with its instructions in front."""
     system = next(filter(None, (body.get(key) for key in INSTRUCTIONS)), None)
     before = [{"role": "system", "content": system}] if isinstance(system, str | list) else []
     given = next((body[key] for key in HISTORIES if key in body), None)
     if isinstance(given, str):
         return [*before, {"role": "user", "content": given}]
-    entries = [dict(entry) for entry in _list(given) if isinstance(entry, Mapping)]
+    entries = [dict(entry) for entry in _as_list(given) if isinstance(entry, Mapping)]
     return [*before, *(entries or [dict(HELLO)])]
 
 
-def options(body: Mapping[str, Any], request: Request | None, profile: Profile) -> dict[str, Any]:
+def case_options(
+    body: Mapping[str, Any], request: Request | None, profile: Profile
+) -> dict[str, Any]:
     """What must be known to read the answer, and no more."""
     made: dict[str, Any] = {}
-    if tools := [tool for tool in map(_tool, _list(body.get("tools"))) if tool]:
+    if tools := [tool for tool in map(_function_tool, _as_list(body.get("tools"))) if tool]:
         made["tools"] = tools
     if request is not None and _opted_in(request):
         made["include_thinking"] = True
@@ -59,7 +62,7 @@ def options(body: Mapping[str, Any], request: Request | None, profile: Profile) 
     return made
 
 
-def _list(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     """A list as it is; a recorded request may hold anything in its place."""
     return value if isinstance(value, list) else []
 
@@ -68,7 +71,7 @@ def _opted_in(request: Request) -> bool:
     return any(n.lower() == OPT_IN and v.strip().lower() in _TRUE for n, v in request.headers)
 
 
-def _tool(given: Any) -> dict[str, Any] | None:
+def _function_tool(given: Any) -> dict[str, Any] | None:
     """A function in the form of Chat Completions; None for what is no function."""
     if not isinstance(given, Mapping):
         return None
@@ -82,3 +85,30 @@ def _tool(given: Any) -> dict[str, Any] | None:
     if isinstance(about.get("description"), str):
         made["description"] = about["description"]
     return {"type": "function", "function": made}
+
+
+ANY: Final = "m"
+# A pattern cannot be asked for a name that it matches, so well-known names are tried.
+_KNOWN: Final = (
+    *(ANY, "gpt-5", "gpt-4o", "claude-sonnet-4-5", "claude-opus-4-6", "claude-3-5-haiku"),
+    *("o3", "o4-mini", "gemini-2.5-pro", "deepseek-reasoner", "deepseek/deepseek-reasoner"),
+    *("deepseek-r1", "kimi-k2-thinking", "kimi-k3", "minimax-m2", "openrouter/minimax-m2"),
+    *("glm-4.6", "qwen3", "gpt-oss-20b"),
+)
+
+
+def models_matching(profile: Profile, knob: str) -> Iterator[str]:
+    """Known names that the pattern of a knob matches; none where the dialect has no such knob."""
+    yield from _known_models(profile, knob, matches=True)
+
+
+def models_not_matching(profile: Profile, knob: str) -> Iterator[str]:
+    """Known names that it does not match."""
+    yield from _known_models(profile, knob, matches=False)
+
+
+def _known_models(profile: Profile, knob: str, *, matches: bool) -> Iterator[str]:
+    if knob not in profile.knobs:
+        return
+    fits = regex(profile.knobs[knob])
+    yield from (name for name in _KNOWN if fits(name) is matches)

@@ -15,62 +15,72 @@ from conformance.dialects import required
 from conformance.dialects.client_cases import StoredTurns
 from conformance.judging import harness
 from conformance.judging.result import StreamResult
-from conformance.targets.client.adapter import Told
-from conformance.targets.client.gathering import Gathering
-from conformance.targets.client.judging import ClientLedger, Judging, error, result
+from conformance.targets.client.adapter import AdapterAnswer
+from conformance.targets.client.client_judge import (
+    ClientJudge,
+    ClientLedger,
+    no_answer,
+    skipped_result,
+    stream_result,
+)
+from conformance.targets.client.exchange_replays import CaseTally
+from conformance.targets.client.gathered_replays import GatheredReplays
 from conformance.targets.client.protocol import EXTRACT, RESTORE, STORE
-from conformance.targets.client.station import Station
-from conformance.targets.client.visit import Tally
+from conformance.targets.client.replay_endpoint import ReplayEndpoint
 
 FLAT: Final = "stores-flat"
 _WHERE: Final = "stored/turn/client"
 _SHOWN: Final = 80  # characters of a value in a message
 
 
-def _turns(judging: Judging) -> StoredTurns:
+def _turns(judging: ClientJudge) -> StoredTurns:
     cases = judging.dialect.client
     return required(cases.stored if cases else None, judging.dialect.name, "turns to store")
 
 
-def restore(station: Station, judging: Judging, tally: Tally) -> Iterator[StreamResult]:
+def judge_restoring(
+    endpoint: ReplayEndpoint, judging: ClientJudge, tally: CaseTally
+) -> Iterator[StreamResult]:
     """What a client makes of turns that were stored, in every form."""
-    if RESTORE not in station.about.ops:
+    if RESTORE not in endpoint.about.ops:
         return
     for number, stored in enumerate(_turns(judging).forms, 1):
-        told = station.restore(stored)
-        tally.count(RESTORE, judging.dialect.name, told)
+        answered = endpoint.restore_turn(stored)
+        tally.count_case(RESTORE, judging.dialect.name, answered)
         place = Exchange(number=number, scenario="stored", role=f"form-{number}")
-        gathered = Gathering()
-        if told.how == "skipped":
-            note = f"not run: the client skips it: {told.why}"
-            yield result(judging, place, ClientLedger(), (note,))
+        gathered = GatheredReplays()
+        if answered.how == "skipped":
+            yield skipped_result(judging, place, answered)
             continue
-        made = _restored(judging, stored, told, number)
-        gathered.add("restore", made)
-        yield result(judging, place, gathered.whole())
+        made = _judge_restored(judging, stored, answered, number)
+        gathered.add_replay("restore", made)
+        yield stream_result(judging, place, gathered.combined_verdicts())
 
 
-def store(station: Station, judging: Judging, tally: Tally) -> Iterator[StreamResult]:
+def judge_storing(
+    endpoint: ReplayEndpoint, judging: ClientJudge, tally: CaseTally
+) -> Iterator[StreamResult]:
     """What a client writes of a turn, and what it reads of that."""
-    if STORE not in station.about.ops:
+    if STORE not in endpoint.about.ops:
         return
     for number, message in enumerate(_turns(judging).turns, 1):
-        told = station.store(message)
-        tally.count(STORE, judging.dialect.name, told)
+        answered = endpoint.store_message(message)
+        tally.count_case(STORE, judging.dialect.name, answered)
         place = Exchange(number=number, scenario="stored", role=f"turn-{number}")
-        if told.how == "skipped":
-            note = f"not run: the client skips it: {told.why}"
-            yield result(judging, place, ClientLedger(), (note,))
-        elif told.stored is None:
-            yield result(judging, place, error(_WHERE, told))
+        if answered.how == "skipped":
+            yield skipped_result(judging, place, answered)
+        elif answered.stored is None:
+            yield stream_result(judging, place, no_answer(_WHERE, answered))
         else:
-            made = _kept(judging, message, told.stored)
-            if RESTORE in station.about.ops:
-                _read_back(made, station, judging, message, told)
-            yield result(judging, place, made)
+            made = _judge_stored(judging, message, answered.stored)
+            if RESTORE in endpoint.about.ops:
+                _read_back(made, endpoint, judging, message, answered)
+            yield stream_result(judging, place, made)
 
 
-def _kept(judging: Judging, message: Mapping[str, Any], stored: Mapping[str, Any]) -> ClientLedger:
+def _judge_stored(
+    judging: ClientJudge, message: Mapping[str, Any], stored: Mapping[str, Any]
+) -> ClientLedger:
     """Rule 2."""
     made = ClientLedger()
     if FLAT not in judging.profile.promises:
@@ -91,44 +101,51 @@ def _kept(judging: Judging, message: Mapping[str, Any], stored: Mapping[str, Any
     found = harness.client_finding(
         harness.STORED_FLAT, _WHERE, "the texts themselves", "; ".join(wrong)
     )
-    made.state(harness.STORED_FLAT, found if wrong else None)
+    made.state_harness_rule(harness.STORED_FLAT, found if wrong else None)
     if thinking is None:
         held = f"{keys.thinking_key} {json.dumps(args.get(keys.thinking_key))[:_SHOWN]}"
         found = harness.client_finding(harness.STORED_LEAN, _WHERE, f"no {keys.thinking_key}", held)
-        made.state(harness.STORED_LEAN, found if keys.thinking_key in args else None)
+        made.state_harness_rule(harness.STORED_LEAN, found if keys.thinking_key in args else None)
     return made
 
 
 def _read_back(
-    made: ClientLedger, station: Station, judging: Judging, message: Mapping[str, Any], kept: Told
+    made: ClientLedger,
+    endpoint: ReplayEndpoint,
+    judging: ClientJudge,
+    message: Mapping[str, Any],
+    kept: AdapterAnswer,
 ) -> None:
     """Rule 1: told as the message itself is told, so that what is told wrongly is no matter."""
     assert kept.stored is not None
-    told = station.restore(kept.stored)
-    if told.how != "told":
-        made.complete(error(_WHERE, told))
+    answered = endpoint.restore_turn(kept.stored)
+    if answered.how != "told":
+        made.fill_open(no_answer(_WHERE, answered))
         return
-    expected, got = _texts(_whole(station, judging, message)), _texts(told.events)
+    expected, got = (
+        _texts_by_type(_message_events(endpoint, judging, message)),
+        _texts_by_type(answered.events),
+    )
     wrong = [f"{kind} {got[kind]!r}" for kind in expected if expected[kind] != got[kind]]
     found = harness.client_finding(harness.RESTORES, _WHERE, f"{expected}", "; ".join(wrong))
-    made.state(harness.RESTORES, found if wrong else None)
+    made.state_harness_rule(harness.RESTORES, found if wrong else None)
 
 
-def _whole(
-    station: Station, judging: Judging, message: Mapping[str, Any]
+def _message_events(
+    endpoint: ReplayEndpoint, judging: ClientJudge, message: Mapping[str, Any]
 ) -> Sequence[Mapping[str, Any]]:
     """The events of the message as the client tells them, or as anybody would."""
-    if EXTRACT in station.about.ops:
-        told = station.extract(judging.dialect.name, message)
-        if told.how == "told":
-            return told.events
+    if EXTRACT in endpoint.about.ops:
+        answered = endpoint.extract_events(judging.dialect.name, message)
+        if answered.how == "told":
+            return answered.events
     keys = _turns(judging)
     thinking, text = message.get(keys.thinking_key) or "", message[keys.text_key]
     events = [{"type": "thinking.delta", "text": thinking}, {"type": "text.delta", "text": text}]
-    return [event for event in events if event["type"] in station.about.events]
+    return [event for event in events if event["type"] in endpoint.about.events]
 
 
-def _texts(events: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _texts_by_type(events: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """What was told, by kind: how it was cut is the client's business."""
     return {
         kind: "".join(str(event.get("text", "")) for event in events if event["type"] == kind)
@@ -136,13 +153,15 @@ def _texts(events: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     }
 
 
-def _restored(judging: Judging, stored: Mapping[str, Any], told: Told, number: int) -> ClientLedger:
-    if told.how != "told":
-        return error(f"stored/form-{number}", told)
-    return judging.message(_body(judging, stored, number), told)
+def _judge_restored(
+    judging: ClientJudge, stored: Mapping[str, Any], answered: AdapterAnswer, number: int
+) -> ClientLedger:
+    if answered.how != "told":
+        return no_answer(f"stored/form-{number}", answered)
+    return judging.judge_message(_completion_of(judging, stored, number), answered)
 
 
-def _body(judging: Judging, stored: Mapping[str, Any], number: int) -> Exchange:
+def _completion_of(judging: ClientJudge, stored: Mapping[str, Any], number: int) -> Exchange:
     """A whole answer that says what was stored."""
     body = json.dumps(_turns(judging).body(stored)).encode()
     head = Response(200, "1.1", (("content-type", "application/json"),))

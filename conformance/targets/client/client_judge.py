@@ -33,9 +33,9 @@ from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.profiles.profile import Profile, reading
 from conformance.rules.model import Answer, Rule
 from conformance.rules.verdicts import Verdict
-from conformance.targets.client.adapter import Told
-from conformance.targets.client.protocol import Implementation
-from conformance.targets.client.variation import Kind
+from conformance.targets.client.adapter import AdapterAnswer
+from conformance.targets.client.protocol import ClientImplementation
+from conformance.targets.client.variation import VariationKind
 
 _OPEN: Final = frozenset({"tool.end", "usage"})
 _AFTER_FINISH: Final = frozenset({"done", "cut", "error"})
@@ -49,25 +49,25 @@ class ClientLedger(Ledger):
     def __init__(self) -> None:
         super().__init__(StreamResult("", 0, "", "", named=False, verdicts={}, findings=()))
 
-    def state(self, rule: Rule, finding: Finding | None) -> None:
+    def state_harness_rule(self, rule: Rule, finding: Finding | None) -> None:
         """A rule of the harness held, or there is a finding."""
         verdict = finding.verdict if finding else Verdict.PASS
         self.add(rule.id, verdict, findings=[finding] if finding else (), by="harness")
 
-    def take(self, judged: StreamResult, rules: Collection[str]) -> None:
+    def take_judged(self, judged: StreamResult, rules: Collection[str]) -> None:
         """What the judge said of these rules."""
         self.verdicts |= {rule: v for rule, v in judged.verdicts.items() if rule in rules}
         self.reasons |= {rule: why for rule, why in judged.reasons.items() if rule in rules}
         self.findings += [found for found in judged.findings if found.rule in rules]
 
-    def complete(self, other: Ledger) -> None:
+    def fill_open(self, other: Ledger) -> None:
         """What another judgement of the same decides and this one does not."""
         undecided = other.verdicts.keys() - self.rules_with(*_DECIDED)
-        self.take(other.result(), undecided)
+        self.take_judged(other.result(), undecided)
         self.changes += [change for change in other.changes if change.rule in undecided]
 
 
-class Judging:
+class ClientJudge:
     """The rules of a run as they apply to one client, one dialect and one profile.
 
     `name` is what the recording is called in baselines: a client meets many of one file name.
@@ -77,7 +77,7 @@ class Judging:
         self,
         rulebook: Rulebook,
         profile: Profile,
-        about: Implementation,
+        about: ClientImplementation,
         file: str,
         *,
         named: bool,
@@ -97,38 +97,42 @@ class Judging:
         small = Rulebook(rulebook.suites, sorted(two)) if two else None
         self._small = replace(self.setting, bound=small.bound(profile)) if small else None
 
-    def stream(self, exchange: Exchange, told: Told, kind: Kind) -> ClientLedger:
+    def judge_stream(
+        self, exchange: Exchange, answered: AdapterAnswer, kind: VariationKind
+    ) -> ClientLedger:
         """Judges a stream that was answered with an end; `exchange` holds what was sent."""
         sent = read_transcript(exchange, self.dialect, self.reading, keep="semantic")
         made = ClientLedger()
         where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/client"
         # After a reset, and of a refusal, the end alone is judged.
         if kind != "reset" and not _is_refused(exchange):
-            events = respelled(told.events, sent.client_events)
-            self._suites(made, exchange, sent, events, _compared(sent, self.about.events))
-        made.state(harness.ENDING, _ending(sent, told, where))
+            events = respell_arguments(answered.events, sent.client_events)
+            self._judge_suites(
+                made, exchange, sent, events, _compared_types(sent, self.about.events)
+            )
+        made.state_harness_rule(harness.ENDING, _ending_finding(sent, answered, where))
         return made
 
-    def message(self, exchange: Exchange, told: Told) -> ClientLedger:
+    def judge_message(self, exchange: Exchange, answered: AdapterAnswer) -> ClientLedger:
         """Judges the events of a whole message; `exchange` has it as its body."""
         sent = read_transcript(exchange, self.dialect, self.reading, keep="semantic")
         made = ClientLedger()
-        events = respelled(told.events, sent.client_events)
-        self._suites(made, exchange, sent, events, self.about.events & _CONTENT)
+        events = respell_arguments(answered.events, sent.client_events)
+        self._judge_suites(made, exchange, sent, events, self.about.events & _CONTENT)
         return made
 
-    def requests(self, exchanges: Sequence[Exchange]) -> ClientLedger:
+    def judge_requests(self, exchanges: Sequence[Exchange]) -> ClientLedger:
         """Judges what a client would send: rules that look at requests, over these exchanges."""
-        judged = [self._wire(self.setting, each) for each in exchanges]
+        judged = [self._judge_wire(self.setting, each) for each in exchanges]
         rules = {rule.id for rule in self.rulebook.rules if judges_requests(rule)}
         made = ClientLedger()
-        made.take(judged[-1].result, rules)
+        made.take_judged(judged[-1].result, rules)
         given = [pair for each in judged for pair in each.contributions if pair[0] in rules]
         for one in compare_exchanges(self.rulebook, given):
             made.add(one.rule.id, one.verdict, one.reason, one.findings, by="comparisons")
         return made
 
-    def _suites(
+    def _judge_suites(
         self,
         made: ClientLedger,
         exchange: Exchange,
@@ -139,23 +143,23 @@ class Judging:
         watched = replace(exchange, seen=tuple(events))
         setting = replace(self.setting, declared=compared)
         client = check_client(setting, watched, events)
-        made.take(client.result, client.result.verdicts.keys())
+        made.take_judged(client.result, client.result.verdicts.keys())
         if self._small is not None:
-            wire = self._wire(replace(self._small, declared=compared), watched)
+            wire = self._judge_wire(replace(self._small, declared=compared), watched)
             given = [*client.contributions, *wire.contributions]
             for one in compare_exchanges(
                 self.rulebook, [pair for pair in given if pair[0] in self._of_views]
             ):
-                findings = [_explained(found, events, sent) for found in one.findings]
+                findings = [_explain_lost_thinking(found, events, sent) for found in one.findings]
                 made.add(one.rule.id, one.verdict, one.reason, findings, by="comparisons")
-        self._withdraw(made, sent)
+        self._withdraw_undeclared(made, sent)
         if made.findings:
-            self._acquit(made, setting, watched, sent)
+            self._withdraw_faults_sent(made, setting, watched, sent)
 
-    def _wire(self, setting: JudgeSetting, exchange: Exchange) -> JudgedView:
+    def _judge_wire(self, setting: JudgeSetting, exchange: Exchange) -> JudgedView:
         return check_wire(setting, exchange, exchange.chunks, exchange.end)
 
-    def _withdraw(self, made: ClientLedger, sent: Transcript) -> None:
+    def _withdraw_undeclared(self, made: ClientLedger, sent: Transcript) -> None:
         """Rules 1 to 3."""
         rules = self._rules.values()
         silent = dict(undeclared_rules(rules, made.verdicts, sent.types, self.about.events))
@@ -174,18 +178,18 @@ class Judging:
         known = self._rules[rule]
         return known.view == "client" and not isinstance(known.form, Answer)
 
-    def _acquit(
+    def _withdraw_faults_sent(
         self, made: ClientLedger, setting: JudgeSetting, watched: Exchange, sent: Transcript
     ) -> None:
         """Rule 5."""
-        told = [event for event in sent.client_events if event["type"] in self.about.events]
-        rightly = check_client(setting, watched, told).result.verdicts
+        answered = [event for event in sent.client_events if event["type"] in self.about.events]
+        rightly = check_client(setting, watched, answered).result.verdicts
         failing = {rule for rule, verdict in rightly.items() if verdict is Verdict.FAIL}
         excused = ({found.rule for found in made.findings} & failing) - self._of_views
         made.withdraw(excused, "what was sent breaks it", "sent bytes")
 
 
-def respelled(
+def respell_arguments(
     events: Sequence[Mapping[str, Any]], sent: Sequence[Mapping[str, Any]]
 ) -> list[Mapping[str, Any]]:
     """The events with arguments written as they were sent, where they are the same JSON."""
@@ -193,40 +197,53 @@ def respelled(
     made: list[Mapping[str, Any]] = []
     for event in events:
         call = next(calls, {}) if event["type"] == "tool.end" else {}
-        is_same = "arguments" in call and _json(call) == _json(event)
+        is_same = "arguments" in call and _parsed_arguments(call) == _parsed_arguments(event)
         made.append({**event, "arguments": call["arguments"]} if is_same else event)
     return made
 
 
-def _json(event: Mapping[str, Any]) -> Any:
+def _parsed_arguments(event: Mapping[str, Any]) -> Any:
     text = event.get("arguments")
     value = decode_json(text) if isinstance(text, str) else NOT_JSON
     return text if value is NOT_JSON else [value]
 
 
-def _explained(found: Finding, events: Sequence[Mapping[str, Any]], sent: Transcript) -> Finding:
+def _explain_lost_thinking(
+    found: Finding, events: Sequence[Mapping[str, Any]], sent: Transcript
+) -> Finding:
     """A difference with what became of the thinking, where that is plain."""
-    thinking = _text(sent.client_events, "thinking.delta")
-    if not thinking or _text(events, "thinking.delta"):
+    thinking = _joined_text(sent.client_events, "thinking.delta")
+    if not thinking or _joined_text(events, "thinking.delta"):
         return found
-    shown = thinking in _text(events, "text.delta")
+    shown = thinking in _joined_text(events, "text.delta")
     fate = "the thinking is told as text" if shown else "all thinking is lost"
     return replace(found, message=f"{found.message}; {fate}")
 
 
-def _text(events: Sequence[Mapping[str, Any]], kind: str) -> str:
+def _joined_text(events: Sequence[Mapping[str, Any]], kind: str) -> str:
     return "".join(str(event.get("text", "")) for event in events if event["type"] == kind)
 
 
-def error(where: str, told: Told) -> ClientLedger:
+def skipped_result(
+    judging: ClientJudge, exchange: Exchange, answered: AdapterAnswer
+) -> StreamResult:
+    """The line for a case that the client skips: nothing is judged."""
+    return stream_result(
+        judging, exchange, ClientLedger(), (f"not run: the client skips it: {answered.why}",)
+    )
+
+
+def no_answer(where: str, answered: AdapterAnswer) -> ClientLedger:
     """The verdict where no answer came that could be judged."""
     made = ClientLedger()
-    found = harness.client_finding(harness.ANSWERS, where, "an answer", told.why or told.how)
-    made.state(harness.ANSWERS, replace(found, verdict=Verdict.ERROR))
+    found = harness.client_finding(
+        harness.ANSWERS, where, "an answer", answered.why or answered.how
+    )
+    made.state_harness_rule(harness.ANSWERS, replace(found, verdict=Verdict.ERROR))
     return made
 
 
-def asked(
+def request_exchange(
     request: Request, number: int, role: str, like: Exchange, chosen: Mapping[str, Any]
 ) -> Exchange:
     """An exchange that holds what a client would send; its answer, that of `like`, says nothing."""
@@ -242,8 +259,8 @@ def asked(
     )
 
 
-def result(
-    judging: Judging, exchange: Exchange, made: ClientLedger, notes: tuple[str, ...] = ()
+def stream_result(
+    judging: ClientJudge, exchange: Exchange, made: ClientLedger, notes: tuple[str, ...] = ()
 ) -> StreamResult:
     """The line in the report for one exchange, over all its replays."""
     stream = StreamResult(
@@ -277,18 +294,22 @@ _CONTENT: Final = frozenset(
 )
 
 
-def _compared(sent: Transcript, declared: frozenset[str]) -> frozenset[str]:
+def _compared_types(sent: Transcript, declared: frozenset[str]) -> frozenset[str]:
     """Rule 2: the events that are compared with the bytes."""
     if sent.client_end == "completed" or "error" in sent.types:
         return declared
     return declared - _OPEN - (_AFTER_FINISH if sent.finishes else frozenset())
 
 
-def _ending(sent: Transcript, told: Told, where: str) -> Finding | None:
-    if sent.client_end == "completed" and told.how != "completed":
-        return harness.client_finding(harness.ENDING, where, "completed", told.how, told.events)
-    if sent.client_end == "broken" and told.how not in _BROKEN:
-        return harness.client_finding(harness.ENDING, where, "failed or cut", told.how, told.events)
+def _ending_finding(sent: Transcript, answered: AdapterAnswer, where: str) -> Finding | None:
+    if sent.client_end == "completed" and answered.how != "completed":
+        return harness.client_finding(
+            harness.ENDING, where, "completed", answered.how, answered.events
+        )
+    if sent.client_end == "broken" and answered.how not in _BROKEN:
+        return harness.client_finding(
+            harness.ENDING, where, "failed or cut", answered.how, answered.events
+        )
     return None
 
 

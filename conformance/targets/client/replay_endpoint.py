@@ -17,24 +17,24 @@ from conformance.cassette import Cassette, Header
 from conformance.core.errors import HarnessError
 from conformance.core.events import Exchange
 from conformance.dialects import ENDPOINTS, required
-from conformance.targets.client.adapter import Adapter, Told
-from conformance.targets.client.process import Bounds
+from conformance.targets.client.adapter import Adapter, AdapterAnswer
+from conformance.targets.client.process import AdapterBounds
 from conformance.targets.client.protocol import (
     EXTRACT,
     NEXT_REQUEST,
     RESTORE,
     STORE,
     STREAM,
-    Implementation,
+    ClientImplementation,
 )
-from conformance.targets.client.variation import Variation
+from conformance.targets.client.variation import ReplayVariation
 from conformance.targets.replay import ReplayOptions, SeenRequest, ThreadedServer
 
 MOST_FAULTS: Final = 5
 _COUNTER = itertools.count(1)
 
 
-class Resumed(NamedTuple):
+class LoggedRequests(NamedTuple):
     """Requests, and how many seconds after the end of the one before each of them began."""
 
     seen: list[SeenRequest]
@@ -42,33 +42,33 @@ class Resumed(NamedTuple):
 
 
 @dataclass(slots=True)
-class Log:
+class RequestLog:
     """What the replay server saw, by the name of the case, and when each request had its end."""
 
     seen: dict[str, list[tuple[SeenRequest, float]]] = field(default_factory=dict)
 
-    def note(self, seen: SeenRequest) -> None:
+    def note_request(self, seen: SeenRequest) -> None:
         """Called by the server, in its thread."""
         self.seen.setdefault(seen.name, []).append((seen, time.monotonic()))
 
-    def take(self, name: str) -> Resumed:
+    def take_requests(self, name: str) -> LoggedRequests:
         noted = self.seen.pop(name, [])
         ends = [0.0, *(end for _, end in noted)]
         waits = [end - seen.ms / 1000 - ends[n] for n, (seen, end) in enumerate(noted)]
-        return Resumed([seen for seen, _ in noted], waits)
+        return LoggedRequests([seen for seen, _ in noted], waits)
 
 
-class Station:
+class ReplayEndpoint:
     """Puts cases to an adapter; a context manager that ends it."""
 
     def __init__(
         self,
         command: str | Sequence[str],
         server: ThreadedServer,
-        log: Log,
+        log: RequestLog,
         *,
         deadline: float,
-        bounds: Bounds | None = None,
+        bounds: AdapterBounds | None = None,
     ) -> None:
         self._command = command
         self._server = server
@@ -88,42 +88,44 @@ class Station:
             self._adapter.kill()
 
     @property
-    def about(self) -> Implementation:
+    def about(self) -> ClientImplementation:
         return self._adapter.implementation
 
-    def stream(
-        self, variation: Variation, dialect: str, said: Mapping[str, Any]
-    ) -> tuple[Told, list[SeenRequest], str]:
+    def replay_stream(
+        self, variation: ReplayVariation, dialect: str, said: Mapping[str, Any]
+    ) -> tuple[AdapterAnswer, list[SeenRequest], str]:
         """Replays an answer to the client: what it told, what it asked for, and the case's seq."""
-        told, resumed, seq = self._put([variation.exchange], variation.options, dialect, said)
-        return told, resumed.seen, seq
+        answered, resumed, seq = self._replay_answers(
+            [variation.exchange], variation.options, dialect, said
+        )
+        return answered, resumed.seen, seq
 
-    def resumed(
+    def replay_in_turn(
         self, answers: Sequence[Exchange], dialect: str, said: Mapping[str, Any]
-    ) -> tuple[Told, Resumed]:
+    ) -> tuple[AdapterAnswer, LoggedRequests]:
         """One answer after the other to the requests of one case, each once."""
-        told, resumed, _ = self._put(answers, ReplayOptions(), dialect, said)
-        return told, resumed
+        answered, resumed, _ = self._replay_answers(answers, ReplayOptions(), dialect, said)
+        return answered, resumed
 
-    def _put(
+    def _replay_answers(
         self,
         answers: Sequence[Exchange],
         options: ReplayOptions,
         dialect: str,
         said: Mapping[str, Any],
-    ) -> tuple[Told, Resumed, str]:
+    ) -> tuple[AdapterAnswer, LoggedRequests, str]:
         seq = str(next(_COUNTER))
         # Any request of this dialect is answered: a client writes its own.
         served = (replace(each, request=None, hop="", dialect=dialect) for each in answers)
         cassette = Cassette(Header(dialect=dialect), tuple(served))
         name = self._server.mount(cassette, name=f"case-{seq}", options=options)
         try:
-            told = self._ask(
+            answered = self._answer_to(
                 {
                     "cmd": STREAM,
                     "seq": seq,
                     "dialect": dialect,
-                    "base_url": self._server.base_url(name) + _base(dialect),
+                    "base_url": self._server.base_url(name) + _base_path(dialect),
                     **said,
                     "deadline_ms": round(self._deadline * 1000),
                 }
@@ -131,49 +133,54 @@ class Station:
             self._server.settle()
         finally:
             self._server.unmount(name)
-        return told, self._log.take(name), seq
+        return answered, self._log.take_requests(name), seq
 
     def next_request(
         self, dialect: str, said: Mapping[str, Any], after: str = "", adds: Sequence[Any] = ()
-    ) -> Told:
+    ) -> AdapterAnswer:
         """What the client would send now."""
         more = {"after": after, "adds": list(adds)} if after else {}
-        base = {"dialect": dialect, "base_url": self._server.url + _base(dialect), **said, **more}
-        return self._ask({"cmd": NEXT_REQUEST, "seq": str(next(_COUNTER)), **base})
+        base = {
+            "dialect": dialect,
+            "base_url": self._server.url + _base_path(dialect),
+            **said,
+            **more,
+        }
+        return self._answer_to({"cmd": NEXT_REQUEST, "seq": str(next(_COUNTER)), **base})
 
-    def extract(self, dialect: str, message: Mapping[str, Any]) -> Told:
+    def extract_events(self, dialect: str, message: Mapping[str, Any]) -> AdapterAnswer:
         """The events of a whole message."""
         seq = str(next(_COUNTER))
-        return self._ask({"cmd": EXTRACT, "seq": seq, "dialect": dialect, "message": message})
+        return self._answer_to({"cmd": EXTRACT, "seq": seq, "dialect": dialect, "message": message})
 
-    def restore(self, stored: Mapping[str, Any]) -> Told:
+    def restore_turn(self, stored: Mapping[str, Any]) -> AdapterAnswer:
         """The events of what was stored."""
-        return self._ask({"cmd": RESTORE, "seq": str(next(_COUNTER)), "stored": stored})
+        return self._answer_to({"cmd": RESTORE, "seq": str(next(_COUNTER)), "stored": stored})
 
-    def store(self, message: Mapping[str, Any]) -> Told:
+    def store_message(self, message: Mapping[str, Any]) -> AdapterAnswer:
         """What the client would persist of a message."""
-        return self._ask({"cmd": STORE, "seq": str(next(_COUNTER)), "message": message})
+        return self._answer_to({"cmd": STORE, "seq": str(next(_COUNTER)), "message": message})
 
-    def unknown(self) -> Told:
+    def send_unknown(self) -> AdapterAnswer:
         """A command that nobody knows: the only right answer is `skipped`."""
         name = f"x-{secrets.token_hex(4)}"
         seq = str(next(_COUNTER))
         try:
             return self._adapter.ask_unknown({"cmd": name, "seq": seq}, self._deadline)
         except HarnessError as err:
-            return self._failed(err)
+            return self._restart_after(err)
 
-    def said(self) -> str:
+    def stderr_tail(self) -> str:
         """The end of the adapter's stderr, for a message."""
-        return self._adapter.said()
+        return self._adapter.stderr_tail()
 
-    def _ask(self, command: Mapping[str, Any]) -> Told:
+    def _answer_to(self, command: Mapping[str, Any]) -> AdapterAnswer:
         try:
             return self._adapter.ask(command, self._deadline)
         except HarnessError as err:
-            return self._failed(err)
+            return self._restart_after(err)
 
-    def _failed(self, err: HarnessError) -> Told:
+    def _restart_after(self, err: HarnessError) -> AdapterAnswer:
         self._adapter.kill()
         self._faults += 1
         if self._faults >= MOST_FAULTS:
@@ -181,9 +188,9 @@ class Station:
                 f"given up after {self._faults} faults of the adapter: {err}"
             ) from err
         self._adapter = Adapter(self._command, self._bounds)
-        return Told("errored", why=str(err))
+        return AdapterAnswer("errored", why=str(err))
 
 
-def _base(dialect: str) -> str:
+def _base_path(dialect: str) -> str:
     """The path that a client of a dialect expects in its base URL."""
     return required(ENDPOINTS.get(dialect), dialect, "path").base

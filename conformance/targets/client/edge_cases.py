@@ -1,0 +1,205 @@
+"""Streams at the edge of the standard, made of a recorded one.
+
+Each is what the WHATWG algorithm reads without doubt and what readers in the wild get wrong.
+Rule 1: the payloads stay what they are, so a client is never asked to make sense of other ones.
+Rule 2: what a reader must not see says so: it holds `POISON`, in the form of a delta.
+https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation; the
+cases are those of web-platform-tests (eventsource/) and of LaunchDarkly's sse-contract-tests as far
+as they can be put around payloads, and some that neither has: tests/vectors/sse names each.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import cycle
+from typing import Final
+
+from conformance.core.events import Exchange, Response
+from conformance.core.json_values import NOT_JSON
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
+from conformance.targets.client import edge_texts
+
+BYTEWISE: Final = "bytes:1"
+_BOM: Final = b"\xef\xbb\xbf"
+_LINE_END: Final = re.compile(rb"\r\n|\n|\r")
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeCase:
+    """A stream under a name; `chunking` as replay options spell it."""
+
+    name: str
+    exchange: Exchange
+    chunking: str = "recorded"
+
+
+def edge_cases(stream: Stream) -> Iterator[EdgeCase]:
+    """Every edge that this stream can be brought to."""
+    if stream.is_body or not _event_places(stream):
+        return
+    for name, made in edge_texts.respelled_texts(stream):
+        chunking = BYTEWISE if name in edge_texts.BYTEWISE else "recorded"
+        yield EdgeCase(name, made.result(), chunking)
+    poison = json.dumps(edge_texts.poisoned_payload(stream), ensure_ascii=False).encode()
+    place = _event_places(stream)[:2][-1]
+    for name, block in blocks_without_event(poison):
+        yield EdgeCase(name, stream.insert(place, Piece(block)).result())
+    for name, made in respelled_lines(stream):
+        yield EdgeCase(name, made.result())
+    yield from _edited_beginnings(stream, poison)
+    yield from _cut_otherwise(stream)
+    if stream.exchange.end == "eof":
+        yield from _edited_endings(stream, poison)
+    yield EdgeCase("A-charset", _of_another_charset(stream))
+
+
+def _event_places(stream: Stream) -> list[int]:
+    return [place for place, piece in enumerate(stream.pieces) if piece.kind == "event"]
+
+
+def _edited_beginnings(stream: Stream, poison: bytes) -> Iterator[EdgeCase]:
+    for name, start in (
+        ("A-comment-first", b": hello\n"),
+        ("A-bom-and-comment", _BOM + b": hello\n"),
+        ("A-bom-double", _BOM + _BOM + b"data: " + poison + b"\n\n"),
+    ):
+        yield EdgeCase(name, stream.insert(0, Piece(start)).result())
+
+
+def _cut_otherwise(stream: Stream) -> Iterator[EdgeCase]:
+    """Line ends and byte order marks, torn apart where they have several bytes."""
+    yield EdgeCase("A-bom-bytewise", stream.insert(0, Piece(_BOM)).result(), BYTEWISE)
+    yield EdgeCase("A-crlf-bytewise", _ending_lines(stream, b"\r\n").result(), BYTEWISE)
+    yield EdgeCase("A-cr-bytewise", _ending_lines(stream, b"\r").result(), BYTEWISE)
+    yield EdgeCase("A-mixed-line-ends", _ending_lines(stream, b"\n", b"\r\n", b"\r").result())
+    yield EdgeCase("A-one-chunk", stream.exchange, f"bytes:{max(1, len(stream.body))}")
+
+
+def _ending_lines(stream: Stream, *ends: bytes) -> Stream:
+    """The stream with other line ends, those of its events in turn."""
+    pieces = [
+        replace(piece, raw=_LINE_END.sub(end, piece.raw))
+        for piece, end in zip(stream.pieces, cycle(ends), strict=False)
+    ]
+    return stream.with_pieces(pieces)
+
+
+def _edited_endings(stream: Stream, poison: bytes) -> Iterator[EdgeCase]:
+    for name, end in (
+        ("A-comment-last", b": bye"),
+        ("A-id-last", b"id: 7\n\n"),
+        ("A-block-without-end", b"id: 9\ndata: " + poison + b"\n"),
+        ("A-character-without-end", b"data: \xe2\x80"),
+    ):
+        yield EdgeCase(name, stream.insert(len(stream.pieces), Piece(end)).result())
+    yield EdgeCase("A-unfinished-event", _without_last_end(stream))
+
+
+def _without_last_end(stream: Stream) -> Exchange:
+    """The last event lost its blank line: by the standard it was never sent."""
+    last = _event_places(stream)[-1]
+    kept = stream.pieces[: last + 1]
+    raw = kept[-1].raw.rstrip(b"\r\n") + b"\n"
+    return stream.with_pieces([*kept[:-1], replace(kept[-1], raw=raw)]).result()
+
+
+def _of_another_charset(stream: Stream) -> Exchange:
+    """Event streams are UTF-8, whatever the head says."""
+    made = edge_texts.change_texts(stream, lambda text: text.replace(" ", "\u00e9")).result()
+    response = made.response or Response()
+    kept = [pair for pair in response.headers if pair[0].lower() != "content-type"]
+    headers = (*kept, ("content-type", "text/event-stream;charset=windows-1252"))
+    return replace(made, response=replace(response, headers=headers))
+
+
+# Blocks that dispatch nothing, to stand between two events.
+
+# Where a delta that must not be read is put.
+_HERE: Final = b"@POISON@"
+# Line ends to str.splitlines() of Python and to some readers of characters, not to the standard.
+_NO_LINE_ENDS: Final = ("\v", "\f", "\x1c", "\x1d", "\x1e", "\u0085", "\u2028", "\u2029")
+
+_BLOCKS: Final = {
+    "A-block-without-data": b"event: ping\n\n",
+    "A-only-an-id": b"id: 7\n\n",
+    "A-id-non-ascii": "id: \u2026\n\n".encode(),
+    "A-id-with-nul": b"id: 7\0\n\nid: \0\n\n",
+    "A-id-emptied": b"id: 7\n\nid\n\nid:\n\n",
+    "A-unknown-field": b"weather: fine\n\n",
+    "A-line-without-colon": b"justsometext\n\n",
+    "A-name-in-another-case": b"Data: @POISON@\nDATA: @POISON@\n\n",
+    "A-name-with-space": b" data: @POISON@\ndata : @POISON@\n\n",
+    "A-name-that-goes-on": b"data_5: @POISON@\nda-ta: @POISON@\ndatas: @POISON@\n\n",
+    "A-name-with-nul": b"data\0: @POISON@\n\0data: @POISON@\n\n",
+    "A-bom-mid-stream": b"\xef\xbb\xbfdata: @POISON@\n\n",
+    "A-comment-like-done": b": data: [DONE]\n\n",
+    "A-comments": b":\n:\0\n:" + b"x" * 2048 + b"\n:data: @POISON@\n:data: @POISON@\r\n\n",
+    "A-comments-that-go-on": b"".join(
+        b": a" + each.encode() + b"data: @POISON@\n\n" for each in _NO_LINE_ENDS
+    ),
+    "A-retry-empty": b"retry\n\nretry:\n\n",
+    "A-retry-bogus": b"retry: bogus\n\nretry: 1000x\n\n",
+    "A-retry-signed": b"retry: +5\nretry: -5\nretry: 5.0\nretry: 0x10\n\n",
+    "A-retry-fullwidth": "retry: \uff11\uff10\uff10\n\n".encode(),
+    "A-retry-trailing-space": b"retry: 100 \n\n",
+    "A-retry-leading-zero": b"retry: 03000\n\n",
+}
+
+
+def blocks_without_event(poison: bytes) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of every block; `poison` is the payload of a delta."""
+    for name, block in _BLOCKS.items():
+        yield name, block.replace(_HERE, poison)
+
+
+# Other ways of writing the lines of an event, which all say the same.
+
+_DATA: Final = re.compile(rb"(?m)^data: ?(?=[{\[])")
+_CLOSED: Final = re.compile(rb"(?m)(?<=[}\]])(?=\r?$)")
+_LineEdit = Callable[[bytes], bytes]
+
+
+def _each_data(start: bytes) -> _LineEdit:
+    """Another beginning of the line of data; the blank before JSON says nothing."""
+    return lambda raw: _DATA.sub(lambda _: start, raw, count=1)
+
+
+def _data_first(raw: bytes) -> bytes:
+    """The data before the other fields, and an id behind it."""
+    lines = raw.rstrip(b"\r\n").split(b"\n")
+    data = [line for line in lines if line.startswith(b"data")]
+    rest = [line for line in lines if not line.startswith(b"data")]
+    return b"\n".join([*data, b"id: abc", *rest, b"", b""])
+
+
+_EDITS: Final[Mapping[str, _LineEdit]] = {
+    "A-extra-space": _each_data(b"data:  "),
+    "A-tab": _each_data(b"data:\t"),
+    "A-trailing-space": lambda raw: _CLOSED.sub(b" ", raw, count=1),
+    "A-empty-lines-first": _each_data(b"data\ndata:\ndata: "),
+    "A-empty-line-inside": lambda raw: raw.replace(b"{", b"{\ndata:\ndata: ", 1),
+    "A-data-first": _data_first,
+    "A-id-of-each": lambda raw: b"id: 7\n" + raw,
+}
+# Only one name of an event counts, the last; an empty one is none.
+_OF_NAMED: Final[Mapping[str, _LineEdit]] = {"A-last-name-wins": lambda raw: b"event: ping\n" + raw}
+_OF_UNNAMED: Final[Mapping[str, _LineEdit]] = {"A-empty-name": lambda raw: b"event: \n" + raw}
+
+
+def respelled_lines(stream: Stream) -> Iterator[tuple[str, Stream]]:
+    """The stream with the lines of every event written in another way."""
+    named = any(piece.name for _, piece in stream.events())
+    for name, edit in {**_EDITS, **(_OF_NAMED if named else _OF_UNNAMED)}.items():
+        made = stream.with_pieces([_edited_piece(piece, edit) for piece in stream.pieces])
+        if made.body != stream.body:
+            yield name, made
+
+
+def _edited_piece(piece: Piece, edit: _LineEdit) -> Piece:
+    if piece.payload is NOT_JSON or piece.kind != "event":
+        return piece
+    return replace(piece, raw=edit(piece.raw))
