@@ -13,8 +13,8 @@ from conformance.cli.terminal import has_colour, progress_line, put, warn
 from conformance.diff import RecordingDifference, compare
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices
-from conformance.report.difference import renderer
-from conformance.report.files import split, write_whole
+from conformance.report.difference import difference_renderer
+from conformance.report.files import split_output, write_whole
 from conformance.report.printable import visible
 
 
@@ -34,9 +34,9 @@ def diff_command(  # noqa: PLR0917  # typer makes options of parameters
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every change.")] = False,
 ) -> None:
     """Tell what changed on the wire between two recordings."""
-    shown = renderer(format_)
-    asked = [split(each) for each in outputs or ()]
-    writing = [(file, renderer(name)) for name, file in asked]
+    shown = difference_renderer(format_)
+    asked = [split_output(each) for each in outputs or ()]
+    writing = [(file, difference_renderer(name)) for name, file in asked]
     with progress_line("comparing ..."):
         found = compare(
             old,

@@ -16,9 +16,9 @@ from conformance.judging.suites import load_suites
 from conformance.profiles.profile import Profile, available, load_profile
 from conformance.recordings.examples import rule_example
 from conformance.report import pages
-from conformance.report.explain import Excerpts, explain
+from conformance.report.explain import RuleExcerpts, explain_rule
 from conformance.report.files import write_whole
-from conformance.report.silences import silences
+from conformance.report.silences import rule_silences
 from conformance.rules.model import Rule
 from conformance.rules.node import nearest
 
@@ -49,21 +49,21 @@ def rule_page(typed: str, extra: Sequence[str] = ()) -> str:
     rules |= ADDED_RULES
     rule = rules[find_rule_id(typed, rules)]
     profiles = shipped_profiles()
-    silent = silences(rule, profiles)
+    silent = rule_silences(rule, profiles)
     knobs = knobs_of(rule, profiles)
-    return explain(rule, silent, excerpts_of(rule), knobs=knobs, colour=has_colour())
+    return explain_rule(rule, silent, excerpts_of(rule), knobs=knobs, colour=has_colour())
 
 
 def write_pages(folder: Path, extra: Sequence[str] = ()) -> int:
     """Write a page per rule and the index; gives the number of files."""
     suites = load_suites(extra)
     profiles = shipped_profiles()
-    texts = {"README.md": pages.index(suites)}
+    texts = {"README.md": pages.rule_index(suites)}
     for suite in suites:
         for rule in suite.rules:
-            silent = silences(rule, profiles)
+            silent = rule_silences(rule, profiles)
             knobs = knobs_of(rule, profiles)
-            texts[f"{rule.id}.md"] = pages.page(rule, silent, excerpts_of(rule), knobs)
+            texts[f"{rule.id}.md"] = pages.rule_page(rule, silent, excerpts_of(rule), knobs)
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_whole(folder / name, text.encode())
@@ -91,9 +91,9 @@ def _join_words(said: Mapping[str, str]) -> str:
     return " ".join(f"{dialect}: {words}" for words, dialect in said.items())
 
 
-def excerpts_of(rule: Rule) -> Excerpts | None:
+def excerpts_of(rule: Rule) -> RuleExcerpts | None:
     shown = rule_example(rule.id)
-    return Excerpts(shown.passing, shown.failing, shown.finding) if shown else None
+    return RuleExcerpts(shown.passing, shown.failing, shown.finding) if shown else None
 
 
 def find_rule_id(typed: str, known: Collection[str]) -> str:

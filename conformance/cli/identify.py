@@ -16,7 +16,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import find, named_well
 from conformance.recordings.check import choose_dialect
 from conformance.recordings.identification import ExchangeIdentification, identify_exchange
-from conformance.report.identity import document, text
+from conformance.report.identity import identity_json, identity_text
 
 
 def identify_command(
@@ -35,7 +35,7 @@ def identify_command(
     if write_profile is not None:
         _check_target(write_profile)
     found = _identify_file(file, dialect)
-    put(text(found) if format_ == "text" else document(found))
+    put(identity_text(found) if format_ == "text" else identity_json(found))
     if write_profile is not None:
         _write_draft(write_profile, found[0])
 

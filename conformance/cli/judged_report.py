@@ -9,16 +9,16 @@ from conformance.baseline import Baseline, apply_baseline, load_baseline
 from conformance.cli.terminal import has_colour, put
 from conformance.judging.result import Report
 from conformance.report import text
-from conformance.report.files import output, write
+from conformance.report.files import parse_output, write
 from conformance.report.formats import render, renderer
-from conformance.report.redacted import redacted
+from conformance.report.redacted import redact_report
 
 
 def check_outputs(format_: str, outputs: Sequence[str]) -> None:
     """Raises UsageError for a format or a file that cannot be: before the work, not after."""
     renderer(format_)
     for each in outputs:
-        output(each)
+        parse_output(each)
 
 
 def optional_baseline(path: Path | None) -> Baseline | None:
@@ -34,7 +34,7 @@ def put_report(
     verbose: bool,
 ) -> Report:
     """Writes the report, by the baseline and without secrets; gives it as it was written."""
-    shown = redacted(apply_baseline(report, baseline) if baseline else report)
+    shown = redact_report(apply_baseline(report, baseline) if baseline else report)
     if format_ == "text":
         put(text.render(shown, verbose=verbose, colour=has_colour(), has_errors=False))
     else:

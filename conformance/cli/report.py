@@ -14,8 +14,8 @@ from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices
 from conformance.report.printable import visible
 from conformance.report.reduction import SECONDS
-from conformance.report.selection import select
-from conformance.report.upstream import prepare, save
+from conformance.report.selection import select_finding
+from conformance.report.upstream import prepare_issue, save_issue
 
 
 def report_command(  # noqa: PLR0917  # typer makes options of parameters
@@ -43,9 +43,9 @@ def report_command(  # noqa: PLR0917  # typer makes options of parameters
         raise UsageError("-o DIR says where to write it")
     rulebook = Rulebook.load(suite or ())
     with progress_line("looking for the finding, and reducing it ..."):
-        selected = select(finding, paths, CheckChoices(dialect, profile), rulebook)
-        issue = prepare(selected, rulebook, seconds=seconds)
-        written = save(issue, output)
+        selected = select_finding(finding, paths, CheckChoices(dialect, profile), rulebook)
+        issue = prepare_issue(selected, rulebook, seconds=seconds)
+        written = save_issue(issue, output)
     put(visible(issue.summary))
     for file in written:
         put(f"  {visible(str(file))}")

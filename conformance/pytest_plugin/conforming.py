@@ -9,8 +9,8 @@ from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin.trace import Source, Trace, trace_of
 from conformance.report import text
-from conformance.report.redacted import redacted
-from conformance.report.wording import place
+from conformance.report.redacted import redact_report
+from conformance.report.wording import finding_place
 from conformance.rules.verdicts import GAPS, Level, Verdict
 
 _LEVELS: Final = tuple(Level)
@@ -60,7 +60,7 @@ def _describe_faults(report: Report, *, strict: bool, require_exercised: bool) -
         return f"no rule judges {spoken}"
     if report.exit_code(strict=strict, require_exercised=require_exercised) == 0:
         return ""
-    clean = redacted(report)
+    clean = redact_report(report)
     gaps = _gap_lines(clean) if require_exercised else []
     return "\n".join([*_gravest_finding(clean), *gaps, "", text.render(clean).rstrip()])
 
@@ -71,7 +71,12 @@ def _gravest_finding(report: Report) -> list[str]:
         return []
     stream, finding = min(found, key=lambda each: _LEVELS.index(each[1].level))
     more = f" (and {len(found) - 1} more)" if found[1:] else ""
-    return [f"{finding.verdict} {finding.level} {finding.rule} {place(stream.file, finding)}{more}"]
+    return [
+        (
+            f"{finding.verdict} {finding.level} {finding.rule} "
+            f"{finding_place(stream.file, finding)}{more}"
+        )
+    ]
 
 
 def _gap_lines(report: Report) -> list[str]:

@@ -24,9 +24,9 @@ from conformance.baseline.addresses import report_subjects
 from conformance.judging.result import Finding, Report, StreamResult, merge_reports
 from conformance.pytest_plugin.options import display_path, option_value
 from conformance.report.printable import Paint
-from conformance.report.redacted import cleaner, redacted
-from conformance.report.text import Page, block
-from conformance.report.wording import place, sentence
+from conformance.report.redacted import redact_report, text_cleaner
+from conformance.report.text import TextPage, finding_block
+from conformance.report.wording import finding_place, finding_sentence
 from conformance.rules.verdicts import GAPS, Level, Verdict
 
 UNCLEAR: Final = GAPS | {Verdict.INCONCLUSIVE}
@@ -129,26 +129,26 @@ class FileVerdicts:
 @cache
 def _clean_text() -> Callable[[str], str]:
     """One for the process: thousands of exchanges give the same few reasons."""
-    return cleaner()
+    return text_cleaner()
 
 
 def finding_lines(
     stream: StreamResult, findings: Sequence[Finding], *, colour: bool
 ) -> Iterator[str]:
     """Findings of one exchange in full, for people, without secrets."""
-    page = Page(Paint(colour))
+    page = TextPage(Paint(colour))
     for finding in _clean_findings(stream, findings):
-        yield from block(page, stream.file, finding)
+        yield from finding_block(page, stream.file, finding)
 
 
 def _finding_line(stream: StreamResult, finding: Finding) -> str:
     (clean,) = _clean_findings(stream, [finding])
-    return f"{place(stream.file, finding)}: {sentence(clean)}"
+    return f"{finding_place(stream.file, finding)}: {finding_sentence(clean)}"
 
 
 def _clean_findings(stream: StreamResult, findings: Sequence[Finding]) -> tuple[Finding, ...]:
     only = replace(stream, verdicts={}, reasons={}, events=(), notes=(), findings=tuple(findings))
-    (clean,) = redacted(Report((only,))).streams
+    (clean,) = redact_report(Report((only,))).streams
     return clean.findings
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.report.files import output, write
+from conformance.report.files import parse_output, write
 from conformance.report.formats import FORMATS, render
 
-__all__ = ["FORMATS", "output", "render", "write"]
+__all__ = ["FORMATS", "parse_output", "render", "write"]

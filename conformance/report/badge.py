@@ -6,7 +6,7 @@ import json
 from typing import Final
 
 from conformance.judging.result import Report
-from conformance.report.wording import count, stale
+from conformance.report.wording import count, stale_entries
 from conformance.rules.verdicts import Level, Verdict
 
 LABEL: Final = "reasoning conformance"
@@ -28,8 +28,8 @@ def _message_and_colour(report: Report) -> tuple[str, str]:
     if not passed and not failed:
         return "nothing exercised", "lightgrey"
     levels = {finding.level for finding in report.unexpected}
-    if stale(report):
-        return f"{count(len(stale(report)), 'stale expectation')}", "orange"
+    if stale_entries(report):
+        return f"{count(len(stale_entries(report)), 'stale expectation')}", "orange"
     if levels:
         shade = "red" if Level.MUST in levels else "orange" if Level.SHOULD in levels else "yellow"
         return f"{failed} of {passed + failed} rules fail", shade

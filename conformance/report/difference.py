@@ -13,7 +13,7 @@ from typing import Final
 
 from conformance.core.errors import UsageError
 from conformance.diff import ExchangeComparison, RecordingDifference, WireChange
-from conformance.report.escaping import code, markdown
+from conformance.report.escaping import code_span, escape_markdown
 from conformance.report.printable import Paint, visible
 from conformance.report.wording import count
 
@@ -22,7 +22,9 @@ _SHOWN: Final = 12  # changes of one exchange that are told without `verbose`
 _VALUE: Final = 160
 
 
-def text(difference: RecordingDifference, *, verbose: bool = False, colour: bool = False) -> str:
+def difference_text(
+    difference: RecordingDifference, *, verbose: bool = False, colour: bool = False
+) -> str:
     """The changes by exchange, then one summary line."""
     paint = Paint(colour)
     lines = [
@@ -31,45 +33,56 @@ def text(difference: RecordingDifference, *, verbose: bool = False, colour: bool
         for line in _exchange_lines(each, paint, verbose=verbose)
     ]
     lines += [f"{paint('ERROR', 'error:')} {visible(error)}" for error in difference.errors]
-    return "\n".join([*lines, paint("title", summary(difference))]) + "\n"
+    return "\n".join([*lines, paint("title", difference_summary(difference))]) + "\n"
 
 
-def document(difference: RecordingDifference, **_: bool) -> str:
+def difference_json(difference: RecordingDifference, **_: bool) -> str:
     """One JSON object, indented, ASCII only; always whole."""
     exchanges = [asdict(each) for each in difference.compared]
     told = {"diff": VERSION, "exchanges": exchanges, "errors": list(difference.errors)}
     return json.dumps({**told, "changed": len(difference.changed)}, indent=2) + "\n"
 
 
-def page(difference: RecordingDifference, *, verbose: bool = False, **_: bool) -> str:
+def difference_markdown(
+    difference: RecordingDifference, *, verbose: bool = False, **_: bool
+) -> str:
     """A table per exchange, for a comment on a pull request."""
-    lines = ["# Conformance diff", "", f"**{markdown(summary(difference))}**"]
+    lines = ["# Conformance diff", "", f"**{escape_markdown(difference_summary(difference))}**"]
     for each in difference.changed:
         shown = each.changes if verbose else each.changes[:_SHOWN]
-        lines += ["", f"## {markdown(each.name)}", "", "| what | before | now |", "|---|---|---|"]
-        lines += (f"| {c.kind} {code(c.what)} | {code(c.before)} | {code(c.now)} |" for c in shown)
+        lines += [
+            "",
+            f"## {escape_markdown(each.name)}",
+            "",
+            "| what | before | now |",
+            "|---|---|---|",
+        ]
+        lines += (
+            f"| {c.kind} {code_span(c.what)} | {code_span(c.before)} | {code_span(c.now)} |"
+            for c in shown
+        )
         if len(shown) < len(each.changes):
             lines += ["", f"{len(each.changes) - len(shown)} more."]
-        lines += (f"\n{markdown(note)}" for note in each.notes)
-    lines += (f"\n{markdown(error)}" for error in difference.errors)
+        lines += (f"\n{escape_markdown(note)}" for note in each.notes)
+    lines += (f"\n{escape_markdown(error)}" for error in difference.errors)
     return "\n".join(lines) + "\n"
 
 
 RENDERERS: Final[Mapping[str, Callable[..., str]]] = {
-    "text": text,
-    "json": document,
-    "markdown": page,
+    "text": difference_text,
+    "json": difference_json,
+    "markdown": difference_markdown,
 }
 
 
-def renderer(name: str) -> Callable[..., str]:
+def difference_renderer(name: str) -> Callable[..., str]:
     """The renderer of a format; UsageError if there is none of that name."""
     if name not in RENDERERS:
         raise UsageError(f"format must be one of {', '.join(RENDERERS)}, got {name!r}")
     return RENDERERS[name]
 
 
-def summary(difference: RecordingDifference) -> str:
+def difference_summary(difference: RecordingDifference) -> str:
     """One line: how many exchanges were compared, how many changed, and in what."""
     if not difference.compared:
         return "nothing was compared"

@@ -18,18 +18,18 @@ _MARKDOWN: Final = re.compile(r"[\\`*_\[\]~|]")
 _ENTITIES: Final = re.compile(r"[&<>@#$]|(?<=\w):(?=//)|(?<=\bwww)\.", re.IGNORECASE)
 
 
-def html(text: str, limit: int = LIMIT) -> str:
+def escape_html(text: str, limit: int = LIMIT) -> str:
     """Text for the content of an element or for a quoted attribute."""
     return escape(visible(text, limit), quote=True)
 
 
-def markdown(text: str, limit: int = LIMIT) -> str:
+def escape_markdown(text: str, limit: int = LIMIT) -> str:
     """Text that Markdown shows as it is: no markup, no tags, no mentions, no links."""
     shown = _MARKDOWN.sub(r"\\\g<0>", visible(text, limit))
     return _ENTITIES.sub(lambda match: f"&#{ord(match[0])};", shown)
 
 
-def code(text: str, limit: int = LIMIT) -> str:
+def code_span(text: str, limit: int = LIMIT) -> str:
     """Text as a Markdown code span, fenced by more backticks than it holds; fit for a table."""
     shown = visible(text, limit).replace("|", "¦")
     longest = max((len(run) for run in _BACKTICKS.findall(shown)), default=0)
@@ -38,7 +38,7 @@ def code(text: str, limit: int = LIMIT) -> str:
     return f"{fence}{space}{shown}{space}{fence}" if shown else ""
 
 
-def block(lines: list[str], language: str = "text") -> list[str]:
+def code_block(lines: list[str], language: str = "text") -> list[str]:
     """Lines as a fenced Markdown block; each is made visible, none can end the block."""
     shown = [visible(line) for line in lines]
     longest = max((len(run) for line in shown for run in _BACKTICKS.findall(line)), default=0)

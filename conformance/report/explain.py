@@ -8,8 +8,8 @@ from typing import Final
 
 from conformance.judging.result import Finding
 from conformance.report.printable import Paint, visible
-from conformance.report.silences import Silence, spell
-from conformance.report.wording import authority, sentence
+from conformance.report.silences import Silence, spell_value
+from conformance.report.wording import authority_lines, finding_sentence
 from conformance.rules.lint_knobs import knobs_read
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level
@@ -25,7 +25,7 @@ _MEANS: Final[Mapping[Level, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpts:
+class RuleExcerpts:
     """Lines of a stream that passes, of one that fails, and the finding there."""
 
     passing: Sequence[str] = ()
@@ -33,10 +33,10 @@ class Excerpts:
     finding: Finding | None = None
 
 
-def explain(
+def explain_rule(
     rule: Rule,
     silences: Sequence[Silence] = (),
-    excerpts: Excerpts | None = None,
+    excerpts: RuleExcerpts | None = None,
     *,
     knobs: Mapping[str, str] = _NO_KNOBS,
     colour: bool = False,
@@ -45,8 +45,8 @@ def explain(
     paint = Paint(colour)
     parts = (
         _rule_head(rule, paint),
-        _titled_section(paint, "why", authority(rule.source)),
-        _excerpt_lines(paint, excerpts or Excerpts()),
+        _titled_section(paint, "why", authority_lines(rule.source)),
+        _excerpt_lines(paint, excerpts or RuleExcerpts()),
         _titled_section(paint, "fix", (visible(t) for t in (rule.fix, rule.hint) if t)),
         _titled_section(paint, "silenced", _silence_lines(rule, silences, knobs)),
     )
@@ -69,11 +69,11 @@ def _titled_section(paint: Paint, name: str, lines: Iterator[str]) -> Iterator[s
         yield from (f"  {line}" for line in told)
 
 
-def _excerpt_lines(paint: Paint, excerpts: Excerpts) -> Iterator[str]:
+def _excerpt_lines(paint: Paint, excerpts: RuleExcerpts) -> Iterator[str]:
     yield from _titled_section(paint, "passes", (visible(t, _EXCERPT) for t in excerpts.passing))
     yield from _titled_section(paint, "fails", (visible(t, _EXCERPT) for t in excerpts.failing))
     if excerpts.finding is not None:
-        yield f"  {paint('FAIL', 'finding:')} {sentence(excerpts.finding)}"
+        yield f"  {paint('FAIL', 'finding:')} {finding_sentence(excerpts.finding)}"
 
 
 def _silence_lines(
@@ -106,5 +106,5 @@ def _silence_reason(one: Silence) -> Iterator[str]:
 
 def _pattern_text(pattern: object) -> str:
     if isinstance(pattern, list | tuple):
-        return visible(" or ".join(map(spell, pattern)), _VALUE)
-    return visible(spell(pattern), _VALUE)
+        return visible(" or ".join(map(spell_value, pattern)), _VALUE)
+    return visible(spell_value(pattern), _VALUE)

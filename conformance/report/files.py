@@ -15,21 +15,21 @@ if TYPE_CHECKING:  # `conformance --help` passes here and needs no engine
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class ReportOutput:
     """One file to write, and in which format."""
 
     format: str
     file: Path
 
 
-def output(text: str) -> Output:
+def parse_output(text: str) -> ReportOutput:
     """Read `FORMAT=FILE`; UsageError if it is neither that nor a known format."""
-    name, file = split(text)
+    name, file = split_output(text)
     renderer(name)
-    return Output(name, file)
+    return ReportOutput(name, file)
 
 
-def split(text: str) -> tuple[str, Path]:
+def split_output(text: str) -> tuple[str, Path]:
     """Take `FORMAT=FILE` apart, whatever the format; UsageError if it is not that."""
     name, equals, file = text.partition("=")
     if not equals or not file or file == "-":
@@ -45,7 +45,7 @@ def write(report: Report, *outputs: str, verbose: bool = False, shown: str = "te
     `shown` is the format that goes to stdout: where it or an output is `github`, the step summary
     is written too. Raises UsageError where a file cannot be written.
     """
-    asked = [output(text) for text in outputs]
+    asked = [parse_output(text) for text in outputs]
     texts = [render(report, one.format, verbose=verbose) for one in asked]
     for one, text in zip(asked, texts, strict=True):
         write_whole(one.file, text.encode("utf-8", "backslashreplace"))

@@ -18,9 +18,16 @@ from conformance.core.errors import Place, UsageError
 from conformance.judging.result import Finding, Report, StreamResult
 from conformance.report import markdown
 from conformance.report.escaping import workflow_message, workflow_property
-from conformance.report.locations import inside
+from conformance.report.locations import path_below
 from conformance.report.ranking import gravest_first
-from conformance.report.wording import count, sentence, stale, summary, title, warnings
+from conformance.report.wording import (
+    count,
+    finding_sentence,
+    profile_warnings,
+    stale_entries,
+    stream_title,
+    summary_line,
+)
 from conformance.rules.verdicts import Level, Verdict
 
 VARIABLE: Final = "GITHUB_STEP_SUMMARY"
@@ -31,7 +38,7 @@ _KINDS: Final = {Level.MUST: "error", Level.SHOULD: "warning", Level.MAY: "notic
 def render(report: Report, *, verbose: bool = False, **_: bool) -> str:
     """One command a line; with `verbose` every finding, though GitHub shows ten of a kind."""
     lines = [*_report_commands(report), *_finding_commands(report, verbose=verbose)]
-    return "\n".join([*lines, f"conformance: {summary(report)}"]) + "\n"
+    return "\n".join([*lines, f"conformance: {summary_line(report)}"]) + "\n"
 
 
 def append_summary(report: Report) -> Path | None:
@@ -53,8 +60,8 @@ def append_summary(report: Report) -> Path | None:
 
 def _report_commands(report: Report) -> Iterator[str]:
     yield from (f"::error::{workflow_message(error)}" for error in report.errors)
-    yield from (f"::error::stale: {workflow_message(each)}" for each in stale(report))
-    yield from (f"::warning::{workflow_message(warning)}" for warning in warnings(report))
+    yield from (f"::error::stale: {workflow_message(each)}" for each in stale_entries(report))
+    yield from (f"::warning::{workflow_message(warning)}" for warning in profile_warnings(report))
 
 
 def _finding_commands(report: Report, *, verbose: bool) -> Iterator[str]:
@@ -80,10 +87,10 @@ def _command_kind(finding: Finding) -> str:
 
 def _finding_command(kind: str, stream: StreamResult, finding: Finding) -> str:
     # GitHub counts paths from the checkout, wherever the tool was called.
-    file = inside(stream.file, os.environ.get("GITHUB_WORKSPACE")) if stream.file else None
+    file = path_below(stream.file, os.environ.get("GITHUB_WORKSPACE")) if stream.file else None
     place = {"file": file, "line": str(finding.line or 1)} if file else {}
     properties = {**place, "title": f"{finding.verdict} {finding.level} {finding.rule}"}
     told = ",".join(f"{name}={workflow_property(text)}" for name, text in properties.items())
-    where = f"{title(stream)}, event {finding.event}"
-    text = f"{finding.says} {sentence(finding)} [{where}]"
+    where = f"{stream_title(stream)}, event {finding.event}"
+    text = f"{finding.says} {finding_sentence(finding)} [{where}]"
     return f"::{kind} {told}::{workflow_message(text)}"

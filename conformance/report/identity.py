@@ -12,14 +12,14 @@ from typing import Any, Final
 from conformance.identify import Identity
 from conformance.recordings.identification import ExchangeIdentification, StrictDeviation
 from conformance.report.printable import LABELLED, labelled_lines, visible
-from conformance.report.silences import spell
+from conformance.report.silences import spell_value
 from conformance.rules.patterns import same
 
 VERSION: Final = "1.0"
 _VALUE: Final = 80  # characters of a knob's value
 
 
-def text(found: Sequence[ExchangeIdentification]) -> str:
+def identity_text(found: Sequence[ExchangeIdentification]) -> str:
     """One block per exchange; ends with a line feed."""
     return (
         "\n".join(line for each in found for line in (*_exchange_lines(each), "")).rstrip("\n")
@@ -27,7 +27,7 @@ def text(found: Sequence[ExchangeIdentification]) -> str:
     )
 
 
-def document(found: Iterable[ExchangeIdentification]) -> str:
+def identity_json(found: Iterable[ExchangeIdentification]) -> str:
     """One JSON object, indented, ASCII only."""
     exchanges = [_exchange_object(each) for each in found]
     return json.dumps({"identity": VERSION, "exchanges": exchanges}, indent=2) + "\n"
@@ -63,16 +63,16 @@ def _knob_lines(one: ExchangeIdentification) -> Iterator[str]:
     """Every knob that was seen, with the strict value where that is another and no mere `any`."""
     for knob, value in one.identity.knobs.items():
         strict = one.strict.knobs.get(knob)
-        told = f"{knob}: {visible(spell(value), _VALUE)}"
+        told = f"{knob}: {visible(spell_value(value), _VALUE)}"
         plain = strict == "any" or same(value, strict)
-        yield told if plain else f"{told} (strict: {visible(spell(strict), _VALUE)})"
+        yield told if plain else f"{told} (strict: {visible(spell_value(strict), _VALUE)})"
 
 
 def _deviation_text(one: StrictDeviation) -> str:
     head = f"{visible(one.rule)} fails"
     if one.knob is None:
         return f"{head}; no knob allows it"
-    return f"{head}; knob {one.knob}: {visible(spell(one.value), _VALUE)} allows it"
+    return f"{head}; knob {one.knob}: {visible(spell_value(one.value), _VALUE)} allows it"
 
 
 def _exchange_object(one: ExchangeIdentification) -> dict[str, Any]:

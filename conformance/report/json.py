@@ -11,26 +11,26 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from conformance.judging.result import Finding, Report, StreamResult
-from conformance.report.wording import stale, warnings
+from conformance.report.wording import profile_warnings, stale_entries
 
 VERSION: Final = "1.0"
 
 
 def render(report: Report, **_: bool) -> str:
     """One object, indented; always whole."""
-    return json.dumps(document(report), indent=2, allow_nan=False) + "\n"
+    return json.dumps(report_object(report), indent=2, allow_nan=False) + "\n"
 
 
-def document(report: Report) -> dict[str, Any]:
+def report_object(report: Report) -> dict[str, Any]:
     """Build the object itself: `report`, `streams`, `errors`, `warnings`, `summary` and more."""
     return {
         "report": VERSION,
         "streams": [_stream_object(stream) for stream in report.streams],
         "errors": list(report.errors),
-        "warnings": list(warnings(report)),
+        "warnings": list(profile_warnings(report)),
         "notes": list(report.notes),
         "expected": _excuse_objects(report),
-        "stale": list(stale(report)),
+        "stale": list(stale_entries(report)),
         "summary": {str(verdict): number for verdict, number in report.summary().items()},
     }
 
@@ -71,7 +71,7 @@ def _finding_object(finding: Finding) -> dict[str, Any]:
         "event": finding.event,
         "line": finding.line,
         "byte": finding.byte,
-        "slice": {name: scalar(value) for name, value in finding.slice.items()},
+        "slice": {name: json_scalar(value) for name, value in finding.slice.items()},
         "expected": list(finding.expected),
         "got": finding.got,
         "after": finding.after,
@@ -84,7 +84,7 @@ def _finding_object(finding: Finding) -> dict[str, Any]:
     }
 
 
-def scalar(value: Any) -> str | int | float | bool | None:
+def json_scalar(value: Any) -> str | int | float | bool | None:
     """The value, or its text where JSON cannot hold it."""
     # A hostile stream may slice by a whole object, or by a number that JSON cannot hold.
     if isinstance(value, float) and not math.isfinite(value):

@@ -13,8 +13,13 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from conformance.judging.result import Finding, FindingExcuse, Report, StreamResult
 from conformance.report.printable import Paint, visible
-from conformance.report.text import Page, block
-from conformance.report.wording import sentence, stale, title, warnings
+from conformance.report.text import TextPage, finding_block
+from conformance.report.wording import (
+    finding_sentence,
+    profile_warnings,
+    stale_entries,
+    stream_title,
+)
 from conformance.rules.verdicts import Verdict
 
 _TAGS: Final = {Verdict.FAIL: "failure", Verdict.ERROR: "error"}
@@ -28,10 +33,10 @@ def render(report: Report, **_: bool) -> str:
         _add_stream_suite(root, report, stream)
     if report.errors:
         _add_error_suite(root, report.errors)
-    if stale(report):
-        _add_stale_suite(root, stale(report))
+    if stale_entries(report):
+        _add_stale_suite(root, stale_entries(report))
     _count_cases(root)
-    for warning in warnings(report):
+    for warning in profile_warnings(report):
         # Only a suite may carry output; the warning concerns them all.
         for suite in root[:1]:
             SubElement(suite, "system-err").text = warning
@@ -41,7 +46,7 @@ def render(report: Report, **_: bool) -> str:
 
 
 def _add_stream_suite(root: Element, report: Report, stream: StreamResult) -> None:
-    suite = SubElement(root, "testsuite", name=title(stream))
+    suite = SubElement(root, "testsuite", name=stream_title(stream))
     properties = SubElement(suite, "properties")
     for name in ("dialect", "profile", "view"):
         SubElement(properties, "property", name=name, value=visible(getattr(stream, name)))
@@ -62,7 +67,7 @@ def _add_outcome(
 ) -> None:
     if verdict is Verdict.PASS:
         return
-    message = sentence(found[0]) if found else reason
+    message = finding_sentence(found[0]) if found else reason
     if verdict not in _TAGS:
         SubElement(case, "skipped", message=f"{verdict}: {reason}" if reason else str(verdict))
         return
@@ -72,8 +77,8 @@ def _add_outcome(
 
 
 def _finding_text(file: str, found: list[Finding]) -> Iterable[str]:
-    page = Page(Paint())
-    return (line for finding in found for line in block(page, file, finding))
+    page = TextPage(Paint())
+    return (line for finding in found for line in finding_block(page, file, finding))
 
 
 def _add_expected_failure(case: Element, excuse: FindingExcuse | None) -> None:

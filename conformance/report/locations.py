@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 
-def inside(file: str, root: str | None = None) -> str | None:
+def path_below(file: str, root: str | None = None) -> str | None:
     """The file's path below `root` (default: the working folder), with `/`; None if elsewhere."""
     try:
         path = Path(file).resolve().relative_to(Path(root or Path.cwd()).resolve())
@@ -15,9 +15,9 @@ def inside(file: str, root: str | None = None) -> str | None:
     return path.as_posix()
 
 
-def uri(file: str) -> tuple[str, bool]:
+def file_uri(file: str) -> tuple[str, bool]:
     """A URI reference for the file, and whether it is relative to the working folder."""
-    path = inside(file)
+    path = path_below(file)
     if path is not None:
         return _quoted_path(path), True
     return f"file://{_quoted_path(Path(file).absolute().as_posix())}", False

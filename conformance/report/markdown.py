@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.judging.result import Finding, FindingExcuse, Report, StreamResult
-from conformance.report.escaping import block, code, markdown
+from conformance.report.escaping import code_block, code_span, escape_markdown
 from conformance.report.ranking import gravest_first
 from conformance.report.wording import (
-    authority,
+    authority_lines,
     count,
-    place,
-    sentence,
+    finding_place,
+    finding_sentence,
+    profile_warnings,
     slice_of,
-    stale,
-    summary,
-    title,
-    warnings,
+    stale_entries,
+    stream_title,
+    summary_line,
 )
 from conformance.rules.verdicts import COMBINING
 
@@ -31,12 +31,12 @@ _CONTEXT: Final = 160  # characters of one context line
 
 def render(report: Report, **_: bool) -> str:
     """The whole text; nothing lifts its bounds."""
-    lines = ["# Conformance", "", f"**{markdown(summary(report))}**"]
+    lines = ["# Conformance", "", f"**{escape_markdown(summary_line(report))}**"]
     lines += _verdict_table(report)
     lines += _finding_sections(report)
     lines += _bullet_list("Could not be judged", report.errors)
-    lines += _bullet_list("Stale entries of the baseline", stale(report))
-    lines += _bullet_list("Notes", (*report.notes, *warnings(report)))
+    lines += _bullet_list("Stale entries of the baseline", stale_entries(report))
+    lines += _bullet_list("Notes", (*report.notes, *profile_warnings(report)))
     return "\n".join(lines) + "\n"
 
 
@@ -48,7 +48,7 @@ def _verdict_table(report: Report) -> Iterator[str]:
     yield from ("", f"| stream | {' | '.join(used)} |", f"|---|{'---:|' * len(used)}")
     for stream in shown:
         numbers = [sum(each is v for each in stream.verdicts.values()) for v in used]
-        yield f"| {code(title(stream), 200)} | {' | '.join(map(str, numbers))} |"
+        yield f"| {code_span(stream_title(stream), 200)} | {' | '.join(map(str, numbers))} |"
     if len(report.streams) > len(shown):
         yield from ("", f"{count(len(report.streams) - len(shown), 'more stream')} left out.")
 
@@ -62,31 +62,35 @@ def _finding_sections(report: Report) -> Iterator[str]:
     if found:
         yield from ("", "## Findings")
     for stream, finding, excuse in found[:_FINDINGS]:
-        yield from one(stream, finding, excuse)
+        yield from finding_section(stream, finding, excuse)
     if found[_FINDINGS:]:
         yield from ("", f"{count(len(found) - _FINDINGS, 'more finding')} left out.")
 
 
-def one(
+def finding_section(
     stream: StreamResult, finding: Finding, excuse: FindingExcuse | None = None
 ) -> Iterator[str]:
     """One finding: what, where, the events around it, and on whose authority."""
     expected = " (expected)" if excuse else ""
-    yield from ("", f"### {finding.verdict} {finding.level} {code(finding.rule)}{expected}", "")
-    yield f"{markdown(finding.says)}\n"
-    yield f"- at {code(place(stream.file or title(stream), finding))}"
-    yield f"- found: {markdown(sentence(finding))}"
+    yield from (
+        "",
+        f"### {finding.verdict} {finding.level} {code_span(finding.rule)}{expected}",
+        "",
+    )
+    yield f"{escape_markdown(finding.says)}\n"
+    yield f"- at {code_span(finding_place(stream.file or stream_title(stream), finding))}"
+    yield f"- found: {escape_markdown(finding_sentence(finding))}"
     if excuse:
-        yield f"- expected: {markdown(f'{excuse.reason} ({excuse.entry})')}"
+        yield f"- expected: {escape_markdown(f'{excuse.reason} ({excuse.entry})')}"
     if finding.slice:
-        yield f"- slice: {code(slice_of(finding))}"
-    yield from (f"- source: {markdown(line)}" for line in authority(finding.source))
+        yield f"- slice: {code_span(slice_of(finding))}"
+    yield from (f"- source: {escape_markdown(line)}" for line in authority_lines(finding.source))
     if finding.hint:
-        yield f"- hint: {markdown(finding.hint)}"
-    yield f"- id: {code(finding.id)}"
+        yield f"- hint: {escape_markdown(finding.hint)}"
+    yield f"- id: {code_span(finding.id)}"
     if finding.context:
         yield ""
-        yield from block(
+        yield from code_block(
             [
                 f"{'>' if line.at else ' '} {line.event:>6}  {line.type}  {line.text[:_CONTEXT]}"
                 for line in finding.context
@@ -97,6 +101,6 @@ def one(
 def _bullet_list(heading: str, lines: tuple[str, ...]) -> Iterator[str]:
     if lines:
         yield from ("", f"## {heading}", "")
-        yield from (f"- {markdown(line)}" for line in lines[:_FINDINGS])
+        yield from (f"- {escape_markdown(line)}" for line in lines[:_FINDINGS])
         if lines[_FINDINGS:]:
             yield f"- {len(lines) - _FINDINGS} more"

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from conformance.report.explain import Excerpts
+from conformance.report.explain import RuleExcerpts
 from conformance.report.printable import visible
-from conformance.report.silences import Silence, spell
-from conformance.report.wording import sentence
+from conformance.report.silences import Silence, spell_value
+from conformance.report.wording import finding_sentence
 from conformance.rules.lint_knobs import knobs_read
 from conformance.rules.model import Rule, Suite
 
@@ -17,14 +17,14 @@ _EXCERPT: Final = 160  # characters of one line of a stream
 _FENCE: Final = re.compile("`{3,}")
 
 
-def page(
+def rule_page(
     rule: Rule,
     silences: Sequence[Silence] = (),
-    excerpts: Excerpts | None = None,
+    excerpts: RuleExcerpts | None = None,
     knobs: Mapping[str, str] | None = None,
 ) -> str:
     """The page of one rule; ends with a line feed."""
-    shown = excerpts or Excerpts()
+    shown = excerpts or RuleExcerpts()
     parts = (
         [f"# {rule.id}", "", f"**{rule.level}.** {_one_line(rule.says)}", ""],
         [f"{_rule_scope(rule)}, since {rule.since}."],
@@ -77,11 +77,11 @@ def _code_block(lines: Sequence[str]) -> list[str]:
     return ["```text", *clean, "```"]
 
 
-def _failing_example(excerpts: Excerpts) -> list[str]:
+def _failing_example(excerpts: RuleExcerpts) -> list[str]:
     code = _code_block(excerpts.failing)
     if excerpts.finding is None:
         return code
-    return [*code, "", f"> {sentence(excerpts.finding)}"]
+    return [*code, "", f"> {finding_sentence(excerpts.finding)}"]
 
 
 def _legal_lines(rule: Rule, silences: Sequence[Silence], knobs: Mapping[str, str]) -> list[str]:
@@ -91,7 +91,7 @@ def _legal_lines(rule: Rule, silences: Sequence[Silence], knobs: Mapping[str, st
 def _condition_lines(rule: Rule, knobs: Mapping[str, str]) -> Iterator[str]:
     for path, pattern in rule.applies.profile:
         values = pattern if isinstance(pattern, list | tuple) else [pattern]
-        wanted = " or ".join(f"`{spell(value)}`" for value in values)
+        wanted = " or ".join(f"`{spell_value(value)}`" for value in values)
         yield f"Speaks where the profile has `{path}`: {wanted}. {knobs.get(path, '')}".rstrip()
     for knob in sorted(knobs_read(rule)):
         yield f"Judges by the knob `{knob}`. {knobs.get(knob, '')}".rstrip()
@@ -103,7 +103,7 @@ def _silence_line(one: Silence) -> str:
     return f"- `{one.profile}` ({one.dialect}) sets `{visible(one.sets, 80)}`{reason}{seen}"
 
 
-def index(suites: Sequence[Suite]) -> str:
+def rule_index(suites: Sequence[Suite]) -> str:
     """All rules by suite, each linking to its page."""
     total = sum(len(suite.rules) for suite in suites)
     lines = ["# Rules", "", f"{total} rules in {len(suites)} suites; written from `specs/`."]

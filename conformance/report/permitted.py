@@ -20,7 +20,7 @@ from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
 from conformance.profiles.profile import Profile
-from conformance.report.silences import Silence, silences
+from conformance.report.silences import Silence, rule_silences
 from conformance.report.wording import count
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
@@ -47,7 +47,7 @@ class Permission:
         return f"{head}; {met}; {said.because} Strict fails {', '.join(rules[:_SHOWN])}{more}"
 
 
-def permitted(
+def permission_lines(
     checked: Iterable[tuple[Recording, Sequence[StreamResult]]], rulebook: Rulebook
 ) -> Iterator[str]:
     """A line for each way that a profile permitted, over recordings and what came of them."""
@@ -80,7 +80,7 @@ def _excused_rules(
     found: dict[Silence, set[str]] = {}
     for rule in _strictly_failing(recording, exchange, result, rulebook):
         if result.verdicts.get(rule.id) is not Verdict.FAIL:
-            for silence in silences(rule, [profile]):
+            for silence in rule_silences(rule, [profile]):
                 found.setdefault(silence, set()).add(rule.id)
     return found
 

@@ -21,15 +21,15 @@ def _stream_rank(report: Report, stream: StreamResult) -> int:
         return -1
     found = (f for f in stream.findings if report.excuse(stream, f) is None)
     expected = len(Level) if stream.findings else _NOTHING
-    return min((rank(finding) for finding in found), default=expected)
+    return min((level_rank(finding) for finding in found), default=expected)
 
 
-def rank(finding: Finding) -> int:
+def level_rank(finding: Finding) -> int:
     """0 for the gravest level."""
     return _LEVELS[finding.level]
 
 
-def by_event(finding: Finding) -> tuple[int, bool, int, bool]:
+def event_order(finding: Finding) -> tuple[int, bool, int, bool]:
     """By event; what broke the order leads there: a text that differs may follow from it."""
     is_error = finding.verdict is Verdict.ERROR
-    return finding.event, not is_error, rank(finding), not finding.after
+    return finding.event, not is_error, level_rank(finding), not finding.after

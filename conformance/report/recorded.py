@@ -9,12 +9,12 @@ from conformance.cassette import Recording, Redactor, open_recording
 from conformance.core.errors import CassetteError, Place, UsageError
 from conformance.core.events import Exchange
 from conformance.judging.result import StreamResult
-from conformance.report.redacted import Clean, cleaner
+from conformance.report.redacted import Clean, text_cleaner
 
-Opened = Callable[[StreamResult], Recording]
+OpenRecording = Callable[[StreamResult], Recording]
 
 
-def opened(stream: StreamResult) -> Recording:
+def open_stream_recording(stream: StreamResult) -> Recording:
     """The recording in the file that the stream names. Raises UsageError, CassetteError."""
     if not stream.file:
         raise UsageError("the stream was not recorded in a file")
@@ -25,11 +25,11 @@ def opened(stream: StreamResult) -> Recording:
 
 
 @dataclass(slots=True)
-class Recorded:
+class RecordedStreams:
     """Finds the exchange of a result; keeps the latest file only. `clean` takes out secrets."""
 
-    opened: Opened = opened
-    clean: Clean = field(default_factory=cleaner)
+    opened: OpenRecording = open_stream_recording
+    clean: Clean = field(default_factory=text_cleaner)
     _latest: tuple[str, Recording] | None = None
 
     def recording(self, stream: StreamResult) -> Recording:
@@ -47,7 +47,7 @@ class Recorded:
         raise UsageError(f"there is no exchange {stream.exchange} any more", place=place)
 
 
-def headless(exchange: Exchange) -> Exchange:
+def with_redacted_heads(exchange: Exchange) -> Exchange:
     """The exchange with request and response head redacted; the body as it is.
 
     A head that cannot be redacted is left out.

@@ -18,7 +18,7 @@ from conformance.judging.result import ContextLine, Finding, Report, StreamResul
 Clean = Callable[[str], str]
 
 
-def cleaner() -> Clean:
+def text_cleaner() -> Clean:
     """Takes keys, tokens and secret fields out of text; equal secrets get equal stand-ins.
 
     Opaque reasoning data stays: rules quote it, and it opens no door.
@@ -27,9 +27,9 @@ def cleaner() -> Clean:
     return lru_cache(maxsize=1 << 12)(Redactor(opaque=False).text)
 
 
-def redacted(report: Report, clean: Clean | None = None) -> Report:
+def redact_report(report: Report, clean: Clean | None = None) -> Report:
     """The report with every text of a stream passed through `clean` (default: `cleaner()`)."""
-    passed = clean or cleaner()
+    passed = clean or text_cleaner()
     return replace(
         report,
         streams=tuple(_redact_stream(each, passed) for each in report.streams),

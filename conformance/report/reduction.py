@@ -28,8 +28,8 @@ from conformance.mutate.base_recordings import InMemory
 from conformance.mutate.stream import take_apart
 from conformance.profiles.profile import profile_at_hand, reading
 from conformance.recordings.check import check_recording
-from conformance.report.selection import Selected
-from conformance.report.simplification import merged, without_items
+from conformance.report.selection import SelectedFinding
+from conformance.report.simplification import merge_deltas, without_items
 from conformance.rules.verdicts import Verdict
 
 SECONDS: Final = 20.0
@@ -39,7 +39,7 @@ _BAD: Final = (Verdict.FAIL, Verdict.ERROR)
 
 
 @dataclass(frozen=True, slots=True)
-class Reduced:
+class ReducedRecording:
     """The smaller recording, with the finding in it; events are counted over all exchanges."""
 
     cassette: Cassette
@@ -53,7 +53,7 @@ class Reduced:
 class _Trials:
     """Judges smaller recordings within bounds, and keeps the smallest that still fails."""
 
-    selected: Selected
+    selected: SelectedFinding
     rulebook: Rulebook
     deadline: float
     left: int
@@ -88,15 +88,15 @@ class _Trials:
         return next(found, None)
 
 
-def reduce(
-    selected: Selected,
+def reduce_recording(
+    selected: SelectedFinding,
     cassette: Cassette,
     rulebook: Rulebook,
     *,
     seconds: float = SECONDS,
     trials: int = TRIALS,
     clock: Callable[[], float] = time.monotonic,
-) -> Reduced | None:
+) -> ReducedRecording | None:
     """The smallest recording that was found in the time given; None if `cassette` does not fail.
 
     `cassette` is what was recorded, already without its secrets.
@@ -111,7 +111,7 @@ def reduce(
     finding = running.judge(small)
     assert finding is not None  # every step kept it
     before, after = (sum(map(_event_count, each.exchanges)) for each in (cassette, small))
-    return Reduced(small, finding, before, after, running.is_complete)
+    return ReducedRecording(small, finding, before, after, running.is_complete)
 
 
 def _event_count(exchange: Exchange) -> int:
@@ -140,10 +140,10 @@ def _fewer_events(cassette: Cassette, exchange: Exchange, running: _Trials) -> C
         return running.fails(with_pieces(pieces))
 
     pieces: Sequence[Piece] = stream.pieces
-    simpler = merged(stream, _profile_reading(running.selected))
+    simpler = merge_deltas(stream, _profile_reading(running.selected))
     if len(simpler) < len(pieces) and fails(simpler):
         pieces = simpler
-    pieces = minimised(_fewer_items(pieces, stream.dialect, fails), fails)
+    pieces = minimise_items(_fewer_items(pieces, stream.dialect, fails), fails)
     return with_pieces(pieces) if tuple(pieces) != stream.pieces else cassette
 
 
@@ -154,7 +154,7 @@ def _fewer_items(pieces: Sequence[Piece], dialect: str, fails: Fails) -> Sequenc
     return pieces
 
 
-def minimised(items: Sequence[Piece], fails: Fails) -> Sequence[Piece]:
+def minimise_items(items: Sequence[Piece], fails: Fails) -> Sequence[Piece]:
     """As few of the items as still fail, by leaving out ever smaller parts."""
     parts = 2
     while len(items) > 1 and parts <= len(items):
@@ -171,5 +171,5 @@ def minimised(items: Sequence[Piece], fails: Fails) -> Sequence[Piece]:
     return items
 
 
-def _profile_reading(selected: Selected) -> Reading:
+def _profile_reading(selected: SelectedFinding) -> Reading:
     return reading(profile_at_hand(selected.stream.profile, selected.stream.dialect))

@@ -33,7 +33,7 @@ _RAW: Final = 4096  # characters of a frame's data that are looked at
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class ShownFrame:
     """One frame. `ms` since the response head, None without a clock; `text` is its data, clipped.
 
     Number 0 is the request and the response head.
@@ -48,7 +48,7 @@ class Moment:
 
 
 @dataclass(slots=True)
-class Block:
+class LaneBlock:
     """A bar in a lane: frames `first` to `last`, from `start` to `stop` in milliseconds."""
 
     first: int
@@ -59,18 +59,18 @@ class Block:
 
 
 @dataclass(slots=True)
-class Traced:
+class ShownExchange:
     """An exchange as a picture needs it; `total` counts all frames, the end included."""
 
-    moments: list[Moment] = field(default_factory=list)
-    blocks: dict[Lane, list[Block]] = field(default_factory=dict)
+    moments: list[ShownFrame] = field(default_factory=list)
+    blocks: dict[Lane, list[LaneBlock]] = field(default_factory=dict)
     total: int = 0
     is_clocked: bool = True
     last_ms: float = 0.0
     note: str = ""
 
 
-def retraced(stream: StreamResult, exchange: Exchange, most: int) -> Traced:
+def trace_exchange(stream: StreamResult, exchange: Exchange, most: int) -> ShownExchange:
     """Rebuild the frames of an exchange, of which at most about `most` are kept."""
     profile = profile_at_hand(stream.profile, stream.dialect)
     keeper = _FrameKeeper({f.event for f in stream.findings}, most)
@@ -83,7 +83,7 @@ def retraced(stream: StreamResult, exchange: Exchange, most: int) -> Traced:
     return keeper.result()
 
 
-def from_events(stream: StreamResult, most: int) -> Traced:
+def trace_events(stream: StreamResult, most: int) -> ShownExchange:
     """The picture of a stream whose events were kept and whose bytes are not at hand."""
     keeper = _FrameKeeper({f.event for f in stream.findings}, most)
     keeper.traced.note = "drawn from kept events: no times"
@@ -107,15 +107,15 @@ class _FrameKeeper:
     """Decides frame by frame what stays, and draws the blocks."""
 
     def __init__(self, findings: Collection[int], most: int) -> None:
-        self.traced = Traced(blocks={lane: [] for lane in LANES})
+        self.traced = ShownExchange(blocks={lane: [] for lane in LANES})
         self._near = {n for each in findings for n in range(each - _NEAR, each + 2)}
         self._most = most
-        self._early: list[Moment] = []  # all of a short stream
-        self._kept: list[Moment] = []  # of a long one
-        self._last: Moment | None = None
+        self._early: list[ShownFrame] = []  # all of a short stream
+        self._kept: list[ShownFrame] = []  # of a long one
+        self._last: ShownFrame | None = None
         self._run: tuple[tuple[str, ...], int] = ((), 0)
         self._channels: dict[tuple[object, object], Lane] = {}
-        self._open: dict[tuple[object, ...], Block] = {}
+        self._open: dict[tuple[object, ...], LaneBlock] = {}
 
     def take(self, each: TracedFrame) -> None:
         number, ms, _, events = each
@@ -129,11 +129,13 @@ class _FrameKeeper:
 
     def add_head(self, text: str) -> None:
         """The request and the response head, as the frame of number 0."""
-        moment = Moment(0, 0.0, "request and response head", text[:_RAW], len(text), ("stream",))
+        moment = ShownFrame(
+            0, 0.0, "request and response head", text[:_RAW], len(text), ("stream",)
+        )
         self._early.append(moment)
         self._kept.append(moment)
 
-    def result(self) -> Traced:
+    def result(self) -> ShownExchange:
         if self.traced.total <= self._most:
             self.traced.moments = self._early
         else:
@@ -141,7 +143,7 @@ class _FrameKeeper:
             self.traced.moments = [*self._kept, *last]
         return self.traced
 
-    def _keep_moment(self, moment: Moment) -> None:
+    def _keep_moment(self, moment: ShownFrame) -> None:
         if len(self._early) <= self._most:
             self._early.append(moment)
         kind, length = self._run
@@ -162,7 +164,7 @@ class _FrameKeeper:
         key = (lane, choice, block)
         bar = self._open.get(key)
         if bar is None or event.type.endswith(".start") or lane == "stream":
-            bar = self._open[key] = Block(number, number, ms, ms, 0)
+            bar = self._open[key] = LaneBlock(number, number, ms, ms, 0)
             self._add_block(lane, bar)
         bar.last, bar.stop = number, ms
         bar.frames += 1
@@ -180,7 +182,7 @@ class _FrameKeeper:
             return self._channels.get(key, "thinking")
         return _LANE_OF.get(kind, "stream")
 
-    def _add_block(self, lane: Lane, bar: Block) -> None:
+    def _add_block(self, lane: Lane, bar: LaneBlock) -> None:
         bars = self.traced.blocks[lane]
         if len(bars) >= _MOST_BLOCKS:
             self.traced.blocks[lane] = bars = _joined_blocks(bars)
@@ -188,23 +190,23 @@ class _FrameKeeper:
         bars.append(bar)
 
 
-def _joined_blocks(bars: list[Block]) -> list[Block]:
+def _joined_blocks(bars: list[LaneBlock]) -> list[LaneBlock]:
     """Half as many: each with its neighbour, gaps included."""
     firsts, seconds = bars[::2], bars[1::2]
     pairs = zip(firsts, seconds, strict=True)
-    return [Block(a.first, b.last, a.start, b.stop, a.frames + b.frames) for a, b in pairs]
+    return [LaneBlock(a.first, b.last, a.start, b.stop, a.frames + b.frames) for a, b in pairs]
 
 
-def _frame_moment(each: TracedFrame, lanes: tuple[Lane, ...]) -> Moment:
+def _frame_moment(each: TracedFrame, lanes: tuple[Lane, ...]) -> ShownFrame:
     number, ms, frame, events = each
     wire = [event.type for event in events if event.layer == "wire"]
     if frame is None:
         kind = events[0].type if events else "end of stream"
         text = "; ".join(f"{event.type} {_event_text(event)}".rstrip() for event in events)
-        return Moment(number, ms, kind, text[:_RAW], len(text), lanes)
+        return ShownFrame(number, ms, kind, text[:_RAW], len(text), lanes)
     named = {"comment": "comment", "ignored": frame.event, "body": "body"}.get(frame.kind)
     kind = wire[0] if wire else named or frame.event
-    return Moment(number, ms, kind, frame.data[:_RAW], len(frame.data), lanes)
+    return ShownFrame(number, ms, kind, frame.data[:_RAW], len(frame.data), lanes)
 
 
 def _event_text(event: Event) -> str:

@@ -15,10 +15,16 @@ from typing import Any, Final
 
 from conformance import __version__
 from conformance.judging.result import Finding, FindingExcuse, Report, StreamResult
-from conformance.report.json import scalar
-from conformance.report.locations import uri
+from conformance.report.json import json_scalar
+from conformance.report.locations import file_uri
 from conformance.report.printable import visible
-from conformance.report.wording import authority, sentence, stale, title, warnings
+from conformance.report.wording import (
+    authority_lines,
+    finding_sentence,
+    profile_warnings,
+    stale_entries,
+    stream_title,
+)
 from conformance.rules.verdicts import Level, Verdict
 
 SCHEMA: Final = (
@@ -30,10 +36,10 @@ _LEVELS: Final = {Level.MUST: "error", Level.SHOULD: "warning", Level.MAY: "note
 
 def render(report: Report, **_: bool) -> str:
     """One object, indented, ASCII only; always whole."""
-    return json.dumps(document(report), indent=2, allow_nan=False) + "\n"
+    return json.dumps(sarif_log(report), indent=2, allow_nan=False) + "\n"
 
 
-def document(report: Report) -> dict[str, Any]:
+def sarif_log(report: Report) -> dict[str, Any]:
     """Build the log with its one run."""
     rules = _broken_rules(report)
     run = {
@@ -63,7 +69,7 @@ def _broken_rules(report: Report) -> dict[str, Finding]:
 
 
 def _rule_descriptor(finding: Finding) -> dict[str, Any]:
-    lines = [*authority(finding.source), *filter(None, [visible(finding.hint)])]
+    lines = [*authority_lines(finding.source), *filter(None, [visible(finding.hint)])]
     text = "\n".join([visible(finding.says), *lines])
     return {
         "id": visible(finding.rule),
@@ -94,7 +100,7 @@ def _result_object(stream: StreamResult, finding: Finding, index: int) -> dict[s
         "ruleIndex": index,
         "level": "error" if is_error else _LEVELS[finding.level],
         "kind": "fail",
-        "message": {"text": _without_links(sentence(finding) or visible(finding.says))},
+        "message": {"text": _without_links(finding_sentence(finding) or visible(finding.says))},
         "locations": [_location_object(stream, finding)],
         "partialFingerprints": {FINGERPRINT: visible(finding.id)},
         "properties": {
@@ -104,7 +110,7 @@ def _result_object(stream: StreamResult, finding: Finding, index: int) -> dict[s
             "view": stream.view,
             "event": finding.event,
             "byte": finding.byte,
-            "slice": {visible(k): scalar(value) for k, value in finding.slice.items()},
+            "slice": {visible(k): json_scalar(value) for k, value in finding.slice.items()},
         },
     }
 
@@ -116,10 +122,10 @@ def _without_links(text: str) -> str:
 
 def _location_object(stream: StreamResult, finding: Finding) -> dict[str, Any]:
     place = f"exchange {stream.exchange}, event {finding.event}"
-    logical = {"fullyQualifiedName": title(stream), "name": place, "kind": "event"}
+    logical = {"fullyQualifiedName": stream_title(stream), "name": place, "kind": "event"}
     if not stream.file:
         return {"logicalLocations": [logical]}
-    reference, is_relative = uri(stream.file)
+    reference, is_relative = file_uri(stream.file)
     artifact = {"uri": reference, **({"uriBaseId": "SRCROOT"} if is_relative else {})}
     # Viewers want a line; what stands in no line (a request head) stands in the file's first.
     region: dict[str, Any] = {"startLine": finding.line or 1}
@@ -138,8 +144,8 @@ def _suppression_object(excuse: FindingExcuse) -> dict[str, Any]:
 def _invocation_object(report: Report) -> dict[str, Any]:
     notes = (
         *(("error", visible(error)) for error in report.errors),
-        *(("error", f"stale: {visible(each)}") for each in stale(report)),
-        *(("warning", warning) for warning in warnings(report)),
+        *(("error", f"stale: {visible(each)}") for each in stale_entries(report)),
+        *(("warning", warning) for warning in profile_warnings(report)),
         *(("note", visible(note)) for note in report.notes),
     )
     broken = bool(report.errors) or Verdict.ERROR in report.verdicts.values()

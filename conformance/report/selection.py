@@ -21,7 +21,7 @@ _SHORTEST: Final = 4  # characters of an id that are enough
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class SelectedFinding:
     """The finding, where it stands, and how it was judged; `others` counts it elsewhere."""
 
     recording: Recording
@@ -31,15 +31,15 @@ class Selected:
     others: int = 0
 
 
-def select(
+def select_finding(
     asked: str, paths: Sequence[Path], choices: CheckChoices, rulebook: Rulebook
-) -> Selected:
+) -> SelectedFinding:
     """The first finding of that id, or whose rule that is. Raises UsageError if there is none.
 
     Paths are recordings, folders of them, or json reports. Files that cannot be judged are passed
     over as long as another one has the finding.
     """
-    found: list[Selected] = []
+    found: list[SelectedFinding] = []
     known: dict[str, str] = {}
     errors: list[str] = []
     for path in _recording_files(paths, asked):
@@ -73,14 +73,16 @@ def _known_findings(known: dict[str, str], errors: list[str]) -> str:
     return f"there are {', '.join(told)}{more}"
 
 
-def _judged_findings(path: Path, choices: CheckChoices, rulebook: Rulebook) -> Iterator[Selected]:
+def _judged_findings(
+    path: Path, choices: CheckChoices, rulebook: Rulebook
+) -> Iterator[SelectedFinding]:
     recording = open_recording(path, dialect=choices.dialect)
     for stream in check_recording(recording, rulebook, choices):
         # A smaller recording may lack the signs that a profile was identified by: it is named.
         profile = choices.profile or profile_at_hand(stream.profile, stream.dialect).name
         fixed = replace(choices, profile=profile)
         for finding in stream.findings:
-            yield Selected(recording, stream, finding, fixed)
+            yield SelectedFinding(recording, stream, finding, fixed)
 
 
 def _recording_files(paths: Sequence[Path], asked: str) -> Iterator[Path]:

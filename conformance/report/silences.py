@@ -28,7 +28,7 @@ class Silence:
     seen: str
 
 
-def silences(rule: Rule, profiles: Iterable[Profile]) -> tuple[Silence, ...]:
+def rule_silences(rule: Rule, profiles: Iterable[Profile]) -> tuple[Silence, ...]:
     """Every profile of the rule's dialect that changes whether, how loudly or by what it speaks."""
     return tuple(
         silence
@@ -58,13 +58,13 @@ def _profile_silences(rule: Rule, profile: Profile) -> Iterator[Silence]:
 def _knob_silence(profile: Profile, knob: str, value: Any) -> Silence:
     reason = profile.reasons.get(knob)
     because, seen = (reason.because, reason.seen) if reason else ("", "")
-    return Silence(profile.name, profile.dialect, f"{knob}: {spell(value)}", because, seen)
+    return Silence(profile.name, profile.dialect, f"{knob}: {spell_value(value)}", because, seen)
 
 
-def spell(value: Any) -> str:
+def spell_value(value: Any) -> str:
     """A knob's value, or a pattern of values, as people write it."""
     if isinstance(value, list | tuple):
-        return ", ".join(map(spell, value)) or "nothing"
+        return ", ".join(map(spell_value, value)) or "nothing"
     if isinstance(value, Mapping):
-        return "; ".join(f"{key} {spell(each)}" for key, each in value.items())
+        return "; ".join(f"{key} {spell_value(each)}" for key, each in value.items())
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)

@@ -20,7 +20,7 @@ from conformance.editing.stream import Stream
 _MOST_ITEMS: Final = 64
 
 
-def merged(stream: Stream, read_as: Reading) -> list[Piece]:
+def merge_deltas(stream: Stream, read_as: Reading) -> list[Piece]:
     """The pieces with every run of deltas as one delta."""
     return list(_merged_deltas(stream, read_as))
 

@@ -14,18 +14,18 @@ from typing import Final
 
 from conformance.judging.result import ContextLine, Finding, FindingExcuse, Report, StreamResult
 from conformance.report.printable import LABELLED, Paint, labelled_lines, visible
-from conformance.report.ranking import by_event
+from conformance.report.ranking import event_order
 from conformance.report.wording import (
-    authority,
-    changed,
+    authority_lines,
     count,
-    place,
-    sentence,
+    finding_place,
+    finding_sentence,
+    profile_warnings,
     slice_of,
-    stale,
-    summary,
-    title,
-    warnings,
+    stale_entries,
+    stream_title,
+    summary_line,
+    verdict_changes,
 )
 from conformance.rules.verdicts import COMBINING
 
@@ -35,7 +35,7 @@ _CONTEXT: Final = 160  # characters of one context line
 
 
 @dataclass(slots=True)
-class Page:
+class TextPage:
     """What a renderer must remember while it writes: the rules it has told already."""
 
     paint: Paint
@@ -47,45 +47,47 @@ def render(
     report: Report, *, verbose: bool = False, colour: bool = False, has_errors: bool = True
 ) -> str:
     """Write the whole page; ends with a line feed. Errors are left out where stderr has them."""
-    page = Page(Paint(colour), verbose)
+    page = TextPage(Paint(colour), verbose)
     lines = [line for stream in report.streams for line in _stream_lines(page, report, stream)]
     told = report.errors if has_errors else ()
     lines += (f"{page.paint('ERROR', 'error:')} {visible(error)}" for error in told)
-    lines += (f"{page.paint('FAIL', 'stale:')} {visible(line)}" for line in stale(report))
+    lines += (f"{page.paint('FAIL', 'stale:')} {visible(line)}" for line in stale_entries(report))
     lines += (f"note: {visible(note)}" for note in report.notes)
-    lines += (f"{page.paint('warning', 'warning:')} {warning}" for warning in warnings(report))
-    lines.append(page.paint("title", summary(report)))
+    lines += (
+        f"{page.paint('warning', 'warning:')} {warning}" for warning in profile_warnings(report)
+    )
+    lines.append(page.paint("title", summary_line(report)))
     return "\n".join(lines) + "\n"
 
 
-def block(
-    page: Page, file: str, finding: Finding, excuse: FindingExcuse | None = None
+def finding_block(
+    page: TextPage, file: str, finding: Finding, excuse: FindingExcuse | None = None
 ) -> Iterator[str]:
     """One finding in full: what, where, the events around it, and on whose authority."""
     first = page.verbose or finding.rule not in page.told
     page.told.add(finding.rule)
-    yield f"{_finding_name(page, finding)}  {place(file, finding)}"
+    yield f"{_finding_name(page, finding)}  {finding_place(file, finding)}"
     if excuse:
         yield LABELLED.format("expected", visible(f"{excuse.reason} ({excuse.entry})"))
     if first:
         yield LABELLED.format("says", visible(finding.says))
-    yield LABELLED.format("found", sentence(finding))
+    yield LABELLED.format("found", finding_sentence(finding))
     if finding.slice:
         yield LABELLED.format("slice", slice_of(finding))
     yield from _context_lines(page, finding.context)
     if first:
-        yield from labelled_lines("source", list(authority(finding.source)))
+        yield from labelled_lines("source", list(authority_lines(finding.source)))
         yield from labelled_lines("hint", [visible(finding.hint)] if finding.hint else [])
     yield LABELLED.format("id", page.paint("quiet", visible(finding.id)))
 
 
-def _stream_lines(page: Page, report: Report, stream: StreamResult) -> Iterator[str]:
+def _stream_lines(page: TextPage, report: Report, stream: StreamResult) -> Iterator[str]:
     told = [f for f in stream.findings if page.verbose or report.excuse(stream, f) is None]
     if not (told or stream.notes or page.verbose):
         return
-    yield page.paint("title", title(stream))
+    yield page.paint("title", stream_title(stream))
     yield from (f"note: {visible(note)}" for note in stream.notes)
-    ordered = sorted(told, key=by_event)
+    ordered = sorted(told, key=event_order)
     groups = [list(group) for _, group in groupby(ordered, key=lambda f: f.event)]
     shown = len(groups) if page.verbose else _EVENTS
     for group in groups[:shown]:
@@ -98,28 +100,28 @@ def _stream_lines(page: Page, report: Report, stream: StreamResult) -> Iterator[
 
 
 def _event_lines(
-    page: Page, report: Report, stream: StreamResult, group: list[Finding]
+    page: TextPage, report: Report, stream: StreamResult, group: list[Finding]
 ) -> Iterator[str]:
     if page.verbose:
         for finding in group:
-            yield from block(page, stream.file, finding, report.excuse(stream, finding))
+            yield from finding_block(page, stream.file, finding, report.excuse(stream, finding))
         return
-    yield from block(page, stream.file, group[0])
+    yield from finding_block(page, stream.file, group[0])
     for finding in group[1 : _ALSO + 1]:
         within = f" [{slice_of(finding)}]" if finding.slice else ""
         yield LABELLED.format(
-            "also", f"{_finding_name(page, finding)}: {sentence(finding)}{within}"
+            "also", f"{_finding_name(page, finding)}: {finding_sentence(finding)}{within}"
         )
     if len(group) > _ALSO + 1:
         yield LABELLED.format("also", f"{len(group) - _ALSO - 1} more on this event (-v shows all)")
 
 
-def _finding_name(page: Page, finding: Finding) -> str:
+def _finding_name(page: TextPage, finding: Finding) -> str:
     kind = page.paint(finding.verdict, f"{finding.verdict} {finding.level}")
     return f"{kind} {visible(finding.rule)}"
 
 
-def _context_lines(page: Page, context: tuple[ContextLine, ...]) -> Iterator[str]:
+def _context_lines(page: TextPage, context: tuple[ContextLine, ...]) -> Iterator[str]:
     width = max((len(visible(line.type, _CONTEXT)) for line in context), default=0)
     for line in context:
         name = visible(line.type, _CONTEXT)
@@ -130,11 +132,11 @@ def _context_lines(page: Page, context: tuple[ContextLine, ...]) -> Iterator[str
             yield " " * 12 + page.paint("mark", "^" * max(len(name), 1))
 
 
-def _verdict_lines(page: Page, stream: StreamResult) -> Iterator[str]:
+def _verdict_lines(page: TextPage, stream: StreamResult) -> Iterator[str]:
     ordered = sorted(stream.verdicts.items(), key=lambda each: (COMBINING.index(each[1]), each[0]))
     names = {rule: visible(rule) for rule in stream.verdicts}
     width = max(map(len, names.values()), default=0)
     for rule, verdict in ordered:
         kind = page.paint(verdict, f"{verdict:<14}")
-        reason = changed(stream, rule) or stream.reasons.get(rule, "")
+        reason = verdict_changes(stream, rule) or stream.reasons.get(rule, "")
         yield f"  {kind} {names[rule]:<{width}}  {visible(reason)}".rstrip()

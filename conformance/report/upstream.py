@@ -20,12 +20,12 @@ from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange, Request
 from conformance.dialects import ENDPOINTS, Endpoint
 from conformance.judging.rulebook import Rulebook
-from conformance.report.escaping import block, code, markdown
+from conformance.report.escaping import code_block, code_span, escape_markdown
 from conformance.report.files import write_whole
 from conformance.report.printable import visible
-from conformance.report.reduction import SECONDS, Reduced, reduce
-from conformance.report.selection import Selected
-from conformance.report.wording import authority, count, sentence, slice_of
+from conformance.report.reduction import SECONDS, ReducedRecording, reduce_recording
+from conformance.report.selection import SelectedFinding
+from conformance.report.wording import authority_lines, count, finding_sentence, slice_of
 
 CASSETTE: Final = "finding.cassette.jsonl"
 ISSUE: Final = "issue.md"
@@ -41,7 +41,7 @@ _SERVER: Final = ("server", "via", "openai-version", "date")
 
 
 @dataclass(frozen=True, slots=True)
-class Issue:
+class UpstreamIssue:
     """The files of one issue, not written yet; `summary` is a line for the terminal."""
 
     cassette: Cassette
@@ -49,31 +49,33 @@ class Issue:
     summary: str
 
 
-def prepare(selected: Selected, rulebook: Rulebook, *, seconds: float = SECONDS) -> Issue:
+def prepare_issue(
+    selected: SelectedFinding, rulebook: Rulebook, *, seconds: float = SECONDS
+) -> UpstreamIssue:
     """Redact, reduce and describe a finding.
 
     Raises UsageError where the finding does not survive the redaction, and CassetteError for a
     body that cannot be redacted.
     """
     clean = redact(_expecting_failure(selected))
-    small = reduce(selected, clean, rulebook, seconds=seconds)
+    small = reduce_recording(selected, clean, rulebook, seconds=seconds)
     if small is None:
         message = "the finding does not survive the redaction of secrets"
         raise UsageError(message, place=Place(str(selected.recording.path)))
     exchange = _failing_exchange(small.cassette, selected.stream.exchange)
     texts = {ISSUE: _issue_text(selected, small, exchange).encode("utf-8", "backslashreplace")}
     if exchange.request is not None:
-        line, body = curl(exchange.request, selected.stream.dialect)
+        line, body = curl_line(exchange.request, selected.stream.dialect)
         texts[REQUEST] = f"{line}\n".encode("utf-8", "backslashreplace")
         texts |= {BODY: body} if body is not None else {}
     own = _own_profile(selected)
     texts |= {own.name: own.read_bytes()} if own else {}
     told = "" if small.is_complete else ", not fully reduced in the time given (--seconds)"
     events = f"{small.events} of {count(small.events_before, 'event')}{told}"
-    return Issue(small.cassette, texts, f"{selected.finding.rule}: {events}")
+    return UpstreamIssue(small.cassette, texts, f"{selected.finding.rule}: {events}")
 
 
-def save(issue: Issue, folder: Path) -> list[Path]:
+def save_issue(issue: UpstreamIssue, folder: Path) -> list[Path]:
     """Write the files. Raises UsageError or CassetteError where that is not possible."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -86,7 +88,7 @@ def save(issue: Issue, folder: Path) -> list[Path]:
     return [folder / CASSETTE, *(folder / name for name in issue.texts)]
 
 
-def _expecting_failure(selected: Selected) -> Cassette:
+def _expecting_failure(selected: SelectedFinding) -> Cassette:
     """The recording with the profile it was judged by and the failure it shows; no more clocks."""
     cassette, stream = selected.recording.cassette, selected.stream
     header = replace(
@@ -100,7 +102,7 @@ def _expecting_failure(selected: Selected) -> Cassette:
     return replace(cassette, header=header, clocks=clocks, sealed=False, torn=False)
 
 
-def _own_profile(selected: Selected) -> Path | None:
+def _own_profile(selected: SelectedFinding) -> Path | None:
     """The user's own profile, where the finding was judged by one."""
     named = selected.choices.profile
     return Path(named) if named is not None and named.endswith((".yaml", ".yml")) else None
@@ -110,16 +112,16 @@ def _failing_exchange(cassette: Cassette, number: int) -> Exchange:
     return next((e for e in cassette.exchanges if e.number == number), cassette.exchanges[0])
 
 
-def _issue_text(selected: Selected, small: Reduced, exchange: Exchange) -> str:
+def _issue_text(selected: SelectedFinding, small: ReducedRecording, exchange: Exchange) -> str:
     finding = small.finding
     parts = (
-        [f"# {markdown(finding.says)}", ""],
+        [f"# {escape_markdown(finding.says)}", ""],
         _finding_lines(selected, small),
         _heading_lines("The stream"),
         _stream_excerpt(exchange),
         _heading_lines("Why it matters"),
-        [f"- {markdown(line)}" for line in authority(finding.source)],
-        [f"- {markdown(finding.hint)}"] if finding.hint else [],
+        [f"- {escape_markdown(line)}" for line in authority_lines(finding.source)],
+        [f"- {escape_markdown(finding.hint)}"] if finding.hint else [],
         _heading_lines("To reproduce"),
         _reproduction_lines(selected, exchange),
         _heading_lines("Versions"),
@@ -132,14 +134,15 @@ def _heading_lines(text: str) -> list[str]:
     return ["", f"## {text}", ""]
 
 
-def _finding_lines(selected: Selected, small: Reduced) -> Iterator[str]:
+def _finding_lines(selected: SelectedFinding, small: ReducedRecording) -> Iterator[str]:
     finding, stream = small.finding, selected.stream
     where = f", {slice_of(finding)}" if finding.slice else ""
-    yield f"At event {finding.event} of a {code(stream.dialect)} stream{markdown(where)}:"
+    spoken = code_span(stream.dialect)
+    yield f"At event {finding.event} of a {spoken} stream{escape_markdown(where)}:"
     yield ""
-    yield f"> {markdown(sentence(finding), 4000)}"
+    yield f"> {escape_markdown(finding_sentence(finding), 4000)}"
     yield ""
-    yield f"Rule {code(finding.rule)} ({finding.level}), profile {code(stream.profile)}."
+    yield f"Rule {code_span(finding.rule)} ({finding.level}), profile {code_span(stream.profile)}."
     if selected.others:
         yield f"The same finding stands in {count(selected.others, 'more recorded stream')}."
     if small.events < small.events_before:
@@ -155,14 +158,14 @@ def _stream_excerpt(exchange: Exchange) -> list[str]:
     shown = [line if len(line) <= _LINE else f"{line[:_LINE]}…" for line in lines]
     rest = len(body) - _LONGEST_STREAM
     shown += [f"… ({rest} more characters in {CASSETTE})"] if rest > 0 else []
-    return block([*shown, f"(end: {exchange.end})"])
+    return code_block([*shown, f"(end: {exchange.end})"])
 
 
-def _reproduction_lines(selected: Selected, exchange: Exchange) -> Iterator[str]:
+def _reproduction_lines(selected: SelectedFinding, exchange: Exchange) -> Iterator[str]:
     stream, finding = selected.stream, selected.finding
     if exchange.request is not None:
-        line, body = curl(exchange.request, stream.dialect)
-        yield from block([line] if len(line) < 600 else [f"sh {REQUEST}"], "sh")
+        line, body = curl_line(exchange.request, stream.dialect)
+        yield from code_block([line] if len(line) < 600 else [f"sh {REQUEST}"], "sh")
         beside = f", `{BODY}` lies beside it" if body is not None else ""
         yield f"`$BASE_URL` is the server without a path, `$API_KEY` the key{beside}."
         yield ""
@@ -172,20 +175,20 @@ def _reproduction_lines(selected: Selected, exchange: Exchange) -> Iterator[str]
     own = _own_profile(selected)
     profile = f" --profile {shlex.quote(own.name)}" if own else ""
     check = f"conformance check {CASSETTE} --rule {shlex.quote(finding.rule)}{profile}"
-    yield from block([install, check], "sh")
+    yield from code_block([install, check], "sh")
 
 
-def _version_lines(selected: Selected, exchange: Exchange) -> Iterator[str]:
+def _version_lines(selected: SelectedFinding, exchange: Exchange) -> Iterator[str]:
     header = selected.recording.header
-    yield from (f"- target: {code(_joined_values(each))}" for each in [header.target] if each)
-    yield from (f"- model: {code(_joined_values(each))}" for each in [header.model] if each)
+    yield from (f"- target: {code_span(_joined_values(each))}" for each in [header.target] if each)
+    yield from (f"- model: {code_span(_joined_values(each))}" for each in [header.model] if each)
     response = exchange.response
     for name in _SERVER:
         value = response.header(name) if response else None
         if value:
-            yield f"- header {name}: {code(value)}"
+            yield f"- header {name}: {code_span(value)}"
     if header.recorded_at:
-        yield f"- recorded at: {code(header.recorded_at)}"
+        yield f"- recorded at: {code_span(header.recorded_at)}"
     yield f"- reasoning-conformance {__version__}, Python {platform.python_version()}"
 
 
@@ -193,7 +196,7 @@ def _joined_values(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
-def curl(request: Request, dialect: str) -> tuple[str, bytes | None]:
+def curl_line(request: Request, dialect: str) -> tuple[str, bytes | None]:
     """The line, and the body where it is too long for it and belongs into `request.json`.
 
     The server and the key are `$BASE_URL` and `$API_KEY`; header values that redaction does not

@@ -15,7 +15,7 @@ _VALUE: Final = 80  # characters of one slice value
 _TYPES: Final = 4000  # characters of a whole first set: long, since it is the answer
 
 
-def place(file: str, finding: Finding) -> str:
+def finding_place(file: str, finding: Finding) -> str:
     """`file:line (event 8, byte 2641)`, as far as each is known."""
     where = visible(file) if finding.line is None else f"{visible(file)}:{finding.line}"
     what = f"event {finding.event}" if finding.event else "request or response head"
@@ -26,17 +26,17 @@ def place(file: str, finding: Finding) -> str:
     )
 
 
-def wanted(expected: Sequence[str]) -> str:
+def alternatives(expected: Sequence[str]) -> str:
     """List alternatives: `a, b or c`."""
     *names, last = [visible(name) for name in expected] or [""]
     return visible(f"{', '.join(names)} or {last}" if names else last, _TYPES)
 
 
-def sentence(finding: Finding) -> str:
+def finding_sentence(finding: Finding) -> str:
     """What happened, in one line: the message, and whatever of the facts it leaves out."""
     message = visible(finding.message)
     facts = (
-        ("expected", finding.expected, wanted(finding.expected)),
+        ("expected", finding.expected, alternatives(finding.expected)),
         ("after", (finding.after,), visible(finding.after)),
         ("got", (finding.got,), visible(finding.got)),
     )
@@ -60,7 +60,7 @@ def slice_of(finding: Finding) -> str:
     )
 
 
-def authority(source: Sequence[Mapping[str, str]]) -> Iterator[str]:
+def authority_lines(source: Sequence[Mapping[str, str]]) -> Iterator[str]:
     """One line per authority: a specification's sentence, an observation, a client that breaks."""
     for entry in source:
         for key, text in entry.items():
@@ -72,7 +72,7 @@ def authority(source: Sequence[Mapping[str, str]]) -> Iterator[str]:
                 yield f"{visible(key)}: {visible(text)}"
 
 
-def title(stream: StreamResult) -> str:
+def stream_title(stream: StreamResult) -> str:
     """Which exchange of which file was judged, and as what."""
     step = "/".join(filter(None, (stream.scenario, stream.role, stream.hop)))
     exchange = f"exchange {stream.exchange} ({step})" if step else f"exchange {stream.exchange}"
@@ -82,7 +82,7 @@ def title(stream: StreamResult) -> str:
     return visible(", ".join(parts))
 
 
-def warnings(report: Report) -> tuple[str, ...]:
+def profile_warnings(report: Report) -> tuple[str, ...]:
     """Tell what a reader must know before trusting the verdicts."""
     unnamed = Counter((s.profile, s.dialect) for s in report.streams if not s.named)
     return tuple(
@@ -97,7 +97,7 @@ def _how_chosen(profile: str) -> str:
     return "assumed" if profile == "strict" else "identified, not named,"
 
 
-def summary(report: Report) -> str:
+def summary_line(report: Report) -> str:
     """Write the last line: how many rules over how many streams, and how they ended."""
     errors = [f"{count(len(report.errors), 'file')} could not be judged"] if report.errors else []
     if not report.streams:
@@ -105,13 +105,13 @@ def summary(report: Report) -> str:
     verdicts = report.verdicts
     head = f"{count(len(verdicts), 'rule')} over {count(len(report.streams), 'stream')}"
     found = [_finding_count(report)] if report.findings else []
-    old = stale(report)
+    old = stale_entries(report)
     entries = [f"{len(old)} stale {'entry' if len(old) == 1 else 'entries'}"] if old else []
     counts = f"{head}: {_verdict_counts(report)}" if verdicts else head
     return "; ".join([counts, *found, *entries, *errors])
 
 
-def changed(stream: StreamResult, rule: str) -> str:
+def verdict_changes(stream: StreamResult, rule: str) -> str:
     """What became of a verdict after the judge had closed, by whom and why; empty if nothing did.
 
     A rule that somebody added, and one that did not apply before, was not changed.
@@ -126,7 +126,7 @@ def changed(stream: StreamResult, rule: str) -> str:
     return f"({'; '.join([*was, *said])})"
 
 
-def stale(report: Report) -> tuple[str, ...]:
+def stale_entries(report: Report) -> tuple[str, ...]:
     """Entries of the baseline that no longer describe the run, one line each."""
     return report.baseline.stale if report.baseline else ()
 

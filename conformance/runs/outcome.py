@@ -10,7 +10,7 @@ from typing import Final
 from conformance.cassette import Recording, open_recording
 from conformance.core.errors import RemoteError
 from conformance.judging.result import Report, StreamResult
-from conformance.report.permitted import permitted
+from conformance.report.permitted import permission_lines
 from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun
 from conformance.runs.plan import LeftOut
@@ -46,7 +46,7 @@ def run_outcome(
     once = dict.fromkeys(left_out)
     notes += [f"{each.dialect} {each.name} was not run: {each.why}" for each in once]
     notes += [note for run in runs for note in _api_notes(run)]
-    notes += permitted(_judged_recordings(runs), target.rulebook)
+    notes += permission_lines(_judged_recordings(runs), target.rulebook)
     report = Report(streams, notes=tuple(notes))
     notes += _exercised_notes(report, left_out)
     notes.append(_cost_note(target.sender))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.profiles.profile import Profile, available, load_profile
-from conformance.report.silences import spell
+from conformance.report.silences import spell_value
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "profiles.md"
 _NOT_SYSTEMS: Final = frozenset({"strict"})
@@ -85,7 +85,7 @@ def _knobs(strict: Profile) -> Iterator[str]:
 
 
 def _values(values: tuple[Any, ...]) -> str:
-    return ", ".join(f"`{spell(value)}`" for value in values)
+    return ", ".join(f"`{spell_value(value)}`" for value in values)
 
 
 def _signs(profile: Profile) -> str:
@@ -108,7 +108,7 @@ def _text(text: str) -> str:
 
 
 def _short(value: Any) -> str:
-    return spell(value) if len(spell(value)) <= 60 else f"{len(value)} values"
+    return spell_value(value) if len(spell_value(value)) <= 60 else f"{len(value)} values"
 
 
 def _row(*cells: str) -> Iterator[str]:

@@ -40,12 +40,12 @@ WORKFLOW: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("text", "shown"), MARKDOWN)
 def test_markdown_shows_text_as_it_is(text: str, shown: str) -> None:
-    assert escaping.markdown(text) == shown
+    assert escaping.escape_markdown(text) == shown
 
 
 @pytest.mark.parametrize(("text", "shown"), CODE)
 def test_a_code_span_is_fenced_by_more_backticks_than_it_holds(text: str, shown: str) -> None:
-    assert escaping.code(text) == shown
+    assert escaping.code_span(text) == shown
 
 
 @pytest.mark.parametrize(("text", "shown"), WORKFLOW)
@@ -74,7 +74,7 @@ def test_no_text_leaves_an_attribute_or_element(text: str) -> None:
         def handle_data(self, data: str) -> None:
             self.text += data
 
-    shown = escaping.html(text)
+    shown = escaping.escape_html(text)
     reader = Reader()
     reader.feed(f'<p title="{shown}">{shown}</p>')
     reader.close()
@@ -85,7 +85,7 @@ def test_no_text_leaves_an_attribute_or_element(text: str) -> None:
 
 @given(text=ANY_TEXT)
 def test_no_text_ends_a_code_span_or_a_line(text: str) -> None:
-    shown = escaping.code(text)
+    shown = escaping.code_span(text)
     assert shown.isprintable()
     if shown:
         fence = re.match("`+", shown)
@@ -96,7 +96,7 @@ def test_no_text_ends_a_code_span_or_a_line(text: str) -> None:
 
 @given(lines=st.lists(ANY_TEXT, max_size=4))
 def test_no_text_ends_a_block(lines: list[str]) -> None:
-    shown = escaping.block(lines)
+    shown = escaping.code_block(lines)
     assert len(shown) == len(lines) + 2
     fence = shown[-1]
     assert not [line for line in shown[1:-1] if line.lstrip().startswith(fence)]

@@ -7,7 +7,7 @@ import pytest
 
 from conformance.core.errors import Place
 from conformance.judging.result import Finding
-from conformance.report.explain import Excerpts, explain
+from conformance.report.explain import RuleExcerpts, explain_rule
 from conformance.report.silences import Silence
 from conformance.rules.model import Alias, Applies, Fold, Never, Rule
 from conformance.rules.verdicts import Level
@@ -66,8 +66,8 @@ def test_the_whole_page(rule: Rule, finding: Callable[..., Finding]) -> None:
         "x", "openai.chat", "done: forbidden", "it never sends one", "8 of 8 recordings"
     )
     knobs = {"done": "Whether a last line is sent.", "other": "Not of this rule."}
-    excerpts = Excerpts(("data: [DONE]",), ("data: {}",), finding())
-    assert explain(rule, [silence], excerpts, knobs=knobs) == GOLDEN
+    excerpts = RuleExcerpts(("data: [DONE]",), ("data: {}",), finding())
+    assert explain_rule(rule, [silence], excerpts, knobs=knobs) == GOLDEN
 
 
 def test_empty_sections_are_left_out() -> None:
@@ -82,7 +82,7 @@ def test_empty_sections_are_left_out() -> None:
         place=Place("x.yaml", 1),
         applies=Applies(view="client"),
     )
-    assert explain(bare) == (
+    assert explain_rule(bare) == (
         "a/b/c  MAY (a note, never a failure)\n  It is so.\n"
         "  every dialect, client view, since 0.1.0, x.yaml:1\n\n"
         "silenced\n  by no knob; a profile of your own may lower its level and say why\n"
@@ -90,17 +90,17 @@ def test_empty_sections_are_left_out() -> None:
 
 
 def test_excerpts_from_the_wire_are_made_safe(rule: Rule) -> None:
-    text = explain(rule, (), Excerpts(("\x1b[2J" + "x" * 9999,), ("\u202e",)))
+    text = explain_rule(rule, (), RuleExcerpts(("\x1b[2J" + "x" * 9999,), ("\u202e",)))
     assert all(character.isprintable() or character == "\n" for character in text)
     assert max(map(len, text.splitlines())) < 250
 
 
 def test_a_knob_in_the_form_is_told(rule: Rule) -> None:
     masked = replace(rule, form=Fold({"done": "item"}, "list", minus="$mask"), applies=Applies())
-    page = explain(masked, knobs={"mask": "Fields that may differ."})
+    page = explain_rule(masked, knobs={"mask": "Fields that may differ."})
     assert "\n  judges by the profile's knob mask\n    Fields that may differ.\n" in page
     assert "by no knob" not in page
 
 
 def test_colour_marks_titles(rule: Rule) -> None:
-    assert explain(rule, colour=True).startswith("\x1b[1mwire/chat/done\x1b[0m  MUST (")
+    assert explain_rule(rule, colour=True).startswith("\x1b[1mwire/chat/done\x1b[0m  MUST (")

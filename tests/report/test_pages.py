@@ -12,8 +12,8 @@ import pytest
 from conformance.cli.explain import write_pages
 from conformance.core.errors import Place
 from conformance.judging.result import Finding
-from conformance.report.explain import Excerpts
-from conformance.report.pages import index, page
+from conformance.report.explain import RuleExcerpts
+from conformance.report.pages import rule_index, rule_page
 from conformance.report.silences import Silence
 from conformance.rules.model import Alias, Applies, Fold, Never, Rule, Suite
 from conformance.rules.verdicts import Level
@@ -96,16 +96,16 @@ Speaks where the profile has `done`: `required` or `optional`. Whether a last li
 
 def test_the_whole_page(rule: Rule, finding: Callable[..., Finding]) -> None:
     silence = Silence("x", "openai.chat", "done: forbidden", "it never sends one", "8 of 8")
-    excerpts = Excerpts(("data: [DONE]",), ("data: {}",), finding())
+    excerpts = RuleExcerpts(("data: [DONE]",), ("data: {}",), finding())
     knobs = {"done": "Whether a last line is sent.", "other": "Not of this rule."}
-    assert page(rule, [silence], excerpts, knobs) == GOLDEN
+    assert rule_page(rule, [silence], excerpts, knobs) == GOLDEN
 
 
 def test_empty_sections_are_left_out(rule: Rule) -> None:
     bare = replace(
         rule, source=(), hint="", fix="", dialect=None, applies=Applies(view="client"), id="a/b/c"
     )
-    assert page(bare) == (
+    assert rule_page(bare) == (
         "# a/b/c\n\n**MUST.** The stream ends with a [DONE] line.\n\n"
         "Dialect any; judges what a client reports, since 0.1.0.\n"
     )
@@ -113,13 +113,13 @@ def test_empty_sections_are_left_out(rule: Rule) -> None:
 
 def test_a_knob_in_the_form_is_told(rule: Rule) -> None:
     masked = replace(rule, form=Fold({"done": "item"}, "list", minus="$mask"), applies=Applies())
-    told = page(masked, knobs={"mask": "Fields that may differ."})
+    told = rule_page(masked, knobs={"mask": "Fields that may differ."})
     assert "\nJudges by the knob `mask`. Fields that may differ.\n" in told
 
 
 @pytest.mark.parametrize("line", ["```", "a `````` b", "\x1b[2J", "x\u202ey", "z" * 9999])
 def test_a_stream_cannot_leave_its_block(rule: Rule, line: str) -> None:
-    lines = page(rule, (), Excerpts((line,))).splitlines()
+    lines = rule_page(rule, (), RuleExcerpts((line,))).splitlines()
     start = lines.index("```text")
     assert lines[start + 2] == "```"
     assert not re.search(r"`{3}", lines[start + 1])
@@ -132,7 +132,7 @@ def test_index_links_to_every_page(rule: Rule) -> None:
     known = replace(rule, id="effort/chat/known")
     late = Suite("wire/chat", "Chunks", "openai.chat", (rule, other), "x.yaml")
     early = Suite("effort/chat", "Effort", "openai.chat", (known,), "y.yaml")
-    text = index([late, early])
+    text = rule_index([late, early])
     assert "3 rules in 2 suites" in text
     assert text.index("## effort/chat") < text.index("## wire/chat\n\nChunks.\n")
     assert "| [done](wire/chat/done.md) | MUST | The stream ends with a [DONE] line. |" in text

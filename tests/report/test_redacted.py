@@ -12,7 +12,7 @@ from conformance.cli import main
 from conformance.judging.result import ContextLine, Finding, Report, StreamResult
 from conformance.recordings.check import check_paths
 from conformance.report import FORMATS, render
-from conformance.report.redacted import redacted
+from conformance.report.redacted import redact_report
 
 MakeFinding = Callable[..., Finding]
 MakeStream = Callable[..., StreamResult]
@@ -62,7 +62,7 @@ def test_every_text_of_a_finding_passes(finding: MakeFinding, stream: MakeStream
         context=(ContextLine(1, KEY, KEY, at=True),),
     )
     one = stream(secret, reasons={"a/b/c": KEY}, notes=(KEY,))
-    report = redacted(Report((one,), errors=(KEY,), notes=(KEY,)))
+    report = redact_report(Report((one,), errors=(KEY,), notes=(KEY,)))
     assert KEY not in repr(report)
     (found,) = report.findings
     assert (found.id, found.rule, found.line) == (secret.id, secret.rule, secret.line)
@@ -72,11 +72,11 @@ def test_every_text_of_a_finding_passes(finding: MakeFinding, stream: MakeStream
 
 
 def test_a_cleaner_of_ones_own_takes_its_place(finding: MakeFinding, stream: MakeStream) -> None:
-    report = redacted(Report((stream(finding()),)), lambda _text: "gone")
+    report = redact_report(Report((stream(finding()),)), lambda _text: "gone")
     assert report.findings[0].message == "gone"
 
 
 def test_half_a_surrogate_pair_stops_nothing(finding: MakeFinding, stream: MakeStream) -> None:
     report = Report((stream(finding(message="\ud83e")),))
-    assert redacted(report).findings[0].message == "\ud83e"
-    assert "\\ud83e" in render(redacted(report), "text")
+    assert redact_report(report).findings[0].message == "\ud83e"
+    assert "\\ud83e" in render(redact_report(report), "text")

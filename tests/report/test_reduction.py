@@ -15,8 +15,8 @@ from conformance.editing.piece import Piece
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate.base_recordings import InMemory
 from conformance.recordings.check import CheckChoices, check_recording
-from conformance.report.reduction import Reduced, minimised, reduce
-from conformance.report.selection import Selected, select
+from conformance.report.reduction import ReducedRecording, minimise_items, reduce_recording
+from conformance.report.selection import SelectedFinding, select_finding
 from conformance.rules.verdicts import Verdict
 
 RULES = Rulebook.load()
@@ -28,12 +28,12 @@ def rule_of(path: Path) -> str:
     return path.relative_to(MUTANTS).as_posix().removesuffix(".cassette.jsonl")
 
 
-def selected(path: Path) -> Selected:
+def selected(path: Path) -> SelectedFinding:
     folders = tuple(f for f in [shipped.cassettes() / "profiles"] if f.is_dir())
-    return select(rule_of(path), [path], CheckChoices(folders=folders), RULES)
+    return select_finding(rule_of(path), [path], CheckChoices(folders=folders), RULES)
 
 
-def failing(cassette: Cassette, one: Selected) -> set[str]:
+def failing(cassette: Cassette, one: SelectedFinding) -> set[str]:
     recording = InMemory(one.recording.path, "cassette", cassette)
     streams = check_recording(recording, RULES, one.choices)
     return {r for s in streams for r, verdict in s.verdicts.items() if verdict is Verdict.FAIL}
@@ -43,7 +43,7 @@ def failing(cassette: Cassette, one: Selected) -> set[str]:
 def test_what_is_left_fails_the_rule_and_no_other(path: Path) -> None:
     one = selected(path)
     before = failing(one.recording.cassette, one)
-    small = reduce(one, one.recording.cassette, RULES, trials=120)
+    small = reduce_recording(one, one.recording.cassette, RULES, trials=120)
     assert small is not None
     assert small.events <= small.events_before
     assert small.finding.id == one.finding.id
@@ -52,7 +52,7 @@ def test_what_is_left_fails_the_rule_and_no_other(path: Path) -> None:
 
 def test_a_stream_of_free_deltas_shrinks_to_the_fault() -> None:
     one = selected(MUTANTS / "wire/chat/delta-types.cassette.jsonl")
-    small = reduce(one, one.recording.cassette, RULES)
+    small = reduce_recording(one, one.recording.cassette, RULES)
     assert small is not None
     assert small.is_complete
     assert small.events < small.events_before / 2
@@ -66,14 +66,14 @@ def test_exchanges_that_do_not_matter_go() -> None:
         one.recording.cassette, exchanges=(exchange, replace(exchange, number=2)), sealed=False
     )
     recording = Recording(path, "cassette", twice)
-    small = reduce(replace(one, recording=recording), twice, RULES, trials=10)
+    small = reduce_recording(replace(one, recording=recording), twice, RULES, trials=10)
     assert small is not None
     assert [each.number for each in small.cassette.exchanges] == [1]
 
 
 def test_a_comparison_keeps_both_exchanges() -> None:
     path = MUTANTS / "stripping/opt-in/same-text.cassette.jsonl"
-    small = reduce(selected(path), selected(path).recording.cassette, RULES, trials=30)
+    small = reduce_recording(selected(path), selected(path).recording.cassette, RULES, trials=30)
     assert small is not None
     assert len(small.cassette.exchanges) == 2
 
@@ -81,8 +81,10 @@ def test_a_comparison_keeps_both_exchanges() -> None:
 def test_time_and_trials_bound_it() -> None:
     one = selected(MUTANTS / "wire/chat/delta-types.cassette.jsonl")
     for small in (
-        reduce(one, one.recording.cassette, RULES, trials=1),
-        reduce(one, one.recording.cassette, RULES, seconds=0, clock=iter(range(99)).__next__),
+        reduce_recording(one, one.recording.cassette, RULES, trials=1),
+        reduce_recording(
+            one, one.recording.cassette, RULES, seconds=0, clock=iter(range(99)).__next__
+        ),
     ):
         assert small is not None
         assert not small.is_complete
@@ -92,7 +94,7 @@ def test_time_and_trials_bound_it() -> None:
 def test_what_does_not_fail_is_not_reduced() -> None:
     one = selected(MUTANTS / "wire/chat/delta-types.cassette.jsonl")
     empty = replace(one.recording.exchanges[0], chunks=())
-    found: Reduced | None = reduce(
+    found: ReducedRecording | None = reduce_recording(
         one, replace(one.recording.cassette, exchanges=(empty,), sealed=False), RULES
     )
     assert found is None
@@ -107,6 +109,6 @@ def test_nothing_but_the_culprits_is_left(size: int, culprits: set[int]) -> None
         assert isinstance(pieces, list)
         return wanted <= {int(piece.raw) for piece in pieces}
 
-    left = {int(piece.raw) for piece in minimised(items, fails)}
+    left = {int(piece.raw) for piece in minimise_items(items, fails)}
     assert wanted <= left
     assert len(left) == max(len(wanted), 1)

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.core.errors import UsageError
 from conformance.judging.result import Report, StreamResult
-from conformance.report import FORMATS, output, render, write
+from conformance.report import FORMATS, parse_output, render, write
 from conformance.report.files import write_whole
 
 MakeStream = Callable[..., StreamResult]
@@ -29,11 +29,11 @@ def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
 @pytest.mark.parametrize("text", ["json", "json=", "=x.json", "xml=x.xml", "json=-", ""])
 def test_what_is_not_format_and_file_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
-        output(text)
+        parse_output(text)
 
 
 def test_a_file_name_may_hold_an_equals_sign() -> None:
-    assert output("json=a=b.json").file == Path("a=b.json")
+    assert parse_output("json=a=b.json").file == Path("a=b.json")
 
 
 def test_reports_are_written_in_their_formats(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_recording
 from conformance.report.formats import render
-from conformance.report.permitted import permitted
+from conformance.report.permitted import permission_lines
 
 SHIPPED = cassettes()
 
@@ -22,7 +22,7 @@ def told(*paths: Path, profile: str | None = None) -> list[str]:
     choices = CheckChoices(profile=profile)
     recordings = [open_recording(path) for path in paths]
     checked = [(each, check_recording(each, rulebook, choices)) for each in recordings]
-    return list(permitted(checked, rulebook))
+    return list(permission_lines(checked, rulebook))
 
 
 OGX = SHIPPED / "openai.responses/ogx/live-think.cassette.jsonl"

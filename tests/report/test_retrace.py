@@ -9,7 +9,7 @@ import pytest
 
 from conformance.core.events import Chunk, Event, Exchange, Request, Response
 from conformance.judging.result import Finding, StreamResult
-from conformance.report.retrace import Traced, from_events, retraced
+from conformance.report.retrace import ShownExchange, trace_events, trace_exchange
 
 MakeFinding = Callable[..., Finding]
 MakeStream = Callable[..., StreamResult]
@@ -28,13 +28,13 @@ def exchange(*chunks: Chunk) -> Exchange:
     )
 
 
-def lanes(traced: Traced) -> dict[str, list[tuple[int, int]]]:
+def lanes(traced: ShownExchange) -> dict[str, list[tuple[int, int]]]:
     return {lane: [(b.first, b.last) for b in bars] for lane, bars in traced.blocks.items() if bars}
 
 
 def test_a_short_stream_is_kept_whole(stream: MakeStream) -> None:
     chunks = [chunk(reasoning_content="a"), chunk(reasoning_content="b"), chunk(content="c")]
-    traced = retraced(stream(**CHAT), exchange(*chunks), 10)
+    traced = trace_exchange(stream(**CHAT), exchange(*chunks), 10)
     assert [moment.number for moment in traced.moments] == [0, 1, 2, 3, 4]
     assert [moment.ms for moment in traced.moments] == [0.0, 2.0, 4.0, 6.0, 6.0]
     assert [moment.lanes for moment in traced.moments[1:4]] == [
@@ -51,12 +51,12 @@ def test_a_short_stream_is_kept_whole(stream: MakeStream) -> None:
 
 def test_tools_have_a_lane(stream: MakeStream) -> None:
     call = {"index": 0, "id": "x", "function": {"name": "f", "arguments": "{}"}}
-    traced = retraced(stream(**CHAT), exchange(chunk(tool_calls=[call])), 10)
+    traced = trace_exchange(stream(**CHAT), exchange(chunk(tool_calls=[call])), 10)
     assert list(lanes(traced)) == ["tools", "stream"]
 
 
 def test_without_a_clock_there_are_no_times(stream: MakeStream) -> None:
-    traced = retraced(stream(**CHAT), exchange(chunk(None, content="a")), 10)
+    traced = trace_exchange(stream(**CHAT), exchange(chunk(None, content="a")), 10)
     assert not traced.is_clocked
     assert traced.moments[1].ms is None
 
@@ -66,7 +66,7 @@ def test_of_a_long_stream_findings_and_turns_are_kept(
 ) -> None:
     chunks = [chunk(content="a")] * 500 + [chunk(reasoning_content="b")] * 500
     judged = stream(finding(event=700), finding(event=1001), **CHAT)
-    traced = retraced(judged, exchange(*chunks), 50)
+    traced = trace_exchange(judged, exchange(*chunks), 50)
     numbers = [moment.number for moment in traced.moments]
     assert traced.total == 1001
     assert len(numbers) <= 100
@@ -76,7 +76,7 @@ def test_of_a_long_stream_findings_and_turns_are_kept(
 
 def test_blocks_are_bounded_and_cover_the_stream(stream: MakeStream) -> None:
     pair = [chunk(content="a"), chunk(reasoning_content="b")]
-    traced = retraced(stream(**CHAT), exchange(*(pair * 3000)), 20)
+    traced = trace_exchange(stream(**CHAT), exchange(*(pair * 3000)), 20)
     for lane in ("text", "thinking"):
         bars = traced.blocks[lane]
         assert len(bars) <= 512
@@ -88,12 +88,12 @@ def test_blocks_are_bounded_and_cover_the_stream(stream: MakeStream) -> None:
 
 def test_many_findings_do_not_keep_everything(finding: MakeFinding, stream: MakeStream) -> None:
     judged = stream(*(finding(event=n) for n in range(0, 4000, 2)), **CHAT)
-    traced = retraced(judged, exchange(*[chunk(content="a")] * 4000), 50)
+    traced = trace_exchange(judged, exchange(*[chunk(content="a")] * 4000), 50)
     assert len(traced.moments) <= 101
 
 
 def test_a_profile_that_is_not_at_hand_is_told(stream: MakeStream) -> None:
-    traced = retraced(stream(dialect="openai.chat", profile="own"), exchange(), 10)
+    traced = trace_exchange(stream(dialect="openai.chat", profile="own"), exchange(), 10)
     assert traced.note == "profile own is not at hand: lanes as strict has them"
 
 
@@ -103,7 +103,7 @@ def test_kept_events_serve_without_bytes(stream: MakeStream) -> None:
         Event("thinking.delta", {"choice": 0, "block": 0, "channel": "summary"}, 2, "semantic"),
         Event("thinking.end", {"choice": 0, "block": 0}, 3, "semantic"),
     )
-    traced = from_events(stream(events=events), 10)
+    traced = trace_events(stream(events=events), 10)
     assert lanes(traced) == {"summary": [(1, 3)]}
     assert not traced.is_clocked
     assert "kept events" in traced.note
@@ -111,5 +111,5 @@ def test_kept_events_serve_without_bytes(stream: MakeStream) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"data: [1]\n\n", b"data: {\n"])
 def test_no_body_stops_it(body: bytes, stream: MakeStream) -> None:
-    traced = retraced(stream(**CHAT), exchange(Chunk(body, 1.0)), 10)
+    traced = trace_exchange(stream(**CHAT), exchange(Chunk(body, 1.0)), 10)
     assert traced.moments[-1].number == traced.total

@@ -10,7 +10,7 @@ from conformance.core import shipped
 from conformance.core.errors import UsageError
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices
-from conformance.report.selection import Selected, select
+from conformance.report.selection import SelectedFinding, select_finding
 
 RULES = Rulebook.load()
 MUTANTS = shipped.cassettes() / "mutants"
@@ -19,8 +19,8 @@ ID = "c0fd0c3cf68d"
 RULE = "stripping/visible-text/no-markers"
 
 
-def chosen(asked: str, *paths: Path) -> Selected:
-    return select(asked, paths, CheckChoices(), RULES)
+def chosen(asked: str, *paths: Path) -> SelectedFinding:
+    return select_finding(asked, paths, CheckChoices(), RULES)
 
 
 @pytest.mark.parametrize("asked", [ID, ID[:4], RULE])

@@ -7,7 +7,7 @@ import pytest
 
 from conformance.core.errors import Place
 from conformance.profiles.profile import KnobReason, Override, Profile
-from conformance.report.silences import Silence, silences
+from conformance.report.silences import Silence, rule_silences
 from conformance.rules.model import Alias, Applies, Fold, Never, Rule
 from conformance.rules.verdicts import Level
 
@@ -63,20 +63,20 @@ def test_a_silence_is_told_with_its_reason(
     wants: dict[str, Any], knobs: dict[str, Any], told: list[tuple[str, str, str]]
 ) -> None:
     expected = tuple(Silence("acme", "openai.chat", *each) for each in told)
-    assert silences(rule(**wants), [profile(**knobs)]) == expected
+    assert rule_silences(rule(**wants), [profile(**knobs)]) == expected
 
 
 def test_a_knob_in_the_form_is_told_where_a_profile_sets_it() -> None:
     masked = replace(rule(), form=Fold({"done": "item"}, "list", minus="$mask"))
-    found = silences(masked, [profile(), profile(mask=["id", "status"])])
+    found = rule_silences(masked, [profile(), profile(mask=["id", "status"])])
     assert found == (Silence("acme", "openai.chat", "mask: id, status", "mask differs", "8 of 8"),)
 
 
 def test_what_is_inherited_is_not_told_for_every_profile() -> None:
-    assert silences(rule(done="never"), [profile()]) == ()
+    assert rule_silences(rule(done="never"), [profile()]) == ()
 
 
 def test_profiles_of_another_dialect_do_not_matter() -> None:
     muted = profile(done="never")
-    assert silences(rule("openai.responses", done="required"), [muted]) == ()
-    assert len(silences(rule(None, done="required"), [muted])) == 1
+    assert rule_silences(rule("openai.responses", done="required"), [muted]) == ()
+    assert len(rule_silences(rule(None, done="required"), [muted])) == 1

@@ -15,7 +15,7 @@ from conformance.mutate.base_recordings import InMemory
 from conformance.mutate.stream import take_apart
 from conformance.profiles.profile import profile_at_hand, reading
 from conformance.recordings.check import CheckChoices, check_recording
-from conformance.report.simplification import merged, without_items
+from conformance.report.simplification import merge_deltas, without_items
 from conformance.rules.verdicts import Verdict
 
 ROOT = shipped.cassettes()
@@ -45,7 +45,7 @@ def failing(cassette: Cassette, stream: Stream, pieces: list[Piece]) -> set[str]
 def test_merged_deltas_break_no_rule(name: str) -> None:
     cassette, stream = opened(name)
     profile = profile_at_hand(cassette.header.profile or "strict", stream.dialect)
-    pieces = merged(stream, reading(profile))
+    pieces = merge_deltas(stream, reading(profile))
     assert len(pieces) < len(stream.pieces)
     assert failing(cassette, stream, pieces) == set()
 

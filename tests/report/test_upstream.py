@@ -13,8 +13,8 @@ from conformance.core.errors import UsageError
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_paths
 from conformance.report.reduction import SECONDS
-from conformance.report.selection import select
-from conformance.report.upstream import CASSETTE, ISSUE, REQUEST, prepare, save
+from conformance.report.selection import select_finding
+from conformance.report.upstream import CASSETTE, ISSUE, REQUEST, prepare_issue, save_issue
 from tests.report.hostile import hostile_recording
 from tests.report.test_redacted import KEY, leaking
 
@@ -24,8 +24,10 @@ RULE = "stripping/visible-text/no-markers"
 
 
 def written(asked: str, source: Path, folder: Path) -> dict[str, str]:
-    issue = prepare(select(asked, [source], CheckChoices(), RULES), RULES, seconds=SECONDS)
-    return {file.name: file.read_text(encoding="utf-8") for file in save(issue, folder)}
+    issue = prepare_issue(
+        select_finding(asked, [source], CheckChoices(), RULES), RULES, seconds=SECONDS
+    )
+    return {file.name: file.read_text(encoding="utf-8") for file in save_issue(issue, folder)}
 
 
 def test_the_cassette_fails_the_rule_when_it_is_checked(tmp_path: Path) -> None:
@@ -70,9 +72,9 @@ def test_a_hostile_stream_cannot_write_the_issue(tmp_path: Path) -> None:
 def test_a_profile_of_ones_own_goes_along(tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
     own.write_text("profile: own\ndialect: openai.responses\nextends: strict\ntitle: Own\n")
-    one = select(RULE, [DEMO], CheckChoices(profile=str(own)), RULES)
+    one = select_finding(RULE, [DEMO], CheckChoices(profile=str(own)), RULES)
     assert one.stream.profile == "own"
-    files = save(prepare(one, RULES, seconds=5), tmp_path / "out")
+    files = save_issue(prepare_issue(one, RULES, seconds=5), tmp_path / "out")
     assert "own.yaml" in [file.name for file in files]
     text = (tmp_path / "out" / ISSUE).read_text(encoding="utf-8")
     assert f"--rule {RULE} --profile own.yaml" in text
@@ -82,7 +84,7 @@ def test_a_profile_of_ones_own_goes_along(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    issue = prepare(select(RULE, [DEMO], CheckChoices(), RULES), RULES, seconds=0)
+    issue = prepare_issue(select_finding(RULE, [DEMO], CheckChoices(), RULES), RULES, seconds=0)
     with pytest.raises(UsageError, match="cannot be made: "):
-        save(issue, tmp_path / "file" / "out")
+        save_issue(issue, tmp_path / "file" / "out")
     assert "not fully reduced" in issue.summary

@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from conformance.judging.result import Finding, Report, StreamResult
-from conformance.report.wording import authority, place, sentence, summary, title, wanted
+from conformance.report.wording import (
+    alternatives,
+    authority_lines,
+    finding_place,
+    finding_sentence,
+    stream_title,
+    summary_line,
+)
 from conformance.rules.verdicts import Level, Verdict
 
 MakeFinding = Callable[..., Finding]
@@ -24,7 +31,7 @@ PLACES: list[tuple[dict[str, Any], str]] = [
 def test_place_tells_what_is_known(
     finding: MakeFinding, changes: dict[str, Any], shown: str
 ) -> None:
-    assert place("x.sse", finding(**changes)) == shown
+    assert finding_place("x.sse", finding(**changes)) == shown
 
 
 SENTENCES: list[tuple[str, tuple[str, ...], str, str, str]] = [
@@ -49,19 +56,19 @@ def test_sentence_says_each_fact_once(
     shown: str,
 ) -> None:
     told = finding(message=message, expected=expected, after=after, got=got)
-    assert sentence(told) == shown
+    assert finding_sentence(told) == shown
 
 
 def test_the_whole_first_set_is_told() -> None:
     names = [f"response.output_text.annotation_{n}.added" for n in range(40)]
-    assert all(name in wanted(names) for name in names)
-    assert wanted(["a"]) == "a"
-    assert wanted([]) == ""
+    assert all(name in alternatives(names) for name in names)
+    assert alternatives(["a"]) == "a"
+    assert alternatives([]) == ""
 
 
 def test_two_long_texts_are_not_two_walls(finding: MakeFinding) -> None:
     told = finding(message="x" * 100_000, got="y" * 100_000, after="", expected=("z" * 100_000,))
-    assert len(sentence(told)) < 2_000
+    assert len(finding_sentence(told)) < 2_000
 
 
 def test_authority_lists_every_entry() -> None:
@@ -69,13 +76,17 @@ def test_authority_lists_every_entry() -> None:
         {"spec": "https://example.org", "quote": "It ends."},
         {"breaks": "a client"},
     )
-    assert list(authority(source)) == ["https://example.org", '"It ends."', "breaks: a client"]
+    assert list(authority_lines(source)) == [
+        "https://example.org",
+        '"It ends."',
+        "breaks: a client",
+    ]
 
 
 def test_title_names_scenario_role_and_view(stream: MakeStream) -> None:
     judged = stream(scenario="think", role="plain", view="client")
     wanted_title = "ogx.cassette.jsonl, exchange 1 (think/plain), openai.responses, profile ogx"
-    assert title(judged) == f"{wanted_title}, client view"
+    assert stream_title(judged) == f"{wanted_title}, client view"
 
 
 def test_summary_counts_rules_over_the_run(finding: MakeFinding, stream: MakeStream) -> None:
@@ -86,12 +97,13 @@ def test_summary_counts_rules_over_the_run(finding: MakeFinding, stream: MakeStr
             stream(verdicts={"a/b/c": Verdict.PASS, "a/b/d": Verdict.NOT_APPLICABLE}),
         )
     )
-    assert summary(report) == (
+    assert summary_line(report) == (
         "3 rules over 2 streams: 2 FAIL (1 MUST, 1 SHOULD), 1 NOT-APPLICABLE; 2 findings"
     )
 
 
 def test_summary_of_nothing_but_errors() -> None:
     assert (
-        summary(Report(errors=("x: broken",))) == "nothing was checked; 1 file could not be judged"
+        summary_line(Report(errors=("x: broken",)))
+        == "nothing was checked; 1 file could not be judged"
     )

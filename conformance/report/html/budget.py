@@ -21,7 +21,7 @@ _CHARACTERS: Final = 4_000_000
 
 
 @dataclass(slots=True)
-class Budget:
+class PageBudget:
     """What is left for pictures and frames."""
 
     pictures: int = _PICTURES

@@ -6,28 +6,36 @@ from collections.abc import Iterator, Mapping
 
 from conformance.core.errors import ConformanceError
 from conformance.judging.result import ContextLine, Finding, Report, StreamResult
-from conformance.report.escaping import html
-from conformance.report.html.budget import FINDINGS, FRAMES, Budget
-from conformance.report.html.matrix import css
-from conformance.report.html.timeline import Picture, Told, timeline
-from conformance.report.ranking import by_event
-from conformance.report.recorded import Recorded, headless
-from conformance.report.retrace import Traced, from_events, retraced
-from conformance.report.wording import authority, count, place, sentence, slice_of, title
+from conformance.report.escaping import escape_html
+from conformance.report.html.budget import FINDINGS, FRAMES, PageBudget
+from conformance.report.html.matrix import verdict_class
+from conformance.report.html.timeline import ExchangePicture, PlacedFinding, picture_lines
+from conformance.report.ranking import event_order
+from conformance.report.recorded import RecordedStreams, with_redacted_heads
+from conformance.report.retrace import ShownExchange, trace_events, trace_exchange
+from conformance.report.wording import (
+    authority_lines,
+    count,
+    finding_place,
+    finding_sentence,
+    slice_of,
+    stream_title,
+)
 
 
-def section(
-    report: Report, number: int, stream: StreamResult, recorded: Recorded, budget: Budget
+def stream_section(
+    report: Report, number: int, stream: StreamResult, recorded: RecordedStreams, budget: PageBudget
 ) -> Iterator[str]:
     """The section as lines of HTML; its picture is left out where the budget is spent."""
     opened = " open" if stream.findings else ""
     found = count(len(stream.findings), "finding")
     yield f'<details class="stream" id="s{number}"{opened}>'
-    yield f"<summary><h2>{html(title(stream), 300)}</h2> <span>{found}</span></summary>"
-    yield from (f'<p class="note">{html(note)}</p>' for note in stream.notes)
+    name = escape_html(stream_title(stream), 300)
+    yield f"<summary><h2>{name}</h2> <span>{found}</span></summary>"
+    yield from (f'<p class="note">{escape_html(note)}</p>' for note in stream.notes)
     told = [
-        Told(f"s{number}x{place}", finding)
-        for place, finding in enumerate(sorted(stream.findings, key=by_event), 1)
+        PlacedFinding(f"s{number}x{place}", finding)
+        for place, finding in enumerate(sorted(stream.findings, key=event_order), 1)
     ]
     lines, frames = _picture_lines(number, stream, told, recorded, budget)
     yield from lines
@@ -39,7 +47,11 @@ def section(
 
 
 def _picture_lines(
-    number: int, stream: StreamResult, told: list[Told], recorded: Recorded, budget: Budget
+    number: int,
+    stream: StreamResult,
+    told: list[PlacedFinding],
+    recorded: RecordedStreams,
+    budget: PageBudget,
 ) -> tuple[list[str], Mapping[int, str]]:
     """The picture, and the frames that it has by event number: anchors to link to."""
     if stream.view != "wire":
@@ -49,40 +61,42 @@ def _picture_lines(
     try:
         traced = _traced_exchange(stream, recorded)
     except ConformanceError as error:
-        return [f'<p class="left-out">No picture: {html(str(error))}</p>'], {}
-    findings: dict[int, list[Told]] = {}
+        return [f'<p class="left-out">No picture: {escape_html(str(error))}</p>'], {}
+    findings: dict[int, list[PlacedFinding]] = {}
     for one in told[:FINDINGS]:
         findings.setdefault(one.finding.event, []).append(one)
-    picture = Picture(number, traced, findings, recorded.clean)
-    return list(timeline(picture, budget)), picture.anchors
+    picture = ExchangePicture(number, traced, findings, recorded.clean)
+    return list(picture_lines(picture, budget)), picture.anchors
 
 
-def _traced_exchange(stream: StreamResult, recorded: Recorded) -> Traced:
+def _traced_exchange(stream: StreamResult, recorded: RecordedStreams) -> ShownExchange:
     if stream.events and not stream.file:
-        return from_events(stream, FRAMES)
-    return retraced(stream, headless(recorded.exchange(stream)), FRAMES)
+        return trace_events(stream, FRAMES)
+    return trace_exchange(stream, with_redacted_heads(recorded.exchange(stream)), FRAMES)
 
 
 def _finding_article(
-    report: Report, stream: StreamResult, told: Told, frames: Mapping[int, str]
+    report: Report, stream: StreamResult, told: PlacedFinding, frames: Mapping[int, str]
 ) -> Iterator[str]:
     finding = told.finding
     excuse = report.excuse(stream, finding)
-    expected = f'<span class="when">expected: {html(excuse.reason)}</span>' if excuse else ""
+    expected = f'<span class="when">expected: {escape_html(excuse.reason)}</span>' if excuse else ""
     yield f'<article class="one {finding.level.lower()}" id="{told.anchor}">'
     yield (
-        f'<h3><span class="v {css(finding.verdict)}">{finding.verdict} {finding.level}</span> '
-        f"<code>{html(finding.rule)}</code> {expected}</h3>"
+        f'<h3><span class="v {verdict_class(finding.verdict)}">'
+        f"{finding.verdict} {finding.level}</span> "
+        f"<code>{escape_html(finding.rule)}</code> {expected}</h3>"
     )
-    yield f"<p><b>{html(finding.says)}</b></p><p>{html(sentence(finding), 4000)}</p>"
-    where = html(place(stream.file or title(stream), finding))
+    found = escape_html(finding_sentence(finding), 4000)
+    yield f"<p><b>{escape_html(finding.says)}</b></p><p>{found}</p>"
+    where = escape_html(finding_place(stream.file or stream_title(stream), finding))
     frame = frames.get(finding.event)
     shown = f'<a href="#{frame}">{where}</a>' if frame else where
-    within = f" · <code>{html(slice_of(finding))}</code>" if finding.slice else ""
-    yield f'<p class="when">{shown}{within} · id <code>{html(finding.id)}</code></p>'
+    within = f" · <code>{escape_html(slice_of(finding))}</code>" if finding.slice else ""
+    yield f'<p class="when">{shown}{within} · id <code>{escape_html(finding.id)}</code></p>'
     yield from _context_block(finding)
-    why = [*authority(finding.source), *([f"hint: {finding.hint}"] if finding.hint else [])]
-    yield f"<ul>{''.join(f'<li>{html(line)}</li>' for line in why)}</ul></article>"
+    why = [*authority_lines(finding.source), *([f"hint: {finding.hint}"] if finding.hint else [])]
+    yield f"<ul>{''.join(f'<li>{escape_html(line)}</li>' for line in why)}</ul></article>"
 
 
 def _context_block(finding: Finding) -> Iterator[str]:
@@ -92,4 +106,4 @@ def _context_block(finding: Finding) -> Iterator[str]:
 
 def _context_line(line: ContextLine) -> str:
     mark = "&gt;" if line.at else " "
-    return f"{mark} {line.event:>6}  {html(line.type, 120)}  {html(line.text)}\n"
+    return f"{mark} {line.event:>6}  {escape_html(line.type, 120)}  {escape_html(line.text)}\n"

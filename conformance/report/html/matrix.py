@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from conformance.judging.result import StreamResult
-from conformance.report.escaping import html
+from conformance.report.escaping import escape_html
 from conformance.report.html.budget import LISTED, ROWS
-from conformance.report.wording import count, title
+from conformance.report.wording import count, stream_title
 from conformance.rules.verdicts import COMBINING, Verdict, combine
 
 # A sign beside the colour: not everybody sees colours.
@@ -26,13 +26,13 @@ Numbered = tuple[int, StreamResult]
 Suites = Mapping[str, Mapping[Verdict, list[str]]]
 
 
-def matrix(streams: list[Numbered]) -> Iterator[str]:
+def verdict_matrix(streams: list[Numbered]) -> Iterator[str]:
     """The table as lines of HTML; `streams` come with the numbers that their sections have."""
     rows = [(number, stream, _by_suite(stream)) for number, stream in streams[:ROWS]]
     suites = sorted({suite for _, _, cells in rows for suite in cells})
     yield '<div class="wide" tabindex="0" role="region" aria-label="Verdicts by stream and suite">'
     yield '<table class="matrix"><thead><tr><th scope="col">stream</th>'
-    yield from (f'<th scope="col"><span>{html(suite)}</span></th>' for suite in suites)
+    yield from (f'<th scope="col"><span>{escape_html(suite)}</span></th>' for suite in suites)
     yield "</tr></thead><tbody>"
     for place, (number, stream, cells) in enumerate(rows):
         yield from _stream_row(number, stream, suites, cells, listed=place < LISTED)
@@ -54,7 +54,7 @@ def _stream_row(
     number: int, stream: StreamResult, suites: Iterable[str], cells: Suites, *, listed: bool
 ) -> Iterator[str]:
     state = "bad" if stream.findings else "good"
-    name = html(title(stream), 160)
+    name = escape_html(stream_title(stream), 160)
     yield f'<tr class="{state}"><th scope="row"><a href="#s{number}">{name}</a></th>'
     for place, suite in enumerate(suites):
         anchor = f"s{number}c{place}" if listed else ""
@@ -67,28 +67,29 @@ def _suite_cell(suite: str, verdicts: Mapping[Verdict, list[str]], anchor: str) 
     if not verdicts:
         return "<td></td>"
     shown = combine(verdicts)
-    kind = css(shown)
+    kind = verdict_class(shown)
     sign = f'{SIGNS[shown]}<span class="n">{len(verdicts[shown])}</span>'
-    label = f"{html(suite)}: {len(verdicts[shown])} {shown}"
+    label = f"{escape_html(suite)}: {len(verdicts[shown])} {shown}"
     if not anchor:
         return f'<td class="{kind}" title="{label}">{sign}</td>'
     button = f'<button popovertarget="{anchor}" aria-label="{label}">{sign}</button>'
     rules = "".join(_rule_lists(verdicts))
-    over = f'<div popover id="{anchor}" class="over"><b>{html(suite)}</b>{rules}</div>'
+    over = f'<div popover id="{anchor}" class="over"><b>{escape_html(suite)}</b>{rules}</div>'
     return f'<td class="{kind}">{button}{over}</td>'
 
 
 def _rule_lists(verdicts: Mapping[Verdict, list[str]]) -> Iterator[str]:
     for verdict in COMBINING:
         if verdict in verdicts:
-            names = ", ".join(html(name) for name in verdicts[verdict])
-            yield f'<p><span class="v {css(verdict)}">{SIGNS[verdict]} {verdict}</span> {names}</p>'
+            names = ", ".join(escape_html(name) for name in verdicts[verdict])
+            kind = verdict_class(verdict)
+            yield f'<p><span class="v {kind}">{SIGNS[verdict]} {verdict}</span> {names}</p>'
 
 
 def _sign_key() -> str:
-    return " ".join(f'<span class="v {css(v)}">{SIGNS[v]} {v}</span>' for v in COMBINING)
+    return " ".join(f'<span class="v {verdict_class(v)}">{SIGNS[v]} {v}</span>' for v in COMBINING)
 
 
-def css(verdict: Verdict) -> str:
+def verdict_class(verdict: Verdict) -> str:
     """The class of a verdict's colour."""
     return f"v-{verdict.value.lower()}"

@@ -10,25 +10,25 @@ from typing import Final
 
 from conformance import __version__
 from conformance.judging.result import Report
-from conformance.report.escaping import html
-from conformance.report.html.budget import STREAMS, Budget
-from conformance.report.html.exchange import section
-from conformance.report.html.matrix import SIGNS, Numbered, css, matrix
+from conformance.report.escaping import escape_html
+from conformance.report.html.budget import STREAMS, PageBudget
+from conformance.report.html.exchange import stream_section
+from conformance.report.html.matrix import SIGNS, Numbered, verdict_class, verdict_matrix
 from conformance.report.ranking import gravest_first
-from conformance.report.recorded import Opened, Recorded, opened
-from conformance.report.wording import count, stale, summary, warnings
+from conformance.report.recorded import OpenRecording, RecordedStreams, open_stream_recording
+from conformance.report.wording import count, profile_warnings, stale_entries, summary_line
 from conformance.rules.verdicts import COMBINING
 
 _LINES: Final = 200  # errors, warnings and notes of each kind
 _AT_ONCE: Final = 3  # of them before one has to open the rest
 
 
-def render(report: Report, *, source: Opened = opened, **_: bool) -> str:
+def render(report: Report, *, source: OpenRecording = open_stream_recording, **_: bool) -> str:
     """The whole page. `source` opens the recording of a stream that stands in no file."""
-    return "\n".join(_page_lines(report, Recorded(source))) + "\n"
+    return "\n".join(_page_lines(report, RecordedStreams(source))) + "\n"
 
 
-def _page_lines(report: Report, recorded: Recorded) -> Iterator[str]:
+def _page_lines(report: Report, recorded: RecordedStreams) -> Iterator[str]:
     style, script = _asset_text("page.css"), _asset_text("page.js")
     policy = (
         f"default-src 'none'; style-src '{_policy_hash(style)}'; "
@@ -39,34 +39,38 @@ def _page_lines(report: Report, recorded: Recorded) -> Iterator[str]:
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield '<meta name="color-scheme" content="light dark">'
     yield '<meta name="referrer" content="no-referrer">'
-    yield f"<title>Conformance: {html(summary(report))}</title><style>{style}</style></head><body>"
+    yield f"<title>Conformance: {escape_html(summary_line(report))}</title>"
+    yield f"<style>{style}</style></head><body>"
     yield from _body_lines(report, recorded)
     yield f"<script>{script}</script></body></html>"
 
 
-def _body_lines(report: Report, recorded: Recorded) -> Iterator[str]:
+def _body_lines(report: Report, recorded: RecordedStreams) -> Iterator[str]:
     numbered = list(enumerate(gravest_first(report), 1))
-    yield f"<header><h1>Conformance</h1><p>{html(summary(report))}</p>"
+    yield f"<header><h1>Conformance</h1><p>{escape_html(summary_line(report))}</p>"
     yield f'<p class="counts">{"".join(_verdict_counts(report))}</p></header><main>'
     yield from _message_list("error", report.errors)
     yield from _message_list(
-        "warning", (*(f"stale: {line}" for line in stale(report)), *warnings(report))
+        "warning",
+        (*(f"stale: {line}" for line in stale_entries(report)), *profile_warnings(report)),
     )
     yield from _message_list("note", report.notes)
     if numbered:
         yield "<section><h2>Verdicts</h2>"
         yield '<p><label><input type="checkbox" id="only"> only streams with findings</label></p>'
-        yield from matrix(numbered)
+        yield from verdict_matrix(numbered)
         yield "</section>"
     yield from _stream_sections(report, numbered, recorded)
-    yield f"</main><footer>reasoning-conformance {html(__version__)}</footer>"
+    yield f"</main><footer>reasoning-conformance {escape_html(__version__)}</footer>"
 
 
-def _stream_sections(report: Report, numbered: list[Numbered], recorded: Recorded) -> Iterator[str]:
-    budget = Budget()
+def _stream_sections(
+    report: Report, numbered: list[Numbered], recorded: RecordedStreams
+) -> Iterator[str]:
+    budget = PageBudget()
     yield "<section><h2>Streams</h2>"
     for number, stream in numbered[:STREAMS]:
-        yield from section(report, number, stream, recorded, budget)
+        yield from stream_section(report, number, stream, recorded, budget)
     if numbered[STREAMS:]:
         left = count(len(numbered) - STREAMS, "more stream")
         yield f'<p class="left-out">{left} left out, those with the gravest findings are here.</p>'
@@ -78,11 +82,11 @@ def _verdict_counts(report: Report) -> Iterator[str]:
     for verdict in COMBINING:
         if counts[verdict]:
             told = f"{SIGNS[verdict]} {counts[verdict]} {verdict}"
-            yield f'<span class="v {css(verdict)}">{told}</span> '
+            yield f'<span class="v {verdict_class(verdict)}">{told}</span> '
 
 
 def _message_list(kind: str, lines: tuple[str, ...]) -> Iterator[str]:
-    told = [f'<p class="{kind}"><b>{kind}:</b> {html(line)}</p>' for line in lines[:_LINES]]
+    told = [f'<p class="{kind}"><b>{kind}:</b> {escape_html(line)}</p>' for line in lines[:_LINES]]
     yield from told[:_AT_ONCE]
     if told[_AT_ONCE:]:
         yield f"<details><summary>{count(len(lines) - _AT_ONCE, f'more {kind}')}</summary>"

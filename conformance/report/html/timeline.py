@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from conformance.judging.result import Finding
-from conformance.report.escaping import html
-from conformance.report.html.budget import TEXT, TEXT_AT_FINDING, Budget
-from conformance.report.retrace import LANES, Block, Moment, Traced
+from conformance.report.escaping import escape_html
+from conformance.report.html.budget import TEXT, TEXT_AT_FINDING, PageBudget
+from conformance.report.retrace import LANES, LaneBlock, ShownExchange, ShownFrame
 from conformance.report.wording import count
 
 _LEFT: Final = 84  # room for the names of the lanes
@@ -27,7 +27,7 @@ _HELP: Final = "Arrow keys move between marks, Enter shows the frame, Escape goe
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PlacedFinding:
     """A finding, and the id of the place on the page that tells it."""
 
     anchor: str
@@ -35,12 +35,12 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class ExchangePicture:
     """What is drawn: an exchange's frames, and the findings by event."""
 
     number: int  # of the stream's section
-    traced: Traced
-    findings: Mapping[int, list[Told]]
+    traced: ShownExchange
+    findings: Mapping[int, list[PlacedFinding]]
     clean: Callable[[str], str]
 
     @property
@@ -57,11 +57,11 @@ class Picture:
         """The ids of the frames that are kept, by event number."""
         return {moment.number: _frame_id(self, moment.number) for moment in self.traced.moments}
 
-    def place(self, moment: Moment) -> float:
+    def place(self, moment: ShownFrame) -> float:
         return self.x((moment.ms or 0.0) if self.traced.is_clocked else float(moment.number))
 
 
-def timeline(picture: Picture, budget: Budget) -> Iterator[str]:
+def picture_lines(picture: ExchangePicture, budget: PageBudget) -> Iterator[str]:
     """The picture and its frames as lines of HTML."""
     traced = picture.traced
     yield f'<figure class="timeline" data-stream="{picture.number}">'
@@ -71,7 +71,7 @@ def timeline(picture: Picture, budget: Budget) -> Iterator[str]:
     told = f"{count(traced.total, 'event')} in {unit}"
     if kept < traced.total:
         told += f"; the frames of {kept} are kept, those around findings and where kinds change"
-    note = f"; {html(traced.note)}" if traced.note else ""
+    note = f"; {escape_html(traced.note)}" if traced.note else ""
     yield f"<figcaption>{told}{note}. {_HELP}</figcaption>"
     yield f'<ol class="frames" tabindex="0" aria-label="Frames of stream {picture.number}">'
     size = 0
@@ -83,7 +83,7 @@ def timeline(picture: Picture, budget: Budget) -> Iterator[str]:
     budget.spend(size)
 
 
-def _picture_svg(picture: Picture) -> Iterator[str]:
+def _picture_svg(picture: ExchangePicture) -> Iterator[str]:
     label = f"Timeline of stream {picture.number}, {picture.traced.total} events"
     yield f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="group" aria-label="{label}">'
     for row, lane in enumerate(LANES):
@@ -101,7 +101,7 @@ def _picture_svg(picture: Picture) -> Iterator[str]:
     yield "</svg>"
 
 
-def _block_svg(picture: Picture, block: Block, lane: str, top: int) -> str:
+def _block_svg(picture: ExchangePicture, block: LaneBlock, lane: str, top: int) -> str:
     is_timed = picture.traced.is_clocked
     start = picture.x(block.start if is_timed else float(block.first))
     stop = picture.x(block.stop if is_timed else float(block.last))
@@ -111,7 +111,7 @@ def _block_svg(picture: Picture, block: Block, lane: str, top: int) -> str:
     )
 
 
-def _axis_svg(picture: Picture) -> Iterator[str]:
+def _axis_svg(picture: ExchangePicture) -> Iterator[str]:
     y = _TOP + _LANE * len(LANES)
     yield f'<line class="axis" x1="{_LEFT}" y1="{y}" x2="{_WIDTH - 12}" y2="{y}"/>'
     steps = _TICKS if picture.traced.is_clocked else min(_TICKS, int(picture.span))
@@ -122,14 +122,14 @@ def _axis_svg(picture: Picture) -> Iterator[str]:
         yield f'<text class="tick{side}" x="{picture.x(at)}" y="{y + 16}">{text}</text>'
 
 
-def _mark_svg(picture: Picture, moment: Moment) -> str:
+def _mark_svg(picture: ExchangePicture, moment: ShownFrame) -> str:
     at = picture.place(moment)
     rows = [LANES.index(lane) for lane in moment.lanes]
     bars = "".join(
         f'<rect x="{at - 1.5}" y="{_TOP + row * _LANE + 4}" width="3" height="18"/>' for row in rows
     )
     bad = " bad" if moment.number in picture.findings else ""
-    name = f"event {moment.number}: {html(moment.type, 80)}"
+    name = f"event {moment.number}: {escape_html(moment.type, 80)}"
     href = _frame_id(picture, moment.number)
     return (
         f'<a class="mark{bad}" href="#{href}" id="m{href}" aria-label="{name}">'
@@ -137,7 +137,7 @@ def _mark_svg(picture: Picture, moment: Moment) -> str:
     )
 
 
-def _finding_svg(picture: Picture, event: int, found: list[Told]) -> str:
+def _finding_svg(picture: ExchangePicture, event: int, found: list[PlacedFinding]) -> str:
     # Where thousands stand, not every frame is kept: the mark leads to the one before.
     before = [moment for moment in picture.traced.moments if moment.number <= event]
     if not before:
@@ -145,7 +145,7 @@ def _finding_svg(picture: Picture, event: int, found: list[Told]) -> str:
     moment = before[-1]
     at = picture.place(moment)
     levels = " ".join(sorted({one.finding.level.lower() for one in found}))
-    name = f"event {event}: {html('; '.join(one.finding.rule for one in found), 200)}"
+    name = f"event {event}: {escape_html('; '.join(one.finding.rule for one in found), 200)}"
     foot = _TOP + _LANE * len(LANES)
     href = _frame_id(picture, moment.number)
     return (
@@ -156,28 +156,30 @@ def _finding_svg(picture: Picture, event: int, found: list[Told]) -> str:
     )
 
 
-def _frame_item(picture: Picture, moment: Moment) -> str:
+def _frame_item(picture: ExchangePicture, moment: ShownFrame) -> str:
     found = picture.findings.get(moment.number, [])
     limit = TEXT_AT_FINDING if found else TEXT
     when = f"{moment.ms:.1f} ms" if moment.ms is not None and moment.number else ""
-    lines = "".join(f"{html(line, limit)}\n" for line in _frame_lines(picture, moment, limit))
+    lines = "".join(
+        f"{escape_html(line, limit)}\n" for line in _frame_lines(picture, moment, limit)
+    )
     rest = moment.size - min(moment.size, limit)
     more = f'<span class="left-out">{rest} more characters</span>' if rest else ""
     rules = "".join(
-        f'<a class="at" href="#{one.anchor}">{html(one.finding.rule)}</a> ' for one in found
+        f'<a class="at" href="#{one.anchor}">{escape_html(one.finding.rule)}</a> ' for one in found
     )
     bad = ' class="bad"' if found else ""
     return (
         f'<li id="{_frame_id(picture, moment.number)}" tabindex="-1"{bad}>'
-        f"<b>{moment.number}</b> <code>{html(moment.type, 120)}</code> "
+        f"<b>{moment.number}</b> <code>{escape_html(moment.type, 120)}</code> "
         f'<span class="when">{when}</span> {rules}<pre>{lines}</pre>{more}</li>'
     )
 
 
-def _frame_lines(picture: Picture, moment: Moment, limit: int) -> list[str]:
+def _frame_lines(picture: ExchangePicture, moment: ShownFrame, limit: int) -> list[str]:
     # Cleaned before it is cut: half a secret would not be known for one.
     return picture.clean(moment.text)[:limit].split("\n")[:200]
 
 
-def _frame_id(picture: Picture, event: int) -> str:
+def _frame_id(picture: ExchangePicture, event: int) -> str:
     return f"s{picture.number}f{event}"
