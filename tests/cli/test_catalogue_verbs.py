@@ -67,7 +67,7 @@ def shipped(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(list_verb, "load_suites", suites)
     monkeypatch.setattr(explain, "load_suites", suites)
-    monkeypatch.setattr(explain, "example", example)
+    monkeypatch.setattr(explain, "rule_example", example)
     monkeypatch.setattr(explain, "available", lambda _folders: ())
 
 
