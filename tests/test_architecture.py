@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -30,6 +31,8 @@ NETWORK = ("httpx", "socket", "asyncio", "http.", "urllib.request", "ssl", "subp
 HEAVY = ("yaml", "httpx", "typer", "torch", "transformers", "rich")
 MOST_LINES = 400
 MOST_FUNCTION_LINES = 40
+MOST_ONE_WORD_NAMES = 0.4
+WORD_ENDS = re.compile(r"_|(?<=[a-z0-9])(?=[A-Z])")
 
 
 @cache
@@ -169,6 +172,21 @@ def test_functions_stay_short() -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     assert {name: more + 1 for name, more in lengths.items() if more >= MOST_FUNCTION_LINES} == {}
+
+
+def test_names_say_what_they_are() -> None:
+    """One word is often vague. The rules and the fast way are not counted."""
+    names = [
+        node.name
+        for path in package_modules()
+        if not shown(path).startswith(("conformance/rules/", "conformance/judging/fast/"))
+        for node in ast.walk(syntax_tree(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        if not node.name.startswith("__")
+    ]
+    words = {name: [each for each in WORD_ENDS.split(name) if each] for name in names}
+    vague = [name for name in names if len(words[name]) - (words[name][0] == "get") <= 1]
+    assert len(vague) <= MOST_ONE_WORD_NAMES * len(names), sorted(vague)
 
 
 def test_import_of_the_package_is_light() -> None:
