@@ -7,6 +7,7 @@ from typing import Any, Final
 
 NEUTRAL_KNOBS: Final[Mapping[str, Any]] = {
     "interleaved": False,
+    "framing": "sse",  # each dialect has its own: what its streams fall into
     "text_markers": [
         *("<think>", "</think>", "[THINK]", "[/THINK]"),
         *("<|channel|>", "<|message|>", "<|channel>", "<channel|>"),

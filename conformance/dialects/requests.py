@@ -22,11 +22,15 @@ class RequestStyle:
     renamed: Mapping[str, str] = field(default_factory=dict)
 
     def apply(self, body: Any) -> Any:
-        """The body in this style; what a scenario says itself stays."""
+        """The body in this style; what a scenario says itself stays, one level deep."""
         if not isinstance(body, Mapping) or not body:
             return body
-        named = {self.renamed.get(key, key): value for key, value in body.items()}
-        return {**named, **{key: v for key, v in self.added.items() if key not in named}}
+        styled = {self.renamed.get(key, key): value for key, value in body.items()}
+        for key, value in self.added.items():
+            stated = styled.setdefault(key, value)
+            if isinstance(stated, Mapping) and isinstance(value, Mapping):
+                styled[key] = {**value, **stated}
+        return styled
 
 
 PLAIN: Final = RequestStyle()

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
+from conformance import dialects
 from conformance.core.errors import SpecError, UsageError
 from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
 from conformance.judging.result import StreamResult
@@ -141,7 +142,8 @@ def _bind_rules(rules: Sequence[Rule], profile: Profile) -> BoundRules:
 
 def _profile_values(profile: Profile) -> dict[str, Any]:
     promises = {f"promises.{promise}": True for promise in profile.promises}
-    return {**NEUTRAL_KNOBS, **profile.knobs, **promises}
+    framing = {"framing": dialects.get(profile.dialect).framing}
+    return {**NEUTRAL_KNOBS, **framing, **profile.knobs, **promises}
 
 
 def _compile_rules(rules: Sequence[Rule], knobs: Mapping[str, Any]) -> RuleSet:

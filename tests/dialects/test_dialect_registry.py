@@ -174,7 +174,8 @@ def test_a_list_of_models_is_unrolled() -> None:
 def test_knobs_of_neutral_suites_default_to_what_every_strict_profile_says() -> None:
     for dialect in dialects.SUPPORTED:
         knobs = find("strict", dialect).knobs
-        assert {name: knobs[name] for name in NEUTRAL_KNOBS if name in knobs} == NEUTRAL_KNOBS
+        stated = {name: knobs[name] for name in NEUTRAL_KNOBS if name in knobs}
+        assert stated == {name: NEUTRAL_KNOBS[name] for name in stated}
 
 
 def test_neutral_suites_bind_without_any_knob_of_the_profile() -> None:
@@ -194,3 +195,9 @@ def test_a_path_may_hold_the_name_of_a_model() -> None:
     assert endpoint.serves("/v1beta/models/gemini-3:generateContent?alt=sse")
     assert not endpoint.serves("/v1beta/models/gemini-3:countTokens")
     assert not endpoint.serves("/v1beta/models/a/b:generateContent")
+
+
+def test_rules_of_event_streams_apply_where_a_dialect_has_such_streams() -> None:
+    suite = next(suite for suite in shipped_suites() if suite.id == "wire/sse")
+    bare = [rule for rule in suite.rules if "framing" not in repr(rule.applies)]
+    assert [rule.id for rule in bare] == ["wire/sse/ends-cleanly"]
