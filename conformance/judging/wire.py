@@ -77,6 +77,7 @@ def _wire_evidence(
         exchange.response,
         setting.fidelity,
         framing=lambda: framer.framing,
+        own_framing=setting.dialect.framing,
         clock=any(chunk.ms is not None for chunk in exchange.chunks),
         echo=reader.echo,
         role=exchange.role,

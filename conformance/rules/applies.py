@@ -22,7 +22,7 @@ class Evidence:
     """What was recorded of an exchange besides its body.
 
     `framing` gives how the bytes fall into frames, as far as seen, or None; `echo` the response's
-    own copy of request parameters, likewise. `role`,
+    own copy of request parameters, likewise. `own_framing` is that of the API's streams. `role`,
     `hop` and `reported` (a client's report was recorded) decide what comparisons can take from it,
     and `declared`, the events that the client says it reports. `choice` is what its user chose.
     """
@@ -33,6 +33,7 @@ class Evidence:
     clock: bool = False
     view: Literal["wire", "client"] = "wire"
     framing: Callable[[], Framing | None] = lambda: None
+    own_framing: Framing = "sse"
     echo: Callable[[], Mapping[str, Any] | None] = lambda: None
     role: str = ""
     hop: str = ""
@@ -111,6 +112,7 @@ class Terms:
     lacks: tuple[Lack, ...]
     echoed: tuple[str, ...]
     free: bool
+    sse_only: bool  # it names events of an event stream, and none of lines
 
     def excludes_early(self, evidence: Evidence) -> bool:
         """True where it is certain before the first event that the rule will not be judged."""
@@ -134,12 +136,13 @@ class Terms:
             return None
         if reason := self._wrong_view(evidence):
             return Verdict.NOT_APPLICABLE, reason
-        if (refused := self._refused_by_choice(evidence)) is not None:
-            return refused
-        if (refused := self._refused_by_request(evidence)) is not None:
-            return refused
-        if (refused := self._refused_by_response(evidence)) is not None:
-            return refused
+        refusals = (
+            *(self._refused_by_choice, self._refused_by_request, self._refused_by_response),
+            self._refused_by_framing,
+        )
+        for refused_by in refusals:
+            if (refused := refused_by(evidence)) is not None:
+                return refused
         reason = self._lacking(evidence) or self._unasked(evidence)
         return (Verdict.UNTESTABLE, reason) if reason else None
 
@@ -181,6 +184,11 @@ class Terms:
                 return Verdict.NOT_APPLICABLE, f"the response's {path} rules it out"
         return None
 
+    def _refused_by_framing(self, evidence: Evidence) -> Refusal | None:
+        if self.sse_only and evidence.framing() == "lines" == evidence.own_framing:
+            return Verdict.NOT_APPLICABLE, "lines are the framing of this API"
+        return None
+
     def _lacking(self, evidence: Evidence) -> str:
         return next((reason for missing, reason in self.lacks if missing(evidence)), "")
 
@@ -206,15 +214,27 @@ def terms(rule: Rule, knobs: Mapping[str, Any]) -> Terms:
     bound = request or response or choosing or lacks or echoed
     free = not bound and rule.view == "wire" and not isinstance(rule.form, Compare)
     neutral = all(alias.layer == "semantic" for alias in rule.aliases.values())
-    return Terms(rule, neutral, request, response, choice, choosing, lacks, echoed, free)
+    return Terms(
+        *(rule, neutral, request, response, choice, choosing, lacks, echoed, free),
+        sse_only=_is_sse_only(_event_types(rule)),
+    )
+
+
+def _event_types(rule: Rule) -> set[str]:
+    return {kind for alias in rule.aliases.values() for kind in alias.types}
+
+
+def _is_sse_only(types: set[str]) -> bool:
+    names_sse = any(kind.startswith("sse.") or kind == "[DONE]" for kind in types)
+    return names_sse and not any(kind.startswith("line.") for kind in types)
 
 
 def _lacks(rule: Rule) -> Iterator[Lack]:
-    types = {kind for alias in rule.aliases.values() for kind in alias.types}
+    types = _event_types(rule)
     if any(kind.startswith("sse.") or kind == "[DONE]" for kind in types):
         yield lambda e: e.fidelity == "events", "the framing was rebuilt, not recorded"
-        if not any(kind.startswith("line.") for kind in types):
-            yield lambda e: e.framing() == "lines", "lines came, not server-sent events"
+    if _is_sse_only(types):
+        yield lambda e: e.framing() == "lines", "lines came, not server-sent events"
     if "http.response" in types:
         yield lambda e: e.answered() is None, "the response head was not recorded"
     if types == {"http.end"}:

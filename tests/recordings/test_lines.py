@@ -29,6 +29,7 @@ from conformance.judging.wire import WireView
 from conformance.profiles.profile import find
 from conformance.recordings.check import CheckChoices, check_recording
 from conformance.recordings.rechunk import rechunk_recording
+from conformance.rules.verdicts import Verdict
 from conformance.targets.replay import ReplayOptions, serving
 
 LEAK = "stripping/visible-text/no-markers"
@@ -109,6 +110,30 @@ def test_verdicts_are_those_of_the_same_payloads_in_events(tmp_path: Path) -> No
     # Lines are not events: what is asked of those says nothing of them.
     framing = {rule for rule in other if "lines came" in lines.reasons.get(rule, "")}
     assert other == framing | {"wire/sse/content-type"}
+
+
+def test_where_lines_are_the_framing_of_the_api_rules_of_event_streams_do_not_apply() -> None:
+    profile = find("strict", "openai.chat")
+    own = replace(get("openai.chat"), framing="lines")
+    setting = JudgeSetting(own, profile, RULES.bound(profile))
+    exchange = Exchange(request=ASKED, response=NDJSON, chunks=(Chunk(BODY, 1.0),))
+    result = check_wire(setting, exchange, exchange.chunks, "eof").result
+    assert result.verdicts["wire/sse/data-is-json"] is Verdict.NOT_APPLICABLE
+    assert result.reasons["wire/sse/data-is-json"] == "lines are the framing of this API"
+    assert "lines came, not server-sent events" not in result.reasons.values()
+    # An event stream is one, whoever sends it.
+    stream = replace(exchange, chunks=(Chunk(b"data: {\n\n", 1.0),), response=None)
+    result = check_wire(setting, stream, stream.chunks, "eof").result
+    assert result.verdicts["wire/sse/data-is-json"] is Verdict.FAIL
+
+
+def test_silence_between_lines_is_silence() -> None:
+    profile = find("strict", "openai.chat")
+    setting = JudgeSetting(get("openai.chat"), profile, RULES.bound(profile))
+    chunks = tuple(Chunk(line + b"\n", 300_001.0) for line in LINES)
+    exchange = Exchange(request=ASKED, response=NDJSON, chunks=chunks)
+    result = check_wire(setting, exchange, chunks, "eof").result
+    assert result.verdicts["wire/timing/no-long-silence"] is Verdict.FAIL
 
 
 @pytest.mark.parametrize("response", [NDJSON, None, Response(headers=(("content-type", "x/y"),))])
