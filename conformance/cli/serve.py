@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -70,17 +70,19 @@ class ServeArguments:
 @takes_fields_of(ServeArguments)
 def serve_command(given: ServeArguments) -> None:
     """Play recordings to a client under test."""
-    parsed = ReplayOptions.parse(
+    options = ReplayOptions.parse(
         chunking=given.chunking,
         timing=given.timing,
         cut=given.cut,
         how=given.how,
         stall=given.stall,
-        ignore=tuple(given.ignore or ()),
-        headers=tuple(given.match_header or ()),
+        comments=given.comments,
+        crlf=given.crlf,
+        repeat=given.repeat,
+        ignore=given.ignore or (),
+        headers=given.match_header or (),
         exact_paths=given.exact_path,
     )
-    options = replace(parsed, comments=given.comments, crlf=given.crlf, repeat=given.repeat)
     session = _ServingSession(exit_when_used=given.exit_when_used, quiet=given.quiet)
     server = ReplayServer(
         given.paths,

@@ -24,7 +24,7 @@ from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Exchange, Request
 from conformance.targets.replay.matching import ExchangeIndex, RequestKey
 from conformance.targets.replay.options import ReplayOptions
-from conformance.targets.replay.tape import load_recordings
+from conformance.targets.replay.tape import load_exchanges
 from conformance.wire.requests import HttpRequest
 
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9_.,=+-]+")
@@ -90,9 +90,7 @@ class CassetteFolder:
         again = discover(fresh)
         if not again:
             return
-        index = ExchangeIndex(
-            [entry for each in load_recordings(again) for entry in each.entries], options
-        )
+        index = ExchangeIndex(load_exchanges(again), options)
         for path in self.files():
             kept = [each for each in read(path).exchanges if not _holds_request(index, each)]
             _keep_exchanges(path, kept)

@@ -22,6 +22,7 @@ from conformance.pytest_plugin.settings import ReplaySettings
 from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.targets.replay import ExchangeAddress, ReplayServer, ThreadedServer, serving
+from conformance.wire.server import running_in_thread
 
 if TYPE_CHECKING:  # most runs replay: they do not pay for the recorder, nor for httpx
     from conformance.pytest_plugin.transport import Transport
@@ -111,8 +112,6 @@ def served_stub(settings: ReplaySettings) -> Iterator[ModelStub]:
         with serving(settings.sources(), options=settings.replay) as server:
             yield ModelStub(settings, server.url, server)
         return
-    from conformance.pytest_plugin.recording import running_in_thread  # noqa: PLC0415  # see above
-
     with (
         _recording_folder(settings) as (stub, shelf),
         running_in_thread(_recording_proxy(stub, shelf)) as proxy,
@@ -135,7 +134,7 @@ def transport_stub(settings: ReplaySettings) -> Iterator[tuple[ModelStub, Transp
     with _recording_folder(settings) as (stub, shelf):
         url = _VERSION.sub("", settings.url or "")
         transport = recording.recording_transport(url, shelf, stub.note_failure)
-        with recording.running_in_thread(transport) as portal:
+        with running_in_thread(transport) as portal:
             if settings.mode == "new_episodes":
                 replayed = ReplayTransport(settings.sources(), settings.replay, onward=portal)
                 stub.replayed = replayed

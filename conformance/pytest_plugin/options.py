@@ -92,10 +92,7 @@ def refuse_wrong(config: pytest.Config) -> None:
     from conformance.targets.replay import ReplayOptions  # noqa: PLC0415  # only where it is named
 
     try:
-        ReplayOptions.parse(
-            timing=option_value(config, "timing") or "none",
-            chunking=option_value(config, "chunking") or "recorded",
-        )
+        ReplayOptions.parse(**{key: option_value(config, key) for key in ("timing", "chunking")})
     except UsageError as err:
         raise pytest.UsageError(f"--conformance-{err}") from err
 

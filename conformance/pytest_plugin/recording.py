@@ -10,12 +10,9 @@ lead through the recording proxy, so the client sees the same cuts and endings a
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import Future
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final, TypeVar
 
 import httpx
 
@@ -27,47 +24,12 @@ from conformance.targets import asgi
 from conformance.targets.recording import Origin, RecordingFolder, RecordingProxy
 from conformance.targets.recording.relay import GuardedRecorder, OnFailure, RelayRoute
 from conformance.targets.replay import ReplayOptions, ReplayServer, matching
-from conformance.targets.replay.tape import load_recordings
+from conformance.targets.replay.tape import load_exchanges
 from conformance.wire.chunked import ChunkPart
 from conformance.wire.client import ResponseHead
 from conformance.wire.content_coding import ask_for_readable
 from conformance.wire.heads import decode_headers, end_to_end, lower_names, without_headers
 from conformance.wire.requests import HttpRequest
-
-Entered = TypeVar("Entered")
-
-_STARTS_S: Final = 30.0
-
-
-@contextmanager
-def running_in_thread(manager: AbstractAsyncContextManager[Entered]) -> Iterator[Entered]:
-    """What the manager gives, while its loop runs elsewhere; what it raises is raised here."""
-    ready: Future[tuple[Entered, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-    done: Future[None] = Future()
-
-    async def stay() -> None:
-        stopping = asyncio.Event()
-        async with manager as entered:
-            ready.set_result((entered, asyncio.get_running_loop(), stopping))
-            await stopping.wait()
-
-    def work() -> None:
-        try:
-            asyncio.run(stay())
-        except BaseException as err:  # noqa: BLE001  # it is raised in the thread that waits
-            (done if ready.done() else ready).set_exception(err)
-        else:
-            done.set_result(None)
-
-    thread = threading.Thread(target=work, name="conformance-server", daemon=True)
-    thread.start()
-    entered, loop, stopping = ready.result(_STARTS_S)
-    try:
-        yield entered
-    finally:
-        loop.call_soon_threadsafe(stopping.set)
-        thread.join()
-    done.result()
 
 
 @asynccontextmanager
@@ -195,8 +157,7 @@ class ReplayableRequests:
     """What the replay server has left to answer, counted as it counts."""
 
     def __init__(self, sources: tuple[Path, ...], options: ReplayOptions) -> None:
-        entries = [entry for each in load_recordings(sources) for entry in each.entries]
-        self._index = matching.ExchangeIndex(entries, options)
+        self._index = matching.ExchangeIndex(load_exchanges(sources), options)
         self._replays = matching.ReplaySession(self._index)
 
     def take(self, request: HttpRequest) -> bool:

@@ -20,7 +20,7 @@ from conformance.targets.replay import ExchangeAddress, ReplayOptions
 from conformance.targets.replay.matching import ExchangeIndex, ReplaySession, RequestKey
 from conformance.targets.replay.miss import explain_miss
 from conformance.targets.replay.script import End, Script
-from conformance.targets.replay.tape import load_recordings
+from conformance.targets.replay.tape import load_exchanges
 from conformance.wire.requests import HttpRequest
 
 
@@ -36,8 +36,8 @@ class ReplayTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         options: ReplayOptions | None = None,
         onward: Portal | None = None,
     ) -> None:
-        entries = [entry for each in load_recordings(sources) for entry in each.entries]
-        self._session = ReplaySession(ExchangeIndex(entries, options or ReplayOptions()))
+        index = ExchangeIndex(load_exchanges(sources), options or ReplayOptions())
+        self._session = ReplaySession(index)
         self._onward = onward
         self.misses: list[str] = []
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
-from contextlib import asynccontextmanager
-from typing import Final
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from typing import Final, TypeVar
 
 from conformance.core.errors import UsageError
 from conformance.wire.chunked import LAST_CHUNK, ChunkPart, part_bytes
@@ -25,6 +27,9 @@ MOST_BODY: Final = 64 * 1024 * 1024
 _REQUEST_S: Final = 60.0  # that a request may fall silent in its midst, or a reset wait for reading
 _IDLE_S: Final = 600.0  # between two requests
 _BACKLOG: Final = 256
+_STARTS_S: Final = 30.0
+
+Entered = TypeVar("Entered")
 
 
 class PeerGoneError(Exception):
@@ -183,3 +188,34 @@ async def listening(host: str, port: int, accept: Accept) -> AsyncIterator[int]:
 
 def cannot_listen(host: str, port: int, error: OSError) -> UsageError:
     return UsageError(f"cannot listen on {host}:{port}: {(error.strerror or str(error)).lower()}")
+
+
+@contextmanager
+def running_in_thread(manager: AbstractAsyncContextManager[Entered]) -> Iterator[Entered]:
+    """What the manager gives, while its loop runs elsewhere; what it raises is raised here."""
+    ready: Future[tuple[Entered, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+    done: Future[None] = Future()
+
+    async def stay() -> None:
+        stopping = asyncio.Event()
+        async with manager as entered:
+            ready.set_result((entered, asyncio.get_running_loop(), stopping))
+            await stopping.wait()
+
+    def work() -> None:
+        try:
+            asyncio.run(stay())
+        except BaseException as err:  # noqa: BLE001  # it is raised in the thread that waits
+            (done if ready.done() else ready).set_exception(err)
+        else:
+            done.set_result(None)
+
+    thread = threading.Thread(target=work, name="conformance-server", daemon=True)
+    thread.start()
+    entered, loop, stopping = ready.result(_STARTS_S)
+    try:
+        yield entered
+    finally:
+        loop.call_soon_threadsafe(stopping.set)
+        thread.join()
+    done.result()

@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 from conformance.core.events import Chunk
 from conformance.core.lines import LineParser
 from conformance.core.sse import Parser
-from conformance.targets.replay.cutting import chunks_until, cut_chunks, frame_ends
-from conformance.targets.replay.edits import with_comments, with_crlf
+from conformance.targets.replay.cutting import (
+    chunks_until,
+    cut_chunks,
+    frame_ends,
+    with_comments,
+    with_crlf,
+)
 from conformance.targets.replay.options import Chunking
 
 _LINES = (

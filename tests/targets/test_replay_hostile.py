@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.targets.replay import Limits, ReplayOptions, serving
+from conformance.targets.replay import ReplayLimits, ReplayOptions, serving
 from tests.targets.replay_wire import EVENTS, answer, cassette, client, exchange, request
 
-TIGHT = Limits(head=1024, body=2048, requests=4096, request_s=0.05, idle_s=0.05, connections=3)
+TIGHT = ReplayLimits(
+    head=1024, body=2048, requests=4096, request_s=0.05, idle_s=0.05, connections=3
+)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +112,7 @@ def test_blank_lines_are_no_request(calm: Any) -> None:
 
 
 def test_one_connection_too_many_is_told_so() -> None:
-    limits = Limits(connections=2)
+    limits = ReplayLimits(connections=2)
     with serving([cassette(exchange())], limits=limits) as server:
         with client(server.port) as one, client(server.port) as two, client(server.port) as more:
             assert more.answer().status == 503
@@ -154,7 +156,7 @@ def test_a_thousand_requests_at_once_are_all_answered(calm: Any) -> None:
 
 def test_a_client_that_does_not_read_is_let_go() -> None:
     body = [b":" + b"x" * 65_534 + b"\n"] * 400
-    limits = Limits(hold_s=0.1)
+    limits = ReplayLimits(hold_s=0.1)
     with serving([cassette(exchange(body))], limits=limits) as server:
         with client(server.port) as connected:
             connected.send(request())
@@ -176,7 +178,9 @@ def test_who_asks_and_never_reads_is_heard_no_more(calm: Any) -> None:
 
 def test_a_stall_has_its_end() -> None:
     options = ReplayOptions.parse(stall="event:1")
-    with serving([cassette(exchange())], options=options, limits=Limits(hold_s=0.05)) as server:
+    with serving(
+        [cassette(exchange())], options=options, limits=ReplayLimits(hold_s=0.05)
+    ) as server:
         got = answer(server.port, request())
         assert (got.body, got.whole) == (EVENTS[0], False)
         assert server.seen[0].outcome == "stalled"
@@ -211,7 +215,7 @@ def test_a_strange_target_is_a_miss_or_a_match(calm: Any, target: str) -> None:
 
 
 def test_what_was_seen_is_bounded() -> None:
-    limits = Limits(seen=3, kept=250)
+    limits = ReplayLimits(seen=3, kept=250)
     options = ReplayOptions(repeat=True)
     with serving([cassette(exchange())], options=options, limits=limits) as server:
         with client(server.port) as connected:

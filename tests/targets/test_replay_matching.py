@@ -30,7 +30,7 @@ JSON = st.recursive(
 
 def shelf(*exchanges: Exchange, redacted: bool = False, **options: Any) -> ReplaySession:
     held = load_recording(cassette(*exchanges, redacted=redacted), "tape")
-    return ReplaySession(ExchangeIndex(held.entries, ReplayOptions(**options)))
+    return ReplaySession(ExchangeIndex(held, ReplayOptions(**options)))
 
 
 def ask(

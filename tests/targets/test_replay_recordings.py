@@ -10,7 +10,7 @@ import pytest
 
 from conformance.cassette import Recording, discover, open_recording
 from conformance.core.events import Exchange
-from conformance.targets.replay import Limits, ReplayOptions, serving
+from conformance.targets.replay import ReplayLimits, ReplayOptions, serving
 from tests.targets.replay_wire import Client, request
 
 SHIPPED = Path(__file__).parents[2] / "cassettes"
@@ -39,7 +39,7 @@ def check(recording: Recording) -> int:
     """Asks for every exchange, in its order; how many there were."""
     served = [each for each in recording.exchanges if each.hop != "upstream"]
     options = ReplayOptions.parse(chunking="seed:1")
-    with serving([recording], options=options, limits=Limits(hold_s=0.05)) as server:
+    with serving([recording], options=options, limits=ReplayLimits(hold_s=0.05)) as server:
         (name,) = {address.name for address in server.unused()}
         for each in served:
             if each.end == "reset":

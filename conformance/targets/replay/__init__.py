@@ -6,19 +6,24 @@ is what the client did.
 
 from __future__ import annotations
 
-from conformance.targets.replay.options import BodySpot, Chunking, Limits, ReplayOptions, Timing
+from conformance.targets.replay.options import (
+    BodySpot,
+    Chunking,
+    ReplayLimits,
+    ReplayOptions,
+    Timing,
+)
 from conformance.targets.replay.routing import url_prefix
 from conformance.targets.replay.script import event_count
 from conformance.targets.replay.seen import ReplayOutcome, SeenRequest
-from conformance.targets.replay.server import ReplayServer
-from conformance.targets.replay.serving import ThreadedServer, serving
+from conformance.targets.replay.server import ReplayServer, ThreadedServer, serving
 from conformance.targets.replay.tape import ExchangeAddress, Source
 
 __all__ = [
     "BodySpot",
     "Chunking",
     "ExchangeAddress",
-    "Limits",
+    "ReplayLimits",
     "ReplayOptions",
     "ReplayOutcome",
     "ReplayServer",

@@ -1,7 +1,7 @@
-"""Cuts bodies into chunks: as recorded, at event ends, evenly, or where clients break.
+"""Chunks of a body, cut again or edited: what this does, a correct client never notices.
 
-Bytes never change here, only where one chunk ends and the next begins. A piece comes when its last
-byte came in the recording.
+A cut changes no bytes, only where one chunk ends and the next begins; a piece comes when its last
+byte came in the recording. An edit adds what the format of events allows.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import random
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain, cycle, takewhile
 from typing import Final
 
 from conformance.core.events import Chunk
@@ -25,6 +25,11 @@ _SIZES: Final = (1, 2, 3, 7, 40, 300, 4096)
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)")
 # Where a cut inside is worth a try: field names up to the space, CR LF and blank lines, characters.
 _SORE: Final = re.compile(rb"data: ?|event: ?|[\r\n]{2,}|[\x80-\xff]{2,}")
+# The second looks like a field, the third is the shortest there is.
+_COMMENTS: Final = (b": keep-alive", b":data: no data", b":")
+_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
+_BARE_LF: Final = re.compile(rb"(?<!\r)\n")
+_BOM: Final = b"\xef\xbb\xbf"
 
 
 def frame_ends(body: bytes, framing: Framing) -> tuple[int, ...]:
@@ -79,17 +84,53 @@ def _with_times(chunks: Sequence[Chunk], body: bytes, cuts: Iterable[int]) -> It
     sizes = list(accumulate(len(chunk.data) for chunk in chunks))
     clock = list(accumulate(chunk.ms or 0.0 for chunk in chunks))
     at, now = 0, 0.0
-    for stop in _cuts_through(cuts, len(body)):
-        if stop <= at:
-            continue
-        came = clock[bisect_right(sizes, stop - 1)]
-        yield came - now, body[at:stop]
-        at, now = stop, came
+    for stop in chain(takewhile(lambda cut: cut < len(body), cuts), (len(body),)):
+        if stop > at:
+            came = clock[bisect_right(sizes, stop - 1)]
+            yield came - now, body[at:stop]
+            at, now = stop, came
 
 
-def _cuts_through(cuts: Iterable[int], size: int) -> Iterator[int]:
-    for each in cuts:
-        if each >= size:
-            break
-        yield each
-    yield size
+def with_crlf(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
+    """Every line that ends with LF ends with CR LF; a lone CR stays."""
+    edited, after_cr = [], False
+    for chunk in chunks:
+        data = chunk.data
+        # The LF that ends a CR LF across two chunks is no bare one.
+        first, rest = (data[:1], data[1:]) if after_cr and data[:1] == b"\n" else (b"", data)
+        edited.append(Chunk(first + _BARE_LF.sub(b"\r\n", rest), chunk.ms))
+        after_cr = data.endswith(b"\r") if data else after_cr
+    return tuple(edited)
+
+
+def with_comments(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
+    """A comment line before every other line: between events, and between an event's lines."""
+    body = b"".join(chunk.data for chunk in chunks)
+    return tuple(_with_texts(chunks, _comment_lines(body)))
+
+
+def _comment_lines(body: bytes) -> Iterator[tuple[int, bytes]]:
+    texts = cycle(_COMMENTS)
+    start = len(_BOM) if body.startswith(_BOM) else 0
+    for number, line_end in enumerate(_LINE_END.finditer(body)):
+        # Never before a blank line: its event would be dispatched a chunk later.
+        if number % 2 == 0 and line_end.start() > start:
+            yield start, next(texts) + line_end[0]
+        start = line_end.end()
+
+
+def _with_texts(
+    chunks: Sequence[Chunk], insertions: Iterable[tuple[int, bytes]]
+) -> Iterator[Chunk]:
+    """Each insertion goes into the chunk that holds the byte in front of which it stands."""
+    waiting = iter(insertions)
+    at, text = next(waiting, (-1, b""))
+    start = 0
+    for chunk in chunks:
+        stop, done, parts = start + len(chunk.data), start, []
+        while start <= at < stop:
+            parts += [chunk.data[done - start : at - start], text]
+            done = at
+            at, text = next(waiting, (-1, b""))
+        yield Chunk(b"".join((*parts, chunk.data[done - start :])), chunk.ms)
+        start = stop

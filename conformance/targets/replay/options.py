@@ -6,13 +6,12 @@ Every knob has a spelling (`seed:7`, `scale:0.5`, `event:12`) that flags, YAML a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, Self, TypeVar
+from typing import Any, Final, Literal, Self
 
 from conformance.core.errors import UsageError
 
-_T = TypeVar("_T")
 _MOST: Final = 2**40  # bytes, events and seeds; far beyond any recording
 
 # Fields of a request that name who asks or how it is billed, and never what is answered. Ids of
@@ -38,15 +37,11 @@ class Chunking:
     @classmethod
     def parse(cls, text: str) -> Self:
         """`recorded`, `events`, `bytes:N` or `seed:N`. Raises UsageError."""
-        kind, _, number = text.partition(":")
-        if text == "recorded":
-            return cls()
-        if text == "events":
-            return cls("events")
-        if kind == "bytes":
-            return cls("bytes", _parse_number(number, text, least=1))
-        if kind == "seed":
-            return cls("seed", _parse_number(number, text))
+        match text.partition(":"):
+            case ("recorded" | "events" as kind, "", _):
+                return cls(kind)
+            case ("bytes" | "seed" as kind, ":", number):
+                return cls(kind, _parse_number(number, text, least=int(kind == "bytes")))
         raise UsageError(f"expected recorded, events, bytes:N or seed:N, got {text!r}")
 
     def __str__(self) -> str:
@@ -87,11 +82,9 @@ class BodySpot:
     @classmethod
     def parse(cls, text: str) -> Self:
         """`event:K` or `byte:N`, from 0, the place before the first. Raises UsageError."""
-        unit, _, number = text.partition(":")
-        if unit == "event":
-            return cls("event", _parse_number(number, text))
-        if unit == "byte":
-            return cls("byte", _parse_number(number, text))
+        match text.partition(":"):
+            case ("event" | "byte" as unit, ":", number):
+                return cls(unit, _parse_number(number, text))
         raise UsageError(f"expected event:K or byte:N, got {text!r}")
 
     def __str__(self) -> str:
@@ -133,45 +126,35 @@ class ReplayOptions:
         if self.cut and self.stall:
             raise UsageError("a stream is either cut or stalls, not both")
         if self.how not in ("fin", "rst"):
-            raise UsageError(f"expected fin or rst, got {self.how!r}")
+            raise UsageError(f"how: expected fin or rst, got {self.how!r}")
 
     @classmethod
     def parse(
-        cls,
-        *,
-        chunking: str = "recorded",
-        timing: str = "none",
-        cut: str | None = None,
-        stall: str | None = None,
-        how: str = "fin",
-        comments: bool = False,
-        crlf: bool = False,
-        repeat: bool = False,
-        ignore: tuple[str, ...] = (),
-        headers: tuple[str, ...] = (),
-        exact_paths: bool = False,
+        cls, *, ignore: Iterable[str] = (), headers: Iterable[str] = (), **knobs: str | bool | None
     ) -> Self:
-        """The knobs from their spellings; `ignore` and `headers` add to the defaults.
+        """The knobs from their spellings, or as they are; None leaves the default.
 
-        Raises UsageError.
+        `ignore` and `headers` add to the defaults. Raises UsageError.
         """
-        return cls(
-            chunking=_parse_knob("chunking", Chunking.parse, chunking),
-            timing=_parse_knob("timing", Timing.parse, timing),
-            cut=None if cut is None else _parse_knob("cut", BodySpot.parse, cut),
-            stall=None if stall is None else _parse_knob("stall", BodySpot.parse, stall),
-            how=_parse_cut_kind(how),
-            comments=comments,
-            crlf=crlf,
-            repeat=repeat,
-            ignore=(*VOLATILE, *ignore),
-            headers=(*TELLING_HEADERS, *headers),
-            exact_paths=exact_paths,
-        )
+        values: dict[str, Any] = {name: each for name, each in knobs.items() if each is not None}
+        for name in (each for each in _SPELLED if each in values):
+            try:
+                values[name] = _SPELLED[name](values[name])
+            except UsageError as err:
+                raise UsageError(f"{name}: {err.message}") from err
+        return cls(ignore=(*VOLATILE, *ignore), headers=(*TELLING_HEADERS, *headers), **values)
+
+
+_SPELLED: Final[Mapping[str, Callable[[str], object]]] = {
+    "chunking": Chunking.parse,
+    "timing": Timing.parse,
+    "cut": BodySpot.parse,
+    "stall": BodySpot.parse,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ReplayLimits:
     """What one client may ask of a replay server. Sizes in bytes, times in seconds.
 
     `requests` bounds the bodies of all connections together, `request_s` the time from a request's
@@ -191,21 +174,6 @@ class Limits:
     idle_s: float = 300.0
     hold_s: float = 600.0
     close_s: float = 2.0
-
-
-def _parse_cut_kind(text: str) -> CutKind:
-    match text:
-        case "fin" | "rst":
-            return text
-        case _:
-            raise UsageError(f"how: expected fin or rst, got {text!r}")
-
-
-def _parse_knob(name: str, parse: Callable[[str], _T], text: str) -> _T:
-    try:
-        return parse(text)
-    except UsageError as err:
-        raise UsageError(f"{name}: {err.message}") from err
 
 
 def _parse_number(number: str, text: str, *, least: int = 0) -> int:

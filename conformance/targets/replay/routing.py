@@ -7,7 +7,6 @@ the path that is matched. A request without prefix reaches everything.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
@@ -21,53 +20,32 @@ _DEEPEST: Final = 16  # segments of a name
 
 
 class RoutedRequest(NamedTuple):
-    """Where a request leads: the name and session of its prefix, the rest, and the shelf."""
+    """The name and session of a request's prefix, the path behind it, and what answers it."""
 
     name: str
     session: str
-    rest: str
-    shelf: ReplaySession
+    path: str
+    replay: ReplaySession
 
 
-class MountedRecording:
-    """Recordings under one name, with a shelf for each session."""
+class MountedRecordings:
+    """Recordings under one name, with the state of each session."""
 
-    def __init__(self, name: str, index: ExchangeIndex, sessions: int) -> None:
-        self.name = name
+    def __init__(self, index: ExchangeIndex, most_sessions: int) -> None:
         self.index = index
-        self._most = sessions
-        self._shelves = {"": ReplaySession(index)}
+        self.sessions = {"": ReplaySession(index)}
+        self._most_sessions = most_sessions
 
-    def find_session(self, session: str) -> ReplaySession | None:
-        """The session's shelf, a new one if it is new; None: there are too many."""
-        found = self._shelves.get(session)
-        if found is None and len(self._shelves) < self._most:
-            found = self._shelves[session] = ReplaySession(self.index)
+    def find_session(self, name: str) -> ReplaySession | None:
+        """The session, a new one if its name is new; None: there are too many."""
+        found = self.sessions.get(name)
+        if found is None and len(self.sessions) < self._most_sessions:
+            found = self.sessions[name] = ReplaySession(self.index)
         return found
 
-    @property
-    def all_sessions(self) -> Mapping[str, ReplaySession]:
-        return dict(self._shelves)
 
-
-class MountTable:
-    """All mounts by name; the empty name is everything."""
-
-    def __init__(self) -> None:
-        self._mounts: dict[str, MountedRecording] = {}
-
-    def add_mount(self, mount: MountedRecording) -> None:
-        self._mounts[mount.name] = mount
-
-    def remove_mount(self, name: str) -> None:
-        self._mounts.pop(name, None)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._mounts
-
-    @property
-    def mounts(self) -> tuple[MountedRecording, ...]:
-        return tuple(self._mounts.values())
+class MountTable(dict[str, MountedRecordings]):
+    """Recordings by the name they are served under; the empty name is everything."""
 
     def route_request(self, target: str) -> RoutedRequest | ReplayMiss:
         """Where the request target leads."""
@@ -78,27 +56,26 @@ class MountTable:
         segments = where[len(MARK) :].split("/")
         for depth in range(1, min(len(segments), _DEEPEST) + 1):
             name, session = self._name_and_session("/".join(segments[:depth]))
-            if name in self._mounts:
+            if name in self:
                 length = len(MARK) + len("/".join(segments[:depth]))
                 return self._session_route(name, session, path[length:])
-        known = [mount.name for mount in self.mounts if mount.name]
-        hint = nearest(unquote(segments[0]), known)
+        hint = nearest(unquote(segments[0]), [name for name in self if name])
         place = f"{MARK}{segments[0][:200]}"
         return ReplayMiss(f"no recording is served under {place!r}{f' ({hint})' if hint else ''}")
 
     def _name_and_session(self, quoted: str) -> tuple[str, str]:
         """The name and the session; a name that is served may hold the mark itself."""
         whole = unquote(quoted)
-        if whole and whole in self._mounts:
+        if whole and whole in self:
             return whole, ""
         name, mark, session = quoted.rpartition("@")
         return (unquote(name), unquote(session)) if mark else (whole or _NOBODY, "")
 
     def _session_route(self, name: str, session: str, rest: str) -> RoutedRequest | ReplayMiss:
-        shelf = self._mounts[name].find_session(session)
-        if shelf is None:
+        found = self[name].find_session(session)
+        if found is None:
             return ReplayMiss("there are too many sessions; use fewer, or restart the server")
-        return RoutedRequest(name, session, rest or "/", shelf)
+        return RoutedRequest(name, session, rest or "/", found)
 
 
 def url_prefix(name: str = "", session: str = "") -> str:

@@ -15,8 +15,14 @@ from conformance.cassette import Clock
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.core.framing import Framing, framing_of
-from conformance.targets.replay.cutting import TimedChunk, chunks_until, cut_chunks, frame_ends
-from conformance.targets.replay.edits import with_comments, with_crlf
+from conformance.targets.replay.cutting import (
+    TimedChunk,
+    chunks_until,
+    cut_chunks,
+    frame_ends,
+    with_comments,
+    with_crlf,
+)
 from conformance.targets.replay.options import BodySpot, ReplayOptions
 from conformance.wire.chunked import chunk_bytes
 from conformance.wire.heads import CONNECTION_HEADERS, Headers

@@ -1,9 +1,7 @@
-"""What a client did: one entry per request, in bounded memory, without its secrets."""
+"""What a client did, request by request, without its secrets."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -64,34 +62,3 @@ def shown_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str]
     """The headers, with values only where they hold no secret."""
     lower = lower_names(headers)
     return tuple((name, value if name in _SHOWN else REDACTED) for name, value in lower)
-
-
-class RequestLog:
-    """The latest requests: at most `most`, and at most `kept` bytes of their bodies."""
-
-    def __init__(
-        self, most: int, kept: int, on_exchange: Callable[[SeenRequest], None] | None
-    ) -> None:
-        self._entries: deque[SeenRequest] = deque(maxlen=most)
-        self._left = kept
-        self._on_exchange = on_exchange
-        self.count = 0
-
-    def has_room(self, size: int) -> bool:
-        """Whether a body of this size may be kept; it counts if so."""
-        if size > self._left:
-            return False
-        self._left -= size
-        return True
-
-    def add_request(self, seen: SeenRequest) -> None:
-        if len(self._entries) == self._entries.maxlen:
-            self._left += len(self._entries[0].body)
-        self.count += 1
-        self._entries.append(seen)
-        if self._on_exchange is not None:
-            self._on_exchange(seen)
-
-    @property
-    def entries(self) -> tuple[SeenRequest, ...]:
-        return tuple(self._entries)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
-from types import TracebackType
+from itertools import chain
 from typing import Self
 
 from conformance.core.errors import HarnessError
 from conformance.targets.replay.connection import ReplayConnection
 from conformance.targets.replay.matching import ExchangeIndex
-from conformance.targets.replay.options import Limits, ReplayOptions
-from conformance.targets.replay.routing import MountedRecording, MountTable, url_prefix
-from conformance.targets.replay.seen import RequestLog, SeenRequest
+from conformance.targets.replay.options import ReplayLimits, ReplayOptions
+from conformance.targets.replay.routing import MountedRecordings, url_prefix
+from conformance.targets.replay.seen import SeenRequest
 from conformance.targets.replay.state import ServerState
 from conformance.targets.replay.tape import (
     ExchangeAddress,
@@ -23,9 +24,10 @@ from conformance.targets.replay.tape import (
     Source,
     load_recording,
     load_recordings,
+    source_name,
 )
 from conformance.wire.origin import bracketed
-from conformance.wire.server import cannot_listen
+from conformance.wire.server import cannot_listen, running_in_thread
 
 
 class ReplayServer:
@@ -47,30 +49,26 @@ class ReplayServer:
         on_exchange: Callable[[SeenRequest], None] | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
-        limits: Limits | None = None,
+        limits: ReplayLimits | None = None,
     ) -> None:
-        self.limits = limits or Limits()
+        self.limits = limits or ReplayLimits()
         self.options = options or ReplayOptions()
         self._address = (host, port)
-        self._log = RequestLog(self.limits.seen, self.limits.kept, on_exchange)
-        self._routes = MountTable()
-        self._state = ServerState(self.limits, self._log, self._routes)
+        self._state = ServerState(self.limits, on_exchange)
+        self._routes = self._state.routes
         self._taken: Counter[str] = Counter()
         self._naming = threading.Lock()
         self._server: asyncio.Server | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._mount_all(cassettes)
+        found = load_recordings(cassettes)
+        for name, entries in {"": chain.from_iterable(found.values()), **found}.items():
+            self._add_mount(name, entries, self.options)
 
     async def __aenter__(self) -> Self:
         await self.start()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def start(self) -> None:
@@ -120,24 +118,23 @@ class ReplayServer:
 
         Without `name` the file's; one that is taken gets a number. Raises CassetteError.
         """
-        added = load_recording(cassette, name)
+        wanted = name or source_name(cassette)
         with self._naming:
-            final = added.name
+            final = wanted
             while final in self._routes:
-                self._taken[added.name] += 1
-                final = f"{added.name}~{self._taken[added.name] + 1}"
-            entries = added.with_name(final).entries
-            self._add_mount(final, entries, options or self.options)
+                self._taken[wanted] += 1
+                final = f"{wanted}~{self._taken[wanted] + 1}"
+            self._add_mount(final, load_recording(cassette, final), options or self.options)
         return final
 
     def unmount(self, name: str) -> None:
         """Serves the recording no more; what was seen stays."""
-        self._routes.remove_mount(name)
+        self._routes.pop(name, None)
 
     @property
     def seen(self) -> tuple[SeenRequest, ...]:
         """What clients did: the latest requests, in the order in which they ended."""
-        return self._log.entries
+        return tuple(self._state.log)
 
     def seen_by(self, name: str, session: str | None = None) -> tuple[SeenRequest, ...]:
         """What was seen under one recording's prefix, of all its sessions unless one is named."""
@@ -153,36 +150,55 @@ class ReplayServer:
     @property
     def requests(self) -> int:
         """How many requests have ended, also those that `seen` holds no more."""
-        return self._log.count
+        return self._state.requests
 
     def unused(self, name: str = "", session: str | None = None) -> tuple[ExchangeAddress, ...]:
         """Exchanges that answered nobody; of one recording or session if one is named.
 
         Without a name: those that neither answered without prefix nor under any.
         """
-        mounts = [mount for mount in self._routes.mounts if name in ("", mount.name)]
         known: dict[ExchangeAddress, bool] = {}
-        for mount in mounts:
-            for key, shelf in mount.all_sessions.items():
-                if session in (None, key):
-                    left = {entry.address for entry in shelf.unused_entries()}
-                    for entry in mount.index.entries:
-                        used = entry.address not in left
-                        known[entry.address] = known.get(entry.address, False) or used
+        for mount_name, mount in tuple(self._routes.items()):
+            for session_name, replay in tuple(mount.sessions.items()):
+                if name in ("", mount_name) and session in (None, session_name):
+                    left = {entry.address for entry in replay.unused_entries()}
+                    for address in (entry.address for entry in mount.index.entries):
+                        known[address] = known.get(address, False) or address not in left
         return tuple(address for address, used in known.items() if not used)
 
     async def settled(self) -> None:
         """Waits until no answer is under way: then `seen` holds every request so far."""
         await self._state.idle.wait()
 
-    def _mount_all(self, cassettes: Iterable[Source]) -> None:
-        found = load_recordings(cassettes)
-        self._add_mount("", [entry for each in found for entry in each.entries], self.options)
-        for each in found:
-            self._add_mount(each.name, each.entries, self.options)
-
     def _add_mount(
         self, name: str, entries: Iterable[RecordedExchange], options: ReplayOptions
     ) -> None:
         index = ExchangeIndex(tuple(entries), options)
-        self._routes.add_mount(MountedRecording(name, index, self.limits.sessions))
+        self._routes[name] = MountedRecordings(index, self.limits.sessions)
+
+
+class ThreadedServer(ReplayServer):
+    """A replay server that another thread runs."""
+
+    def settle(self, timeout_s: float = 5.0) -> None:
+        """Waits until no answer is under way. Raises TimeoutError after `timeout_s`."""
+        assert self._loop is not None
+        asyncio.run_coroutine_threadsafe(self.settled(), self._loop).result(timeout_s)
+
+
+@contextmanager
+def serving(
+    cassettes: Iterable[Source] = (),
+    *,
+    options: ReplayOptions | None = None,
+    on_exchange: Callable[[SeenRequest], None] | None = None,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    limits: ReplayLimits | None = None,
+) -> Iterator[ThreadedServer]:
+    """A ReplayServer that runs while the block does, for callers that do not await."""
+    server = ThreadedServer(
+        cassettes, options=options, on_exchange=on_exchange, host=host, port=port, limits=limits
+    )
+    with running_in_thread(server):
+        yield server

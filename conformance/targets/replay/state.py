@@ -1,18 +1,20 @@
-"""What all connections of a replay server share: recordings, bounds, and the log."""
+"""What all connections of a replay server share: recordings, bounds, and what clients did."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from conformance.cassette import Redactor
 from conformance.targets.replay.matching import ReplayMatch
 from conformance.targets.replay.miss import ReplayMiss, explain_miss
-from conformance.targets.replay.options import Limits
+from conformance.targets.replay.options import ReplayLimits
 from conformance.targets.replay.routing import MountTable
-from conformance.targets.replay.seen import ReplayOutcome, RequestLog, SeenRequest, shown_headers
+from conformance.targets.replay.seen import ReplayOutcome, SeenRequest, shown_headers
 from conformance.wire.requests import HttpRequest, RequestRejected
 
 
@@ -50,18 +52,26 @@ def rejected_request(reason: RequestRejected) -> AnsweredRequest:
 
 
 class ServerState:
-    """`idle` is set while no answer is under way, `empty` while no connection is open."""
+    """`idle` is set while no answer is under way, `empty` while no connection is open.
 
-    def __init__(self, limits: Limits, log: RequestLog, routes: MountTable) -> None:
+    `log` holds the latest requests, `requests` counts all of them.
+    """
+
+    def __init__(
+        self, limits: ReplayLimits, on_exchange: Callable[[SeenRequest], None] | None
+    ) -> None:
         self.limits = limits
+        self.routes = MountTable()
+        self.log: deque[SeenRequest] = deque(maxlen=limits.seen)
+        self.requests = 0
         self.connections = 0
         self.open: set[OpenConnection] = set()
         self.idle = asyncio.Event()
         self.idle.set()
         self.empty = asyncio.Event()
         self.empty.set()
-        self._log = log
-        self._routes = routes
+        self._on_exchange = on_exchange
+        self._log_room = limits.kept
         self._held = 0
         self._active = 0
 
@@ -89,14 +99,14 @@ class ServerState:
         self._active += 1
         self.idle.clear()
         began = time.monotonic()
-        route = self._routes.route_request(request.target)
+        route = self.routes.route_request(request.target)
         if isinstance(route, ReplayMiss):
             return AnsweredRequest(request, "", "", request.target, route, 404, began)
-        index = route.shelf.index
-        wanted = index.request_key(request, route.rest)
-        found = route.shelf.next_match(wanted) or explain_miss(wanted, index)
+        name, session, path, replay = route
+        wanted = replay.index.request_key(request, path)
+        found = replay.next_match(wanted) or explain_miss(wanted, replay.index)
         status = found.script.status if isinstance(found, ReplayMatch) else 404
-        return AnsweredRequest(request, route.name, route.session, route.rest, found, status, began)
+        return AnsweredRequest(request, name, session, path, found, status, began)
 
     def note_outcome(
         self,
@@ -107,10 +117,14 @@ class ServerState:
     ) -> None:
         """The request is over; `sent` counts bytes of the answer's body."""
         seen = self._seen_request(answered, connection, outcome, sent)
-        if answered.began:
-            self._active -= 1
+        self._active -= bool(answered.began)
+        if len(self.log) == self.log.maxlen:
+            self._log_room += len(self.log[0].body)
+        self.log.append(seen)
+        self.requests += 1
         try:
-            self._log.add_request(seen)
+            if self._on_exchange is not None:
+                self._on_exchange(seen)
         finally:  # the callback is the caller's, and may fail
             if not self._active:
                 self.idle.set()
@@ -124,8 +138,10 @@ class ServerState:
     ) -> SeenRequest:
         request, found, path = answered.request, answered.found, answered.path
         match = found if isinstance(found, ReplayMatch) else None
+        body = request.body if len(request.body) <= self._log_room else b""
+        self._log_room -= len(body)
         return SeenRequest(
-            number=self._log.count + 1,
+            number=self.requests + 1,
             connection=connection.number,
             turn=connection.turns,
             method=request.method,
@@ -133,13 +149,13 @@ class ServerState:
             session=answered.session,
             path=Redactor().path(path) if "?" in path else path,
             headers=shown_headers(request.headers),
-            body=request.body if self._log.has_room(len(request.body)) else b"",
+            body=body,
             exchange=match.entry.address if match else None,
             times=match.times if match else 0,
             status=answered.status,
             sent=sent,
             size=match.script.whole if match else 0,
             outcome=outcome,
-            why="" if isinstance(found, ReplayMatch) else found.why,
+            why=found.why if isinstance(found, ReplayMiss) else "",
             ms=(time.monotonic() - answered.began) * 1000 if answered.began else 0.0,
         )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
@@ -45,55 +46,54 @@ class RecordedExchange:
         return ExchangeAddress(self.name, self.exchange.number)
 
 
-@dataclass(frozen=True, slots=True)
-class NamedRecording:
-    """One recording under its name."""
-
-    name: str
-    entries: tuple[RecordedExchange, ...]
-
-    def with_name(self, name: str) -> NamedRecording:
-        """The same under another name."""
-        return NamedRecording(name, tuple(replace(entry, name=name) for entry in self.entries))
-
-
-def load_recording(source: Source, name: str = "") -> NamedRecording:
-    """The recording, read if it is a path; its name defaults to the file's, without suffix.
+def load_recording(source: Source, name: str) -> tuple[RecordedExchange, ...]:
+    """The exchanges of a recording under this name; it is read if it is a path.
 
     Raises CassetteError if it cannot be read, or holds an answer that HTTP cannot carry.
     """
-    path = "" if isinstance(source, Cassette | Recording) else str(source)
-    recording = open_recording(path) if path else source
-    assert isinstance(recording, Cassette | Recording)
-    cassette = recording if isinstance(recording, Cassette) else recording.cassette
-    file = recording.path if isinstance(recording, Recording) else None
-    known_as = name or (recording_stem(file) if file else "cassette")
+    recording = open_recording(source) if isinstance(source, Path | str) else source
+    cassette = recording.cassette if isinstance(recording, Recording) else recording
     redacted = bool(cassette.header.redactions or cassette.trailer)
     entries = tuple(
-        RecordedExchange(known_as, each, cassette.clocks.get(each.number, Clock()), redacted)
+        RecordedExchange(name, each, cassette.clocks.get(each.number, Clock()), redacted)
         for each in cassette.exchanges
     )
-    for entry in entries:
-        _check_servable(entry, str(file or known_as))
-    return NamedRecording(known_as, entries)
+    try:
+        for entry in entries:  # whether it can be served is told at once, not when a client asks
+            script(entry.exchange, entry.clock, ReplayOptions())
+    except ConformanceError as err:
+        file = recording.path if isinstance(recording, Recording) else name
+        raise CassetteError(err.message, place=Place(str(file))) from err
+    return entries
 
 
-def load_recordings(sources: Iterable[Source]) -> tuple[NamedRecording, ...]:
-    """Every recording, folders searched, each under a name of its own. Raises CassetteError.
+def load_recordings(sources: Iterable[Source]) -> dict[str, tuple[RecordedExchange, ...]]:
+    """The exchanges of every recording, folders searched, by its name. Raises CassetteError.
 
     A name is the file's without suffix; where two files share one, the folders down to it from the
     folder that was named are part of it.
     """
-    found = [pair for source in sources for pair in _named_sources(source)]
-    short = Counter(names[0] for _, names in found)
-    taken: Counter[str] = Counter()
-    result = []
-    for source, (brief, full) in found:
+    found = [named for source in sources for named in _named_sources(source)]
+    short = Counter(brief for _, brief, _ in found)
+    loaded: dict[str, tuple[RecordedExchange, ...]] = {}
+    for source, brief, full in found:
         name = brief if short[brief] == 1 else full
-        taken[name] += 1
-        again = f"{name}~{taken[name]}" if taken[name] > 1 else name
-        result.append(load_recording(source, again))
-    return tuple(result)
+        spellings = chain((name,), (f"{name}~{number}" for number in count(2)))
+        free = next(each for each in spellings if each not in loaded)
+        loaded[free] = load_recording(source, free)
+    return loaded
+
+
+def load_exchanges(sources: Iterable[Source]) -> tuple[RecordedExchange, ...]:
+    """The exchanges of all recordings. Raises CassetteError."""
+    return tuple(chain.from_iterable(load_recordings(sources).values()))
+
+
+def source_name(source: Source) -> str:
+    """What a recording is called where nothing else is said."""
+    if isinstance(source, Cassette):
+        return "cassette"
+    return recording_stem(source.path if isinstance(source, Recording) else Path(source))
 
 
 def recording_stem(path: Path) -> str:
@@ -103,33 +103,19 @@ def recording_stem(path: Path) -> str:
     return name[: len(name) - len(suffix)] if suffix else name
 
 
-def _named_sources(source: Source) -> list[tuple[Source, tuple[str, str]]]:
-    if isinstance(source, Recording):
-        return [(source, (recording_stem(source.path), recording_stem(source.path)))]
-    if isinstance(source, Cassette):
-        return [(source, ("cassette", "cassette"))]
+def _named_sources(source: Source) -> list[tuple[Source, str, str]]:
+    """Each recording with its name, and with a longer one by the folders above it."""
+    if isinstance(source, Recording | Cassette):
+        return [(source, source_name(source), source_name(source))]
     root = Path(source)
     if not root.is_dir():
-        return [
-            (
-                root,
-                (recording_stem(root), "/".join([*root.parent.parts[-1:], recording_stem(root)])),
-            )
-        ]
-    files = discover(root)
-    if not files:
+        above = {root: root.parent.parts[-1:]}
+    else:
+        above = {file: file.relative_to(root).parent.parts for file in discover(root)}
+    if not above:
         hint = f"folders named {MUTANTS} are skipped"
         raise CassetteError("holds no recording", place=Place(str(root)), hint=hint)
-    below = [(file, file.relative_to(root).parent.parts) for file in files]
     return [
-        (file, (recording_stem(file), "/".join([*parts, recording_stem(file)])))
-        for file, parts in below
+        (file, recording_stem(file), "/".join([*parts, recording_stem(file)]))
+        for file, parts in above.items()
     ]
-
-
-def _check_servable(entry: RecordedExchange, file: str) -> None:
-    """Whether it can be served is told at once, not when a client asks."""
-    try:
-        script(entry.exchange, entry.clock, ReplayOptions())
-    except ConformanceError as err:
-        raise CassetteError(err.message, place=Place(file)) from err

@@ -50,20 +50,6 @@ class AnswerWriter:
     byte: it is the connection that goes on, closes or resets then. `sent` counts bytes of body.
     """
 
-    __slots__ = (
-        "_done",
-        "_due",
-        "_is_paused",
-        "_last",
-        "_loop",
-        "_note",
-        "_planned_writes",
-        "_timer",
-        "_transport",
-        "script",
-        "sent",
-    )
-
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
@@ -151,10 +137,7 @@ def _planned_writes(script: Script, head: bytes, body_end: BodyEnd) -> Iterator[
     else:
         for ms, data in script.pieces():
             yield ms, data, len(data)
-    if script.end == "whole":
-        if body_end == "chunked":
-            yield script.end_ms, LAST_CHUNK, 0
-        elif body_end == "close":
-            yield script.end_ms, _NOTHING, 0
-    elif script.end != "stall":
+    if script.end == "whole" and body_end == "chunked":
+        yield script.end_ms, LAST_CHUNK, 0
+    elif script.end != "stall" and not (script.end == "whole" and body_end == "length"):
         yield script.end_ms, _NOTHING, 0
