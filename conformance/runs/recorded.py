@@ -30,7 +30,7 @@ from conformance.recordings.check import (
 )
 from conformance.runs.step_requests import OPT_IN
 from conformance.scenarios import Scenario, Step
-from conformance.targets.gateway import Recorded
+from conformance.targets.gateway import RecordedUpstream
 
 _ASK: Final = "Say again what was recorded."
 _BROKEN: Final = frozenset({"refused", "failed", "cut"})
@@ -119,7 +119,7 @@ def _body(api: str, exchange: Exchange, answer: Transcript) -> Mapping[str, Any]
     sent = exchange.request.json if exchange.request else None
     if api == exchange.dialect and isinstance(sent, dict) and sent:
         return sent
-    streams = Recorded(exchange).streams
+    streams = RecordedUpstream(exchange).streams
     names = (each.get("name") for each in answer.tools)
     question = Question(
         text=_ASK,

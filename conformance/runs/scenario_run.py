@@ -23,8 +23,7 @@ from conformance.runs.step_requests import (
     step_request,
 )
 from conformance.scenarios import Step
-from conformance.targets.gateway import Recorded, Scripts
-from conformance.targets.gateway.scripts import Speaker
+from conformance.targets.gateway import RecordedUpstream, ScriptedUpstream, UpstreamSource
 
 
 @dataclass(slots=True)
@@ -131,16 +130,16 @@ async def _send_beside(
     company = [asyncio.create_task(sender.send(other, dialect)) for other in beside]
     await asyncio.sleep(0)
     try:
-        return await sender.send(request, dialect, _upstream_speaker(step))
+        return await sender.send(request, dialect, _upstream_source(step))
     finally:
         await asyncio.gather(*company, return_exceptions=True)
 
 
-def _upstream_speaker(step: Step) -> Speaker:
+def _upstream_source(step: Step) -> UpstreamSource:
     """Who answers a gateway upstream while the step is taken."""
     if step.recorded is not None:
-        return Recorded(step.recorded)
-    return Scripts(step.upstream or ("answer",))
+        return RecordedUpstream(step.recorded)
+    return ScriptedUpstream(step.upstream or ("answer",))
 
 
 def _facts_of_step(step: Step, reply: TargetReply, sent: Any, dialect: str) -> dict[str, Any]:

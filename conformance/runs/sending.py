@@ -10,8 +10,12 @@ from conformance.cassette import Clock
 from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange, Request
 from conformance.runs.pace import RequestPace, is_refusal
-from conformance.targets.gateway import Scripts, UpstreamCall, UpstreamStandIn
-from conformance.targets.gateway.scripts import Speaker
+from conformance.targets.gateway import (
+    ScriptedUpstream,
+    UpstreamCall,
+    UpstreamSource,
+    UpstreamStandIn,
+)
 from conformance.targets.server import FetchedAnswer, LiveServer, NoAnswerError
 
 
@@ -58,19 +62,19 @@ class RequestSender:
     upstream: UpstreamStandIn | None = None
 
     async def send(
-        self, request: Request, dialect: str, speaker: Speaker | None = None
+        self, request: Request, dialect: str, source: UpstreamSource | None = None
     ) -> TargetReply:
         """Sends one request, again after a refusal for the moment. Raises RequestsSpentError.
 
-        `speaker` answers a gateway upstream; by default a script that just answers.
+        `source` answers a gateway upstream; by default a script that just answers.
         """
         if self.upstream is None:
             return await self._send_patiently(request, dialect)
-        self.upstream.begin_request(speaker or Scripts())
+        self.upstream.begin_request(source or ScriptedUpstream())
         reply = await self._send_patiently(request, dialect)
-        heard = self.upstream.calls_made()
-        misfit = next((each.misfit for each in heard if each.misfit), "")
-        return replace(reply, upstream=heard, untestable=misfit or reply.untestable)
+        calls = tuple(self.upstream.calls)
+        misfit = next((each.misfit for each in calls if each.misfit), "")
+        return replace(reply, upstream=calls, untestable=misfit or reply.untestable)
 
     async def _send_patiently(self, request: Request, dialect: str) -> TargetReply:
         attempt = 0

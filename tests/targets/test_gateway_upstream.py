@@ -17,13 +17,14 @@ from conformance.judging.transcript import Transcript, read_transcript
 from conformance.recordings.api import check_chunks
 from conformance.scenarios.model import UPSTREAM
 from conformance.targets.gateway import (
-    Recorded,
-    Scripts,
+    RecordedUpstream,
+    ScriptedUpstream,
+    UpstreamAnswer,
     UpstreamCall,
     UpstreamStandIn,
+    scripted_answer,
     serve_upstream,
 )
-from conformance.targets.gateway.scripts import Answered, scripted
 
 PATH = {dialect: endpoint.path for dialect, endpoint in ENDPOINTS.items()}
 DIALECTS = sorted(PATH)
@@ -32,33 +33,33 @@ SUMMARY = {"reasoning": {"effort": "low", "summary": "auto"}}
 WHOLE = ("answer", "tools", "length")
 
 
-async def _posted(speaker: Scripts | Recorded, body: object, path: str) -> _Posted:
+async def _posted(source: ScriptedUpstream | RecordedUpstream, body: object, path: str) -> _Posted:
     async with serve_upstream(0) as upstream:
-        upstream.begin_request(speaker)
+        upstream.begin_request(source)
         base = f"http://127.0.0.1:{upstream.port}/v1"
         async with httpx.AsyncClient(base_url=base, verify=False) as client:
             response = await client.post(path, json=body)
-        return response, upstream.calls_made()
+        return response, tuple(upstream.calls)
 
 
 _Posted = tuple[httpx.Response, tuple[UpstreamCall, ...]]
 
 
 def posted(
-    speaker: Scripts | Recorded | str, body: object, dialect: str = "openai.chat"
+    source: ScriptedUpstream | RecordedUpstream | str, body: object, dialect: str = "openai.chat"
 ) -> _Posted:
-    one = Scripts((speaker,)) if isinstance(speaker, str) else speaker
+    one = ScriptedUpstream((source,)) if isinstance(source, str) else source
     return asyncio.run(_posted(one, body, PATH[dialect]))
 
 
-def exchange(dialect: str, said: Answered) -> Exchange:
+def exchange(dialect: str, said: UpstreamAnswer) -> Exchange:
     """What was said, as it would be recorded."""
-    head = Response(said.status, "1.1", (("content-type", said.kind),))
-    end: Ending = "reset" if said.breaks else "eof"
-    return Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, said.pieces)), end=end)
+    head = Response(said.status, "1.1", (("content-type", said.content_type),))
+    end: Ending = "reset" if said.is_cut else "eof"
+    return Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, said.chunks)), end=end)
 
 
-def read(dialect: str, said: Answered) -> Transcript:
+def read(dialect: str, said: UpstreamAnswer) -> Transcript:
     return read_transcript(exchange(dialect, said), get(dialect), Reading())
 
 
@@ -71,8 +72,8 @@ def test_what_is_said_upstream_is_without_fault(
 ) -> None:
     usage = {"stream_options": {"include_usage": True}} if stream else {}
     asked = {**ASKED, **more, "stream": stream, **(usage if dialect == "openai.chat" else {})}
-    said = scripted(script, dialect, 1, asked)
-    report = check_chunks(said.pieces, dialect=dialect, profile="strict", request=asked)
+    said = scripted_answer(script, dialect, 1, asked)
+    report = check_chunks(said.chunks, dialect=dialect, profile="strict", request=asked)
     assert [f"{f.rule}: {f.message}" for f in report.findings] == []
 
 
@@ -81,7 +82,7 @@ def test_what_is_said_upstream_is_without_fault(
 def test_hidden_thinking_is_counted_and_not_said(dialect: str, stream: bool) -> None:
     usage = {"stream_options": {"include_usage": True}} if dialect == "openai.chat" else {}
     asked = {**SUMMARY, "stream": stream, **(usage if stream else {})}
-    said = scripted("hidden", dialect, 1, asked)
+    said = scripted_answer("hidden", dialect, 1, asked)
     answer = read(dialect, said)
     assert not answer.thought
     assert answer.usage["reasoning"]
@@ -89,9 +90,11 @@ def test_hidden_thinking_is_counted_and_not_said(dialect: str, stream: bool) -> 
 
 def test_a_summary_is_said_where_the_request_asks_for_one() -> None:
     for stream in (True, False):
-        said = scripted("answer", "openai.responses", 3, {**SUMMARY, "stream": stream})
+        said = scripted_answer("answer", "openai.responses", 3, {**SUMMARY, "stream": stream})
         assert "summary 3" in "".join(read("openai.responses", said).summary)
-        assert not read("openai.responses", scripted("answer", "openai.responses", 3, {})).summary
+        assert not read(
+            "openai.responses", scripted_answer("answer", "openai.responses", 3, {})
+        ).summary
 
 
 ENDINGS = {
@@ -110,7 +113,7 @@ ENDINGS = {
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("script", UPSTREAM)
 def test_every_script_ends_as_its_name_says(dialect: str, script: str) -> None:
-    said = scripted(script, dialect, 1, ASKED)
+    said = scripted_answer(script, dialect, 1, ASKED)
     assert read(dialect, said).ending == ENDINGS[script]
 
 
@@ -134,7 +137,7 @@ def test_a_cut_is_a_reset() -> None:
 
 async def _twice() -> list[int]:
     async with serve_upstream(0) as upstream:
-        upstream.begin_request(Scripts(("answer", "unavailable")))
+        upstream.begin_request(ScriptedUpstream(("answer", "unavailable")))
         base = f"http://127.0.0.1:{upstream.port}/v1"
         async with httpx.AsyncClient(base_url=base, verify=False) as client:
             answers = [await client.post("/chat/completions", json=ASKED) for _ in range(3)]
@@ -153,7 +156,7 @@ RECORDED = Exchange(
 
 
 def test_a_recording_is_said_byte_for_byte_and_chunk_for_chunk() -> None:
-    response, (one,) = posted(Recorded(RECORDED), ASKED)
+    response, (one,) = posted(RecordedUpstream(RECORDED), ASKED)
     assert response.content == b"data: {}\n\ndata: [DONE]\n\n"
     assert [each.data for each in one.exchange.chunks] == [each.data for each in RECORDED.chunks]
     assert not one.misfit
@@ -169,14 +172,14 @@ def test_a_recording_is_said_byte_for_byte_and_chunk_for_chunk() -> None:
 def test_what_was_not_recorded_is_no_answer_and_told(
     dialect: str, asked: dict[str, object], why: str
 ) -> None:
-    response, (one,) = posted(Recorded(RECORDED), asked, dialect)
+    response, (one,) = posted(RecordedUpstream(RECORDED), asked, dialect)
     assert response.status_code == 501
     assert why in one.misfit
 
 
 def test_a_recording_that_broke_breaks_again() -> None:
     with pytest.raises(httpx.HTTPError):
-        posted(Recorded(replace(RECORDED, end="reset")), ASKED)
+        posted(RecordedUpstream(replace(RECORDED, end="reset")), ASKED)
 
 
 @pytest.mark.parametrize("body", [[], "text", 1, None, {"stream": "yes"}])
@@ -225,17 +228,17 @@ def test_a_port_that_is_taken_is_a_wrong_call() -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_answers_can_be_told_apart(dialect: str) -> None:
-    first, second = (read(dialect, scripted("answer", dialect, n, {})) for n in (1, 2))
+    first, second = (read(dialect, scripted_answer("answer", dialect, n, {})) for n in (1, 2))
     assert first.text != second.text
     assert first.raw != second.raw
 
 
 def test_a_call_for_an_earlier_request_is_not_counted_for_the_next() -> None:
     upstream = UpstreamStandIn()
-    upstream.begin_request(Scripts())
+    upstream.begin_request(ScriptedUpstream())
     late = UpstreamCall(RECORDED, Clock())
-    upstream.begin_request(Scripts())
+    upstream.begin_request(ScriptedUpstream())
     upstream.keep_call(late, upstream.request - 1)
-    assert upstream.calls_made() == ()
+    assert upstream.calls == []
     upstream.keep_call(late, upstream.request)
-    assert upstream.calls_made() == (late,)
+    assert upstream.calls == [late]

@@ -35,8 +35,6 @@ from conformance.wire.heads import lower_names
 from conformance.wire.requests import HttpRequest
 
 _VERSION: Final = re.compile(r"^(?:/[^/]*)*?/v[0-9]+[a-z0-9]*(?=/)")
-_MOST_BODIES: Final = 1_024
-_LONGEST_BODY: Final = 64 * 1024
 
 _Key = tuple[str, str, bytes]
 
@@ -77,7 +75,6 @@ class ExchangeIndex:
         self._ignored = parse_paths(options.ignore)
         self._headers = tuple(name.lower() for name in options.headers)
         self._scripts: dict[int, Script] = {}
-        self._forms: dict[bytes, bytes | None] = {}
         self._equal: defaultdict[_Key, list[int]] = defaultdict(list)
         self._any_body: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         self._any_request: list[int] = []
@@ -88,7 +85,7 @@ class ExchangeIndex:
         """The request in the form that is compared; `target` is its path and query."""
         path, _, query = target.partition("?")
         headers = {k: v for k, v in lower_names(asked.headers) if k in self._headers}
-        form = self._canonical_form(asked.body)
+        form = canonical_json(asked.body, self._ignored)
         return RequestKey(asked.method, path, query, headers, asked.body, form)
 
     def script(self, number: int) -> Script:
@@ -163,18 +160,6 @@ class ExchangeIndex:
             if value != REDACTED and value.lower() != sent.lower():
                 return name
         return ""
-
-    def _canonical_form(self, body: bytes) -> bytes | None:
-        """The canonical body; equal bodies come again and again, so the last ones are kept."""
-        if len(body) > _LONGEST_BODY:
-            return canonical_json(body, self._ignored)
-        try:
-            return self._forms[body]
-        except KeyError:
-            if len(self._forms) >= _MOST_BODIES:
-                self._forms.clear()
-            form = self._forms[body] = canonical_json(body, self._ignored)
-            return form
 
 
 class ReplaySession:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final, Literal
 
 from conformance.cassette import Clock
@@ -24,7 +23,6 @@ from conformance.targets.replay.cutting import (
     with_crlf,
 )
 from conformance.targets.replay.options import BodySpot, ReplayOptions
-from conformance.wire.chunked import chunk_bytes
 from conformance.wire.heads import CONNECTION_HEADERS, Headers
 
 End = Literal["whole", "fin", "rst", "stall"]
@@ -52,12 +50,10 @@ _CONTENT_TYPES: Final[dict[Framing, str]] = {
     "lines": "application/x-ndjson",
     "body": "application/json",
 }
-_KEPT: Final = 256 * 1024
-_KEPT_CHUNKS: Final = 2_000
 _WITHOUT_BODY: Final = (204, 304)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Script:
     """One answer. Times are in milliseconds, sizes in bytes.
 
@@ -83,16 +79,6 @@ class Script:
     salt: str
     options: ReplayOptions
 
-    @cached_property
-    def framed(self) -> tuple[tuple[float, bytes, int], ...] | None:
-        """Pieces as transfer chunks, with their sizes; None where that would be many.
-
-        Most answers are short and are given again and again.
-        """
-        if self.options.chunking.kind != "recorded" or self.size > _KEPT:
-            return None
-        return tuple(chunked(self.pieces())) if len(self.chunks) <= _KEPT_CHUNKS else None
-
     def pieces(self) -> Iterator[TimedChunk]:
         """The body, cut as the options say, up to where it breaks off; empty pieces are left out.
 
@@ -105,12 +91,6 @@ class Script:
             if data:  # an empty transfer chunk would end the body
                 yield waited, data
                 waited = 0.0
-
-
-def chunked(pieces: Iterator[TimedChunk]) -> Iterator[tuple[float, bytes, int]]:
-    """Each piece as a transfer chunk."""
-    for ms, data in pieces:
-        yield ms, chunk_bytes(data), len(data)
 
 
 def script(exchange: Exchange, clock: Clock, options: ReplayOptions) -> Script:

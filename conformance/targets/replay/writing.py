@@ -11,9 +11,9 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal
 
-from conformance.targets.replay.script import End, Script, chunked
+from conformance.targets.replay.script import End, Script
 from conformance.targets.replay.seen import ReplayOutcome
-from conformance.wire.chunked import LAST_CHUNK
+from conformance.wire.chunked import LAST_CHUNK, chunk_bytes
 
 BodyEnd = Literal["chunked", "length", "close", "none"]
 # Milliseconds to wait before, bytes for the wire, how many of them are body.
@@ -132,11 +132,8 @@ def _planned_writes(script: Script, head: bytes, body_end: BodyEnd) -> Iterator[
         yield script.head_ms, head, 0
     if body_end == "none":
         return
-    if body_end == "chunked":
-        yield from script.framed or chunked(script.pieces())
-    else:
-        for ms, data in script.pieces():
-            yield ms, data, len(data)
+    for ms, data in script.pieces():
+        yield ms, chunk_bytes(data) if body_end == "chunked" else data, len(data)
     if script.end == "whole" and body_end == "chunked":
         yield script.end_ms, LAST_CHUNK, 0
     elif script.end != "stall" and not (script.end == "whole" and body_end == "length"):

@@ -1,0 +1,268 @@
+"""The server behind a gateway, played by the toolkit: by a script, call by call, or as recorded.
+
+The gateway is the target, so what it asks is hostile until proven otherwise: requests are bounded,
+and whatever is no request is closed. Every scripted answer is another one, so that two calls cannot
+be taken for each other. Its texts hold what gateways lose: white space at the edges, characters of
+several bytes, a line separator.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, Final
+
+from conformance.cassette import Clock
+from conformance.core.events import Chunk, Ending, Exchange, Request, Response
+from conformance.core.framing import framing_of
+from conformance.dialects import SUPPORTED, dialect_at, get, required
+from conformance.dialects.script import CONTENT_TYPES, MODEL, ScriptedAnswer, encode_event
+from conformance.wire.chunked import ChunkPart
+from conformance.wire.heads import lower_names
+from conformance.wire.requests import HttpRequest, RequestRejected, json_or_none
+from conformance.wire.server import PeerGoneError, ServerConnection, listening
+
+MOST_BYTES: Final = 8 * 1024 * 1024
+MOST_CALLS: Final = 1000  # calls of one step
+_JSON: Final = "application/json"
+_STATUS: Final = {"refused": 400, "unavailable": 500}
+_ERRORS: Final = {
+    "refused": "the script refuses",
+    "unavailable": "the script has no worker",
+    "error": "the script breaks off",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamAnswer:
+    """A response: head, body chunk by chunk, and whether the connection is reset after it.
+
+    `misfit` says why this is no answer to what the gateway asked; else it is empty.
+    """
+
+    status: int
+    content_type: str
+    chunks: tuple[bytes, ...]
+    is_cut: bool = False
+    misfit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamCall:
+    """One call of the gateway, with what it was answered; its exchange has its dialect.
+
+    `misfit` says why that was no answer to it; else it is empty.
+    """
+
+    exchange: Exchange
+    clock: Clock
+    misfit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedUpstream:
+    """Words of `scenarios.UPSTREAM`, one for each call of a request; the last one goes on."""
+
+    words: Sequence[str] = ("answer",)
+
+    def answer_call(
+        self, dialect: str, call: int, number: int, body: Mapping[str, Any]
+    ) -> UpstreamAnswer:
+        """The answer to call number `call` of the request (from 0), number `number` of the run."""
+        return scripted_answer(self.words[min(call, len(self.words) - 1)], dialect, number, body)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedUpstream:
+    """A recorded exchange with its dialect, given to the first call as it was recorded.
+
+    Later calls (a summary) are answered by a script. A call in another API, or for a whole body
+    where a stream was recorded, has no answer here: it is told as a misfit.
+    """
+
+    exchange: Exchange
+
+    def answer_call(
+        self, dialect: str, call: int, number: int, body: Mapping[str, Any]
+    ) -> UpstreamAnswer:
+        """As `ScriptedUpstream.answer_call`."""
+        if call:
+            return scripted_answer("answer", dialect, number, body)
+        if misfit := self._misfit(dialect, body):
+            error = {"message": misfit, "type": "invalid_request_error", "code": None}
+            return _json_answer(501, {"type": "error", "error": error}, misfit=misfit)
+        response = self.exchange.response or Response()
+        return UpstreamAnswer(
+            status=response.status or 200,
+            content_type=response.header("content-type") or self._default_content_type,
+            chunks=tuple(chunk.data for chunk in self.exchange.chunks),
+            is_cut=self.exchange.end != "eof",
+        )
+
+    @property
+    def streams(self) -> bool:
+        """Whether a stream was recorded."""
+        return framing_of(self.exchange) != "body"
+
+    @property
+    def _default_content_type(self) -> str:
+        recorded = SUPPORTED.get(self.exchange.dialect or "")
+        return CONTENT_TYPES[recorded.framing if recorded else "sse"] if self.streams else _JSON
+
+    def _misfit(self, dialect: str, body: Mapping[str, Any]) -> str:
+        recorded = self.exchange.dialect
+        if dialect != recorded:
+            return f"the gateway asked upstream in {dialect}, {recorded} was recorded"
+        status = self.exchange.response.status if self.exchange.response else None
+        if (status or 200) < 300 and _wants_stream(dialect, body) is not self.streams:
+            forms = ("a whole body", "a stream")
+            had, wanted = forms if not self.streams else reversed(forms)
+            return f"the gateway asked upstream for {wanted}, {had} was recorded"
+        return ""
+
+
+UpstreamSource = ScriptedUpstream | RecordedUpstream
+
+
+def scripted_answer(
+    word: str, dialect: str, number: int, body: Mapping[str, Any]
+) -> UpstreamAnswer:
+    """The answer to call `number` by one word."""
+    script = required(get(dialect).script, dialect, "scripted answers")
+    if word in _STATUS:
+        is_refusal = word == "refused"
+        return _json_answer(_STATUS[word], script.error(_ERRORS[word], is_refusal=is_refusal))
+    answer = ScriptedAnswer(
+        word,
+        number,
+        # Who hides thinking counts it all the same.
+        thinking="" if word == "hidden" else f" Two and two, thought {number}: 二加二 is\u20284.\n",
+        text=f"\nAnswer {number}: **4** \N{WHITE HEAVY CHECK MARK} \N{EN DASH} no more. ",
+        summary=f"A sum, summary {number} \N{EN DASH} done.",
+        error=_ERRORS["error"],
+    )
+    if _wants_stream(dialect, body):
+        framing = get(dialect).framing
+        chunks = tuple(encode_event(each, framing) for each in script.stream(answer, body))
+        return UpstreamAnswer(200, CONTENT_TYPES[framing], chunks, is_cut=word == "cut")
+    if word == "error":
+        return _json_answer(500, script.error(answer.error, is_refusal=False))
+    return _json_answer(200, script.body(answer, body), is_cut=word == "cut")
+
+
+def _wants_stream(dialect: str, body: Mapping[str, Any]) -> bool:
+    return required(get(dialect).request, dialect, "request bodies").streams(body)
+
+
+def _json_answer(
+    status: int, payload: Mapping[str, Any], *, is_cut: bool = False, misfit: str = ""
+) -> UpstreamAnswer:
+    data = json.dumps(payload, ensure_ascii=False).encode()
+    return UpstreamAnswer(status, _JSON, (data,), is_cut, misfit)
+
+
+def _model_list(path: str) -> UpstreamAnswer | None:
+    """The list of models, for gateways that look before they ask; None at another path."""
+    listings = (each.models for each in SUPPORTED.values() if each.models)
+    found = next((each for each in listings if path.rstrip("/").endswith(each.path)), None)
+    return _json_answer(200, found.body(MODEL)) if found else None
+
+
+@dataclass(slots=True)
+class UpstreamStandIn:
+    """What answers next, and the calls since `begin_request`, in the order of their answers."""
+
+    port: int = 0
+    request: int = 0  # number of the one that is under way
+    calls: list[UpstreamCall] = field(default_factory=list)
+    _source: UpstreamSource = field(default_factory=ScriptedUpstream)
+    _number: int = 0
+    _answered: int = 0
+
+    def begin_request(self, source: UpstreamSource) -> None:
+        """A request goes out to the gateway: calls that were made before are nobody's."""
+        self._source, self._answered, self.calls = source, 0, []
+        self.request += 1
+
+    def answer_call(self, method: str, path: str, body: Any) -> UpstreamAnswer:
+        """What a request is answered: 404 where nothing is known of its path."""
+        dialect = dialect_at(path)
+        if method == "POST" and dialect is not None:
+            self._number, call = self._number + 1, self._answered
+            self._answered += 1
+            fields = body if isinstance(body, dict) else {}
+            return self._source.answer_call(dialect, call, self._number, fields)
+        listed = _model_list(path) if method == "GET" else None
+        return listed or _json_answer(404, {"error": {"message": "no such path"}})
+
+    def keep_call(self, call: UpstreamCall, request: int) -> None:
+        """Keeps a call that was made for that request, unless another one is under way now."""
+        if request == self.request and len(self.calls) < MOST_CALLS:
+            self.calls.append(call)
+
+
+@asynccontextmanager
+async def serve_upstream(port: int, host: str = "127.0.0.1") -> AsyncIterator[UpstreamStandIn]:
+    """Serves until the block is left. Raises UsageError where the port is taken."""
+    upstream = UpstreamStandIn()
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = ServerConnection(reader, writer, most_body=MOST_BYTES)
+        try:
+            with suppress(RequestRejected, PeerGoneError):  # what is no request is closed
+                stays = True
+                while stays and (request := await connection.next_request()) is not None:
+                    stays = await _respond(upstream, connection, request)
+        finally:
+            await connection.close()
+
+    async with listening(host, port, accept) as upstream.port:
+        yield upstream
+
+
+async def _respond(
+    upstream: UpstreamStandIn, connection: ServerConnection, request: HttpRequest
+) -> bool:
+    """Answers; whether the connection goes on."""
+    path = request.target.partition("?")[0]
+    body = json_or_none(request.body)
+    number = upstream.request
+    answer = upstream.answer_call(request.method, path, body)
+    headers = (("content-type", answer.content_type), ("transfer-encoding", "chunked"))
+    stays = connection.start_response(request, answer.status, headers)
+    chunks: list[Chunk] = []
+    end = await _send_body(connection, answer, chunks)
+    if dialect_at(path) and request.method == "POST":
+        exchange = Exchange(
+            request=Request(request.method, request.target, lower_names(request.headers), body),
+            response=Response(answer.status, "1.1", headers),
+            chunks=tuple(chunks),
+            end=end,
+            dialect=dialect_at(path),
+        )
+        call = UpstreamCall(exchange, Clock(head=0.0, end=0.0), answer.misfit)
+        upstream.keep_call(call, number)
+    return stays and end == "eof"
+
+
+async def _send_body(
+    connection: ServerConnection, answer: UpstreamAnswer, chunks: list[Chunk]
+) -> Ending:
+    """Sends a body; `chunks` are what went out of it. How it ended."""
+    begun = monotonic()
+    try:
+        for data in answer.chunks:
+            await connection.send_parts((ChunkPart(data, len(data), whole=True),))
+            chunks.append(Chunk(data, round((monotonic() - begun) * 1000, 3)))
+            begun = monotonic()
+        if not answer.is_cut:
+            await connection.end_response()
+            return "eof"
+        await connection.reset()
+    except PeerGoneError:
+        return "client-closed"
+    return "reset"
