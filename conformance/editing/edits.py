@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from conformance.core.json_values import Path
 from conformance.editing.operator import Edit, Sites
 from conformance.editing.stream import Stream
 
@@ -55,12 +54,12 @@ def set_value(value: object, *path: str | int) -> Edit:
     return lambda stream, site: stream.with_value(site, path, value)
 
 
-def raise_value(path: Path, change: int = 1) -> Edit:
+def raise_value(*path: str | int, change: int = 1) -> Edit:
     """A number is another one."""
     return lambda stream, site: stream.with_value(site, path, stream.value_at(site, *path) + change)
 
 
-def prolong_text(path: Path, more: str) -> Edit:
+def prolong_text(more: str, *path: str | int) -> Edit:
     """A string goes on."""
     return lambda stream, site: stream.with_value(site, path, stream.text_at(site, *path) + more)
 

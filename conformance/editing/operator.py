@@ -69,16 +69,16 @@ class OperatorTable(list[Operator]):
         self,
         name: str,
         says: str,
-        sites: Sites,
-        edit: Edit,
         must: Outlook = "kill",
-        *,
         reason: str = "",
+        *,
         most: int = 2,
         renumbers: bool = True,
-    ) -> None:
-        """An operator whose edit is made elsewhere."""
-        self.append(Operator(name, says, sites, edit, must, reason, renumbers, most))
+    ) -> Callable[[Sites, Edit], None]:
+        """States an operator; where it acts and its edit are given to what this returns."""
+        return lambda sites, edit: self.append(
+            Operator(name, says, sites, edit, must, reason, renumbers, most)
+        )
 
     def edit(
         self,
@@ -93,8 +93,8 @@ class OperatorTable(list[Operator]):
         """Makes a function the edit of an operator; its docstring says what the operator does."""
 
         def with_edit(edit: Edit) -> Edit:
-            says = edit.__doc__ or ""
-            self.append(Operator(name, says, sites, edit, must, reason, renumbers, most))
+            add = self.add(name, edit.__doc__ or "", must, reason, most=most, renumbers=renumbers)
+            add(sites, edit)
             return edit
 
         return with_edit

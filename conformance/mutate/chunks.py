@@ -21,7 +21,7 @@ from conformance.editing.operator import Edit, OperatorTable
 from conformance.editing.stream import Stream
 from conformance.mutate.texts import ENOUGH, is_long_run, make_cumulative
 
-_UNKNOWN_WHOLE: Final = "no chunk states the whole text, so this is another good stream"
+_NO_WHOLE: Final = "no chunk states the whole text, so this is another good stream"
 
 
 CHUNKS: Final = OperatorTable()
@@ -266,51 +266,30 @@ def _mistype_text(stream: Stream, site: int) -> Stream:
     return stream.with_value(site, (*layout.message, key), 7)
 
 
-CHUNKS.add(
-    "X5-text-after-finish",
-    "Text comes after the finish.",
-    _speaking_finish,
-    _add_after_finish("text", "More."),
+CHUNKS.add("X5-text-after-finish", "Text comes after the finish.")(
+    _speaking_finish, _add_after_finish("text", "More.")
 )
-CHUNKS.add(
-    "X5-thinking-after-finish",
-    "Thinking comes after the finish.",
-    _speaking_finish,
-    _add_after_finish("thinking", "Hm."),
+CHUNKS.add("X5-thinking-after-finish", "Thinking comes after the finish.")(
+    _speaking_finish, _add_after_finish("thinking", "Hm.")
 )
 CHUNKS.add(
     "X6-doubled-chunk",
     "A chunk with text or thinking is sent twice.",
-    _text_chunks,
-    double_piece,
     "either",
-    reason=_UNKNOWN_WHOLE,
+    reason=_NO_WHOLE,
+)(_text_chunks, double_piece)
+CHUNKS.add("X14-lost-chunk", "A chunk with text or thinking is lost.", "either", _NO_WHOLE)(
+    _text_chunks, drop_piece
 )
-CHUNKS.add(
-    "X14-lost-chunk",
-    "A chunk with text or thinking is lost.",
-    _text_chunks,
-    drop_piece,
-    "either",
-    reason=_UNKNOWN_WHOLE,
+CHUNKS.add("X7-running-total", "Deltas repeat the whole text so far.")(_long_runs, make_cumulative)
+CHUNKS.add("X8-two-streams", "The stream is sent twice.")(_first_role, double_stream)
+CHUNKS.add("N3-content-null", "Content is null where there is none.", "pass")(
+    _textless_chunks, _spell_no_text(None)
 )
-CHUNKS.add("X7-running-total", "Deltas repeat the whole text so far.", _long_runs, make_cumulative)
-CHUNKS.add("X8-two-streams", "The stream is sent twice.", _first_role, double_stream)
-CHUNKS.add(
-    "N3-content-null",
-    "Content is null where there is none.",
-    _textless_chunks,
-    _spell_no_text(None),
-    "pass",
+CHUNKS.add("N3-content-empty", "Content is empty where there is none.", "pass")(
+    _textless_chunks, _spell_no_text("")
 )
-CHUNKS.add(
-    "N3-content-empty",
-    "Content is empty where there is none.",
-    _textless_chunks,
-    _spell_no_text(""),
-    "pass",
-)
-CHUNKS.add("N9-text-is-number", "A text of a delta is a number.", _thinking_chunks, _mistype_text)
-CHUNKS.add(
-    "N9-content-is-number", "The content of a delta is a number.", _visible_chunks, _mistype_text
+CHUNKS.add("N9-text-is-number", "A text of a delta is a number.")(_thinking_chunks, _mistype_text)
+CHUNKS.add("N9-content-is-number", "The content of a delta is a number.")(
+    _visible_chunks, _mistype_text
 )

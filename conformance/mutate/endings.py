@@ -11,11 +11,19 @@ from conformance.core.json_values import Path, value_at
 from conformance.editing.chunks import finish_places
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import double_piece, drop_piece
-from conformance.editing.operator import OperatorTable
+from conformance.editing.operator import OperatorTable, Outlook
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
 _SHORT: Final = 16  # bytes of an event that is hardly worth cutting
+_BROKEN_OFF: Final[tuple[tuple[str, str, Ending, Outlook], ...]] = (
+    ("E3-ends-early", "The stream ends cleanly in the middle.", "eof", "kill"),
+    ("E4-reset", "The connection is reset in the middle.", "reset", "kill"),
+    ("E6-client-closed", "The client closes in the middle.", "client-closed", "pass"),
+    ("E6-recorder-died", "The recording stops in the middle.", "open", "pass"),
+    ("E7-silence", "The server falls silent in the middle.", "idle-timeout", "kill"),
+    ("E7-protocol-error", "The transfer coding breaks in the middle.", "protocol-error", "kill"),
+)
 
 
 ENDINGS: Final = OperatorTable()
@@ -117,45 +125,11 @@ def _reset_at_end(stream: Stream, _site: int) -> Stream:
     return replace(stream, exchange=replace(stream.exchange, end="reset"))
 
 
-ENDINGS.add("U1-done-twice", "The [DONE] line comes twice.", _last_sentinel, double_piece)
-ENDINGS.add("U2-no-done", "The [DONE] line is lost.", _last_sentinel, drop_piece)
-ENDINGS.add(
-    "E1-error-in-thinking",
-    "An error event ends the stream inside the thinking.",
-    _in_thinking,
-    _end_with_error,
-    "pass",
+ENDINGS.add("U1-done-twice", "The [DONE] line comes twice.")(_last_sentinel, double_piece)
+ENDINGS.add("U2-no-done", "The [DONE] line is lost.")(_last_sentinel, drop_piece)
+ENDINGS.add("E1-error-in-thinking", "An error event ends the stream inside the thinking.", "pass")(
+    _in_thinking, _end_with_error
 )
-ENDINGS.add("E1-error", "An error event ends the stream.", _middle_events, _end_with_error, "pass")
-ENDINGS.add(
-    "E3-ends-early", "The stream ends cleanly in the middle.", _middle_events, _end_before("eof")
-)
-ENDINGS.add(
-    "E4-reset", "The connection is reset in the middle.", _middle_events, _end_before("reset")
-)
-ENDINGS.add(
-    "E6-client-closed",
-    "The client closes in the middle.",
-    _middle_events,
-    _end_before("client-closed"),
-    "pass",
-)
-ENDINGS.add(
-    "E6-recorder-died",
-    "The recording stops in the middle.",
-    _middle_events,
-    _end_before("open"),
-    "pass",
-)
-ENDINGS.add(
-    "E7-silence",
-    "The server falls silent in the middle.",
-    _middle_events,
-    _end_before("idle-timeout"),
-)
-ENDINGS.add(
-    "E7-protocol-error",
-    "The transfer coding breaks in the middle.",
-    _middle_events,
-    _end_before("protocol-error"),
-)
+ENDINGS.add("E1-error", "An error event ends the stream.", "pass")(_middle_events, _end_with_error)
+for _name, _says, _how, _must in _BROKEN_OFF:
+    ENDINGS.add(_name, _says, _must)(_middle_events, _end_before(_how))

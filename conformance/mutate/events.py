@@ -197,57 +197,35 @@ def _insert_event(payload: Callable[[Stream], dict[str, Any]], name: str = "") -
     return edit
 
 
-EVENTS.add(
-    "X1-no-start",
-    "A response, item, part or block is not announced.",
-    _start_events,
-    drop_piece,
-    most=8,
+EVENTS.add("X1-no-start", "A response, item, part or block is not announced.", most=8)(
+    _start_events, drop_piece
 )
-EVENTS.add(
-    "X2-no-end",
-    "A text, part, item, block or response is not closed.",
-    _end_events,
-    drop_piece,
-    most=8,
+EVENTS.add("X2-no-end", "A text, part, item, block or response is not closed.", most=8)(
+    _end_events, drop_piece
 )
-EVENTS.add("X3-start-twice", "Something is announced twice.", _start_events, double_piece, most=8)
-EVENTS.add("X3-end-twice", "Something is closed twice.", _single_ends, double_piece, most=8)
-EVENTS.add("X6-duplicate-delta", "A delta is sent twice.", _restated_deltas, double_piece)
-EVENTS.add("X7-cumulative", "Deltas repeat the whole text so far.", _long_runs, make_cumulative)
-EVENTS.add("X8-two-cycles", "The stream is sent twice.", _openings, double_stream)
-EVENTS.add("X14-lost-delta", "A delta is lost.", _restated_deltas, drop_piece)
-EVENTS.add(
-    "X18-before-created", "Something comes before the opening event.", _after_opening, move_before
+EVENTS.add("X3-start-twice", "Something is announced twice.", most=8)(_start_events, double_piece)
+EVENTS.add("X3-end-twice", "Something is closed twice.", most=8)(_single_ends, double_piece)
+EVENTS.add("X6-duplicate-delta", "A delta is sent twice.")(_restated_deltas, double_piece)
+EVENTS.add("X7-cumulative", "Deltas repeat the whole text so far.")(_long_runs, make_cumulative)
+EVENTS.add("X8-two-cycles", "The stream is sent twice.")(_openings, double_stream)
+EVENTS.add("X14-lost-delta", "A delta is lost.")(_restated_deltas, drop_piece)
+EVENTS.add("X18-before-created", "Something comes before the opening event.")(
+    _after_opening, move_before
 )
-EVENTS.add(
-    "F11-misnamed",
-    "The event line names another type than the payload.",
-    _named_types,
-    _name_event("message.delta"),
+EVENTS.add("F11-misnamed", "The event line names another type than the payload.")(
+    _named_types, _name_event("message.delta")
 )
-EVENTS.add("F12-unnamed", "An event lost its event line.", _with_event_line, _name_event(""))
-EVENTS.add(
-    "I1-gap", "A sequence number is left out.", _later_numbers, _skip_number, renumbers=False
+EVENTS.add("F12-unnamed", "An event lost its event line.")(_with_event_line, _name_event(""))
+EVENTS.add("I1-gap", "A sequence number is left out.", renumbers=False)(
+    _later_numbers, _skip_number
 )
-EVENTS.add(
-    "I1-offset",
-    "The numbering starts at another number.",
-    lambda stream: _numbered_events(stream)[:1],
-    _skip_number,
-    renumbers=False,
+EVENTS.add("I1-offset", "The numbering starts at another number.", renumbers=False)(
+    lambda stream: _numbered_events(stream)[:1], _skip_number
 )
-EVENTS.add(
-    "N5-unknown-event",
-    "An event of an unknown type comes in between.",
+EVENTS.add("N5-unknown-event", "An event of an unknown type comes in between.", "pass")(
     _before_known,
     _insert_event(lambda stream: {"type": stream.layout.unknown_event, "note": "unknown"}),
-    "pass",
 )
-EVENTS.add(
-    "N5-ping",
-    "A ping event comes in between.",
-    _later_events,
-    _insert_event(lambda _: {"type": "ping"}, "ping"),
-    "pass",
+EVENTS.add("N5-ping", "A ping event comes in between.", "pass")(
+    _later_events, _insert_event(lambda _: {"type": "ping"}, "ping")
 )

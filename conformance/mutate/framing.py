@@ -195,33 +195,19 @@ def _mislabel(stream: Stream, _site: int) -> Stream:
     return replace(stream, exchange=replace(stream.exchange, response=response))
 
 
-FRAMING.add("F1-crlf", "Lines end in CR LF.", _text_stream, _substitute(_LINE_END, b"\r\n"), "pass")
-FRAMING.add("F2-cr", "Lines end in CR.", _event_stream, _substitute(_LINE_END, b"\r"), "pass")
-FRAMING.add(
-    "F4-comment-between",
-    "A comment stands between two events.",
-    _event_places,
-    _insert_block(b": keep-alive"),
-    "pass",
+FRAMING.add("F1-crlf", "Lines end in CR LF.", "pass")(_text_stream, _substitute(_LINE_END, b"\r\n"))
+FRAMING.add("F2-cr", "Lines end in CR.", "pass")(_event_stream, _substitute(_LINE_END, b"\r"))
+FRAMING.add("F4-comment-between", "A comment stands between two events.", "pass")(
+    _event_places, _insert_block(b": keep-alive")
 )
-FRAMING.add(
-    "F5-comment-as-data",
-    "A comment is sent as data.",
-    _event_places,
-    _insert_block(b"data: : GATEWAY PROCESSING"),
+FRAMING.add("F5-comment-as-data", "A comment is sent as data.")(
+    _event_places, _insert_block(b"data: : GATEWAY PROCESSING")
 )
-FRAMING.add(
-    "F6-no-space",
-    "No space follows the colons.",
-    _event_stream,
-    _substitute(_FIELD_SPACE, rb"\1:"),
-    "pass",
+FRAMING.add("F6-no-space", "No space follows the colons.", "pass")(
+    _event_stream, _substitute(_FIELD_SPACE, rb"\1:")
 )
-FRAMING.add(
-    "F10-error-field",
-    "An error comes as a field `error`.",
-    _event_places,
-    _insert_block(b'error: {"message":"overloaded"}'),
+FRAMING.add("F10-error-field", "An error comes as a field `error`.")(
+    _event_places, _insert_block(b'error: {"message":"overloaded"}')
 )
-FRAMING.add("F18-event-id", "An event has an id.", _ids_harmless, _with_id, "pass")
-FRAMING.add("F18-advised-against", "An event has an id.", _ids_advised_against, _with_id)
+FRAMING.add("F18-event-id", "An event has an id.", "pass")(_ids_harmless, _with_id)
+FRAMING.add("F18-advised-against", "An event has an id.")(_ids_advised_against, _with_id)

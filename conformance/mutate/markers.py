@@ -119,44 +119,27 @@ def _spell_in_thinking(stream: Stream, site: int) -> Stream:
     return restate_delta(stream, delta, f"{delta.text} The tag is spelled {_OPEN}.")
 
 
-MARKERS.add(
-    "B2-pair-in-text",
-    "A pair of markers leaks.",
-    _unmarked_texts,
-    _leak_around("<think>hm</think>"),
+MARKERS.add("B2-pair-in-text", "A pair of markers leaks.")(
+    _unmarked_texts, _leak_around("<think>hm</think>")
 )
-MARKERS.add(
-    "B3-glued-marker", "A marker leaks, glued to text.", _unmarked_texts, _leak_around("", _CLOSE)
+MARKERS.add("B3-glued-marker", "A marker leaks, glued to text.")(
+    _unmarked_texts, _leak_around("", _CLOSE)
 )
-MARKERS.add(
-    "B4-other-family", "Markers of another family leak.", _unmarked_texts, _leak_around("[THINK]")
+MARKERS.add("B4-other-family", "Markers of another family leak.")(
+    _unmarked_texts, _leak_around("[THINK]")
 )
-MARKERS.add(
-    "B5-harmony", "A channel header leaks.", _unmarked_texts, _leak_around("<|channel|>final")
+MARKERS.add("B5-harmony", "A channel header leaks.")(
+    _unmarked_texts, _leak_around("<|channel|>final")
 )
-MARKERS.add(
-    "B6-no-open-marker",
-    "Marked thinking lost its open marker.",
-    _marked_stream,
-    _respell(_OPEN, ""),
+MARKERS.add("B6-no-open-marker", "Marked thinking lost its open marker.")(
+    _marked_stream, _respell(_OPEN, "")
 )
-MARKERS.add(
-    "B7-no-close-marker",
-    "Marked thinking lost its close marker.",
-    _marked_stream,
-    _respell(_CLOSE, ""),
+MARKERS.add("B7-no-close-marker", "Marked thinking lost its close marker.")(
+    _marked_stream, _respell(_CLOSE, "")
 )
-MARKERS.add(
-    "B9-empty-block",
-    "Marked thinking is preceded by an empty pair of markers.",
-    _marked_stream,
-    _respell(_OPEN, "<think></think>\n<think>"),
-    "pass",
+MARKERS.add("B9-empty-block", "Marked thinking is preceded by an empty pair of markers.", "pass")(
+    _marked_stream, _respell(_OPEN, "<think></think>\n<think>")
 )
-MARKERS.add(
-    "B9-white-space",
-    "White space surrounds the markers.",
-    _marked_stream,
-    _respell(_OPEN, "\n <think>\n"),
-    "pass",
+MARKERS.add("B9-white-space", "White space surrounds the markers.", "pass")(
+    _marked_stream, _respell(_OPEN, "\n <think>\n")
 )

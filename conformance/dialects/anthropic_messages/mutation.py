@@ -151,80 +151,43 @@ def _put_delta(kind: str, field: str) -> Edit:
     return set_value({"type": kind, field: "Hm."}, "delta")
 
 
-OPERATORS.add(
-    "X16-other-kind",
-    "A delta of text comes in a block of thinking.",
-    _deltas_of("thinking"),
-    _put_delta("text_delta", "text"),
+OPERATORS.add("X16-other-kind", "A delta of text comes in a block of thinking.")(
+    _deltas_of("thinking"), _put_delta("text_delta", "text")
 )
-OPERATORS.add(
-    "X16-thinking-in-text",
-    "A delta of thinking comes in a block of text.",
-    _deltas_of("text"),
-    _put_delta("thinking_delta", "thinking"),
+OPERATORS.add("X16-thinking-in-text", "A delta of thinking comes in a block of text.")(
+    _deltas_of("text"), _put_delta("thinking_delta", "thinking")
 )
-OPERATORS.add(
-    "I10-block-index-off",
-    "A delta names another block.",
-    places_of(_DELTA),
-    raise_value(("index",)),
+OPERATORS.add("I10-block-index-off", "A delta names another block.")(
+    places_of(_DELTA), raise_value("index")
 )
-OPERATORS.add(
-    "I10-no-block-index",
-    "An event of a block has no index.",
-    places_of(_START, _DELTA, _STOP),
-    drop_value("index"),
-    most=4,
+OPERATORS.add("I10-no-block-index", "An event of a block has no index.", most=4)(
+    places_of(_START, _DELTA, _STOP), drop_value("index")
 )
-OPERATORS.add("S1-unsigned", "The signature of thinking is lost.", _signatures, drop_piece)
-OPERATORS.add("S3-signed-twice", "Thinking is signed twice.", _signatures, double_piece)
-OPERATORS.add(
-    "S4-signed-early",
-    "The signature comes before the last thinking.",
-    _signatures_after_thinking,
-    move_before,
+OPERATORS.add("S1-unsigned", "The signature of thinking is lost.")(_signatures, drop_piece)
+OPERATORS.add("S3-signed-twice", "Thinking is signed twice.")(_signatures, double_piece)
+OPERATORS.add("S4-signed-early", "The signature comes before the last thinking.")(
+    _signatures_after_thinking, move_before
 )
-OPERATORS.add(
-    "S5-no-redacted-data",
-    "Redacted thinking has no data.",
-    _starts_of("redacted_thinking"),
-    drop_value("content_block", "data"),
+OPERATORS.add("S5-no-redacted-data", "Redacted thinking has no data.")(
+    _starts_of("redacted_thinking"), drop_value("content_block", "data")
 )
-OPERATORS.add(
-    "U4-no-stop-reason",
-    "The message stops for no reason.",
-    places_with(*_STOP_REASON),
-    set_value(None, *_STOP_REASON),
+OPERATORS.add("U4-no-stop-reason", "The message stops for no reason.")(
+    places_with(*_STOP_REASON), set_value(None, *_STOP_REASON)
 )
-OPERATORS.add(
-    "U10-unknown-stop-reason",
-    "The stop reason is no known one.",
-    places_with(*_STOP_REASON),
-    set_value("eos", *_STOP_REASON),
+OPERATORS.add("U10-unknown-stop-reason", "The stop reason is no known one.")(
+    places_with(*_STOP_REASON), set_value("eos", *_STOP_REASON)
 )
-OPERATORS.add(
-    "U5-delta-without-usage",
-    "The message's delta has no usage.",
-    _streamed_usage,
-    drop_value("usage"),
+OPERATORS.add("U5-delta-without-usage", "The message's delta has no usage.")(
+    _streamed_usage, drop_value("usage")
 )
-OPERATORS.add(
-    "N10-no-message",
-    "The start of a message has no message.",
-    places_of("message_start"),
-    drop_value("message"),
+OPERATORS.add("N10-no-message", "The start of a message has no message.")(
+    places_of("message_start"), drop_value("message")
 )
-OPERATORS.add(
-    "N10-no-block",
-    "The start of a block has no block.",
-    places_of(_START),
-    drop_value("content_block"),
+OPERATORS.add("N10-no-block", "The start of a block has no block.")(
+    places_of(_START), drop_value("content_block")
 )
-OPERATORS.add(
-    "T5-nameless-use",
-    "A tool use has no name.",
-    _starts_of("tool_use"),
-    drop_value("content_block", "name"),
+OPERATORS.add("T5-nameless-use", "A tool use has no name.")(
+    _starts_of("tool_use"), drop_value("content_block", "name")
 )
 
 MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))

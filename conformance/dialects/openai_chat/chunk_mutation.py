@@ -121,40 +121,29 @@ def _number_from_one(stream: Stream, _site: int) -> Stream:
 
 
 def _lacks_key(name: str, says: str, sites: Sites, path: Path) -> None:
-    OPERATORS.add(f"N10-no-{name}", says, sites, drop_value(*path), most=1)
+    OPERATORS.add(f"N10-no-{name}", says, most=1)(sites, drop_value(*path))
 
 
-OPERATORS.add("U5-no-usage", "Usage that was asked for is lost.", _requested_usage, _drop_usage)
+OPERATORS.add("U5-no-usage", "Usage that was asked for is lost.")(_requested_usage, _drop_usage)
 OPERATORS.add(
     "U5-less-usage",
     "Usage that nobody asked for is lost.",
-    _unrequested_usage,
-    _drop_usage,
     "either",
     reason="nobody asked for usage, so a stream without it is a good stream",
-)
+)(_unrequested_usage, _drop_usage)
 _lacks_key("id", "A chunk has no id.", _chunks_with("id"), ("id",))
 _lacks_key("model", "A chunk has no model.", _chunks_with("model"), ("model",))
 _lacks_key("created", "A chunk has no time stamp.", _chunks_with("created"), ("created",))
 _lacks_key("delta", "A choice has no delta.", message_places, DELTA)
 _lacks_key("object", "A chunk does not say what it is.", _streamed_objects, ("object",))
 _lacks_key("finish-key", "A choice has no finish_reason, not even null.", _with_finish_key, FINISH)
-OPERATORS.add(
-    "N11-other-object",
-    "A chunk calls itself a completion.",
-    _streamed_objects,
-    set_value("chat.completion", "object"),
-    most=1,
+OPERATORS.add("N11-other-object", "A chunk calls itself a completion.", most=1)(
+    _streamed_objects, set_value("chat.completion", "object")
 )
-OPERATORS.add(
-    "I4-chunk-id-off", "One chunk has another id.", _later_ids, prolong_text(("id",), "x")
+OPERATORS.add("I4-chunk-id-off", "One chunk has another id.")(_later_ids, prolong_text("x", "id"))
+OPERATORS.add("I7-created-off", "One chunk has another time stamp.")(
+    _later_stamps, raise_value("created", change=60)
 )
-OPERATORS.add(
-    "I7-created-off",
-    "One chunk has another time stamp.",
-    _later_stamps,
-    raise_value(("created",), 60),
-)
-OPERATORS.add(
-    "I8-no-choice-index", "A choice has no index.", plain_places, drop_value(*CHOICE, "index")
+OPERATORS.add("I8-no-choice-index", "A choice has no index.")(
+    plain_places, drop_value(*CHOICE, "index")
 )

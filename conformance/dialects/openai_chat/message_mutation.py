@@ -176,57 +176,31 @@ def _inline_thinking(stream: Stream, site: int) -> Stream:
     return stream.with_request(put_at(body, ("messages", site), bare))
 
 
-OPERATORS.add(
-    "S4-late-opaque",
-    "Opaque data comes after visible text.",
-    _first_text,
-    _add_detail(signature="c2lnbmF0dXJl" * 4),
+OPERATORS.add("S4-late-opaque", "Opaque data comes after visible text.")(
+    _first_text, _add_detail(signature="c2lnbmF0dXJl" * 4)
 )
-OPERATORS.add(
-    "S6-signature-alone",
-    "A signature comes with empty text.",
-    _thinking_chunks,
-    _add_detail(text="", signature="c2ln" * 8),
-    "pass",
-    most=1,
+OPERATORS.add("S6-signature-alone", "A signature comes with empty text.", "pass", most=1)(
+    _thinking_chunks, _add_detail(text="", signature="c2ln" * 8)
 )
-OPERATORS.add(
-    "S8-no-detail-index",
-    "A reasoning detail has no index.",
-    _details,
-    drop_value(*DELTA, "reasoning_details", 0, "index"),
+OPERATORS.add("S8-no-detail-index", "A reasoning detail has no index.")(
+    _details, drop_value(*DELTA, "reasoning_details", 0, "index")
 )
-OPERATORS.add(
-    "T2-marker-in-name",
-    "A tool name holds a marker.",
-    _call_starts,
-    prolong_text(_NAME, "<|channel|>"),
+OPERATORS.add("T2-marker-in-name", "A tool name holds a marker.")(
+    _call_starts, prolong_text("<|channel|>", *_NAME)
 )
-OPERATORS.add(
-    "T3-lost-fragment", "A fragment of the arguments is lost.", _later_fragments, drop_piece
+OPERATORS.add("T3-lost-fragment", "A fragment of the arguments is lost.")(
+    _later_fragments, drop_piece
 )
-OPERATORS.add(
-    "T3-doubled-fragment",
-    "A fragment of the arguments is sent twice.",
-    _later_fragments,
-    double_piece,
+OPERATORS.add("T3-doubled-fragment", "A fragment of the arguments is sent twice.")(
+    _later_fragments, double_piece
 )
-OPERATORS.add("T5-nameless", "A call has no name.", _call_starts, set_value("", *_NAME))
-OPERATORS.add(
-    "T6-says-stop",
-    "The finish of a tool call says stop.",
-    _tool_finishes,
-    set_value("stop", *FINISH),
+OPERATORS.add("T5-nameless", "A call has no name.")(_call_starts, set_value("", *_NAME))
+OPERATORS.add("T6-says-stop", "The finish of a tool call says stop.")(
+    _tool_finishes, set_value("stop", *FINISH)
 )
-OPERATORS.add(
-    "P1-excluded",
-    "Thinking is shown though it was excluded.",
-    _thinking_shown,
-    _request_with(reasoning={"exclude": True}),
+OPERATORS.add("P1-excluded", "Thinking is shown though it was excluded.")(
+    _thinking_shown, _request_with(reasoning={"exclude": True})
 )
-OPERATORS.add(
-    "P1-switched-off",
-    "Thinking is shown though the template switched it off.",
-    _thinking_shown,
-    _request_with(chat_template_kwargs={"enable_thinking": False}),
+OPERATORS.add("P1-switched-off", "Thinking is shown though the template switched it off.")(
+    _thinking_shown, _request_with(chat_template_kwargs={"enable_thinking": False})
 )

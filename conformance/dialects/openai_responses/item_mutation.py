@@ -206,121 +206,60 @@ def _later_ids(*path: str) -> Sites:
     return lambda stream: [n for n, piece in stream.events() if text_at(piece.payload, *path)][1:]
 
 
-OPERATORS.add(
-    "X15-thinking-last",
-    "The reasoning item comes after the message.",
-    _reasoning_before("message"),
-    _move_item_last,
+OPERATORS.add("X15-thinking-last", "The reasoning item comes after the message.")(
+    _reasoning_before("message"), _move_item_last
 )
-OPERATORS.add(
-    "X16-misstated-text",
-    "A stated text is not the one that was sent.",
-    _stating(DONES),
-    _misstate_text,
-    most=3,
+OPERATORS.add("X16-misstated-text", "A stated text is not the one that was sent.", most=3)(
+    _stating(DONES), _misstate_text
 )
-OPERATORS.add(
-    "X16-misstated-part",
-    "A closed part holds another text.",
-    _stating(PART_DONES),
-    _misstate_text,
-    most=3,
+OPERATORS.add("X16-misstated-part", "A closed part holds another text.", most=3)(
+    _stating(PART_DONES), _misstate_text
 )
-OPERATORS.add(
-    "X16-misstated-item",
-    "A closed item holds another text.",
-    _stating([ITEM_DONE]),
-    _misstate_text,
-    most=3,
+OPERATORS.add("X16-misstated-item", "A closed item holds another text.", most=3)(
+    _stating([ITEM_DONE]), _misstate_text
 )
-OPERATORS.add(
-    "X16-misstated-response",
-    "The closing response holds another text.",
-    _stating(TERMINALS),
-    _misstate_text,
+OPERATORS.add("X16-misstated-response", "The closing response holds another text.")(
+    _stating(TERMINALS), _misstate_text
 )
-OPERATORS.add(
-    "X17-output-lacks-item",
-    "The closing response lacks an item.",
-    _stated_outputs,
-    drop_value(*_OUTPUT, 0),
+OPERATORS.add("X17-output-lacks-item", "The closing response lacks an item.")(
+    _stated_outputs, drop_value(*_OUTPUT, 0)
 )
-OPERATORS.add(
-    "X19-other-part",
-    "A summary part is announced as another kind.",
-    places_of(PARTS_ADDED[1]),
-    set_value("response.reasoning_part.added", "type"),
+OPERATORS.add("X19-other-part", "A summary part is announced as another kind.")(
+    places_of(PARTS_ADDED[1]), set_value("response.reasoning_part.added", "type")
 )
-OPERATORS.add(
-    "T1-reasoning-after-call",
-    "The reasoning item comes after the call.",
-    _reasoning_before("function_call"),
-    _move_item_last,
+OPERATORS.add("T1-reasoning-after-call", "The reasoning item comes after the call.")(
+    _reasoning_before("function_call"), _move_item_last
 )
-OPERATORS.add(
-    "I2-content-index-off",
-    "A delta names another content part.",
-    _zero_deltas("content_index"),
-    raise_value(("content_index",)),
+OPERATORS.add("I2-content-index-off", "A delta names another content part.")(
+    _zero_deltas("content_index"), raise_value("content_index")
 )
-OPERATORS.add(
-    "I2-part-index-off",
-    "A content part has the index after its own.",
-    _added_parts("content_index"),
-    raise_value(("content_index",)),
+OPERATORS.add("I2-part-index-off", "A content part has the index after its own.")(
+    _added_parts("content_index"), raise_value("content_index")
 )
-OPERATORS.add(
-    "I3-index-reused",
-    "An item takes the index of the one before it.",
-    lambda stream: stream.typed(ITEM_ADDED)[1:],
-    _shift_item(-1),
+OPERATORS.add("I3-index-reused", "An item takes the index of the one before it.")(
+    lambda stream: stream.typed(ITEM_ADDED)[1:], _shift_item(-1)
 )
-OPERATORS.add(
-    "I3-index-gap",
-    "An item leaves an index out.",
-    lambda stream: stream.typed(ITEM_ADDED)[-1:],
-    _shift_item(1),
+OPERATORS.add("I3-index-gap", "An item leaves an index out.")(
+    lambda stream: stream.typed(ITEM_ADDED)[-1:], _shift_item(1)
 )
-OPERATORS.add(
-    "I4-item-id-off",
-    "One event has another item id.",
-    _later_ids("item_id"),
-    prolong_text(("item_id",), "x"),
+OPERATORS.add("I4-item-id-off", "One event has another item id.")(
+    _later_ids("item_id"), prolong_text("x", "item_id")
 )
-OPERATORS.add(
-    "I4-done-id-off",
-    "An item is closed under another id.",
-    _later_ids("item", "id"),
-    prolong_text(("item", "id"), "x"),
+OPERATORS.add("I4-done-id-off", "An item is closed under another id.")(
+    _later_ids("item", "id"), prolong_text("x", "item", "id")
 )
-OPERATORS.add(
-    "I4-response-id-off",
-    "The response changes its id.",
-    _later_ids("response", "id"),
-    prolong_text(("response", "id"), "x"),
+OPERATORS.add("I4-response-id-off", "The response changes its id.")(
+    _later_ids("response", "id"), prolong_text("x", "response", "id")
 )
-OPERATORS.add(
-    "I5-summary-index-off",
-    "One summary delta names another part.",
-    _zero_deltas("summary_index"),
-    raise_value(("summary_index",)),
+OPERATORS.add("I5-summary-index-off", "One summary delta names another part.")(
+    _zero_deltas("summary_index"), raise_value("summary_index")
 )
-OPERATORS.add(
-    "I6-no-output-index",
-    "An event does not say which item it is of.",
-    places_with(_INDEX),
-    drop_value(_INDEX),
+OPERATORS.add("I6-no-output-index", "An event does not say which item it is of.")(
+    places_with(_INDEX), drop_value(_INDEX)
 )
-OPERATORS.add(
-    "I6-no-summary-index",
-    "A summary event has no part index.",
-    places_with("summary_index"),
-    drop_value("summary_index"),
+OPERATORS.add("I6-no-summary-index", "A summary event has no part index.")(
+    places_with("summary_index"), drop_value("summary_index")
 )
-OPERATORS.add(
-    "I6-no-content-index",
-    "A content event has no part index.",
-    places_with("content_index"),
-    drop_value("content_index"),
-    most=6,
+OPERATORS.add("I6-no-content-index", "A content event has no part index.", most=6)(
+    places_with("content_index"), drop_value("content_index")
 )

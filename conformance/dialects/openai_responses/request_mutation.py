@@ -115,35 +115,21 @@ def _alter_encrypted(stream: Stream, site: int) -> Stream:
     return stream.with_request(put_at(body, path, f"{data[1:]}{data[0]}"))
 
 
-OPERATORS.add(
-    "U5-response-without-usage",
-    "The closing response has no usage.",
-    _closed_with_usage,
-    set_value(None, "response", "usage"),
+OPERATORS.add("U5-response-without-usage", "The closing response has no usage.")(
+    _closed_with_usage, set_value(None, "response", "usage")
 )
-OPERATORS.add(
-    "U9-misstated-status",
-    "The closing response says it is in progress.",
-    _with_status,
-    set_value("in_progress", "response", "status"),
+OPERATORS.add("U9-misstated-status", "The closing response says it is in progress.")(
+    _with_status, set_value("in_progress", "response", "status")
 )
-OPERATORS.add(
-    "E8-forgets-items",
-    "An interrupted response forgets its items.",
-    _interrupted,
-    set_value([], "response", "output"),
+OPERATORS.add("E8-forgets-items", "An interrupted response forgets its items.")(
+    _interrupted, set_value([], "response", "output")
 )
-OPERATORS.add(
-    "P1-effort-none",
-    "Thinking is shown though none was asked for.",
-    _thinking_shown,
-    _request_reasoning({"effort": "none"}),
+OPERATORS.add("P1-effort-none", "Thinking is shown though none was asked for.")(
+    _thinking_shown, _request_reasoning({"effort": "none"})
 )
 OPERATORS.add(
     "P2-no-summary-asked",
     "A summary is shown though none was asked for.",
-    _summary_shown,
-    _request_reasoning({"effort": "medium"}),
     "either",
     reason="OpenAI sends a summary only where it is asked for, other servers send it always",
-)
+)(_summary_shown, _request_reasoning({"effort": "medium"}))
