@@ -25,10 +25,6 @@ class Defect:
     says: str
     edit: _ReportEdit
 
-    @property
-    def family(self) -> str:
-        return self.name[0]
-
 
 def client_mutants(exchange: Exchange, defects: Sequence[Defect] | None = None) -> Iterator[Mutant]:
     """The exchange with every defect that applies to what its client reported."""
@@ -125,14 +121,14 @@ def _start_per_delta(report: _Report) -> _Report:
     return made
 
 
-def _insert_beside(
-    kind: str, new: Callable[[dict[str, Any]], dict[str, Any]], after: int
-) -> _ReportEdit:
-    """A made-up event beside the last one of a kind."""
+def _add_thinking(kind: str, text: str) -> _ReportEdit:
+    """A made-up delta after the last event of a kind, in its block."""
 
     def edit(report: _Report) -> _Report:
         for place in _events_of(report, kind)[-1:]:
-            report.insert(place + after, new(report[place]))
+            found = report[place].items()
+            kept = {key: value for key, value in found if key in ("choice", "block", "channel")}
+            report.insert(place + 1, {**kept, "type": "thinking.delta", "text": text})
         return report
 
     return edit
@@ -157,17 +153,10 @@ def _start_early(report: _Report) -> _Report:
 
 
 def _cut_as_done(report: _Report) -> _Report:
-    """A stream that broke off is reported as finished; a complete one, as broken off."""
-    if _events_of(report, "cut"):
-        ends: list[dict[str, Any]] = [
-            {"type": "finish", "reason": "stop"},
-            {"type": "done", "explicit": True},
-        ]
-        return [
-            *_drop_events(report, _events_of(report, "cut")),
-            *({"choice": 0, **end} for end in ends),
-        ]
-    return report
+    cuts = _events_of(report, "cut")
+    finish = {"choice": 0, "type": "finish", "reason": "stop"}
+    done = {"choice": 0, "type": "done", "explicit": True}
+    return [*_drop_events(report, cuts), finish, done] if cuts else report
 
 
 def _done_as_cut(report: _Report) -> _Report:
@@ -184,9 +173,8 @@ def _opaque_as_text(report: _Report) -> _Report:
     return report
 
 
-def _same_block(event: dict[str, Any], **more: Any) -> dict[str, Any]:
-    kept = {key: value for key, value in event.items() if key in ("choice", "block", "channel")}
-    return {**kept, **more}
+def _other_channel(event: dict[str, Any]) -> dict[str, Any]:
+    return {"channel": "raw" if event.get("channel") == "summary" else "summary"}
 
 
 DEFECTS: Final = (
@@ -220,9 +208,7 @@ DEFECTS: Final = (
     Defect(
         "C8-delta-after-end",
         "Thinking is reported after its end.",
-        _insert_beside(
-            "thinking.end", lambda e: _same_block(e, type="thinking.delta", text="hm"), 1
-        ),
+        _add_thinking("thinking.end", "hm"),
     ),
     Defect("C9-finish-twice", "The finish is reported twice.", _double_one("finish")),
     Defect("C9-no-finish", "The finish is missing.", _lose_all("finish")),
@@ -249,13 +235,7 @@ DEFECTS: Final = (
         "Text is reported as thinking.",
         _change_every("text.delta", lambda _: {"type": "thinking.delta", "channel": "raw"}),
     ),
-    Defect(
-        "C19-empty-delta",
-        "An empty delta is reported.",
-        _insert_beside(
-            "thinking.delta", lambda e: _same_block(e, type="thinking.delta", text=""), 1
-        ),
-    ),
+    Defect("C19-empty-delta", "An empty delta is reported.", _add_thinking("thinking.delta", "")),
     Defect("C20-message-twice", "The message is started twice.", _double_one("message.start")),
     Defect(
         "C21-arguments-cut",
@@ -272,10 +252,7 @@ DEFECTS: Final = (
     Defect(
         "C24-other-channel",
         "A summary is reported as raw thinking, or the reverse.",
-        _change_every(
-            "thinking.delta",
-            lambda event: {"channel": "raw" if event.get("channel") == "summary" else "summary"},
-        ),
+        _change_every("thinking.delta", _other_channel),
     ),
     Defect("C25-no-done", "The end of the stream is not reported.", _lose_all("done")),
 )

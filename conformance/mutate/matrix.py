@@ -23,6 +23,7 @@ from conformance.mutate.allowances import Allowance, load_allowances
 from conformance.mutate.base_recordings import BaseRecording, RuleOutcomes
 from conformance.mutate.catalogue import OPERATORS
 from conformance.mutate.client_defects import DEFECTS, client_mutants
+from conformance.mutate.rule_events import stream_events
 from conformance.mutate.rule_mutants import RuledStream
 from conformance.rules.plans import Plan
 
@@ -86,8 +87,7 @@ class Matrix:
 
     @property
     def stale(self) -> tuple[Allowance, ...]:
-        every = enumerate(self.allowances)
-        return tuple(each for n, each in every if n not in self.used)
+        return tuple(each for n, each in enumerate(self.allowances) if n not in self.used)
 
     @property
     def is_sound(self) -> bool:
@@ -112,12 +112,12 @@ class _MatrixRun:
     def base_trials(self, base: BaseRecording, operators: Operators, seed: int) -> Iterator[Trial]:
         """Mutants of the operators, or of the defects of clients where a client reported."""
         for stream in base.streams():
-            if base.has_client:
-                yield from self._judge_mutants(base, base, stream, client_mutants(stream.exchange))
-            else:
-                yield from self._judge_mutants(
-                    base, base, stream, _half_of_mutants(base, stream, operators, seed)
-                )
+            made = (
+                client_mutants(stream.exchange)
+                if base.has_client
+                else _half_of_mutants(base, stream, operators, seed)
+            )
+            yield from self._judge_mutants(base, base, stream, made)
 
     def client_trials(self, bases: Iterable[BaseRecording]) -> Iterator[Trial]:
         """Defects of clients on reports of streams that nobody watched, a few of each defect."""
@@ -182,7 +182,7 @@ class _MatrixRun:
         plain = base.judge(self.rulebook)
         for stream in base.streams():
             profile = base.profile(stream)
-            ruled = RuledStream.of(stream, profile)
+            ruled = RuledStream(stream, stream_events(stream, profile))
             for plan in self.rulebook.bound(profile).rules.plans:
                 if plan.rule.id in plain.passing and self.tries[plan.rule.id] < _TRIES:
                     yield from self._violate_rule(base, plain, ruled, plan)
@@ -192,10 +192,8 @@ class _MatrixRun:
     ) -> Iterator[Trial]:
         self.tries[plan.rule.id] += 1
         for mutant in ruled.mutants(plan):
-            trial = self._judge_trial(
-                base, mutant, plain, base.judge(self.rulebook, mutant.exchange), ()
-            )
-            yield trial
+            judged = base.judge(self.rulebook, mutant.exchange)
+            yield (trial := self._judge_trial(base, mutant, plain, judged, ()))
             if plan.rule.id in trial.new:
                 self.tries[plan.rule.id] = _TRIES
                 return

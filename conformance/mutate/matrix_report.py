@@ -54,10 +54,7 @@ def matrix_summary(matrix: Matrix) -> str:
 
 
 def _as_text(matrix: Matrix) -> str:
-    rows = [
-        (name, str(made), str(killed), rules)
-        for name, made, killed, rules in _operator_rows(matrix)
-    ]
+    rows = [tuple(map(str, row)) for row in _operator_rows(matrix)]
     return "\n".join([*align_columns(rows), *matrix_faults(matrix), matrix_summary(matrix)])
 
 
@@ -66,17 +63,14 @@ def _operator_rows(matrix: Matrix) -> Iterator[tuple[str, int, int, str]]:
     by_operator: dict[str, list[Trial]] = {}
     for trial in matrix.trials:
         by_operator.setdefault(trial.operator, []).append(trial)
-    for name in _operator_names(matrix):
+    names = [*(each.name for each in matrix.operators), *(each.name for each in DEFECTS)]
+    for name in names:
         trials = by_operator.get(name, [])
         killed = sum(trial.outcome in ("killed", "seen") for trial in trials)
         ranked = sorted(matrix.kills(name).items(), key=lambda pair: (-pair[1], pair[0]))
         rules = [f"{rule} {count}" for rule, count in ranked[:_SHOWN]]
         more = [f"{len(ranked) - _SHOWN} more"] if len(ranked) > _SHOWN else []
         yield name, len(trials), killed, ", ".join([*rules, *more])
-
-
-def _operator_names(matrix: Matrix) -> list[str]:
-    return [*(each.name for each in matrix.operators), *(each.name for each in DEFECTS)]
 
 
 def _as_markdown(matrix: Matrix) -> str:
@@ -139,7 +133,11 @@ def _as_json(matrix: Matrix) -> str:
         "matrix": _VERSION,
         "bases": list(matrix.bases),
         "operators": {
-            name: {"mutants": made, "killed": killed, "rules": dict(sorted(_kills(matrix, name)))}
+            name: {
+                "mutants": made,
+                "killed": killed,
+                "rules": dict(sorted(matrix.kills(name).items())),
+            }
             for name, made, killed, _ in _operator_rows(matrix)
         },
         "survivors": _trial_values(matrix.survivors),
@@ -150,10 +148,6 @@ def _as_json(matrix: Matrix) -> str:
         "stale": [each.operator for each in matrix.stale],
     }
     return json.dumps(value, indent=2)
-
-
-def _kills(matrix: Matrix, name: str) -> Iterable[tuple[str, int]]:
-    return matrix.kills(name).items()
 
 
 def _trial_values(trials: Iterable[Trial]) -> list[Mapping[str, Any]]:

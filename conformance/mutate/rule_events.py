@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Final
@@ -44,11 +43,10 @@ def events_by_name(plan: Plan, events: list[RuleEvent]) -> dict[str, list[RuleEv
     return {named.name: [s for s in events if _matches(named, s.event)] for named in plan.names}
 
 
-def near_misses(named: Named, events: list[RuleEvent]) -> Iterator[RuleEvent]:
+def near_misses(named: Named, events: list[RuleEvent]) -> list[RuleEvent]:
     """Events of the right layer and type on which a condition of the name does not hold."""
-    for each in events:
-        if _has_type(named, each.event) and not _matches(named, each.event):
-            yield each
+    typed = [each for each in events if _has_type(named, each.event)]
+    return [each for each in typed if not _matches(named, each.event)]
 
 
 def _has_type(named: Named, event: Event) -> bool:

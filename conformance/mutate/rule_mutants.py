@@ -13,7 +13,7 @@ rule can fail, and prove nothing where it does not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,9 +27,7 @@ from conformance.mutate.rule_events import (
     events_by_name,
     field_path,
     near_misses,
-    stream_events,
 )
-from conformance.profiles.profile import Profile
 from conformance.rules.model import Answer, Each, Fold, Grammar, Never, Values
 from conformance.rules.patterns import UNASKED, compile_value
 from conformance.rules.plans import Named, Plan
@@ -46,10 +44,6 @@ class RuledStream:
 
     stream: Stream
     events: list[RuleEvent]
-
-    @classmethod
-    def of(cls, stream: Stream, profile: Profile) -> RuledStream:
-        return cls(stream, stream_events(stream, profile))
 
     def mutants(self, plan: Plan) -> Iterator[Mutant]:
         """At most `_MOST` mutants made from one rule."""
@@ -68,7 +62,7 @@ class RuledStream:
         form = plan.rule.form
         found = events_by_name(plan, self.events)
         if isinstance(form, Grammar):
-            yield from _violate_grammar(self.stream, found, found)
+            yield from _violate_grammar(self.stream, found)
         elif isinstance(form, Never):
             yield from _violate_never(self, plan, form, found)
         elif isinstance(form, Answer):
@@ -81,10 +75,9 @@ class RuledStream:
             yield from _violate_fold(self.stream, form, found)
 
 
-def _first_and_last(found: Iterable[RuleEvent]) -> list[RuleEvent]:
+def _first_and_last(found: Sequence[RuleEvent]) -> Sequence[RuleEvent]:
     """The first and the last, without repetition."""
-    every = list(found)
-    return [every[0], every[-1]] if len(every) > 1 else every
+    return [found[0], found[-1]] if len(found) > 1 else found
 
 
 def _body_places(found: Iterable[RuleEvent]) -> list[int]:
@@ -92,9 +85,9 @@ def _body_places(found: Iterable[RuleEvent]) -> list[int]:
     return sorted({each.place for each in found if each.place != REQUEST})
 
 
-def _violate_grammar(stream: Stream, found: _Found, names: Iterable[str]) -> _Edits:
-    for name in names:
-        for each in _first_and_last(found.get(name, [])):
+def _violate_grammar(stream: Stream, found: _Found) -> _Edits:
+    for events in found.values():
+        for each in _first_and_last(events):
             if each.place != REQUEST:
                 yield stream.without(each.place)
                 yield stream.insert(each.place + 1, stream.pieces[each.place])
@@ -116,8 +109,7 @@ def _violate_never(ruled: RuledStream, plan: Plan, form: Never, found: _Found) -
             yield stream.without(*until)
     named = {each.name: each for each in plan.names}
     for name in form.events:
-        near = near_misses(named[name], ruled.events)
-        for each in _first_and_last(near):
+        for each in _first_and_last(near_misses(named[name], ruled.events)):
             yield _make_event(stream, named[name], each)
 
 
@@ -141,20 +133,9 @@ def _fitting_change(pattern: Any, what: RuleEvent, way: Path) -> _Change | None:
     """The first change found that makes a value fit a pattern."""
     if pattern == {"absent": True}:
         return _drop_field(way)
-    candidates = [
-        *_pattern_values(pattern),
-        _WRONG,
-        7,
-        None,
-        "",
-        [],
-        ["x"],
-        {},
-        {"x": 1},
-        True,
-        False,
-    ]
-    candidates += [10_000_000, what.event.type]
+    candidates = _pattern_values(pattern)
+    candidates += [_WRONG, 7, None, "", [], ["x"], {}, {"x": 1}, True, False, 10_000_000]
+    candidates.append(what.event.type)
     # What a pattern with a knob stands for, only the profile tells: the first candidate is tried.
     test = compile_value(pattern, {}) if "$" not in repr(pattern) else None
     for value in candidates:
@@ -179,12 +160,8 @@ def _pattern_values(pattern: Any) -> list[Any]:
     if isinstance(pattern, list | tuple):
         return [value for each in pattern for value in _pattern_values(each)]
     if isinstance(pattern, Mapping):
-        return [
-            value
-            for key in ("const", "enum")
-            if key in pattern
-            for value in _pattern_values(pattern[key])
-        ]
+        stated = [pattern[key] for key in ("const", "enum") if key in pattern]
+        return _pattern_values(stated)
     return [pattern]
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from conformance.scenarios.bodies import compose
-from conformance.scenarios.catalogue import load_scenarios
-from conformance.scenarios.load import load_scenario, read_scenario
-from conformance.scenarios.model import CAPABILITIES, ENDS, Carry, Scenario, Step
-from conformance.scenarios.own_request import own_request
+from conformance.scenarios.load import (
+    load_scenario,
+    load_scenarios,
+    own_request,
+    read_scenario,
+)
+from conformance.scenarios.model import CAPABILITIES, ENDS, Carry, Scenario, Step, compose
 
 __all__ = [
     "CAPABILITIES",

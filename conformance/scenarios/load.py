@@ -1,17 +1,33 @@
-"""Scenarios from YAML files: every error names file, line, column and the nearest known word."""
+"""Scenarios from YAML files, shipped or the user's own, and from a request in a JSON file.
+
+Every error names file, line, column and the nearest known word.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
+from conformance.core.errors import Place, SpecError, UsageError
+from conformance.core.shipped import specs
 from conformance.dialects import ENDPOINTS
 from conformance.rules import document
 from conformance.rules.node import Node, nearest
-from conformance.scenarios.bodies import is_name, lay_over
-from conformance.scenarios.model import CAPABILITIES, ENDS, UPSTREAM, Carry, Scenario, Step
+from conformance.scenarios.model import (
+    CAPABILITIES,
+    ENDS,
+    UPSTREAM,
+    Carry,
+    Scenario,
+    Step,
+    is_name,
+    lay_over,
+)
 
 SCENARIO_KEYS: Final = frozenset(
     {"scenario", "title", "needs", "promises", "let", "exercises", "probes", "steps"}
@@ -32,6 +48,72 @@ _PATH: Final = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 _MOST_STEPS: Final = 64
 _MOST_CALLS: Final = 100
 _MOST_BESIDE: Final = 16
+# A user's request may be cut by its own limit or call its own tools: both are ends of an answer.
+_OWN_ENDS: Final = ("complete", "length", "tools")
+_MOST_BYTES: Final = 16 * 1024 * 1024
+
+
+@cache
+def shipped_scenarios() -> tuple[Scenario, ...]:
+    """Every scenario that ships, by name."""
+    return _load_below(specs() / "scenarios")
+
+
+def load_scenarios(wanted: Sequence[str] = ()) -> tuple[Scenario, ...]:
+    """All shipped scenarios; with `wanted`, only those: names, files and folders.
+
+    Raises UsageError for what is none of them, SpecError for a broken file or a name met twice.
+    """
+    if not wanted:
+        return shipped_scenarios()
+    found: dict[str, Scenario] = {}
+    for scenario in (each for name in wanted for each in _load_named(name)):
+        if scenario.name in found and found[scenario.name].file != scenario.file:
+            both = f"{found[scenario.name].file} and {scenario.file}"
+            raise SpecError(f"scenario {scenario.name!r} is in {both}")
+        found[scenario.name] = scenario
+    return tuple(found.values())
+
+
+def _load_named(name: str) -> tuple[Scenario, ...]:
+    path = Path(name)
+    if path.is_dir():
+        return _load_below(path)
+    if path.suffix in (".yaml", ".yml"):
+        return (load_scenario(path),)
+    chosen = tuple(each for each in shipped_scenarios() if each.name == name)
+    if not chosen:
+        names = [each.name for each in shipped_scenarios()]
+        hint = nearest(name, names) or f"there are: {', '.join(names)}"
+        raise UsageError(f"no scenario {name!r}, neither shipped nor a file", hint=hint)
+    return chosen
+
+
+def _load_below(folder: Path) -> tuple[Scenario, ...]:
+    found = tuple(load_scenario(path) for path in sorted(folder.rglob("*.y*ml")))
+    names = [each.name for each in found]
+    twice = next((each for each in found if names.count(each.name) > 1), None)
+    if twice is not None:
+        raise SpecError(f"scenario {twice.name!r} is there twice below {folder}")
+    return found
+
+
+def own_request(path: Path, dialect: str) -> Scenario:
+    """The JSON body in a file, to be sent as it is. Raises UsageError with the file's name."""
+    place = Place(str(path))
+    try:
+        data = path.read_bytes()
+        body: Any = msgspec.json.decode(data) if len(data) <= _MOST_BYTES else None
+    except OSError as err:
+        reason = (err.strerror or str(err)).lower()
+        raise UsageError(f"cannot be read: {reason}", place=place) from err
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        raise UsageError(f"no JSON: {err}", place=place) from err
+    if not isinstance(body, dict):
+        raise UsageError("expected a JSON object, the body of one request", place=place)
+    name = re.sub(r"[^a-z0-9-]+", "-", path.stem.lower()).strip("-") or "request"
+    step = Step(role="asked", bodies={dialect: body}, place=place, ends=_OWN_ENDS)
+    return Scenario(name=name, title=f"The request in {path}", steps=(step,), file=str(path))
 
 
 def load_scenario(path: Path) -> Scenario:
@@ -43,7 +125,10 @@ def read_scenario(root: Node) -> Scenario:
     """The scenario in a document."""
     entries = root.mapping(SCENARIO_KEYS)
     values = entries["let"].mapping() if "let" in entries else {}
-    plain = {name: _read_value(name, node, values) for name, node in values.items()}
+    for name, node in values.items():
+        if name in BUILT_IN:
+            raise node.error(f"the name {name!r} has a meaning of its own")
+    plain = {name: node.plain() for name, node in values.items()}
     steps = root.required("steps").sequence()
     if not 0 < len(steps) <= _MOST_STEPS:
         raise root.required("steps").error(f"expected 1 to {_MOST_STEPS} steps, got {len(steps)}")
@@ -64,12 +149,6 @@ def read_scenario(root: Node) -> Scenario:
     )
 
 
-def _read_value(name: str, node: Node, all_: Mapping[str, Node]) -> Any:
-    if name in BUILT_IN:
-        raise all_[name].error(f"the name {name!r} has a meaning of its own")
-    return node.plain()
-
-
 def _read_step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any]) -> Step:
     entries = node.mapping(STEP_KEYS)
     role = _read_name(node.required("role"))
@@ -77,7 +156,7 @@ def _read_step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any])
         raise node.required("role").error(f"role {role!r} is there twice")
     below = _earlier_step(entries["like"], known) if "like" in entries else None
     carry = _read_carry(entries["after"], known) if "after" in entries else None
-    thinking = entries.get("thinking")
+    thinking, method = entries.get("thinking"), entries.get("method")
     headers = _read_headers(entries.get("headers"))
     step = Step(
         role=role,
@@ -89,7 +168,7 @@ def _read_step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any])
         carry=carry,
         needs=_read_words(entries.get("needs"), CAPABILITIES),
         promises=_read_strings(entries.get("promises")),
-        method="GET" if _read_method(entries.get("method")) == "GET" else "POST",
+        method="GET" if method and method.one_of(("GET", "POST")) == "GET" else "POST",
         path=_read_path(entries.get("path")),
         upstream=_read_words(entries.get("upstream"), UPSTREAM),
         calls=_read_count(entries["calls"]) if "calls" in entries else None,
@@ -172,10 +251,6 @@ def _read_count(node: Node) -> int:
     if not 0 <= node.integer() <= _MOST_CALLS:
         raise node.error(f"expected 0 to {_MOST_CALLS} calls, got {node.integer()}")
     return node.integer()
-
-
-def _read_method(node: Node | None) -> str:
-    return node.one_of(("GET", "POST")) if node else "POST"
 
 
 def _read_path(node: Node | None) -> str:
