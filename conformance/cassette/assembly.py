@@ -13,16 +13,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from msgspec import UNSET
 
 from conformance.cassette.header import Clock, Header, Redaction
-from conformance.cassette.plain import Plain
-from conformance.cassette.records import Record, fault, payload
+from conformance.cassette.records import Plain, Record, fault, payload
 from conformance.cassette.source import RawLine
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 
 
+@dataclass(eq=False, slots=True)
 class Draft:
     """One exchange while its lines come in.
 
@@ -30,40 +31,21 @@ class Draft:
     of its request.
     """
 
-    __slots__ = (
-        "_chunks",
-        "_ms",
-        "_parts",
-        "_record",
-        "clock_end",
-        "clock_head",
-        "end",
-        "head_line",
-        "number",
-        "responded",
-        "response",
-        "sealed",
-        "seen",
-        "size",
-        "spots",
-    )
-
-    def __init__(self, number: int, record: Record, line: int) -> None:
-        self.number = number
-        self.response: Response | None = None
-        self.responded = False
-        self.end: Ending | None = None
-        self.sealed = False
-        self.seen: tuple[dict[str, object], ...] | None = None
-        self.clock_head: float | None = None
-        self.clock_end: float | None = None
-        self.size = 0
-        self.head_line = line
-        self.spots: list[tuple[int, int]] = []
-        self._record = record
-        self._chunks: list[Chunk] = []
-        self._parts: list[bytes] | None = None
-        self._ms: float | None = None
+    number: int
+    request: Record
+    head_line: int
+    response: Response | None = None
+    responded: bool = False
+    end: Ending | None = None
+    sealed: bool = False
+    seen: tuple[dict[str, object], ...] | None = None
+    clock_head: float | None = None
+    clock_end: float | None = None
+    size: int = 0
+    spots: list[tuple[int, int]] = field(default_factory=list)
+    _chunks: list[Chunk] = field(default_factory=list)
+    _parts: list[bytes] | None = None
+    _ms: float | None = None
 
     def begin(self, ms: float | None) -> None:
         """A chunk begins."""
@@ -119,7 +101,7 @@ class Draft:
     def exchange(self, header: Header) -> Exchange:
         """The value; an exchange without `end` is `open`."""
         self._close_chunk()
-        record = self._record
+        record = self.request
         return Exchange(
             number=self.number,
             request=record.request if isinstance(record.request, Request) else None,

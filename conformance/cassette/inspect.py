@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from conformance.core.clock import chunk_times
 from conformance.core.events import Exchange, Response
 from conformance.core.framing import exchange_frames
 
@@ -102,13 +103,7 @@ def _line_pieces(exchange: Exchange, body: bytes) -> Iterator[_LinePiece]:
 
 def _chunk_times(exchange: Exchange) -> list[str]:
     """Per chunk, the time since the response head; empty from where no clock was kept."""
-    times, total = [], 0.0
-    known = True
-    for chunk in exchange.chunks:
-        known = known and chunk.ms is not None
-        total += chunk.ms or 0.0
-        times.append(f"{total:.1f}" if known else "")
-    return times
+    return ["" if ms is None else f"{ms:.1f}" for _, ms in chunk_times(exchange.chunks)]
 
 
 def _event_numbers(exchange: Exchange) -> dict[int, str]:

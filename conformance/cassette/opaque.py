@@ -15,43 +15,17 @@ from conformance.dialects import WIRE_KEYS
 
 _OPAQUE: Final = tuple(key.encode() for key in sorted(WIRE_KEYS.opaque))
 _SECRET: Final = (
-    b"accessToken",
-    b"access_token",
-    b"api-key",
-    b"apiKey",
-    b"api_key",
-    b"api_token",
-    b"apikey",
-    b"auth_token",
-    b"authorization",
-    b"Authorization",
-    b"aws_secret_access_key",
-    b"aws_session_token",
-    b"bearer_token",
-    b"clientSecret",
-    b"client_secret",
-    b"id_token",
-    b"password",
-    b"private_key",
-    b"refreshToken",
-    b"refresh_token",
-    b"secretAccessKey",
-    b"secret_access_key",
-    b"secret_key",
-    b"sessionToken",
-    b"session_token",
-    b"x-api-key",
+    *(b"accessToken", b"access_token", b"api-key", b"apiKey", b"api_key", b"api_token"),
+    *(b"apikey", b"auth_token", b"authorization", b"Authorization"),
+    *(b"aws_secret_access_key", b"aws_session_token", b"bearer_token", b"clientSecret"),
+    *(b"client_secret", b"id_token", b"password", b"private_key", b"refreshToken"),
+    *(b"refresh_token", b"secretAccessKey", b"secret_access_key", b"secret_key"),
+    *(b"sessionToken", b"session_token", b"x-api-key"),
 )
 # Who somebody is. A tool may have an argument of that name, so these count near the root only.
 _IDS: Final = (
-    b"account_id",
-    b"org_id",
-    b"organization",
-    b"organization_id",
-    b"project_id",
-    b"safety_identifier",
-    b"user",
-    b"user_id",
+    *(b"account_id", b"org_id", b"organization", b"organization_id", b"project_id"),
+    *(b"safety_identifier", b"user", b"user_id"),
 )
 _NEAR_ROOT: Final = frozenset((b"", b"json", b"response", b"metadata", b"error"))
 _RULES: Final = {

@@ -14,8 +14,13 @@ from typing import Final
 
 from conformance.cassette.assembly import Assembly, Draft
 from conformance.cassette.header import Cassette, Header, Redaction
-from conformance.cassette.plain import decode_plain, plain_extent
-from conformance.cassette.records import is_whole, parse_header, parse_record
+from conformance.cassette.records import (
+    decode_plain,
+    is_whole,
+    parse_header,
+    parse_record,
+    plain_extent,
+)
 from conformance.cassette.source import MAX_BYTES, LineBlock, RawLine, read_blocks
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Exchange

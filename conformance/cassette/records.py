@@ -10,12 +10,13 @@ from __future__ import annotations
 import binascii
 import dataclasses
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from conformance.cassette.header import MAJOR, VERSION, Fidelity, Header, Origin, Redaction
+from conformance.cassette.header import MAJOR, VERSION, Header, Redaction
 from conformance.cassette.source import RawLine
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Ending, Request, Response
@@ -56,24 +57,18 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return [kind for kind in _KINDS if getattr(self, kind) is not UNSET]
 
 
-class _Header(msgspec.Struct, frozen=True, kw_only=True):
-    cassette: _Version
-    origin: Origin = "synthetic"
-    fidelity: Fidelity = "bytes"
-    dialect: str | None = None
-    profile: str | None = None
-    recorder: dict[str, Any] = msgspec.field(default_factory=dict)
-    recorded_at: str | None = None
-    target: dict[str, Any] = msgspec.field(default_factory=dict)
-    model: dict[str, Any] = msgspec.field(default_factory=dict)
-    licence: str | None = None
-    expect: dict[str, str] = msgspec.field(default_factory=dict)
-    redactions: tuple[Redaction, ...] = ()
+class Plain(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """A data line of `text` and perhaps `ms` and nothing else, as nearly all are."""
+
+    text: str
+    ms: Milliseconds | UnsetType | None = UNSET
 
 
 _KINDS: Final = ("cassette", "request", "response", "end", "seen", "text", "hex", "redactions")
-_HEADER_KEYS: Final = frozenset(_Header.__struct_fields__)
+_HEADER_KEYS: Final = frozenset(Header.__dataclass_fields__) - {"version", "extra"}
 _RECORD: Final = msgspec.json.Decoder(Record)
+_PLAIN: Final = msgspec.json.Decoder(list[Plain])
+_PLAIN_BEGINNINGS: Final = (b'{"ms":', b'{"text":')
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 _BYTE: Final = re.compile(r" \(byte (\d+)\)$")
 _SHOWN: Final = 200
@@ -83,6 +78,26 @@ def parse_record(file: str, line: RawLine) -> Record:
     """The line's record. Raises CassetteError with line and column."""
     record: Record = _decode_fields(_RECORD, file, line)
     return record
+
+
+def plain_extent(lines: Sequence[bytes], at: int) -> int:
+    """The index behind the last of the lines from `at` on that look plain."""
+    looks = (n for n in range(at, len(lines)) if not lines[n].startswith(_PLAIN_BEGINNINGS))
+    return next(looks, len(lines))
+
+
+def decode_plain(lines: Sequence[bytes]) -> list[Plain] | None:
+    """What the lines hold, read in one go; None unless each of them is plain.
+
+    They are decoded as one JSON array with a raw line feed behind each comma. Every line begins an
+    object with a key, so a value cannot go on over a line; a line that held two values would make
+    one too many.
+    """
+    try:
+        found: list[Plain] = _PLAIN.decode(b"[" + b",\n".join(lines) + b"]")
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return found if len(found) == len(lines) else None
 
 
 def is_whole(data: bytes) -> bool:
@@ -101,14 +116,13 @@ def parse_header(file: str, line: RawLine) -> Header:
     known: dict[str, Any] = _decode_fields(_OBJECT, file, line)
     if "cassette" not in known:
         raise fault(file, line, "expected a cassette header, got another object")
+    version = known.pop("cassette")
+    _check_version(file, line, version)
     extra = {key: known.pop(key) for key in list(known) if key not in _HEADER_KEYS}
-    _check_version(file, line, known["cassette"])
     try:
-        header = msgspec.convert(known, _Header)
+        return msgspec.convert({**known, "version": version, "extra": extra}, Header)
     except msgspec.ValidationError as err:
         raise fault(file, line, _lower_names(err)) from err
-    values = {key: getattr(header, key) for key in _HEADER_KEYS - {"cassette"}}
-    return Header(version=header.cassette, extra=extra, **values)
 
 
 def payload(file: str, line: RawLine, record: Record) -> bytes:

@@ -33,68 +33,30 @@ from conformance.core.framing import Framing, framing_of
 
 REDACTED: Final = "[redacted]"
 ALLOWED_HEADERS: Final = frozenset(
-    [
-        "accept",
-        "accept-encoding",
-        "accept-ranges",
-        "anthropic-beta",
-        "anthropic-version",
-        "cache-control",
-        "connection",
-        "content-encoding",
-        "content-length",
-        "content-type",
-        "date",
-        "keep-alive",
-        "last-event-id",
-        "openai-beta",
-        "openai-processing-ms",
-        "openai-version",
-        "pragma",
-        "retry-after",
-        "server",
-        "transfer-encoding",
-        "user-agent",
-        "vary",
-        "via",
-        "x-accel-buffering",
-        "x-decoded-from",
-        "x-content-type-options",
-        "x-include-thinking",
-    ]
+    {
+        *("accept", "accept-encoding", "accept-ranges", "anthropic-beta", "anthropic-version"),
+        *("cache-control", "connection", "content-encoding", "content-length", "content-type"),
+        *("date", "keep-alive", "last-event-id", "openai-beta", "openai-processing-ms"),
+        *("openai-version", "pragma", "retry-after", "server", "transfer-encoding"),
+        *("user-agent", "vary", "via", "x-accel-buffering", "x-decoded-from"),
+        *("x-content-type-options", "x-include-thinking"),
+    }
 )
 ALLOWED_QUERY: Final = frozenset(
-    [
-        "after",
-        "alt",
-        "api-version",
-        "before",
-        "beta",
-        "include",
-        "include[]",
-        "limit",
-        "order",
-        "starting_after",
-        "stream",
-    ]
+    {
+        *("after", "alt", "api-version", "before", "beta", "include", "include[]", "limit"),
+        *("order", "starting_after", "stream"),
+    }
 )
 _QUERY: Final = re.compile(r"([?&])([^=&#]*)=([^&#]*)")
 _USERINFO: Final = re.compile(r"//[^/?#@]*@")
 # Headers that carry a credential; what they hold is looked for in the bodies, too.
 CREDENTIAL_HEADERS: Final = frozenset(
-    [
-        "api-key",
-        "authorization",
-        "cookie",
-        "openai-organization",
-        "openai-project",
-        "proxy-authorization",
-        "set-cookie",
-        "x-amz-security-token",
-        "x-api-key",
-        "x-auth-token",
-        "x-goog-api-key",
-    ]
+    {
+        *("api-key", "authorization", "cookie", "openai-organization", "openai-project"),
+        *("proxy-authorization", "set-cookie", "x-amz-security-token", "x-api-key"),
+        *("x-auth-token", "x-goog-api-key"),
+    }
 )
 _CREDENTIAL: Final = re.compile(r"[^\s;=,\"]{8,}={0,2}")
 _SHORTEST: Final = 8

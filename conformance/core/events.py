@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
@@ -24,14 +24,7 @@ FrameKind = Literal["event", "comment", "ignored", "line", "ignored-line", "body
 Layer = Literal["transport", "wire", "semantic"]
 Ending = Literal["eof", "reset", "client-closed", "idle-timeout", "protocol-error", "open"]
 
-ENDINGS: Final[tuple[Ending, ...]] = (
-    "eof",
-    "reset",
-    "client-closed",
-    "idle-timeout",
-    "protocol-error",
-    "open",
-)
+ENDINGS: Final[tuple[Ending, ...]] = get_args(Ending)
 
 TRANSPORT_EVENTS: Final = frozenset(
     {

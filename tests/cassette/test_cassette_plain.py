@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.cassette import read
-from conformance.cassette.plain import decode_plain, plain_extent
+from conformance.cassette.records import decode_plain, plain_extent
 from conformance.core.errors import CassetteError
 
 OPENED = '{"cassette":"1.0"}\n{"request":{"path":"/v1/responses"}}\n{"response":{"status":200}}\n'
