@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from conformance.cassette.convert import as_cassette, convert
 from conformance.cassette.header import Cassette, Clock, Fidelity, Header, Origin, Redaction
-from conformance.cassette.imports import export_sse, import_file
 from conformance.cassette.inspect import inspect
 from conformance.cassette.read import exchanges, read
 from conformance.cassette.recording import (
     Recording,
     discover,
+    import_file,
     is_recording,
     locate,
     open_recording,
@@ -37,7 +37,6 @@ __all__ = [
     "convert",
     "discover",
     "exchanges",
-    "export_sse",
     "import_file",
     "inspect",
     "is_recording",

@@ -40,7 +40,7 @@ class _LinePiece(NamedTuple):
 def inspect(exchange: Exchange, *, full: bool = False) -> Iterator[str]:
     """The exchange as lines of text; long lines are clipped unless `full`."""
     yield from _head_lines(exchange)
-    body = b"".join(chunk.data for chunk in exchange.chunks)
+    body = exchange.body
     events = _event_numbers(exchange)
     times = _chunk_times(exchange)
     for piece in _line_pieces(exchange, body):

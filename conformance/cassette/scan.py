@@ -60,7 +60,7 @@ def _in_cassette(path: Path) -> Iterator[Sighting]:
         for rule, size in found:
             yield _sighting_at(path, line.number, rule, size)
     for exchange in exchanges(path):
-        body = b"".join(chunk.data for chunk in exchange.chunks)
+        body = exchange.body
         spans = list(_in_body(body, framing_of(exchange)))
         layout = cassette_layout(path, exchange.number) if spans else None
         for start, size, rule in spans:

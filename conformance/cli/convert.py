@@ -10,7 +10,6 @@ import typer
 
 from conformance.cassette.convert import as_cassette
 from conformance.cassette.header import Cassette
-from conformance.cassette.imports import export_sse
 from conformance.cassette.recording import open_recording
 from conformance.cassette.source import plain_name
 from conformance.cassette.write import write
@@ -65,7 +64,7 @@ def convert_command(  # noqa: PLR0917  # typer makes options of parameters
         warn(f"note: {visible(note)}")
     if plain_name(target).endswith(".sse"):
         cassette = _only_exchange(cassette, exchange, source)
-        write_whole(target, export_sse(cassette.exchanges[0]))
+        write_whole(target, cassette.exchanges[0].body)
     else:
         write(target, cassette, seal=seal or None)
     put(_describe_cassette(target, cassette))

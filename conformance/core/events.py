@@ -15,7 +15,7 @@ Rule 3: every semantic event carries `choice` (0 where the dialect has none).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 import msgspec
@@ -142,7 +142,12 @@ class Exchange:
     after: int | None = None
     seen: tuple[Mapping[str, Any], ...] | None = None
     user_choices: Mapping[str, Any] | None = None
-    name: str = field(default="")
+    name: str = ""
+
+    @property
+    def body(self) -> bytes:
+        """The response body, as it came over the wire."""
+        return b"".join(chunk.data for chunk in self.chunks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def mutation_of(dialect: str) -> Mutation:
 
 def take_apart(exchange: Exchange, dialect: str) -> Stream:
     """The pieces of a recorded exchange."""
-    body = b"".join(chunk.data for chunk in exchange.chunks)
+    body = exchange.body
     framing = framing_of(exchange, get(dialect).expected_framing(exchange.request))
     if framing == "body":
         pieces = [Piece(body, "body", payload=decode_json(body.decode("utf-8", "replace")))]

@@ -167,7 +167,7 @@ def _json_line(value: object) -> str:
 
 
 def _whole_body(exchange: Exchange) -> bytes:
-    return b"".join(chunk.data for chunk in exchange.chunks)
+    return exchange.body
 
 
 def _nonblank_lines(body: bytes) -> list[str]:

@@ -129,7 +129,7 @@ class _RecordingLint:
             if exchange.response is not None:
                 for left in scanner.head(exchange.response.headers):
                     yield self._leftover_problem(left, "the response head", exchange)
-            body = b"".join(chunk.data for chunk in exchange.chunks)
+            body = exchange.body
             for left in scanner.text(body):
                 yield self._leftover_problem(left, "the body", exchange)
 

@@ -142,7 +142,7 @@ def _recut_recording(recording: Recording, cuts: Sequence[_Cut]) -> Recording:
 
 
 def _cut_pieces(exchange: Exchange, at: Sequence[int]) -> tuple[Chunk, ...]:
-    data = b"".join(chunk.data for chunk in exchange.chunks)
+    data = exchange.body
     ends = [0, *at, len(data)]
     return tuple(Chunk(data[start:stop]) for start, stop in pairwise(ends))
 

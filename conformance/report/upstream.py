@@ -153,7 +153,7 @@ def _finding_lines(selected: SelectedFinding, small: ReducedRecording) -> Iterat
 
 
 def _stream_excerpt(exchange: Exchange) -> list[str]:
-    body = b"".join(chunk.data for chunk in exchange.chunks).decode("utf-8", "replace")
+    body = exchange.body.decode("utf-8", "replace")
     lines = body[:_LONGEST_STREAM].splitlines() or ["(empty)"]
     shown = [line if len(line) <= _LINE else f"{line[:_LINE]}…" for line in lines]
     rest = len(body) - _LONGEST_STREAM

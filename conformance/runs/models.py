@@ -41,7 +41,7 @@ async def _listed_names(
             continue
         tried.add(listing.path)
         fetched = await server.fetch(Request("GET", listing.path), secrets.get(dialect))
-        body = b"".join(chunk.data for chunk in fetched.exchange.chunks)
+        body = fetched.exchange.body
         if names := listing.names(decode_json(body.decode("utf-8", "replace"))):
             return names
     return []

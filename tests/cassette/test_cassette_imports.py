@@ -13,7 +13,6 @@ import pytest
 from conformance.cassette import (
     Redactor,
     convert,
-    export_sse,
     import_file,
     locate,
     open_recording,
@@ -79,7 +78,7 @@ def test_raw_bodies_are_kept_to_the_byte(
     assert (recording.kind, recording.header.fidelity) == (kind, "bytes")
     assert recording.header.origin == "imported"
     assert exchange.chunks == (Chunk(body),)
-    assert export_sse(exchange) == body
+    assert exchange.body == body
     assert exchange.dialect == "openai.chat"
     assert exchange.request is None
     assert exchange.response is not None
@@ -105,7 +104,7 @@ def test_framing_is_rebuilt_from_the_payload(tmp_path: Path, line: str, frame: s
     path = written(tmp_path, "a.chunks.txt", f"\n{line}\r\n{line}")
     cassette = import_file(path)
     assert cassette.header.fidelity == "events"
-    assert export_sse(cassette.exchanges[0]).decode() == frame * 2
+    assert cassette.exchanges[0].body.decode() == frame * 2
     assert locate(path, 1, [0, len(frame) - 1, len(frame), 10**6]) == [2, 2, 3, 3]
 
 
@@ -123,7 +122,7 @@ CHAT = '{"object":"chat.completion.chunk","choices":[{"finish_reason":%s}]}\n'
 )
 def test_done_is_rebuilt_only_after_a_finish(tmp_path: Path, lines: str, ends: int) -> None:
     cassette = import_file(written(tmp_path, "a.jsonl", lines))
-    assert export_sse(cassette.exchanges[0]).count(b"data: [DONE]\n\n") == ends
+    assert cassette.exchanges[0].body.count(b"data: [DONE]\n\n") == ends
     assert bool(cassette.notes) == (ends == 1 and "[DONE]" not in lines)
 
 
@@ -147,16 +146,16 @@ def test_vcr_interactions_become_exchanges(tmp_path: Path) -> None:
         (("content-type", "application/json"), ("x-api-key", "secret")),
         {"model": "m", "stream": True},
     )
-    assert export_sse(stream) == b'event: ping\r\ndata: {"a": 1}\r\n\r\n'
+    assert stream.body == b'event: ping\r\ndata: {"a": 1}\r\n\r\n'
     assert stream.response is not None
     assert stream.response.status == 200
     assert zipped.response is not None
     assert (zipped.response.status, zipped.response.headers) == (404, (("X", "y"),))
-    assert export_sse(zipped) == b"zipped"
+    assert zipped.body == b"zipped"
     assert parsed.request is not None
     assert parsed.request.json == {"n": 1, "f": 1.5, "t": True, "s": "1", "z": None}
-    assert json.loads(export_sse(parsed)) == {"a": [1, "x"]}
-    assert (binary.request, export_sse(binary)) == (None, b"\xff\x00")
+    assert json.loads(parsed.body) == {"a": [1, "x"]}
+    assert (binary.request, binary.body) == (None, b"\xff\x00")
     assert recording.locate(1, [0, 20]) == [13, 13]
 
 
@@ -166,7 +165,7 @@ def test_vcr_as_json_gives_the_same(tmp_path: Path) -> None:
     tree = {"version": 1, "interactions": [{"request": request, "response": answer}]}
     recording = open_recording(written(tmp_path, "a.json", json.dumps(tree)))
     assert recording.kind == "vcr"
-    assert export_sse(recording.exchanges[0]) == "data: 🔑\n\n".encode()
+    assert recording.exchanges[0].body == "data: 🔑\n\n".encode()
 
 
 def test_a_header_over_a_body_that_was_decoded_is_dropped(tmp_path: Path) -> None:
@@ -174,7 +173,7 @@ def test_a_header_over_a_body_that_was_decoded_is_dropped(tmp_path: Path) -> Non
     [exchange, *_] = import_file(written(tmp_path, "a.yaml", text)).exchanges
     assert exchange.response is not None
     assert exchange.response.headers == ()
-    assert export_sse(exchange).startswith(b"event: ping")
+    assert exchange.body.startswith(b"event: ping")
 
 
 BOMB = "a: &a [x, x]\n" + "".join(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conformance.cassette import discover, export_sse, import_file, open_recording
+from conformance.cassette import discover, import_file, open_recording
 from conformance.core.errors import CassetteError
 from conformance.core.events import Request, Response
 from conformance.recordings.check import check_paths
@@ -62,7 +62,7 @@ def passthrough(path: str, payload: Any) -> dict[str, Any]:
 
 def body(path: Path) -> str:
     [exchange] = import_file(path).exchanges
-    return export_sse(exchange).decode()
+    return exchange.body.decode()
 
 
 def test_a_recording_is_known_by_its_shape(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_whole_answer_is_a_body(tmp_path: Path) -> None:
     answer = {"object": "chat.completion", "choices": [], "note": "a  b"}
     path = kept(tmp_path, typed(answer), response={"is_streaming": False})
     [exchange] = import_file(path).exchanges
-    assert json.loads(export_sse(exchange)) == answer
+    assert json.loads(exchange.body) == answer
     assert exchange.response == Response(headers=(("content-type", "application/json"),))
 
 
@@ -106,8 +106,8 @@ def test_lines_of_sse_are_kept(tmp_path: Path) -> None:
     path = kept(tmp_path, LINES, request=request)
     [exchange] = import_file(path).exchanges
     assert exchange.dialect == "anthropic.messages"
-    assert export_sse(exchange).decode() == "\n".join([*LINES, ""])
-    at = export_sse(exchange).index(b"content_block_delta")
+    assert exchange.body.decode() == "\n".join([*LINES, ""])
+    at = exchange.body.index(b"content_block_delta")
     [line] = open_recording(path).locate(1, [at])
     assert "event: content_block_delta" in path.read_text().splitlines()[line - 1]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.cassette import discover, export_sse, import_file, open_recording
+from conformance.cassette import discover, import_file, open_recording
 from conformance.cassette.read import read
 from conformance.cli import main
 from conformance.core.errors import CassetteError
@@ -33,7 +33,7 @@ def fixture(folder: Path, *texts: str, name: str = "a.json", **fields: Any) -> P
 
 def body(path: Path) -> str:
     [exchange] = import_file(path).exchanges
-    return export_sse(exchange).decode()
+    return exchange.body.decode()
 
 
 def test_a_fixture_is_known_by_its_shape(tmp_path: Path) -> None:

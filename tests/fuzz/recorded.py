@@ -83,7 +83,7 @@ def recut(recording: Recording, source: Random) -> Recording:
             exchange,
             chunks=tuple(
                 cut(
-                    b"".join(chunk.data for chunk in exchange.chunks),
+                    exchange.body,
                     source,
                     clock=source.random() < 0.5,
                 )

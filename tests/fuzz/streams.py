@@ -81,7 +81,7 @@ def _streams(path: Path) -> Iterator[Source]:
     except ConformanceError:
         return
     for exchange in exchanges:
-        data = b"".join(chunk.data for chunk in exchange.chunks)
+        data = exchange.body
         dialect = recognised_dialect(exchange) or ""
         if dialect in PROFILES and 0 < len(data) <= LARGEST:
             yield dialect, data

@@ -68,7 +68,7 @@ def line_stream() -> Stream:
 def mutant_bodies(name: str) -> list[bytes]:
     (operator,) = find_operators(name)
     mutants = make_mutants(operator, line_stream())
-    return [b"".join(chunk.data for chunk in mutant.exchange.chunks) for mutant in mutants]
+    return [mutant.exchange.body for mutant in mutants]
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -74,7 +74,7 @@ def test_same_bytes_in_other_pieces_are_the_same_bytes(name: str) -> None:
 def test_there_is_a_cut_after_every_event(name: str) -> None:
     exchange, _ = exchange_of(name)
     cuts = [way for way in ways(name) if way.name.startswith("cut event:")]
-    body = b"".join(chunk.data for chunk in exchange.chunks)
+    body = exchange.body
     assert len(cuts) == body.count(b"\n\n")
     sizes = [sum(len(chunk.data) for chunk in way.sent_exchange().chunks) for way in cuts]
     assert sizes == sorted(set(sizes))

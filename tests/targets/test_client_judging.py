@@ -140,7 +140,7 @@ def test_refusals_may_be_shown_as_text() -> None:
 
 def test_what_the_server_did_is_not_the_client_s_fault() -> None:
     judge, exchange = judging(CHAT)
-    body = b"".join(chunk.data for chunk in exchange.chunks)
+    body = exchange.body
     leaking = body.replace(b'"content":"They are', b'"content":"</think>They are')
     assert leaking != body
     sent = replace(exchange, chunks=(Chunk(leaking, 0.0),))

@@ -45,7 +45,7 @@ def fetched(
 
 
 def body(fetched: FetchedAnswer) -> bytes:
-    return b"".join(chunk.data for chunk in fetched.exchange.chunks)
+    return fetched.exchange.body
 
 
 ENDINGS: list[tuple[str, Behaviour, str, str]] = [

@@ -233,7 +233,7 @@ def _whole_messages(exchange: Exchange, dialect: str) -> Iterator[dict[str, Any]
     if not _is_whole(exchange):
         return
     try:
-        value = msgspec.json.decode(b"".join(chunk.data for chunk in exchange.chunks))
+        value = msgspec.json.decode(exchange.body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return
     if not isinstance(value, dict):
