@@ -37,10 +37,14 @@ class ApiTarget:
 
 @dataclass(frozen=True, slots=True)
 class KeptRun:
-    """A scenario that was run, its recording, and how that was judged."""
+    """A scenario that was run, its recording, and how that was judged.
+
+    `is_deterministic` is what the recording says of its target.
+    """
 
     run: ScenarioRun
     path: Path
+    is_deterministic: bool
     results: tuple[StreamResult, ...] = ()
 
 
@@ -69,6 +73,7 @@ class ApiRun:
         return self.target.dialect
 
     def read_transcript(self, exchange: Exchange) -> Transcript:
+        """An answer of a recording that was kept."""
         return read_transcript(exchange, get(self.dialect), self.settings.reading)
 
     def leave_out(self, name: str, why: str) -> None:
@@ -76,7 +81,7 @@ class ApiRun:
 
     def keep_outcome(self, outcome: ScenarioOutcome) -> None:
         path = self.write_outcome(outcome, self.target.folder)
-        self.kept[outcome.run.name] = KeptRun(outcome.run, path)
+        self.kept[outcome.run.name] = KeptRun(outcome.run, path, self.deterministic)
 
     def write_outcome(self, outcome: ScenarioOutcome, folder: RunFolder) -> Path:
         return folder.write_cassette(
@@ -95,10 +100,19 @@ class ApiRun:
     def judge_kept(self) -> None:
         """Judges all that was kept, by what is known now that nothing more is asked."""
         for name, kept in self.kept.items():
-            if not self.deterministic:
+            if kept.is_deterministic and not self.deterministic:
                 restate_run(kept.path, deterministic=False)
-            results = map(self._with_notes, self.judge_recording(kept.path))
-            self.kept[name] = replace(kept, results=tuple(results))
+                self.kept[name] = replace(kept, is_deterministic=False, results=())
+            results = tuple(map(self._with_notes, self.judge_kept_run(name)))
+            self.kept[name] = replace(self.kept[name], results=results)
+
+    def judge_kept_run(self, name: str) -> tuple[StreamResult, ...]:
+        """How a recording was judged; that is done once, and again where it was restated."""
+        kept = self.kept[name]
+        if not kept.results:
+            results = tuple(self.judge_recording(kept.path))
+            kept = self.kept[name] = replace(kept, results=results)
+        return kept.results
 
     def _with_notes(self, result: StreamResult) -> StreamResult:
         ids = dict.fromkeys(finding.id for finding in result.findings)

@@ -15,7 +15,7 @@ from conformance.runs.scenario_run import ScenarioOutcome, run_scenario
 
 async def confirm_findings(run: ApiRun, outcome: ScenarioOutcome) -> None:
     """Runs a scenario again as often as the user wants, once at least where texts decide."""
-    results = run.judge_recording(run.kept[outcome.run.name].path)
+    results = run.judge_kept_run(outcome.run.name)
     ids = _finding_ids(results)
     texts_decide = run.deterministic and _fails_by_text(run, results)
     confirm = run.target.options.confirm
@@ -50,8 +50,10 @@ def _fails_by_text(run: ApiRun, results: Sequence[StreamResult]) -> bool:
 
 
 def _says_same(run: ApiRun, one: ScenarioOutcome, other: ScenarioOutcome) -> bool:
+    reading = run.settings.reading
     pairs = ((each, other.exchange_of(each.role)) for each in one.answers)
     return all(
-        b is None or run.read_transcript(a).spoken() == run.read_transcript(b).spoken()
+        b is None
+        or one.transcript_of(a, reading).spoken() == other.transcript_of(b, reading).spoken()
         for a, b in pairs
     )

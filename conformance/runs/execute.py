@@ -74,4 +74,6 @@ async def _run_one(
 
 
 def _is_all_complete(run: ApiRun, outcome: ScenarioOutcome) -> bool:
-    return {run.read_transcript(each).ending for each in outcome.answers} == {"complete"}
+    reading = run.settings.reading
+    endings = {outcome.transcript_of(each, reading).ending for each in outcome.answers}
+    return endings == {"complete"}

@@ -8,6 +8,7 @@ from typing import Final
 from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange, Response
 from conformance.dialects import get, required
+from conformance.judging.transcript import read_transcript
 from conformance.profiles.profile import Profile, reading
 from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.recordings.identification import sender_of
@@ -63,7 +64,7 @@ def identify_profile(run: ApiRun) -> Profile:
 
 async def probe_again(run: ApiRun) -> None:
     """Asks once more after the last scenario: is it still there, does it still say the same."""
-    first = run.read_transcript(run.sanity.answers[0]).spoken()
+    first = run.sanity.transcript_of(run.sanity.answers[0], run.settings.reading).spoken()
     try:
         last = await _ask_sanity(run)
     except RemoteError as err:
@@ -107,7 +108,7 @@ def _add_sanity(run: ApiRun, reply: TargetReply, role: str) -> tuple[str, ...] |
     request = reply.fetched.exchange.request
     run.sanity.add_reply(step, reply, request.json if request else None)
     exchange = run.sanity.answers[-1]
-    answer = run.read_transcript(exchange)
+    answer = run.sanity.transcript_of(exchange, run.settings.reading)
     run.target.sender.tokens.add_usage(answer.usage)
     return answer.spoken() if answer.ending in _SANE else None
 
@@ -121,7 +122,7 @@ def _refuse_absent(run: ApiRun, exchange: Exchange) -> None:
         raise absent  # a web page for every path, as user interfaces have it
     if status not in _ABSENT | _NOT_LET_IN:
         return
-    errors = run.read_transcript(exchange).errors
+    errors = read_transcript(exchange, get(run.dialect), run.settings.reading).errors
     words = str(errors[0].get("message") or "") if errors else ""
     words = run.target.folder.secrecy.clean_line(words)
     message = f"{run.dialect}: HTTP {status}{f': {visible(words, 200)}' if words else ''}"

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance.cassette import Clock
-from conformance.core.events import Exchange, Request
+from conformance.core.events import Exchange, Layer, Request
 from conformance.dialects import get
-from conformance.judging.transcript import read_transcript
+from conformance.dialects.base import Reading
+from conformance.judging.transcript import Transcript, read_transcript
 from conformance.runs.pace import RequestsSpentError
 from conformance.runs.plan import LeftOut, ScenarioRun
 from conformance.runs.sending import RequestSender, TargetReply
@@ -40,6 +41,7 @@ class ScenarioOutcome:
     left_out: list[LeftOut] = field(default_factory=list)
     silent: dict[str, str] = field(default_factory=dict)
     spent: bool = False  # the run may send no more
+    _transcripts: dict[int, tuple[Reading, Transcript]] = field(default_factory=dict)
 
     def add_reply(self, step: Step, reply: TargetReply, sent: Any) -> None:
         """Takes the answer to a step; the body as it was sent is what the next turn builds on."""
@@ -76,6 +78,19 @@ class ScenarioOutcome:
     def exchange_of(self, role: str) -> Exchange | None:
         return next((each for each in self.exchanges if each.role == role), None)
 
+    def transcript_of(self, exchange: Exchange, reading: Reading) -> Transcript:
+        """An answer as its bytes say; read once, and anew only for another profile's reading.
+
+        What a later step carries on has its wire events, too.
+        """
+        known, transcript = self._transcripts.get(exchange.number, (None, None))
+        if transcript is None or known != reading:
+            is_carried = any(s.carry and s.carry.role == exchange.role for s in self.run.steps)
+            keep: Layer | None = "wire" if is_carried else None
+            transcript = read_transcript(exchange, get(self.run.dialect), reading, keep=keep)
+            self._transcripts[exchange.number] = (reading, transcript)
+        return transcript
+
 
 async def run_scenario(
     run: ScenarioRun, sender: RequestSender, settings: RequestSettings
@@ -96,8 +111,13 @@ async def _take_step(
 ) -> str:
     """Takes one step; why it could not be taken, else empty."""
     run, dialect = outcome.run, outcome.run.dialect
+
+    def answer_of(role: str) -> Transcript | None:
+        exchange = outcome.exchange_of(role)
+        return outcome.transcript_of(exchange, settings.reading) if exchange else None
+
     try:
-        known = known_values(step, outcome.exchange_of, dialect, settings)
+        known = known_values(step, answer_of, dialect, settings)
     except NothingToCarryOnError as err:
         return str(err)
     values = {**run.scenario.values, **known}
@@ -118,7 +138,7 @@ async def _take_step(
         outcome.spent = True
         return "the run has sent as many requests as it may (--max-requests)"
     outcome.add_reply(step, reply, request.json)
-    answer = read_transcript(outcome.answers[-1], get(dialect), settings.reading)
+    answer = outcome.transcript_of(outcome.answers[-1], settings.reading)
     sender.tokens.add_usage(answer.usage)
     return ""
 

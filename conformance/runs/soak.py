@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from conformance.cassette import read
-from conformance.core.events import Exchange
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.run_rules import OWN_TEXT
-from conformance.judging.transcript import finding_at_end
+from conformance.judging.transcript import Transcript, finding_at_end
 from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun, KeptRun
 from conformance.runs.plan import ScenarioRun
@@ -40,7 +39,7 @@ def with_foreign_text(run: ApiRun) -> list[StreamResult]:
     """All results of an API, those of later rounds with the verdict of this rule."""
     alone = {
         (kept.run.scenario.name, exchange.role): LoneAnswer(
-            f"{name}/{exchange.role}", _spoken_text(run, exchange)
+            f"{name}/{exchange.role}", _joined_words(run.read_transcript(exchange))
         )
         for name, kept in run.kept.items()
         if kept.run.round == 1
@@ -74,7 +73,8 @@ def _judge_round(
         if own is None:
             yield _with_own_text(result, Verdict.UNTESTABLE, _NOTHING)
             continue
-        text = _spoken_text(run, exchange)
+        answer = run.read_transcript(exchange)
+        text = _joined_words(answer)
         foreign = (
             _foreign_pieces(text, own.text, alone)
             if run.deterministic
@@ -86,7 +86,7 @@ def _judge_round(
             yield _with_own_text(result, Verdict.UNTESTABLE, _SILENT)
             continue
         verdict = Verdict.FAIL if found else Verdict.PASS
-        findings = (_finding_of(run, exchange, *found),) if found else ()
+        findings = (_finding_of(answer, *found),) if found else ()
         yield _with_own_text(result, verdict, "", findings)
 
 
@@ -127,10 +127,9 @@ def _foreign_pieces(
             yield text[at : at + PIECE], other.name
 
 
-def _finding_of(run: ApiRun, exchange: Exchange, piece: str, whose: str) -> Finding:
-    message = f"{piece!r} belongs to the answer to {whose}"
-    return finding_at_end(OWN_TEXT, run.read_transcript(exchange), message)
+def _finding_of(answer: Transcript, piece: str, whose: str) -> Finding:
+    return finding_at_end(OWN_TEXT, answer, f"{piece!r} belongs to the answer to {whose}")
 
 
-def _spoken_text(run: ApiRun, exchange: Exchange) -> str:
-    return "\n".join(run.read_transcript(exchange).spoken())
+def _joined_words(answer: Transcript) -> str:
+    return "\n".join(answer.spoken())

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from conformance.core.errors import UsageError
-from conformance.core.events import Exchange, Request
-from conformance.dialects import ENDPOINTS, HISTORIES
+from conformance.core.events import Request
+from conformance.dialects import ENDPOINTS, HISTORIES, get
 from conformance.dialects.base import Reading
 from conformance.dialects.requests import PLAIN, RequestStyle
+from conformance.judging.transcript import Transcript, read_transcript
 from conformance.runs.turns import next_turns, response_id
 from conformance.scenarios import Scenario, Step
 from conformance.targets.recording import DirectRequest, RequestSequence
@@ -44,26 +45,27 @@ class NothingToCarryOnError(Exception):
 
 def known_values(
     step: Step,
-    earlier: Callable[[str], Exchange | None],
+    earlier: Callable[[str], Transcript | None],
     dialect: str,
     settings: RequestSettings,
 ) -> dict[str, Any]:
-    """The values that a step's request may name; `earlier` gives an exchange by its role.
+    """The values that a step's request may name.
 
-    Raises NothingToCarryOnError.
+    `earlier` gives an answer by its role, with its wire events. Raises NothingToCarryOnError.
     """
     known: dict[str, Any] = {"model": settings.model, "limit": settings.limit}
     if step.carry is None:
         return known
     before = earlier(step.carry.role)
-    sent = before.request.json if before and before.request else None
+    request = before.exchange.request if before else None
+    sent = request.json if request else None
     if before is None or not isinstance(sent, Mapping):
         raise NothingToCarryOnError(f"{step.carry.role}, which it carries on, was not taken")
-    history = next_turns(dialect, before, sent, step.carry, settings.reading)
+    history = next_turns(dialect, before, sent, step.carry)
     if history is None:
         wanted = "called no tool" if step.carry.result else "gave no answer"
         raise NothingToCarryOnError(f"{step.carry.role}, which it carries on, {wanted}")
-    response = response_id(before, dialect, settings.reading)
+    response = response_id(dialect, before)
     return {**known, "turns": history, "response": response}
 
 
@@ -111,8 +113,10 @@ def _requests_in_turn(
     headers: Mapping[str, str],
     tell: Callable[[str], None],
 ) -> RequestSequence:
-    taken: dict[str, Exchange] = {}
-    for step in scenario.steps_for(dialect):
+    taken: dict[str, Transcript] = {}
+    steps = scenario.steps_for(dialect)
+    carried = {each.carry.role for each in steps if each.carry}
+    for step in steps:
         try:
             known = known_values(step, taken.get, dialect, settings)
         except NothingToCarryOnError as err:
@@ -125,11 +129,13 @@ def _requests_in_turn(
             body=request.json,
             method=request.method,
             headers=tuple({**dict(request.headers), **headers}.items()),
-            after=before.number if before else None,
+            after=before.exchange.number if before else None,
             scenario=scenario.name,
             role=step.role,
         )
-        taken[step.role] = replace(answered, request=request)
+        if step.role in carried:
+            asked = replace(answered, request=request)
+            taken[step.role] = read_transcript(asked, get(dialect), settings.reading, keep="wire")
 
 
 def marker_word(scenario: str, role: str) -> str:

@@ -10,25 +10,23 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.core.events import Exchange
 from conformance.dialects import get, required
-from conformance.dialects.base import Reading
 from conformance.dialects.requests import Continuation
-from conformance.judging.transcript import read_transcript
+from conformance.judging.transcript import Transcript
 from conformance.scenarios import Carry
 
 MOST_CHARACTERS: Final = 4 * 1024 * 1024  # of a history that is sent back
 
 
 def next_turns(
-    dialect: str, exchange: Exchange, sent: Mapping[str, Any], carry: Carry, reading: Reading
+    dialect: str, answer: Transcript, sent: Mapping[str, Any], carry: Carry
 ) -> list[Any] | None:
-    """The history after an exchange whose request body was `sent`; None if it has no answer.
+    """The history after an answer to the request body `sent`; None if nothing was answered.
 
-    None too where tools were to be answered and none was called, and where it grew too long.
+    `answer` has the wire events. None too where tools were to be answered and none was called, and
+    where it grew too long.
     """
     form = required(get(dialect).request, dialect, "request bodies")
-    answer = read_transcript(exchange, get(dialect), reading, keep="wire")
     if not (answer.text or answer.tools or answer.thought):
         return None
     if carry.result and not answer.tools:
@@ -46,12 +44,13 @@ def next_turns(
     return _make_sendable(form.next_turns(after))
 
 
-def response_id(exchange: Exchange, dialect: str, reading: Reading) -> str:
-    """The id by which the answer can be named in a later request; empty if it has none."""
+def response_id(dialect: str, answer: Transcript) -> str:
+    """The id by which the answer can be named in a later request; empty if it has none.
+
+    `answer` has the wire events.
+    """
     form = required(get(dialect).request, dialect, "request bodies")
-    events = read_transcript(exchange, get(dialect), reading, keep="wire").events
-    named = map(form.answer_id, events)
-    return next(filter(None, named), "")
+    return next(filter(None, map(form.answer_id, answer.events)), "")
 
 
 def _make_sendable(history: list[Any]) -> list[Any] | None:

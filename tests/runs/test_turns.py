@@ -10,7 +10,9 @@ import pytest
 from conformance.cassette import read
 from conformance.core import shipped
 from conformance.core.events import Chunk, Exchange, Request, Response
+from conformance.dialects import get
 from conformance.dialects.base import Reading
+from conformance.judging.transcript import Transcript, read_transcript
 from conformance.runs.turns import MOST_CHARACTERS, next_turns
 from conformance.scenarios import Carry
 
@@ -28,6 +30,10 @@ def body(payload: Any) -> Exchange:
     return Exchange(request=Request(), response=head, chunks=(Chunk(data),))
 
 
+def answer(dialect: str, exchange: Exchange) -> Transcript:
+    return read_transcript(exchange, get(dialect), Reading(), keep="wire")
+
+
 @pytest.mark.parametrize(
     ("name", "dialect", "history", "output"),
     [
@@ -43,14 +49,15 @@ def test_a_follow_up_is_what_a_client_would_send(
     assert second.request is not None
     wanted = second.request.json[history]
     carry = Carry("tool-turn", result=wanted[-1][output])
-    assert next_turns(dialect, first, first.request.json, carry, Reading()) == wanted
+    assert next_turns(dialect, answer(dialect, first), first.request.json, carry) == wanted
 
 
 def test_signed_blocks_go_back_unchanged() -> None:
     path = shipped.cassettes() / "anthropic.messages/anthropic/thinking-then-tools.cassette.jsonl"
     (first,) = read(path).exchanges
     carry = Carry("tool-turn", result="five")
-    history = next_turns("anthropic.messages", first, {"messages": ASKED}, carry, Reading())
+    came = answer("anthropic.messages", first)
+    history = next_turns("anthropic.messages", came, {"messages": ASKED}, carry)
     assert history is not None
     assert history[0] == ASKED[0]
     said, answered = history[1:]
@@ -68,7 +75,8 @@ def test_a_stream_and_its_body_lead_to_the_same_turn() -> None:
     carry = Carry("stream", ask="And then?")
     sent = {"messages": ASKED}
     one, other = (
-        next_turns("openai.chat", each, sent, carry, Reading()) for each in (stream, whole)
+        next_turns("openai.chat", answer("openai.chat", each), sent, carry)
+        for each in (stream, whole)
     )
     assert one == other
     assert one is not None
@@ -90,14 +98,14 @@ def test_a_stream_and_its_body_lead_to_the_same_turn() -> None:
 )
 def test_whatever_came_no_turn_is_made_of_nothing(dialect: str, payload: Any) -> None:
     for carry in (Carry("a", ask="And?"), Carry("a", result="5"), Carry("a", "dropped", ask="?")):
-        history = next_turns(dialect, body(payload), {}, carry, Reading())
+        history = next_turns(dialect, answer(dialect, body(payload)), {}, carry)
         assert history is None or isinstance(history, list)
 
 
 def test_a_history_that_grew_too_long_is_not_sent() -> None:
     message = {"role": "assistant", "content": "x" * MOST_CHARACTERS}
-    answer = body({"object": "chat.completion", "choices": [{"index": 0, "message": message}]})
+    whole = body({"object": "chat.completion", "choices": [{"index": 0, "message": message}]})
+    carry = Carry("a", ask="?")
     assert (
-        next_turns("openai.chat", answer, {"messages": ASKED}, Carry("a", ask="?"), Reading())
-        is None
+        next_turns("openai.chat", answer("openai.chat", whole), {"messages": ASKED}, carry) is None
     )
