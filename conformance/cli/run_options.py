@@ -29,7 +29,8 @@ class RunArguments:
     url: Annotated[
         str | None,
         typer.Option(
-            metavar="URL", help="Base URL of a server; /v1 is added where it has no path."
+            metavar="URL",
+            help="Base URL of a server; where it has no path, that of its API is added (/v1).",
         ),
     ] = None
     asgi_app: Annotated[
