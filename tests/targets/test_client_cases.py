@@ -17,8 +17,8 @@ from conformance.judging.transcript import Transcript, read_transcript
 from conformance.profiles.profile import Profile, reading
 from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.targets.client.adapter import AdapterAnswer
+from conformance.targets.client.case_results import answer_digest
 from conformance.targets.client.conversation import case_conversation
-from conformance.targets.client.gathered_replays import answer_digest
 from conformance.targets.client.variation import SEEDS, ReplayVariation, replay_variations
 from conformance.targets.client.vectors import exchange_vectors, joined_events
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -85,7 +85,10 @@ def test_children_end_with_their_adapter() -> None:
     process = AdapterProcess([sys.executable, FAKE, "children"], BOUNDS)
     process.send_line(b'{"cmd":"start","version":1}\n')
     process.next_line(monotonic() + 30)
-    child = int(process.stderr_tail().rpartition(" ")[2])
+    until = monotonic() + 30
+    while not (tail := process.stderr_tail()) and monotonic() < until:
+        sleep(0.01)  # stderr has a reader of its own
+    child = int(tail.rpartition(" ")[2])
     process.end()
     assert has_ended(child)
 

@@ -12,7 +12,7 @@ from conformance.core import shipped
 from conformance.judging import harness
 from conformance.targets.client import ClientOptions, ClientOutcome, run_client
 from conformance.targets.client.reconnecting import RECONNECT, broken_answers
-from conformance.targets.client.smoke import short_answer
+from conformance.targets.client.replay_endpoint import short_answer
 
 CLIENT = Path(__file__).with_name("client_reconnecting.py")
 PATH = shipped.cassettes() / "openai.chat" / "deepseek" / "stream-and-body.cassette.jsonl"

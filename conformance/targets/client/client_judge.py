@@ -33,7 +33,7 @@ from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.profiles.profile import Profile, reading
 from conformance.rules.model import Answer, Rule
 from conformance.rules.verdicts import Verdict
-from conformance.targets.client.adapter import AdapterAnswer
+from conformance.targets.client.adapter import AdapterAnswer, joined_text
 from conformance.targets.client.protocol import ClientImplementation
 from conformance.targets.client.variation import VariationKind
 
@@ -103,14 +103,15 @@ class ClientJudge:
         """Judges a stream that was answered with an end; `exchange` holds what was sent."""
         sent = read_transcript(exchange, self.dialect, self.reading, keep="semantic")
         made = ClientLedger()
-        where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/client"
         # After a reset, and of a refusal, the end alone is judged.
         if kind != "reset" and not _is_refused(exchange):
             events = respell_arguments(answered.events, sent.client_events)
             self._judge_suites(
                 made, exchange, sent, events, _compared_types(sent, self.about.events)
             )
-        made.state_harness_rule(harness.ENDING, _ending_finding(sent, answered, where))
+        made.state_harness_rule(
+            harness.ENDING, _ending_finding(sent, answered, client_place(exchange))
+        )
         return made
 
     def judge_message(self, exchange: Exchange, answered: AdapterAnswer) -> ClientLedger:
@@ -212,25 +213,17 @@ def _explain_lost_thinking(
     found: Finding, events: Sequence[Mapping[str, Any]], sent: Transcript
 ) -> Finding:
     """A difference with what became of the thinking, where that is plain."""
-    thinking = _joined_text(sent.client_events, "thinking.delta")
-    if not thinking or _joined_text(events, "thinking.delta"):
+    thinking = joined_text(sent.client_events, "thinking.delta")
+    if not thinking or joined_text(events, "thinking.delta"):
         return found
-    shown = thinking in _joined_text(events, "text.delta")
+    shown = thinking in joined_text(events, "text.delta")
     fate = "the thinking is told as text" if shown else "all thinking is lost"
     return replace(found, message=f"{found.message}; {fate}")
 
 
-def _joined_text(events: Sequence[Mapping[str, Any]], kind: str) -> str:
-    return "".join(str(event.get("text", "")) for event in events if event["type"] == kind)
-
-
-def skipped_result(
-    judging: ClientJudge, exchange: Exchange, answered: AdapterAnswer
-) -> StreamResult:
-    """The line for a case that the client skips: nothing is judged."""
-    return stream_result(
-        judging, exchange, ClientLedger(), (f"not run: the client skips it: {answered.why}",)
-    )
+def client_place(exchange: Exchange) -> str:
+    """Where a client's answer to a case is told of in findings."""
+    return f"{exchange.scenario}/{exchange.role}/{exchange.number}/client"
 
 
 def no_answer(where: str, answered: AdapterAnswer) -> ClientLedger:
@@ -303,14 +296,12 @@ def _compared_types(sent: Transcript, declared: frozenset[str]) -> frozenset[str
 
 def _ending_finding(sent: Transcript, answered: AdapterAnswer, where: str) -> Finding | None:
     if sent.client_end == "completed" and answered.how != "completed":
-        return harness.client_finding(
-            harness.ENDING, where, "completed", answered.how, answered.events
-        )
-    if sent.client_end == "broken" and answered.how not in _BROKEN:
-        return harness.client_finding(
-            harness.ENDING, where, "failed or cut", answered.how, answered.events
-        )
-    return None
+        expected = "completed"
+    elif sent.client_end == "broken" and answered.how not in _BROKEN:
+        expected = "failed or cut"
+    else:
+        return None
+    return harness.client_finding(harness.ENDING, where, expected, answered.how, answered.events)
 
 
 def _is_refused(exchange: Exchange) -> bool:

@@ -31,17 +31,27 @@ from conformance.recordings.check import (
 )
 from conformance.recordings.identification import sender_of
 from conformance.report.wording import count
+from conformance.targets.client.case_results import CaseSeries, CaseTally
 from conformance.targets.client.client_judge import ClientJudge, ClientLedger, stream_result
-from conformance.targets.client.exchange_replays import BODIES, CaseTally, ExchangeReplays
-from conformance.targets.client.extraction import SCENARIO, judge_extraction
+from conformance.targets.client.exchange_replays import BODIES, ExchangeReplays
 from conformance.targets.client.process import AdapterBounds
 from conformance.targets.client.protocol import STREAM, ClientImplementation
 from conformance.targets.client.reconnecting import RECONNECT, judge_reconnecting
-from conformance.targets.client.replay_endpoint import ReplayEndpoint, RequestLog
-from conformance.targets.client.smoke import run_smoke_case, run_unknown_case
-from conformance.targets.client.storage import judge_restoring, judge_storing
+from conformance.targets.client.replay_endpoint import (
+    ReplayEndpoint,
+    RequestLog,
+    run_smoke_case,
+    run_unknown_case,
+)
 from conformance.targets.client.user_choices import judge_user_choices
 from conformance.targets.client.variation import ReplayExtent
+from conformance.targets.client.whole_messages import (
+    EXTRACTED,
+    STORED,
+    judge_extraction,
+    judge_restoring,
+    judge_storing,
+)
 from conformance.targets.replay import serving
 from conformance.targets.replay.tape import recording_stem
 
@@ -98,12 +108,11 @@ def run_client(
             )
             for _ in range(max(1, min(chosen.jobs, len(found))))
         ]
-        session = ClientSession(endpoints, rulebook, chosen, progress)
-        return session.run(found)
+        return ClientSession(endpoints, rulebook, chosen, progress).run(found)
 
 
 class ClientSession:
-    """One run; every station works through recordings of its own."""
+    """One run; every endpoint works through recordings of its own."""
 
     def __init__(
         self,
@@ -135,27 +144,31 @@ class ClientSession:
             tally.add_tally(each.tally)
         streams = [stream for each in visited for stream in each.streams]
         is_idle = speaks and not streams
-        streams += self._judge_choices(tally)
-        streams += self._judge_reconnecting(tally)
+        streams += self._judge_own_cases(tally)
         streams += self._judge_declared(tally)
         if smokes:
             run_smoke_case(self.endpoints[0], self.dialects[0])
         errors = tuple(line for each in visited for line in each.errors)
         cases = sum(tally.answered.values())
-        notes = (*self.rulebook.notes, *_skip_notes(tally), self._answered_note(cases))
+        about = self.about
+        who = f"{about.name} {about.version}".strip()
+        answered = f"{who} ({about.language}) answered {count(cases, 'case')}"
+        notes = (*self.rulebook.notes, *_skip_notes(tally), answered)
         report = Report(tuple(streams), errors, notes)
-        return ClientOutcome(report, self.about, 0 if is_idle else cases)
+        return ClientOutcome(report, about, 0 if is_idle else cases)
 
     def _judged_dialects(self) -> tuple[str, ...]:
         known = [name for name in self.about.dialects if name in SUPPORTED]
         wanted = [name for name in known if name in (self.options.dialects or known)]
         if not wanted:
-            said = ", ".join(self.about.dialects)
-            raise UsageError(f"the client speaks {said}", hint="see --api and --dialect")
+            spoken = ", ".join(self.about.dialects)
+            raise UsageError(f"the client speaks {spoken}", hint="see --api and --dialect")
         judged = [each for each in wanted if not self.clients or each in self.clients]
         if not judged:
-            said = ", ".join(sorted(self.clients))
-            raise UsageError(f"profile {self.chosen.profile!r} is there for {said} only")
+            known = sorted(self.clients)
+            raise UsageError(
+                f"profile {self.chosen.profile!r} is there for {', '.join(known)} only"
+            )
         return tuple(judged)
 
     def _client_profiles(self) -> Mapping[str, Profile]:
@@ -178,25 +191,21 @@ class ClientSession:
 
     def _run_recordings(self, found: Sequence[Path]) -> list[RecordingOutcome]:
         """Every recording, in the order in which they were found."""
-        work: queue.SimpleQueue[tuple[int, Path]] = queue.SimpleQueue()
-        for pair in enumerate(found):
-            work.put(pair)
-        made: dict[int, RecordingOutcome] = {}
+        # Which dialects had every edit of their framing, by endpoint.
+        free: queue.SimpleQueue[tuple[ReplayEndpoint, set[str]]] = queue.SimpleQueue()
+        for endpoint in self.endpoints:
+            free.put((endpoint, set()))
 
-        def run_one_by_one(endpoint: ReplayEndpoint) -> None:
-            edited: set[str] = set()
-            while not work.empty():
-                try:
-                    number, path = work.get_nowait()
-                except queue.Empty:
-                    return
-                self.progress(f"{len(made)} of {count(len(found), 'recording')}: {path.name}")
-                made[number] = self._run_recording(endpoint, path, edited)
+        def run_one(number: int, path: Path) -> RecordingOutcome:
+            endpoint, edited = free.get()
+            try:
+                self.progress(f"{number} of {count(len(found), 'recording')}: {path.name}")
+                return self._run_recording(endpoint, path, edited)
+            finally:
+                free.put((endpoint, edited))
 
         with ThreadPoolExecutor(len(self.endpoints)) as pool:
-            for done in [pool.submit(run_one_by_one, endpoint) for endpoint in self.endpoints]:
-                done.result()
-        return [made[number] for number in range(len(found))]
+            return list(pool.map(run_one, range(len(found)), found))
 
     def _run_recording(
         self, endpoint: ReplayEndpoint, path: Path, edited: set[str]
@@ -217,18 +226,16 @@ class ClientSession:
             judging = self._judge_of(recording, exchange)
             if judging is None:
                 continue
-            visit = ExchangeReplays(endpoint, judging, visited.tally, self.options.extent)
-            dialect = judging.dialect.name
+            replays = ExchangeReplays(endpoint, judging, visited.tally, self.options.extent)
             is_rich = _is_rich(exchange, judging)
             visited.streams.append(
-                visit.judge_exchange(exchange, edited=is_rich and dialect not in edited)
+                replays.judge_exchange(exchange, edited=is_rich and replays.dialect not in edited)
             )
-            if is_rich and visit.seen is not None:
-                edited.add(dialect)
+            if is_rich and replays.seen is not None:
+                edited.add(replays.dialect)
             # The request is the recording's own: nobody of this client's users chose it.
-            watched.append(replace(exchange, seen=visit.seen, user_choices=None))
-        if self.options.save and watched:
-            self._save_reported(recording, watched)
+            watched.append(replace(exchange, seen=replays.seen, user_choices=None))
+        self._write_cassette(recording.path.name, recording.header, watched)
         return visited
 
     def _judge_of(self, recording: Recording, exchange: Exchange) -> ClientJudge | None:
@@ -266,55 +273,46 @@ class ClientSession:
         sent = read_transcript(exchange, get(dialect), Reading(), keep="semantic")
         return all(event.get("choice", 0) == 0 for event in sent.client_events)
 
-    def _save_reported(self, recording: Recording, watched: Sequence[Exchange]) -> None:
-        """The recording with what the client reported, to be checked again without it."""
-        header = recording.header
-        extra = {**header.extra, "implementation": self.about.plain()}
-        made = Cassette(replace(header, extra=extra), tuple(watched))
-        self._write_cassette(recording.path.name, made)
-
     def _save_requests(self, judging: ClientJudge, sent: Sequence[Exchange]) -> None:
         """What the client would send for every choice, beside what was chosen."""
-        dialect, profile = judging.dialect.name, judging.profile
+        dialect = judging.dialect.name
         # A recording names no file: whoever checks it has the profile beside it.
         is_file = (self.chosen.profile or "").endswith((".yaml", ".yml"))
         header = Header(
             origin="synthetic",
             dialect=dialect,
-            profile=None if is_file else profile.name,
+            profile=None if is_file else judging.profile.name,
             target={"name": self.about.name, "version": self.about.version},
-            extra={"implementation": self.about.plain()},
         )
-        self._write_cassette(f"choices-{dialect}.cassette.jsonl", Cassette(header, tuple(sent)))
+        self._write_cassette(f"choices-{dialect}.cassette.jsonl", header, sent)
 
-    def _write_cassette(self, name: str, cassette: Cassette) -> None:
+    def _write_cassette(self, name: str, header: Header, exchanges: Sequence[Exchange]) -> None:
         folder = self.options.save
-        assert folder is not None
+        if folder is None or not exchanges:
+            return
         folder.mkdir(parents=True, exist_ok=True)
-        write(folder / name, cassette)
+        extra = {**header.extra, "implementation": self.about.plain()}
+        write(folder / name, Cassette(replace(header, extra=extra), tuple(exchanges)))
 
-    def _judge_choices(self, tally: CaseTally) -> Iterator[StreamResult]:
+    def _judge_own_cases(self, tally: CaseTally) -> Iterator[StreamResult]:
+        """Cases that need no recording, by the first endpoint."""
         for dialect in self.dialects:
-            judging = self._judge_without_recording(dialect, "choices")
+            cases = self._case_series(dialect, "choices", tally)
             sent: list[Exchange] = []
-            yield from judge_user_choices(self.endpoints[0], judging, tally, sent)
-            if self.options.save and sent:
-                self._save_requests(judging, sent)
+            yield from judge_user_choices(cases, sent)
+            self._save_requests(cases.judging, sent)
         for name, about in SUPPORTED.items():
             if about.client and about.client.stored:
-                judging = self._judge_without_recording(name, "stored")
-                yield from judge_restoring(self.endpoints[0], judging, tally)
-                yield from judge_storing(self.endpoints[0], judging, tally)
+                cases = self._case_series(name, STORED, tally)
+                yield from judge_restoring(cases)
+                yield from judge_storing(cases)
             if about.client and about.client.scattered and name in self.dialects:
-                yield from judge_extraction(
-                    self.endpoints[0], self._judge_without_recording(name, SCENARIO), tally
-                )
-
-    def _judge_reconnecting(self, tally: CaseTally) -> Iterator[StreamResult]:
+                yield from judge_extraction(self._case_series(name, EXTRACTED, tally))
         for dialect in self.dialects:
-            yield from judge_reconnecting(
-                self.endpoints[0], self._judge_without_recording(dialect, RECONNECT), tally
-            )
+            yield from judge_reconnecting(self._case_series(dialect, RECONNECT, tally))
+
+    def _case_series(self, dialect: str, file: str, tally: CaseTally) -> CaseSeries:
+        return CaseSeries(self.endpoints[0], self._judge_without_recording(dialect, file), tally)
 
     def _judge_without_recording(self, dialect: str, file: str) -> ClientJudge:
         """Judging of what no recording is behind."""
@@ -335,11 +333,6 @@ class ClientSession:
             made.state_harness_rule(harness.DECLARED, found)
             place = Exchange(number=number, scenario="declared", role=op)
             yield stream_result(self._judge_without_recording(dialect, "declared"), place, made)
-
-    def _answered_note(self, cases: int) -> str:
-        about = self.about
-        who = f"{about.name} {about.version}".strip()
-        return f"{who} ({about.language}) answered {count(cases, 'case')}"
 
 
 @dataclass(slots=True)
@@ -364,8 +357,7 @@ _RICH: Final = frozenset({"thinking.delta", "text.delta"})
 
 def _skip_notes(tally: CaseTally) -> Iterator[str]:
     for (op, dialect), reasons in sorted(tally.skipped.items()):
-        told = dict.fromkeys(reasons)
-        shown = "; ".join(list(told)[:3])
+        shown = "; ".join(list(dict.fromkeys(reasons))[:3])
         yield f"{dialect}: {count(len(reasons), 'case')} of {op} skipped by the client: {shown}"
 
 
@@ -376,5 +368,5 @@ def _without_client_promises(profile: Profile) -> Profile:
     """
     if profile.side != "client":
         return profile
-    told = tuple(each for each in profile.promises if each.startswith("history-"))
-    return replace(profile, promises=told)
+    kept = tuple(each for each in profile.promises if each.startswith("history-"))
+    return replace(profile, promises=kept)

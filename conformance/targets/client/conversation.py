@@ -12,9 +12,10 @@ from conformance.rules.patterns import regex
 
 HELLO: Final = {"role": "user", "content": "What is 2 + 2?"}
 AGAIN: Final = {"role": "user", "content": "And why?"}
+HELLO_COMMAND: Final = {"model": "m", "messages": [HELLO], "options": {}}
 OPT_IN: Final = "x-include-thinking"
 _OF_USER: Final = ("effort", "summary", "history", "include_thinking")
-_TRUE: Final = frozenset({"1", "true", "yes"})
+TRUE: Final = frozenset({"1", "true", "yes"})
 
 
 def case_conversation(exchange: Exchange, profile: Profile) -> dict[str, Any]:
@@ -68,7 +69,7 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _opted_in(request: Request) -> bool:
-    return any(n.lower() == OPT_IN and v.strip().lower() in _TRUE for n, v in request.headers)
+    return any(n.lower() == OPT_IN and v.strip().lower() in TRUE for n, v in request.headers)
 
 
 def _function_tool(given: Any) -> dict[str, Any] | None:
@@ -97,17 +98,11 @@ _KNOWN: Final = (
 )
 
 
-def models_matching(profile: Profile, knob: str) -> Iterator[str]:
-    """Known names that the pattern of a knob matches; none where the dialect has no such knob."""
-    yield from _known_models(profile, knob, matches=True)
+def models_matching(profile: Profile, knob: str, *, matches: bool = True) -> Iterator[str]:
+    """Known names that the pattern of a knob matches, or that it does not.
 
-
-def models_not_matching(profile: Profile, knob: str) -> Iterator[str]:
-    """Known names that it does not match."""
-    yield from _known_models(profile, knob, matches=False)
-
-
-def _known_models(profile: Profile, knob: str, *, matches: bool) -> Iterator[str]:
+    None where the dialect has no such knob.
+    """
     if knob not in profile.knobs:
         return
     fits = regex(profile.knobs[knob])

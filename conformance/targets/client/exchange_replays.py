@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
@@ -12,30 +11,29 @@ import msgspec
 
 from conformance.core.events import Exchange, Request
 from conformance.core.framing import framing_of
-from conformance.dialects import get, required
+from conformance.dialects import required
+from conformance.dialects.base import Dialect
 from conformance.judging import harness
 from conformance.judging.result import StreamResult
 from conformance.judging.transcript import read_transcript
 from conformance.profiles.profile import Profile
-from conformance.targets.client.adapter import AdapterAnswer
+from conformance.targets.client.adapter import ENDS, AdapterAnswer
+from conformance.targets.client.case_results import CaseSeries, GatheredReplays, answer_digest
 from conformance.targets.client.client_judge import (
-    ClientJudge,
     ClientLedger,
+    client_place,
     no_answer,
     request_exchange,
-    skipped_result,
     stream_result,
 )
 from conformance.targets.client.conversation import (
     AGAIN,
     case_conversation,
     models_matching,
-    models_not_matching,
     user_choices_in,
 )
-from conformance.targets.client.gathered_replays import GatheredReplays, answer_digest
 from conformance.targets.client.protocol import EXTRACT, NEXT_REQUEST, STREAM
-from conformance.targets.client.replay_endpoint import ReplayEndpoint
+from conformance.targets.client.replay_endpoint import ReplayedCase
 from conformance.targets.client.variation import ReplayExtent, ReplayVariation, replay_variations
 from conformance.targets.replay import SeenRequest
 
@@ -47,33 +45,9 @@ _IN_TEXT: Final = frozenset({"markers", "include_thinking"})
 
 
 @dataclass(slots=True)
-class CaseTally:
-    """Cases by op and dialect: how many were answered, and how many skipped."""
-
-    answered: Counter[tuple[str, str]] = field(default_factory=Counter)
-    skipped: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-
-    def count_case(self, op: str, dialect: str, told: AdapterAnswer) -> None:
-        """Notes the answer to one case."""
-        if told.how == "skipped":
-            self.skipped.setdefault((op, dialect), []).append(told.why)
-        else:
-            self.answered[op, dialect] += 1
-
-    def add_tally(self, other: CaseTally) -> None:
-        """Adds what another worker counted."""
-        self.answered.update(other.answered)
-        for key, reasons in other.skipped.items():
-            self.skipped.setdefault(key, []).extend(reasons)
-
-
-@dataclass(slots=True)
-class ExchangeReplays:
+class ExchangeReplays(CaseSeries):
     """Takes one exchange to the client. `seen` is what it reported of the recording itself."""
 
-    endpoint: ReplayEndpoint
-    judging: ClientJudge
-    tally: CaseTally
     extent: ReplayExtent = "full"
     seen: tuple[Mapping[str, Any], ...] | None = None
 
@@ -81,14 +55,13 @@ class ExchangeReplays:
         """The result over all replays of one exchange."""
         gathered = GatheredReplays()
         command = case_conversation(exchange, self.judging.profile)
-        where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/client"
         # A client that asks for a stream is owed none of a whole body, and the other way round.
         if _is_whole(exchange) == (BODIES in self.endpoint.about.features):
-            unreadable = self._replay_all(gathered, exchange, command, where, edited=edited)
-            if unreadable is not None:
-                return skipped_result(self.judging, exchange, unreadable)
+            skipped = self._replay_all(gathered, exchange, command, edited=edited)
+            if skipped is not None:
+                return self.result(exchange, skipped, ClientLedger())
         if EXTRACT in self.endpoint.about.ops and not _IN_TEXT & command["options"].keys():
-            self._judge_extracted(gathered, exchange, where)
+            self._judge_extracted(gathered, exchange)
         return stream_result(self.judging, exchange, gathered.combined_verdicts())
 
     def _replay_all(
@@ -96,44 +69,42 @@ class ExchangeReplays:
         gathered: GatheredReplays,
         exchange: Exchange,
         command: Mapping[str, Any],
-        where: str,
         *,
         edited: bool,
     ) -> AdapterAnswer | None:
         """Every way of replaying a stream; the answer of a client that skips it."""
-        dialect = self.judging.dialect.name
         known: tuple[Any, ClientLedger] | None = None
-        for way in replay_variations(exchange, dialect, self.extent, edited=edited):
-            told, seen, seq = self.endpoint.replay_stream(way, dialect, command)
-            self.tally.count_case(STREAM, dialect, told)
-            if told.how == "skipped":
-                return told
-            if way.kind == "same" and known and known[0] == answer_digest(told):
-                gathered.add_repeated(way.name, known[1])
+        for variation in replay_variations(exchange, self.dialect, self.extent, edited=edited):
+            case = self.endpoint.replay_stream(variation, self.dialect, command)
+            answered = case.answered
+            self.count_case(STREAM, answered)
+            if answered.how == "skipped":
+                return answered
+            if variation.kind == "same" and known and known[0] == answer_digest(answered):
+                gathered.add_replay(variation.name, known[1])
                 continue
-            made = self._judge_replay(way, told, seen, where)
-            gathered.add_replay(way.name, made)
-            if way.name == "recorded":
-                known, self.seen = (answer_digest(told), made), told.events
-                self._judge_next_request(gathered, exchange, command, seq)
+            made = self._judge_replay(variation, case, client_place(exchange))
+            gathered.add_replay(variation.name, made)
+            if variation.name == "recorded":
+                known, self.seen = (answer_digest(answered), made), answered.events
+                self._judge_next_request(gathered, exchange, command, case.seq)
         return None
 
     def _judge_replay(
-        self, way: ReplayVariation, told: AdapterAnswer, seen: Sequence[SeenRequest], where: str
+        self, variation: ReplayVariation, case: ReplayedCase, where: str
     ) -> ClientLedger:
-        if told.how == "errored":
-            return no_answer(where, told)
-        if told.how not in ("completed", "failed", "cut"):
-            return no_answer(
-                where, AdapterAnswer("errored", why=f"{told.how} is no end of a stream")
-            )
-        if not any(each.exchange for each in seen):
-            asked_for = ", ".join(f"{each.method} {each.path}" for each in seen) or "nothing"
-            why = f"the client asked for {asked_for}{self.endpoint.stderr_tail()}"
+        answered, why = case.answered, ""
+        if answered.how == "errored":
+            return no_answer(where, answered)
+        if answered.how not in ENDS:
+            why = f"{answered.how} is no end of a stream"
+        elif not case.is_served:
+            why = f"the client asked for {case.requests}{self.endpoint.stderr_tail()}"
+        if why:
             return no_answer(where, AdapterAnswer("errored", why=why))
-        made = self.judging.judge_stream(way.sent_exchange(), told, way.kind)
+        made = self.judging.judge_stream(variation.sent_exchange(), answered, variation.kind)
         made.state_harness_rule(harness.ANSWERS, None)
-        made.state_harness_rule(harness.ONE_REQUEST, _repeated_request(seen, where))
+        made.state_harness_rule(harness.ONE_REQUEST, _repeated_request(case.seen, where))
         return made
 
     def _judge_next_request(
@@ -151,32 +122,32 @@ class ExchangeReplays:
         adds = [_tool_result(call) for call in calls] or [dict(AGAIN)]
         options = {k: v for k, v in command["options"].items() if k == "tools"}
         options["history"] = _history_policy(self.judging.profile)
-        dialect = self.judging.dialect.name
-        form = required(get(dialect).request, dialect, "request bodies")
+        form = required(self.judging.dialect.request, self.dialect, "request bodies")
         is_first = not any(form.is_answer(entry) for entry in command["messages"])
         for model in _models_to_continue(self.judging.profile, command["model"]):
             now = {**command, "model": model, "options": options}
-            told = self.endpoint.next_request(dialect, now, seq, adds)
-            self.tally.count_case(NEXT_REQUEST, dialect, told)
-            if told.how == "requested" and told.request is not None:
+            answered = self.endpoint.next_request(self.dialect, now, seq, adds)
+            self.count_case(NEXT_REQUEST, answered)
+            if answered.request is not None:
                 made = ClientLedger()
                 for roles in _turn_roles(is_first=is_first, calls=bool(calls)):
-                    turns = _turn_exchanges(exchange, told.request, roles, user_choices_in(now))
+                    turns = _turn_exchanges(exchange, answered.request, roles, user_choices_in(now))
                     made.fill_open(self.judging.judge_requests(turns))
                 gathered.add_replay("next request", made)
-            elif told.how != "skipped":
-                gathered.add_replay("next request", no_answer("next-request", told))
+            elif answered.how != "skipped":
+                gathered.add_replay("next request", no_answer("next-request", answered))
 
-    def _judge_extracted(self, gathered: GatheredReplays, exchange: Exchange, where: str) -> None:
+    def _judge_extracted(self, gathered: GatheredReplays, exchange: Exchange) -> None:
         """The answer once more, as a whole message."""
-        dialect = self.judging.dialect.name
-        for message in _whole_messages(exchange, dialect):
-            told = self.endpoint.extract_events(dialect, message)
-            self.tally.count_case(EXTRACT, dialect, told)
-            if told.how == "told":
-                gathered.add_replay("extract", self.judging.judge_message(exchange, told))
-            elif told.how != "skipped":
-                gathered.add_replay("extract", no_answer(where, told))
+        message = _whole_message(exchange, self.judging.dialect)
+        if message is None:
+            return
+        answered = self.endpoint.ask(EXTRACT, dialect=self.dialect, message=message)
+        self.count_case(EXTRACT, answered)
+        if answered.how == "told":
+            gathered.add_replay("extract", self.judging.judge_message(exchange, answered))
+        elif answered.how != "skipped":
+            gathered.add_replay("extract", no_answer(client_place(exchange), answered))
 
 
 def _history_policy(profile: Profile) -> str:
@@ -190,8 +161,8 @@ def _models_to_continue(profile: Profile, model: str) -> list[str]:
     """The models to go on with: one of either kind where thinking goes back by model."""
     if "history-by-model" not in profile.promises:
         return [model]
-    wants, wants_not = models_matching(profile, KNOB), models_not_matching(profile, KNOB)
-    return [*islice(wants, 1), *islice(wants_not, 1)] or [model]
+    either = (models_matching(profile, KNOB, matches=matches) for matches in (True, False))
+    return [name for names in either for name in islice(names, 1)] or [model]
 
 
 def _turn_roles(*, is_first: bool, calls: bool) -> list[tuple[str, str]]:
@@ -228,16 +199,14 @@ def _is_whole(exchange: Exchange) -> bool:
     return status == _OK and framing_of(exchange) == "body"
 
 
-def _whole_messages(exchange: Exchange, dialect: str) -> Iterator[dict[str, Any]]:
-    """The message of a whole body, as its dialect has it; none for a stream or an error."""
+def _whole_message(exchange: Exchange, dialect: Dialect) -> dict[str, Any] | None:
+    """The message of a whole body, as its dialect has it; None for a stream or an error."""
     if not _is_whole(exchange):
-        return
+        return None
     try:
         value = msgspec.json.decode(exchange.body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return
-    if not isinstance(value, dict):
-        return
-    message = required(get(dialect).client, dialect, "cases of clients").whole_message(value)
-    if message is not None:
-        yield dict(message)
+        return None
+    cases = required(dialect.client, dialect.name, "cases of clients")
+    message = cases.whole_message(value) if isinstance(value, dict) else None
+    return None if message is None else dict(message)

@@ -57,10 +57,10 @@ class AdapterProcess:
 
     def __init__(self, command: str | Sequence[str], bounds: AdapterBounds | None = None) -> None:
         self.bounds = bounds or AdapterBounds()
-        self.words = _command_words(command)
+        words = _command_words(command)
         try:
             self._process = subprocess.Popen(  # noqa: S603  # the user's own command
-                self.words,
+                words,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -69,11 +69,10 @@ class AdapterProcess:
             )
         except OSError as err:
             reason = (err.strerror or str(err)).lower()
-            raise UsageError(f"--client {self.words[0]!r} cannot be started: {reason}") from err
+            raise UsageError(f"--client {words[0]!r} cannot be started: {reason}") from err
         self._lines: queue.Queue[bytes | None] = queue.Queue(self.bounds.ahead)
         self._flood = ""
         self._written = 0
-        self._is_ending = False
         self._stderr: deque[bytes] = deque()
         self._readers = [
             threading.Thread(target=self._read_lines, daemon=True),
@@ -126,7 +125,6 @@ class AdapterProcess:
 
     def end(self) -> bytes | None:
         """Closes its stdin, waits, and ends it with all its children; a line that was left."""
-        self._is_ending = True
         with contextlib.suppress(OSError, ValueError):
             cast("IO[bytes]", self._process.stdin).close()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -138,22 +136,19 @@ class AdapterProcess:
 
     def kill(self) -> None:
         """Ends it at once, with its children."""
-        self._is_ending = True
-        _signal_group(self._process, signal.SIGKILL)
+        try:  # the group lives as long as any child of it, also after its leader
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            self._process.kill()
         self._process.wait()
-        self._drop_lines()
+        while self.unasked_line() is not None:
+            pass  # a reader that waits for room goes on
         for reader in self._readers:
             reader.join(1.0)
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError, ValueError):
                 if pipe is not None:
                     pipe.close()
-
-    def _drop_lines(self) -> None:
-        """Lets go of a reader that waits for room."""
-        with contextlib.suppress(queue.Empty):
-            while True:
-                self._lines.get_nowait()
 
     def _crash_fault(self) -> AdapterFault:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -220,15 +215,6 @@ def _read_pipe(pipe: int) -> bytes:
         return os.read(pipe, _READ)
     except (OSError, ValueError):  # it was closed under us, at the end
         return b""
-
-
-def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    """The group lives as long as any child of it, also after its leader."""
-    try:
-        os.killpg(process.pid, number)
-    except (ProcessLookupError, PermissionError):
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(number)
 
 
 def _describe_exit(code: int) -> str:

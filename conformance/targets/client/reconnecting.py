@@ -18,25 +18,24 @@ from typing import Final
 from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.judging import harness
 from conformance.judging.result import StreamResult
-from conformance.targets.client.adapter import AdapterAnswer
+from conformance.targets.client.adapter import ENDS
+from conformance.targets.client.case_results import CaseSeries
 from conformance.targets.client.client_judge import (
     ClientJudge,
     ClientLedger,
+    client_place,
     no_answer,
     stream_result,
 )
-from conformance.targets.client.conversation import HELLO
-from conformance.targets.client.exchange_replays import CaseTally
+from conformance.targets.client.conversation import HELLO_COMMAND
 from conformance.targets.client.protocol import STREAM
-from conformance.targets.client.replay_endpoint import LoggedRequests, ReplayEndpoint
-from conformance.targets.client.smoke import short_answer
+from conformance.targets.client.replay_endpoint import ReplayedCase, short_answer
 
 RECONNECT: Final = "reconnect"
 _HEADER: Final = "last-event-id"
 _WAIT: Final = 0.2  # seconds, as `retry` says in milliseconds
 _EARLIEST: Final = 0.75  # of it: clocks differ
 _NO_CONTENT: Final = 204
-_ENDS: Final = frozenset({"completed", "failed", "cut"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,24 +76,19 @@ def broken_answers(events: Sequence[bytes]) -> Iterator[BrokenAnswer]:
     yield BrokenAnswer("no-content", (abc + two,), b"", ("abc",))
 
 
-def judge_reconnecting(
-    endpoint: ReplayEndpoint, judging: ClientJudge, tally: CaseTally
-) -> Iterator[StreamResult]:
+def judge_reconnecting(cases: CaseSeries) -> Iterator[StreamResult]:
     """Every case, judged; nothing of a client that does not declare it."""
-    if RECONNECT not in endpoint.about.features or STREAM not in endpoint.about.ops:
+    about, dialect = cases.endpoint.about, cases.dialect
+    if RECONNECT not in about.features or STREAM not in about.ops:
         return
-    dialect = judging.dialect.name
     whole = short_answer(dialect)
-    command = {"model": "m", "messages": [dict(HELLO)], "options": {}}
     for number, each in enumerate(broken_answers([chunk.data for chunk in whole.chunks]), 1):
         place = Exchange(number=number, scenario=RECONNECT, role=each.name, dialect=dialect)
         answers = _served_answers(each, whole)
-        answered, resumed = endpoint.replay_in_turn(answers, dialect, command)
-        tally.count_case(STREAM, dialect, answered)
-        made = _judge_told(judging, each, place, answered)
-        if answered.how in _ENDS:
-            _state_verdicts(made, each, place, answered, resumed)
-        yield stream_result(judging, place, made)
+        case = cases.endpoint.replay_in_turn(answers, dialect, HELLO_COMMAND)
+        cases.count_case(STREAM, case.answered)
+        made = _judge_case(cases.judging, each, place, whole, case)
+        yield stream_result(cases.judging, place, made)
 
 
 def _served_answers(each: BrokenAnswer, whole: Exchange) -> list[Exchange]:
@@ -108,45 +102,31 @@ def _served_answers(each: BrokenAnswer, whole: Exchange) -> list[Exchange]:
     return [*first, last]
 
 
-def _judge_told(
-    judging: ClientJudge, each: BrokenAnswer, place: Exchange, answered: AdapterAnswer
+def _judge_case(
+    judging: ClientJudge, each: BrokenAnswer, place: Exchange, whole: Exchange, case: ReplayedCase
 ) -> ClientLedger:
     """What was told against the answer, which is whole unless the last one is a 204."""
-    if answered.how not in _ENDS:
-        return no_answer(_finding_place(place), answered)
-    sent = replace(short_answer(judging.dialect.name), scenario=place.scenario, role=place.role)
+    where, answered = client_place(place), case.answered
+    if answered.how not in ENDS:
+        return no_answer(where, answered)
+    sent = replace(whole, scenario=place.scenario, role=place.role, number=place.number)
     if not each.rest:
         chunks = tuple(Chunk(data, 0.0) for data in each.answers)
         sent = replace(sent, chunks=chunks, end="protocol-error")
-    return judging.judge_stream(replace(sent, number=place.number), answered, "same")
-
-
-def _state_verdicts(
-    made: ClientLedger,
-    each: BrokenAnswer,
-    place: Exchange,
-    answered: AdapterAnswer,
-    resumed: LoggedRequests,
-) -> None:
+    made = judging.judge_stream(sent, answered, "same")
     made.state_harness_rule(harness.ANSWERS, None)
-    wrong = _request_fault(each, resumed)
-    where = _finding_place(place)
-    found = (
-        harness.client_finding(harness.RECONNECT, where, *wrong, answered.events) if wrong else None
-    )
+    wrong = _request_fault(each, case)
+    found = wrong and harness.client_finding(harness.RECONNECT, where, *wrong, answered.events)
     made.state_harness_rule(harness.RECONNECT, found)
+    return made
 
 
-def _finding_place(place: Exchange) -> str:
-    return f"{place.scenario}/{place.role}/{place.number}/client"
-
-
-def _request_fault(each: BrokenAnswer, resumed: LoggedRequests) -> tuple[str, str] | None:
+def _request_fault(each: BrokenAnswer, case: ReplayedCase) -> tuple[str, str] | None:
     """What was expected of the requests, and what came; None where all is well."""
-    seen = resumed.seen
+    seen = case.seen
     if len(seen) != len(each.ids) + 1:
         return f"{len(each.ids) + 1} requests", f"{len(seen)}"
-    for again, wanted, waited in zip(seen[1:], each.ids, resumed.waits[1:], strict=True):
+    for again, wanted, waited in zip(seen[1:], each.ids, case.waits[1:], strict=True):
         got = _last_id(again.headers)
         if got != wanted:
             return f"Last-Event-ID {wanted!r}", f"{got!r}"

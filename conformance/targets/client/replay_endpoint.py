@@ -15,30 +15,41 @@ from typing import Any, Final, NamedTuple, Self
 
 from conformance.cassette import Cassette, Header
 from conformance.core.errors import HarnessError
-from conformance.core.events import Exchange
-from conformance.dialects import ENDPOINTS, required
-from conformance.targets.client.adapter import Adapter, AdapterAnswer
+from conformance.core.events import Chunk, Exchange, Response
+from conformance.dialects import ENDPOINTS, get, required
+from conformance.dialects.script import CONTENT_TYPES, ScriptedAnswer, encode_event
+from conformance.targets.client.adapter import Adapter, AdapterAnswer, joined_text
+from conformance.targets.client.conversation import HELLO_COMMAND
 from conformance.targets.client.process import AdapterBounds
-from conformance.targets.client.protocol import (
-    EXTRACT,
-    NEXT_REQUEST,
-    RESTORE,
-    STORE,
-    STREAM,
-    ClientImplementation,
-)
+from conformance.targets.client.protocol import NEXT_REQUEST, STREAM, ClientImplementation
 from conformance.targets.client.variation import ReplayVariation
 from conformance.targets.replay import ReplayOptions, SeenRequest, ThreadedServer
 
 MOST_FAULTS: Final = 5
+ANSWER: Final = "2 + 2 = 4."
 _COUNTER = itertools.count(1)
 
 
-class LoggedRequests(NamedTuple):
-    """Requests, and how many seconds after the end of the one before each of them began."""
+class ReplayedCase(NamedTuple):
+    """What came of a case: the answer of the adapter, its `seq`, and the requests of the client.
 
+    `waits` are the seconds from the end of the request before to the beginning of each.
+    """
+
+    answered: AdapterAnswer
+    seq: str
     seen: list[SeenRequest]
     waits: list[float]
+
+    @property
+    def requests(self) -> str:
+        """What was asked, for a message."""
+        return ", ".join(f"{each.method} {each.path}" for each in self.seen) or "nothing"
+
+    @property
+    def is_served(self) -> bool:
+        """Whether any request got the recorded answer."""
+        return any(each.exchange for each in self.seen)
 
 
 @dataclass(slots=True)
@@ -51,11 +62,12 @@ class RequestLog:
         """Called by the server, in its thread."""
         self.seen.setdefault(seen.name, []).append((seen, time.monotonic()))
 
-    def take_requests(self, name: str) -> LoggedRequests:
+    def take_requests(self, name: str) -> tuple[list[SeenRequest], list[float]]:
+        """The requests of a case, and how long after the one before each of them began."""
         noted = self.seen.pop(name, [])
         ends = [0.0, *(end for _, end in noted)]
         waits = [end - seen.ms / 1000 - ends[n] for n, (seen, end) in enumerate(noted)]
-        return LoggedRequests([seen for seen, _ in noted], waits)
+        return [seen for seen, _ in noted], waits
 
 
 class ReplayEndpoint:
@@ -81,116 +93,125 @@ class ReplayEndpoint:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._adapter.stop()
-        else:
-            self._adapter.kill()
+    def __exit__(self, *error: object) -> None:
+        self._adapter.__exit__(*error)
 
     @property
     def about(self) -> ClientImplementation:
         return self._adapter.implementation
 
     def replay_stream(
-        self, variation: ReplayVariation, dialect: str, said: Mapping[str, Any]
-    ) -> tuple[AdapterAnswer, list[SeenRequest], str]:
-        """Replays an answer to the client: what it told, what it asked for, and the case's seq."""
-        answered, resumed, seq = self._replay_answers(
-            [variation.exchange], variation.options, dialect, said
-        )
-        return answered, resumed.seen, seq
+        self, variation: ReplayVariation, dialect: str, command: Mapping[str, Any]
+    ) -> ReplayedCase:
+        """Replays one answer to every request of the client."""
+        return self.replay_in_turn([variation.exchange], dialect, command, variation.options)
 
     def replay_in_turn(
-        self, answers: Sequence[Exchange], dialect: str, said: Mapping[str, Any]
-    ) -> tuple[AdapterAnswer, LoggedRequests]:
-        """One answer after the other to the requests of one case, each once."""
-        answered, resumed, _ = self._replay_answers(answers, ReplayOptions(), dialect, said)
-        return answered, resumed
-
-    def _replay_answers(
         self,
         answers: Sequence[Exchange],
-        options: ReplayOptions,
         dialect: str,
-        said: Mapping[str, Any],
-    ) -> tuple[AdapterAnswer, LoggedRequests, str]:
+        command: Mapping[str, Any],
+        options: ReplayOptions | None = None,
+    ) -> ReplayedCase:
+        """One answer after the other to the requests of one case, each once."""
         seq = str(next(_COUNTER))
         # Any request of this dialect is answered: a client writes its own.
         served = (replace(each, request=None, hop="", dialect=dialect) for each in answers)
         cassette = Cassette(Header(dialect=dialect), tuple(served))
         name = self._server.mount(cassette, name=f"case-{seq}", options=options)
+        url = self._server.base_url(name) + _base_path(dialect)
+        case = {"dialect": dialect, "base_url": url, **command}
+        case["deadline_ms"] = round(self._deadline * 1000)
         try:
-            answered = self._answer_to(
-                {
-                    "cmd": STREAM,
-                    "seq": seq,
-                    "dialect": dialect,
-                    "base_url": self._server.base_url(name) + _base_path(dialect),
-                    **said,
-                    "deadline_ms": round(self._deadline * 1000),
-                }
-            )
+            answered = self._answer_to({"cmd": STREAM, "seq": seq, **case})
             self._server.settle()
         finally:
             self._server.unmount(name)
-        return answered, self._log.take_requests(name), seq
+        return ReplayedCase(answered, seq, *self._log.take_requests(name))
 
     def next_request(
-        self, dialect: str, said: Mapping[str, Any], after: str = "", adds: Sequence[Any] = ()
+        self, dialect: str, command: Mapping[str, Any], after: str = "", adds: Sequence[Any] = ()
     ) -> AdapterAnswer:
         """What the client would send now."""
         more = {"after": after, "adds": list(adds)} if after else {}
-        base = {
-            "dialect": dialect,
-            "base_url": self._server.url + _base_path(dialect),
-            **said,
-            **more,
-        }
-        return self._answer_to({"cmd": NEXT_REQUEST, "seq": str(next(_COUNTER)), **base})
+        url = self._server.url + _base_path(dialect)
+        return self.ask(NEXT_REQUEST, dialect=dialect, base_url=url, **command, **more)
 
-    def extract_events(self, dialect: str, message: Mapping[str, Any]) -> AdapterAnswer:
-        """The events of a whole message."""
-        seq = str(next(_COUNTER))
-        return self._answer_to({"cmd": EXTRACT, "seq": seq, "dialect": dialect, "message": message})
+    def ask(self, op: str, **fields: Any) -> AdapterAnswer:
+        """The answer to a command that needs no server; `fields` as the protocol names them."""
+        return self._answer_to({"cmd": op, "seq": str(next(_COUNTER)), **fields})
 
-    def restore_turn(self, stored: Mapping[str, Any]) -> AdapterAnswer:
-        """The events of what was stored."""
-        return self._answer_to({"cmd": RESTORE, "seq": str(next(_COUNTER)), "stored": stored})
-
-    def store_message(self, message: Mapping[str, Any]) -> AdapterAnswer:
-        """What the client would persist of a message."""
-        return self._answer_to({"cmd": STORE, "seq": str(next(_COUNTER)), "message": message})
-
-    def send_unknown(self) -> AdapterAnswer:
-        """A command that nobody knows: the only right answer is `skipped`."""
-        name = f"x-{secrets.token_hex(4)}"
-        seq = str(next(_COUNTER))
-        try:
-            return self._adapter.ask_unknown({"cmd": name, "seq": seq}, self._deadline)
-        except HarnessError as err:
-            return self._restart_after(err)
+    def ask_unknown(self) -> AdapterAnswer:
+        """The answer to a command that nobody knows: the only right one is `skipped`."""
+        command = {"cmd": f"x-{secrets.token_hex(4)}", "seq": str(next(_COUNTER))}
+        return self._answer_to(command, is_known=False)
 
     def stderr_tail(self) -> str:
         """The end of the adapter's stderr, for a message."""
         return self._adapter.stderr_tail()
 
-    def _answer_to(self, command: Mapping[str, Any]) -> AdapterAnswer:
+    def _answer_to(self, command: Mapping[str, Any], *, is_known: bool = True) -> AdapterAnswer:
         try:
-            return self._adapter.ask(command, self._deadline)
+            return self._adapter.ask(command, self._deadline, is_known=is_known)
         except HarnessError as err:
-            return self._restart_after(err)
-
-    def _restart_after(self, err: HarnessError) -> AdapterAnswer:
-        self._adapter.kill()
-        self._faults += 1
-        if self._faults >= MOST_FAULTS:
-            raise HarnessError(
-                f"given up after {self._faults} faults of the adapter: {err}"
-            ) from err
-        self._adapter = Adapter(self._command, self._bounds)
-        return AdapterAnswer("errored", why=str(err))
+            self._adapter.kill()
+            self._faults += 1
+            if self._faults >= MOST_FAULTS:
+                raise HarnessError(
+                    f"given up after {self._faults} faults of the adapter: {err}"
+                ) from err
+            self._adapter = Adapter(self._command, self._bounds)
+            return AdapterAnswer("errored", why=str(err))
 
 
 def _base_path(dialect: str) -> str:
     """The path that a client of a dialect expects in its base URL."""
     return required(ENDPOINTS.get(dialect), dialect, "path").base
+
+
+def run_smoke_case(endpoint: ReplayEndpoint, dialect: str) -> None:
+    """A short answer without thinking, before all other cases and after them.
+
+    Raises HarnessError where it is not told rightly.
+    """
+    case = endpoint.replay_stream(short_variation(dialect), dialect, HELLO_COMMAND)
+    answered = case.answered
+    text = joined_text(answered.events, "text.delta")
+    if answered.how in ("errored", "skipped"):
+        why = f"{answered.how}: {answered.why}"
+    elif not case.is_served:
+        why = f"base_url was not asked, but {case.requests}"
+    elif answered.how != "completed":
+        why = f"expected completed, got {answered.how}"
+    elif "text.delta" in endpoint.about.events and text != ANSWER:
+        why = f"expected {ANSWER!r}, got {text!r}"
+    else:
+        return
+    raise HarnessError(f"the smoke case failed: {why}")
+
+
+def run_unknown_case(endpoint: ReplayEndpoint) -> None:
+    """A command made up on the spot. Raises HarnessError where it is not skipped."""
+    answered = endpoint.ask_unknown()
+    if answered.how != "skipped":
+        why = f": {answered.why}" if answered.why else ""
+        raise HarnessError(f"an unknown command must be skipped, got {answered.how}{why}")
+
+
+def short_answer(dialect: str, *, states_usage: bool = False) -> Exchange:
+    """A short answer without thinking."""
+    about = get(dialect)
+    script = required(about.script, dialect, "scripted answers")
+    answer = ScriptedAnswer(
+        "answer", 1, thinking="", text=ANSWER, tokens=(1, 1, 0), states_usage=states_usage
+    )
+    chunks = (encode_event(each, about.framing) for each in script.stream(answer, {}))
+    headers = (("content-type", CONTENT_TYPES[about.framing]),)
+    return Exchange(
+        response=Response(200, "1.1", headers), chunks=tuple(Chunk(data, 0.0) for data in chunks)
+    )
+
+
+def short_variation(dialect: str) -> ReplayVariation:
+    """The way in which it is replayed."""
+    return ReplayVariation("smoke", "same", short_answer(dialect), ReplayOptions(repeat=True))

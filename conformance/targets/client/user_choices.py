@@ -22,34 +22,37 @@ from conformance.judging import harness
 from conformance.judging.result import StreamResult
 from conformance.profiles.profile import Profile
 from conformance.targets.client.adapter import AdapterAnswer
+from conformance.targets.client.case_results import CaseSeries
 from conformance.targets.client.client_judge import (
     ClientJudge,
     ClientLedger,
+    client_place,
     no_answer,
     request_exchange,
-    skipped_result,
-    stream_result,
 )
 from conformance.targets.client.conversation import (
     AGAIN,
     ANY,
     HELLO,
     OPT_IN,
+    TRUE,
     models_matching,
-    models_not_matching,
     user_choices_in,
 )
-from conformance.targets.client.exchange_replays import BODIES, CaseTally
+from conformance.targets.client.exchange_replays import BODIES
 from conformance.targets.client.protocol import NEXT_REQUEST, STREAM
-from conformance.targets.client.replay_endpoint import ReplayEndpoint
-from conformance.targets.client.smoke import ANSWER, short_variation, unasked_answer
+from conformance.targets.client.replay_endpoint import (
+    ANSWER,
+    ReplayEndpoint,
+    short_answer,
+    short_variation,
+)
 
 EFFORTS: Final = ("low", "medium", "high", "max")
 SUMMARIES: Final = ("auto", "concise", "detailed")
 OFF: Final = "off"
 _BEFORE: Final = "low"
 _AFTER: Final = "high"
-_TRUE: Final = frozenset({"1", "true", "yes"})
 _RULES: Final = {"role": "system", "content": "Answer in one sentence."}
 
 
@@ -77,7 +80,7 @@ class UserChoice:
         """Whether the request holds it in any form; true of what is to stand nowhere."""
         if self.header:
             values = [v for name, v in request.headers if name.lower() == self.header]
-            return any(value.strip().lower() in _TRUE for value in values)
+            return any(value.strip().lower() in TRUE for value in values)
         return not self.at or any(_value_at(request.json, path) is not None for path in self.at)
 
 
@@ -99,7 +102,8 @@ def user_choices(profile: Profile) -> Iterator[UserChoice]:
         yield UserChoice(f"changed-{model}", {"effort": _AFTER}, at, model=model, before=_LOW)
     yield from _of_others(profile)
     # Rule 4, of models that take effort and of one that does not.
-    for model in (*takers, *islice(models_not_matching(profile, "effort_models"), 1)):
+    others = models_matching(profile, "effort_models", matches=False)
+    for model in (*takers, *islice(others, 1)):
         yield UserChoice(f"default-{model}", {}, model=model)
 
 
@@ -143,37 +147,31 @@ def _models_taking_effort(profile: Profile) -> Iterator[str]:
 
 def _of_others(profile: Profile) -> Iterator[UserChoice]:
     """Of a model that takes no effort, where the client tells models apart."""
-    for model in islice(models_not_matching(profile, "effort_models"), 1):
+    for model in islice(models_matching(profile, "effort_models", matches=False), 1):
         for level in (OFF, *EFFORTS):
             talk = (_RULES, HELLO) if level == OFF else (HELLO,)
             yield UserChoice(f"other-model-{level}", {"effort": level}, model=model, messages=talk)
 
 
-def judge_user_choices(
-    endpoint: ReplayEndpoint, judging: ClientJudge, tally: CaseTally, sent: list[Exchange]
-) -> Iterator[StreamResult]:
+def judge_user_choices(cases: CaseSeries, sent: list[Exchange]) -> Iterator[StreamResult]:
     """The requests that a client would send for every choice, judged; `sent` takes them."""
-    if NEXT_REQUEST not in endpoint.about.ops:
+    if NEXT_REQUEST not in cases.endpoint.about.ops:
         return
-    dialect = judging.dialect.name
-    for number, choice in enumerate(user_choices(judging.profile), 1):
-        told = _ask_for_request(endpoint, dialect, choice)
-        tally.count_case(NEXT_REQUEST, dialect, told)
-        where = f"choices/{choice.name}/{number}/client"
+    dialect = cases.dialect
+    for number, choice in enumerate(user_choices(cases.judging.profile), 1):
+        answered = _ask_for_request(cases.endpoint, dialect, choice)
+        cases.count_case(NEXT_REQUEST, answered)
         place = Exchange(number=number, scenario="choices", role=choice.name, dialect=dialect)
-        if told.how == "skipped":
-            yield skipped_result(judging, place, told)
-        elif told.request is None:
-            yield stream_result(judging, place, no_answer(where, told))
+        if answered.request is None:
+            made = no_answer(client_place(place), answered)
         else:
-            like = unasked_answer(dialect)
-            made = request_exchange(
-                told.request, number, choice.name, like, user_choices_in(choice.command())
-            )
-            sent.append(made)
-            yield stream_result(
-                judging, place, _judge_choice(judging, choice, made, told.request, where)
-            )
+            # Beside an answer to a request that nobody sends; usage may have been asked for.
+            like = short_answer(dialect, states_usage=True)
+            chosen = user_choices_in(choice.command())
+            request = request_exchange(answered.request, number, choice.name, like, chosen)
+            sent.append(request)
+            made = _judge_choice(cases.judging, choice, request, client_place(place))
+        yield cases.result(place, answered, made)
 
 
 def _ask_for_request(endpoint: ReplayEndpoint, dialect: str, choice: UserChoice) -> AdapterAnswer:
@@ -181,25 +179,25 @@ def _ask_for_request(endpoint: ReplayEndpoint, dialect: str, choice: UserChoice)
     if not choice.before:
         return endpoint.next_request(dialect, command)
     if STREAM not in endpoint.about.ops or BODIES in endpoint.about.features:
-        history = [*command["messages"], {"role": "assistant", "content": ANSWER}, dict(AGAIN)]
+        history = [*command["messages"], {"role": "assistant", "content": ANSWER}, AGAIN]
         return endpoint.next_request(dialect, {**command, "messages": history})
     first = {**command, "options": dict(choice.before)}
-    told, _, seq = endpoint.replay_stream(short_variation(dialect), dialect, first)
-    if told.how != "completed":
-        return told
-    return endpoint.next_request(dialect, command, seq, [dict(AGAIN)])
+    case = endpoint.replay_stream(short_variation(dialect), dialect, first)
+    if case.answered.how != "completed":
+        return case.answered
+    return endpoint.next_request(dialect, command, case.seq, [AGAIN])
 
 
 def _judge_choice(
-    judging: ClientJudge, choice: UserChoice, made: Exchange, request: Request, where: str
+    judging: ClientJudge, choice: UserChoice, sent: Exchange, where: str
 ) -> ClientLedger:
-    verdicts = judging.judge_requests([made])
+    made = judging.judge_requests([sent])
     found = None
-    if not choice.stands_in(request):
+    if sent.request and not choice.stands_in(sent.request):
         expected = choice.header or " or ".join(choice.at)
         found = harness.client_finding(harness.NEXT_REQUEST, where, expected, "none of it")
-    verdicts.state_harness_rule(harness.NEXT_REQUEST, found)
-    return verdicts
+    made.state_harness_rule(harness.NEXT_REQUEST, found)
+    return made
 
 
 def _value_at(value: Any, path: str) -> Any:

@@ -17,7 +17,7 @@ from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
 from conformance.dialects import SUPPORTED
 from conformance.dialects.base import Dialect
-from conformance.judging.transcript import Transcript, read_transcript
+from conformance.judging.transcript import read_transcript
 from conformance.profiles.profile import Profile, reading
 from conformance.recordings.check import (
     CheckChoices,
@@ -88,26 +88,22 @@ def exchange_vectors(
 def _vector_cases(
     exchange: Exchange, dialect: Dialect, profile: Profile
 ) -> Iterator[dict[str, Any]]:
-    for way in replay_variations(exchange, dialect.name, "full", edited=True):
-        if way.kind != "reset":  # that is no matter of bytes
-            yield _vector_case(way, dialect, profile)
+    for variation in replay_variations(exchange, dialect.name, "full", edited=True):
+        if variation.kind != "reset":  # that is no matter of bytes
+            yield _vector_case(variation, dialect, profile)
 
 
-def _vector_case(way: ReplayVariation, dialect: Dialect, profile: Profile) -> dict[str, Any]:
-    made = way.sent_exchange()
+def _vector_case(variation: ReplayVariation, dialect: Dialect, profile: Profile) -> dict[str, Any]:
+    made = variation.sent_exchange()
     sent = read_transcript(made, dialect, reading(profile), keep="semantic")
+    gaps = [] if sent.client_end == "completed" else ["tool.end"]  # events that need not be told
     return {
-        "name": way.name,
+        "name": variation.name,
         "chunks": [b64encode(chunk.data).decode() for chunk in made.chunks],
         "end": made.end,
         "expected": joined_events(sent.client_events),
-        "permitted": {"ends": list(_ENDS[sent.client_end]), "without": _permitted_gaps(sent)},
+        "permitted": {"ends": list(_ENDS[sent.client_end]), "without": gaps},
     }
-
-
-def _permitted_gaps(sent: Transcript) -> list[str]:
-    """Events that need not be told."""
-    return [] if sent.client_end == "completed" else ["tool.end"]
 
 
 def joined_events(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -117,10 +113,9 @@ def joined_events(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         if event["type"] not in _COMPARED:
             continue
         kept = {"type": event["type"], **{k: event[k] for k in MERGED_FIELDS if k in event}}
-        text = kept.pop("text", None)
-        before = made[-1] if made else {}
-        if text is not None and kept == {k: v for k, v in before.items() if k != "text"}:
-            before["text"] += text
+        text = kept.get("text")
+        if text is not None and made and kept == {**made[-1], "text": text}:
+            made[-1]["text"] += text
         else:
-            made.append(kept if text is None else {**kept, "text": text})
+            made.append(kept)
     return made
