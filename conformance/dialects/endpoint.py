@@ -30,12 +30,8 @@ class Endpoint:
     def serves(self, path: str) -> bool:
         """Whether a request path, maybe with a query, leads here."""
         plain = path.partition("?")[0].rstrip("/")
-        if "{" not in self.path:
-            return plain.endswith(self.path)
-        return (
-            re.search(re.sub(r"\\{\w+\\}", "[^/:]+", re.escape(self.path)) + r"\Z", plain)
-            is not None
-        )
+        pattern = re.sub(r"\\{\w+\\}", "[^/:]+", re.escape(self.path))
+        return re.search(rf"{pattern}\Z", plain) is not None
 
     def key_headers(self, key: str, header: str = "") -> dict[str, str]:
         """The header that carries a key; `header` is another one of the user's choice."""

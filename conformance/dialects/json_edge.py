@@ -44,12 +44,3 @@ def arguments_text(value: Any) -> str:
     if isinstance(value, dict):
         return msgspec.json.encode(value).decode()
     return string(value)
-
-
-def at_path(value: Any, path: str) -> Any:
-    """What stands at a dotted path below an object; None where there is nothing."""
-    for name in path.split("."):
-        if not isinstance(value, dict):
-            return None
-        value = value.get(name)
-    return value

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from conformance.editing.deltas import find_deltas
 from conformance.editing.operator import Edit, Sites
 from conformance.editing.stream import Stream
 
@@ -27,6 +28,23 @@ def places_with(*path: str | int) -> Sites:
 def first_of(sites: Sites) -> Sites:
     """The first of these places."""
     return lambda stream: sites(stream)[:1]
+
+
+def later_with(*path: str | int) -> Sites:
+    """Events with a string that is not empty at a path, but the first."""
+    return lambda stream: [n for n, _ in stream.events() if stream.text_at(n, *path)][1:]
+
+
+def first_and_last(stream: Stream, types: Iterable[str]) -> list[int]:
+    """The first and the last event of each of these types, in stream order."""
+    found = [stream.typed(kind) for kind in types]
+    return sorted({place for places in found if places for place in (places[0], places[-1])})
+
+
+def thinking_shown(stream: Stream) -> Sequence[int]:
+    """One place, where the request is known and the stream has thinking."""
+    is_known = isinstance(request_body(stream), dict)
+    return (0,) if is_known and find_deltas(stream, "thinking") else ()
 
 
 def drop_piece(stream: Stream, site: int) -> Stream:
@@ -62,6 +80,11 @@ def raise_value(*path: str | int, change: int = 1) -> Edit:
 def prolong_text(more: str, *path: str | int) -> Edit:
     """A string goes on."""
     return lambda stream, site: stream.with_value(site, path, stream.text_at(site, *path) + more)
+
+
+def request_with(**more: Any) -> Edit:
+    """Something else was asked for."""
+    return lambda stream, _site: stream.with_request({**request_body(stream), **more})
 
 
 def request_body(stream: Stream) -> Any:

@@ -14,12 +14,12 @@ from conformance.editing.chunks import (
     repeats_role,
     write_chunk,
 )
-from conformance.editing.deltas import delta_groups, delta_places, find_deltas, joined_text
+from conformance.editing.deltas import delta_places, find_deltas, joined_text
 from conformance.editing.edits import double_piece, double_stream, drop_piece
 from conformance.editing.layout import Delta, TextKind
 from conformance.editing.operator import Edit, OperatorTable
 from conformance.editing.stream import Stream
-from conformance.mutate.texts import ENOUGH, is_long_run, make_cumulative
+from conformance.mutate.texts import ENOUGH, long_runs, make_cumulative
 
 _NO_WHOLE: Final = "no chunk states the whole text, so this is another good stream"
 
@@ -77,8 +77,7 @@ def _repeat_role(stream: Stream, site: int) -> Stream:
 
 
 def _long_runs(stream: Stream) -> list[int]:
-    groups = delta_groups(stream, "thinking", "text") if stream.layout.chunk else []
-    return [n for n, group in enumerate(groups) if is_long_run(group)]
+    return long_runs(stream) if stream.layout.chunk else []
 
 
 @CHUNKS.edit("X10-flip-flop", _text_chunks, "pass", most=1)

@@ -7,31 +7,31 @@ from itertools import pairwise
 from typing import Any, Final
 
 from conformance.editing.deltas import delta_groups, delta_places
-from conformance.editing.edits import double_piece, double_stream, drop_piece, move_before
+from conformance.editing.edits import (
+    double_piece,
+    double_stream,
+    drop_piece,
+    first_and_last,
+    move_before,
+)
 from conformance.editing.operator import Edit, OperatorTable
 from conformance.editing.stream import Stream
-from conformance.mutate.texts import is_long_run, make_cumulative
+from conformance.mutate.texts import long_runs, make_cumulative
 
 EVENTS: Final = OperatorTable()
 
 
-def _first_and_last(stream: Stream, types: Sequence[str]) -> list[int]:
-    """The first and the last event of each of these types, in stream order."""
-    found = [stream.typed(kind) for kind in types]
-    return sorted({place for places in found if places for place in (places[0], places[-1])})
-
-
 def _start_events(stream: Stream) -> list[int]:
-    return _first_and_last(stream, stream.layout.starts)
+    return first_and_last(stream, stream.layout.starts)
 
 
 def _end_events(stream: Stream) -> list[int]:
-    return _first_and_last(stream, stream.layout.ends)
+    return first_and_last(stream, stream.layout.ends)
 
 
 def _single_ends(stream: Stream) -> list[int]:
     layout = stream.layout
-    return _first_and_last(stream, [kind for kind in layout.ends if kind not in layout.repeatable])
+    return first_and_last(stream, [kind for kind in layout.ends if kind not in layout.repeatable])
 
 
 def _end_of_text(stream: Stream, place: int) -> int:
@@ -85,8 +85,7 @@ def _swap_with_next(stream: Stream, site: int) -> Stream:
 
 
 def _long_runs(stream: Stream) -> list[int]:
-    groups = [] if stream.layout.chunk else delta_groups(stream, "thinking", "text")
-    return [n for n, group in enumerate(groups) if is_long_run(group)]
+    return [] if stream.layout.chunk else long_runs(stream)
 
 
 def _restated_thinking(stream: Stream) -> Sequence[int]:

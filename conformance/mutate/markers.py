@@ -36,7 +36,7 @@ def _thinking_deltas(stream: Stream) -> list[int]:
     return list(range(len(find_deltas(stream, "thinking"))))
 
 
-def _leak_around(before: str, after: str = "") -> Edit:
+def _leak_around(before: str, after: str) -> Edit:
     """Text around one delta of visible text, stated everywhere."""
 
     def edit(stream: Stream, site: int) -> Stream:
@@ -119,18 +119,13 @@ def _spell_in_thinking(stream: Stream, site: int) -> Stream:
     return restate_delta(stream, delta, f"{delta.text} The tag is spelled {_OPEN}.")
 
 
-MARKERS.add("B2-pair-in-text", "A pair of markers leaks.")(
-    _unmarked_texts, _leak_around("<think>hm</think>")
-)
-MARKERS.add("B3-glued-marker", "A marker leaks, glued to text.")(
-    _unmarked_texts, _leak_around("", _CLOSE)
-)
-MARKERS.add("B4-other-family", "Markers of another family leak.")(
-    _unmarked_texts, _leak_around("[THINK]")
-)
-MARKERS.add("B5-harmony", "A channel header leaks.")(
-    _unmarked_texts, _leak_around("<|channel|>final")
-)
+for _name, _says, _before, _after in (
+    ("B2-pair-in-text", "A pair of markers leaks.", "<think>hm</think>", ""),
+    ("B3-glued-marker", "A marker leaks, glued to text.", "", _CLOSE),
+    ("B4-other-family", "Markers of another family leak.", "[THINK]", ""),
+    ("B5-harmony", "A channel header leaks.", "<|channel|>final", ""),
+):
+    MARKERS.add(_name, _says)(_unmarked_texts, _leak_around(_before, _after))
 MARKERS.add("B6-no-open-marker", "Marked thinking lost its open marker.")(
     _marked_stream, _respell(_OPEN, "")
 )

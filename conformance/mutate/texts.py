@@ -14,7 +14,6 @@ from conformance.editing.deltas import (
     rewrite_deltas,
     split_delta,
 )
-from conformance.editing.layout import Delta
 from conformance.editing.operator import OperatorTable
 from conformance.editing.stream import Stream
 
@@ -26,12 +25,14 @@ _ENOUGH_OPAQUE: Final = 16
 TEXTS: Final = OperatorTable()
 
 
-def is_long_run(group: list[Delta]) -> bool:
-    """Whether more than four deltas of one text come one right after the other.
+def long_runs(stream: Stream) -> list[int]:
+    """Numbers of texts of which more than four deltas come one right after the other.
 
     In so many, sums are told from increments.
     """
-    return len(group) > 4 and group[-1].place - group[0].place + 1 == len(group)
+    groups = enumerate(delta_groups(stream, "thinking", "text"))
+    runs = [(n, group) for n, group in groups if len(group) > 4]
+    return [n for n, group in runs if group[-1].place - group[0].place + 1 == len(group)]
 
 
 def make_cumulative(stream: Stream, site: int) -> Stream:

@@ -11,19 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from conformance.core.events import Event
 from conformance.dialects import SUPPORTED
-from conformance.rules import document
 from conformance.rules.model import Alias
 from conformance.rules.names import Names
+from conformance.rules.node import Node
 from conformance.rules.paths import getter
 from conformance.rules.patterns import UNASKED, compile_value
-
-if TYPE_CHECKING:
-    from conformance.core.events import Event
-    from conformance.rules.node import Node
 
 MOST_SHAPES: Final = 1024
 
@@ -47,11 +43,6 @@ def read(root: Node, profile: str, dialect: str) -> tuple[Fingerprint, ...]:
     names = Names(spoken.vocabulary if spoken else None)
     entries = node.sequence() if node else ()
     return tuple(_read_fingerprint(entry, profile, names) for entry in entries)
-
-
-def read_file(path: Path, profile: str, dialect: str) -> tuple[Fingerprint, ...]:
-    """As `read`, of a file."""
-    return read(document.load(path), profile, dialect)
 
 
 def _read_fingerprint(node: Node, profile: str, names: Names) -> Fingerprint:
@@ -88,9 +79,10 @@ class Watch:
         awaited = self._awaited.get(event.type)
         if not awaited or (event.layer == "wire" and self._is_known(event)):
             return
-        met = [matcher for matcher in awaited if matcher.fits(event)]
-        for matcher in met:
-            self._let_go(matcher)
+        for matcher in [each for each in awaited if each.fits(event)]:
+            self.met.append(matcher.fingerprint)
+            for kind in matcher.fingerprint.event.types:
+                self._awaited[kind].remove(matcher)
 
     def _is_known(self, event: Event) -> bool:
         shape = (event.type, *_payload_shape(event.data))
@@ -99,11 +91,6 @@ class Watch:
         if len(self._shapes) < MOST_SHAPES:
             self._shapes.add(shape)
         return False
-
-    def _let_go(self, matcher: _Matcher) -> None:
-        self.met.append(matcher.fingerprint)
-        for kind in matcher.fingerprint.event.types:
-            self._awaited[kind].remove(matcher)
 
     def met_by(self, profile: str, *, weak: bool) -> Iterator[str]:
         """What the met fingerprints of a profile say."""

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
-from conformance.rules.node import nearest, shown
+from conformance.core.errors import Place
+from conformance.rules.node import Node, nearest, shown
 from conformance.rules.patterns import PatternError, regex
-
-if TYPE_CHECKING:
-    from conformance.core.errors import Place
-    from conformance.rules.node import Node
 
 Side = Literal["server", "client"]
 SIDES: Final[tuple[Side, ...]] = ("server", "client")

@@ -15,21 +15,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
 from conformance.core.shipped import specs
 from conformance.dialects.base import Reading
-from conformance.profiles.fingerprints import Fingerprint, read, read_file
+from conformance.profiles.fingerprints import Fingerprint, read
 from conformance.profiles.knobs import Knob, Side, declare, read_side
 from conformance.rules import document
-from conformance.rules.node import nearest
+from conformance.rules.node import Node, nearest
 from conformance.rules.verdicts import Level
-
-if TYPE_CHECKING:
-    from conformance.rules.node import Node
 
 MAX_OVERRIDES: Final = 3
 _MAX_CHAIN: Final = 16
@@ -74,11 +71,11 @@ class Profile:
     fields: Mapping[str, tuple[str, ...]]
     promises: tuple[str, ...]
     knobs: Mapping[str, Any]
-    reasons: Mapping[str, KnobReason]
-    overrides: Mapping[str, Override]
-    extends: str
     file: str
     declared: Mapping[str, Knob]
+    reasons: Mapping[str, KnobReason] = field(default_factory=dict)
+    overrides: Mapping[str, Override] = field(default_factory=dict)
+    extends: str = ""
     fingerprints: tuple[Fingerprint, ...] = ()
     side: Side = "server"
 
@@ -94,20 +91,17 @@ def find(name: str, dialect: str, folders: Iterable[Path] = ()) -> Profile:
     CLIENT/SERVER names the one laid over the other.
     """
     client, _, met = name.partition("/")
-    if named_well(client) and named_well(met):
-        return laid_over(
-            _find_profile(client, dialect, folders), _find_profile(met, dialect, folders)
-        )
-    return _find_profile(name, dialect, folders)
+    if not (named_well(client) and named_well(met)):
+        return _find_profile(name, dialect, folders)
+    return laid_over(*(_find_profile(each, dialect, folders) for each in (client, met)))
 
 
 def _find_profile(name: str, dialect: str, folders: Iterable[Path]) -> Profile:
     within = _checked_folders(folders)
     path = next(_candidate_paths(name, dialect, within), None)
     if path is None:
-        raise UsageError(
-            f"no profile {name!r} for {dialect}", hint=_suggest_profile(name, dialect, within)
-        )
+        hint = _suggest_profile(name, dialect, within)
+        raise UsageError(f"no profile {name!r} for {dialect}", hint=hint)
     return _expect_name(_load_file(path, within, ()), name, dialect)
 
 
@@ -130,7 +124,7 @@ def named_well(name: str) -> bool:
 def fingerprints(dialect: str, folders: Iterable[Path] = ()) -> tuple[Fingerprint, ...]:
     """Collect the fingerprints of every profile of a dialect; a user's file hides a shipped one."""
     listed = [(name, path) for name, spoken, path in available(folders) if spoken == dialect]
-    return tuple(each for name, path in listed for each in read_file(path, name, dialect))
+    return tuple(each for name, path in listed for each in read(document.load(path), name, dialect))
 
 
 def limits(path: Path | str, folders: Iterable[Path] = ()) -> tuple[SpecError, ...]:
@@ -232,9 +226,6 @@ def _strict_profile(root: Node, dialect: str) -> Profile:
         fields=_read_fields(root),
         promises=_read_promises(root),
         knobs={name: knob.strict for name, knob in declared.items()},
-        reasons={},
-        overrides={},
-        extends="",
         file=root.source.file,
         declared=declared,
     )
@@ -339,7 +330,7 @@ def _checked_folders(folders: Iterable[Path]) -> tuple[Path, ...]:
 
 def _candidate_paths(name: str, dialect: str, folders: Iterable[Path]) -> Iterator[Path]:
     # A cassette may name its profile: the name must not lead out of the folders.
-    if not (_NAME.fullmatch(name) and _NAME.fullmatch(dialect)):
+    if not (named_well(name) and named_well(dialect)):
         return
     for folder in folders:
         nested, flat = folder / dialect / f"{name}.yaml", folder / f"{name}.yaml"

@@ -10,7 +10,7 @@ A model without such a pair says nothing about where thinking ends: its text pas
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
@@ -93,7 +93,9 @@ def find(path: Path) -> Found:
 
 def pairs(tokens: list[Token]) -> Iterator[Pair]:
     """Every pair among added tokens, in the order of the ids of what opens; 64 at most."""
-    short = sorted((each for each in tokens if len(each.text) <= _LONGEST), key=_token_id)
+    short = sorted(
+        (each for each in tokens if len(each.text) <= _LONGEST), key=lambda each: each.id
+    )
     known: dict[str, Token] = {}
     for token in short:
         known.setdefault(token.text, token)
@@ -103,10 +105,6 @@ def pairs(tokens: list[Token]) -> Iterator[Pair]:
         if closer is not None and found < _MOST_PAIRS:
             found += 1
             yield Pair(token, closer)
-
-
-def _token_id(token: Token) -> int:
-    return token.id
 
 
 def _close_markers(opener: str) -> Iterator[str]:
@@ -136,11 +134,10 @@ def _added_tokens(file: Path) -> list[Token] | None:
     stated = _decode_file(file, data, _TokenizerFile)
     if stated.added_tokens is not None:
         return [Token(each.id, each.content, each.special) for each in stated.added_tokens]
-    return None if stated.added_tokens_decoder is None else _by_id(stated.added_tokens_decoder)
-
-
-def _by_id(tokens: Mapping[int, _AddedToken]) -> list[Token]:
-    return [Token(number, each.content, each.special) for number, each in tokens.items()]
+    if stated.added_tokens_decoder is not None:
+        known = stated.added_tokens_decoder.items()
+        return [Token(number, each.content, each.special) for number, each in known]
+    return None
 
 
 def _decode_file(file: Path, data: bytes, kind: type[_T]) -> _T:

@@ -14,6 +14,7 @@ from conformance.editing.chunks import (
 )
 from conformance.editing.edits import (
     drop_value,
+    later_with,
     prolong_text,
     raise_value,
     request_body,
@@ -98,10 +99,6 @@ def _with_finish_key(stream: Stream) -> list[int]:
     return [n for n in found if FINISH[-1] in (stream.value_at(n, *CHOICE) or {})]
 
 
-def _later_ids(stream: Stream) -> list[int]:
-    return [n for n, _ in stream.events() if stream.text_at(n, "id")][1:]
-
-
 def _later_stamps(stream: Stream) -> list[int]:
     return [n for n in chunk_places(stream) if stream.value_at(n, "created")][1:]
 
@@ -140,7 +137,9 @@ _lacks_key("finish-key", "A choice has no finish_reason, not even null.", _with_
 OPERATORS.add("N11-other-object", "A chunk calls itself a completion.", most=1)(
     _streamed_objects, set_value("chat.completion", "object")
 )
-OPERATORS.add("I4-chunk-id-off", "One chunk has another id.")(_later_ids, prolong_text("x", "id"))
+OPERATORS.add("I4-chunk-id-off", "One chunk has another id.")(
+    later_with("id"), prolong_text("x", "id")
+)
 OPERATORS.add("I7-created-off", "One chunk has another time stamp.")(
     _later_stamps, raise_value("created", change=60)
 )

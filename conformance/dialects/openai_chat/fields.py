@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
+from conformance.core.json_values import text_at
 from conformance.dialects.blocks import Channel
-from conformance.dialects.json_edge import at_path, objects, string
+from conformance.dialects.json_edge import objects, string
 
 Fields = Mapping[str, tuple[str, ...]]
 PartKind = Literal["thinking", "closed", "end", "text"]
@@ -33,7 +34,7 @@ def thinking(delta: dict[str, Any], fields: Fields) -> tuple[Channel, str]:
     details = objects(delta.get("reasoning_details")) if "reasoning_details" in delta else []
     channel: Channel = "summary" if details and _only_summaries(details) else "raw"
     for path in fields.get("thinking", ()):
-        if text := string(at_path(delta, path)):
+        if text := text_at(delta, *path.split(".")):
             return channel, text
     for name in STRING_CARRIERS:
         if text := string(delta.get(name)):
@@ -53,7 +54,7 @@ def opaque(delta: dict[str, Any], fields: Fields) -> list[tuple[str, str]]:
         return []
     found: dict[tuple[str, str], None] = {}
     for path in (*fields.get("opaque", ()), "reasoning_opaque"):
-        found["encrypted", string(at_path(delta, path))] = None
+        found["encrypted", text_at(delta, *path.split("."))] = None
     for detail in objects(delta.get("reasoning_details")):
         if detail.get("type") == "reasoning.encrypted":
             found["encrypted", string(detail.get("data"))] = None
@@ -68,7 +69,7 @@ def opaque(delta: dict[str, Any], fields: Fields) -> list[tuple[str, str]]:
 def content(delta: dict[str, Any], fields: Fields) -> list[Part]:
     """Parts of the visible content in wire order; a plain string is one part of text."""
     for path in fields.get("text", ()):
-        if text := string(at_path(delta, path)):
+        if text := text_at(delta, *path.split(".")):
             return [("text", text)]
     value = delta.get("content")
     if isinstance(value, str):

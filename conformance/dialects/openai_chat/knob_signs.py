@@ -16,6 +16,7 @@ from conformance.dialects.marked_texts import Marked
 from conformance.dialects.openai_chat.token_counts import tokens
 
 MOST_CHOICES: Final = 64
+_FLAGS: Final = frozenset({"thinking.delta", "[DONE]", "error"})  # that they came is enough
 _OBJECT: Final = "chat.completion.chunk"
 
 
@@ -55,6 +56,8 @@ class ChatKnobs:
         self._marked = Marked()
 
     def see(self, event: Event) -> None:
+        if event.type in _FLAGS:
+            self._flags.add(event.type)
         take = _TAKE.get(event.type)
         if take is not None:
             take(self, event)
@@ -120,7 +123,6 @@ class ChatKnobs:
         choice = self._of(event.data["choice"])
         choice.thought_at, choice.thought = event.number, event.data["text"]
         self._contents.add(choice.content)
-        self._flags.add("thinking")
         if choice.has_text:
             self._flags.add("interleaved")
 
@@ -138,12 +140,6 @@ class ChatKnobs:
     def opaque(self, event: Event) -> None:
         late = self._of(event.data["choice"]).has_text
         self._flags.add("late opaque" if late else "opaque")
-
-    def sentinel(self, _event: Event) -> None:
-        self._flags.add("[DONE]")
-
-    def error(self, _event: Event) -> None:
-        self._flags.add("error")
 
     def ended(self, event: Event) -> None:
         if event.data.get("how") == "eof":
@@ -198,14 +194,13 @@ class ChatKnobs:
     def _finish_count(self) -> str | None:
         counts = [choice.finishes for choice in self._choices.values()]
         if not all(counts):
-            return (
-                "none" if self._flags >= {"eof", "[DONE]"} and "error" not in self._flags else None
-            )
+            is_complete = self._flags >= {"eof", "[DONE]"} and "error" not in self._flags
+            return "none" if is_complete else None
         return "one" if max(counts) == 1 else "many"
 
     def _content_values(self) -> dict[str, Any]:
-        found: dict[str, Any] = dict(tokens(self._usage, thought="thinking" in self._flags))
-        if "thinking" in self._flags:
+        found: dict[str, Any] = dict(tokens(self._usage, thought="thinking.delta" in self._flags))
+        if "thinking.delta" in self._flags:
             found["interleaved"] = "interleaved" in self._flags
             found["combined_chunk"] = "combined_chunk" in self._flags
             one = len(self._contents) == 1
@@ -241,7 +236,5 @@ _TAKE: Final[Mapping[str, Callable[[ChatKnobs, Event], None]]] = {
     "thinking.delta": ChatKnobs.thinking,
     "text.delta": ChatKnobs.text,
     "thinking.opaque": ChatKnobs.opaque,
-    "[DONE]": ChatKnobs.sentinel,
-    "error": ChatKnobs.error,
     "http.end": ChatKnobs.ended,
 }

@@ -17,7 +17,9 @@ from conformance.editing.edits import (
     drop_value,
     prolong_text,
     request_body,
+    request_with,
     set_value,
+    thinking_shown,
 )
 from conformance.editing.operator import Edit, OperatorTable
 from conformance.editing.stream import Stream
@@ -143,16 +145,6 @@ def _tool_finishes(stream: Stream) -> list[int]:
     return [n for n in found if stream.value_at(n, *FINISH) == "tool_calls"]
 
 
-def _thinking_shown(stream: Stream) -> list[int]:
-    """Streams with thinking whose request is known."""
-    is_known = isinstance(request_body(stream), dict)
-    return [0] if is_known and find_deltas(stream, "thinking") else []
-
-
-def _request_with(**more: Any) -> Edit:
-    return lambda stream, _: stream.with_request({**request_body(stream), **more})
-
-
 def _thoughtful_messages(stream: Stream) -> list[int]:
     """Earlier answers that are sent back with their thinking."""
     messages = list_at(request_body(stream), "messages")
@@ -199,8 +191,8 @@ OPERATORS.add("T6-says-stop", "The finish of a tool call says stop.")(
     _tool_finishes, set_value("stop", *FINISH)
 )
 OPERATORS.add("P1-excluded", "Thinking is shown though it was excluded.")(
-    _thinking_shown, _request_with(reasoning={"exclude": True})
+    thinking_shown, request_with(reasoning={"exclude": True})
 )
 OPERATORS.add("P1-switched-off", "Thinking is shown though the template switched it off.")(
-    _thinking_shown, _request_with(chat_template_kwargs={"enable_thinking": False})
+    thinking_shown, request_with(chat_template_kwargs={"enable_thinking": False})
 )

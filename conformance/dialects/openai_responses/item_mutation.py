@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from conformance.core.json_values import Path, list_at, text_at
+from conformance.core.json_values import Path, list_at
 from conformance.dialects.openai_responses.vocabulary import (
     DONES,
     ITEM_ADDED,
@@ -17,7 +17,9 @@ from conformance.dialects.openai_responses.vocabulary import (
 from conformance.editing.deltas import find_deltas, replace_strings
 from conformance.editing.edits import (
     drop_value,
+    first_and_last,
     first_of,
+    later_with,
     places_of,
     places_with,
     prolong_text,
@@ -119,13 +121,7 @@ def _stated_text(stream: Stream, place: int) -> Path:
 
 def _stating(types: Iterable[str]) -> Sites:
     """The first and the last event of each of these types, where they state a whole text."""
-
-    def sites(stream: Stream) -> list[int]:
-        found = [stream.typed(kind) for kind in types]
-        ends = sorted({n for places in found if places for n in (places[0], places[-1])})
-        return [n for n in ends if _stated_text(stream, n)]
-
-    return sites
+    return lambda stream: [n for n in first_and_last(stream, types) if _stated_text(stream, n)]
 
 
 def _misstate_text(stream: Stream, site: int) -> Stream:
@@ -201,11 +197,6 @@ def _stick_part(stream: Stream, site: int) -> Stream:
     return stream
 
 
-def _later_ids(*path: str) -> Sites:
-    """Events with an id at a path, but the first."""
-    return lambda stream: [n for n, piece in stream.events() if text_at(piece.payload, *path)][1:]
-
-
 OPERATORS.add("X15-thinking-last", "The reasoning item comes after the message.")(
     _reasoning_before("message"), _move_item_last
 )
@@ -243,13 +234,13 @@ OPERATORS.add("I3-index-gap", "An item leaves an index out.")(
     lambda stream: stream.typed(ITEM_ADDED)[-1:], _shift_item(1)
 )
 OPERATORS.add("I4-item-id-off", "One event has another item id.")(
-    _later_ids("item_id"), prolong_text("x", "item_id")
+    later_with("item_id"), prolong_text("x", "item_id")
 )
 OPERATORS.add("I4-done-id-off", "An item is closed under another id.")(
-    _later_ids("item", "id"), prolong_text("x", "item", "id")
+    later_with("item", "id"), prolong_text("x", "item", "id")
 )
 OPERATORS.add("I4-response-id-off", "The response changes its id.")(
-    _later_ids("response", "id"), prolong_text("x", "response", "id")
+    later_with("response", "id"), prolong_text("x", "response", "id")
 )
 OPERATORS.add("I5-summary-index-off", "One summary delta names another part.")(
     _zero_deltas("summary_index"), raise_value("summary_index")

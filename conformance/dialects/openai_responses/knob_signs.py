@@ -6,7 +6,7 @@ apart, each by a few facts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from conformance.core.events import Event
 from conformance.dialects.json_edge import mapping, objects, string, whole
 
 MOST_ITEMS: Final = 4096
+_FLAGS: Final = frozenset({"thinking.delta", "[DONE]", "done"})  # that they came is enough
 _NO_EVENTS: Final = frozenset({"response.item", "response.unknown"})  # of a body, of no type
 _FIRST: Final = {"response.created": "created", "response.queued": "queued"}
 _RAW_NAMES: Final = {
@@ -51,6 +52,8 @@ class ResponsesKnobs:
         self._flags: set[str] = set()
 
     def see(self, event: Event) -> None:
+        if event.type in _FLAGS:
+            self._flags.add(event.type)
         if event.layer == "wire" and _is_event(event.type):
             self._see_event(event)
         take = _TAKE.get(event.type)
@@ -106,10 +109,10 @@ class ResponsesKnobs:
 
     def added(self, event: Event) -> None:
         kind = string(mapping(event.data.get("item")).get("type"))
-        self._flags |= {"overlap"} if self._open > 0 else set()
-        self._flags |= (
-            {"late reasoning"} if kind == "reasoning" and "message" in self._flags else set()
-        )
+        if self._open > 0:
+            self._flags.add("overlap")
+        if kind == "reasoning" and "message" in self._flags:
+            self._flags.add("late reasoning")
         self._flags.add(kind)
         self._open += 1
 
@@ -132,23 +135,14 @@ class ResponsesKnobs:
     def framed(self, event: Event) -> None:
         self._named += bool(event.data.get("named"))
 
-    def thinking(self, _see_event: Event) -> None:
-        self._flags.add("thinking")
-
     def counted(self, event: Event) -> None:
         self._flags.add("counted" if event.data.get("reasoning") else "uncounted")
-
-    def sentinel(self, _see_event: Event) -> None:
-        self._flags.add("[DONE]")
-
-    def finished(self, _see_event: Event) -> None:
-        self._flags.add("terminal")
 
     # --- what it comes to
 
     def _framing_values(self, *, framed: bool) -> Iterator[tuple[str, Any]]:
         if framed:
-            if "terminal" in self._flags or "[DONE]" in self._flags:
+            if self._flags & {"done", "[DONE]"}:
                 yield "done", "required" if "[DONE]" in self._flags else "forbidden"
             every = self._named >= self._events
             yield "event_lines", "required" if every else "optional" if self._named else "absent"
@@ -175,43 +169,38 @@ class ResponsesKnobs:
                 yield "snapshot_mask", [*_MASK, "id"]
 
     def _content_values(self) -> Iterator[tuple[str, Any]]:
-        if "thinking" in self._flags and self._flags & {"counted", "uncounted"}:
+        if "thinking.delta" in self._flags and self._flags & {"counted", "uncounted"}:
             yield "reasoning_tokens", "counted" if "counted" in self._flags else "zero"
         items = self._items.values()
         calls = [item for item in items if item.whole_arguments]
         if calls:
-            whole_only = any(
-                _lacks_event(item, "response.function_call_arguments.delta") for item in calls
-            )
-            yield "args_carrier", "done" if whole_only else "deltas"
+            deltas = all("response.function_call_arguments.delta" in item.seen for item in calls)
+            yield "args_carrier", "deltas" if deltas else "done"
         seen = frozenset().union(*(item.seen for item in items))
         raw = [name for kind, name in _RAW_NAMES.items() if kind in seen]
         if raw:
             yield "raw_event", raw[0]
         if "reasoning_text" in raw and raw[0] == "reasoning_text":
             yield "raw_parts", "parts" if "raw part" in self._flags else "none"
-        yield "summary_carrier", _summary_carrier([item for item in items if _is_summary(item)])
+        yield "summary_carrier", _summary_carrier(items)
 
 
 def _is_event(kind: str) -> bool:
     return kind.startswith("response.") and kind not in _NO_EVENTS
 
 
-def _lacks_event(item: _Item, kind: str) -> bool:
-    return kind not in item.seen
+def _has_summary_events(item: _Item) -> bool:
+    return any("reasoning_summary" in kind for kind in item.seen)
 
 
-def _is_summary(item: _Item) -> bool:
-    return item.summarised or any("reasoning_summary" in kind for kind in item.seen)
-
-
-def _summary_carrier(items: list[_Item]) -> str | None:
+def _summary_carrier(items: Iterable[_Item]) -> str | None:
     """How summaries came: by the least complete of them."""
-    if not items:
+    found = [item for item in items if item.summarised or _has_summary_events(item)]
+    if not found:
         return None
-    if any(not any("reasoning_summary" in kind for kind in item.seen) for item in items):
+    if not all(map(_has_summary_events, found)):
         return "item_done"
-    parts = all(not _lacks_event(item, "response.reasoning_summary_part.added") for item in items)
+    parts = all("response.reasoning_summary_part.added" in item.seen for item in found)
     return "events" if parts else "none"
 
 
@@ -221,8 +210,5 @@ _TAKE: Final[Mapping[str, Callable[[ResponsesKnobs, Event], None]]] = {
     "response.completed": ResponsesKnobs.completed,
     "response.content_part.added": ResponsesKnobs.part,
     "sse.frame": ResponsesKnobs.framed,
-    "thinking.delta": ResponsesKnobs.thinking,
     "usage": ResponsesKnobs.counted,
-    "[DONE]": ResponsesKnobs.sentinel,
-    "done": ResponsesKnobs.finished,
 }

@@ -5,13 +5,18 @@ Where the request is edited, the response stays as it was recorded and does not 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from conformance.core.json_values import cut_at, list_at, put_at, text_at
 from conformance.dialects.openai_responses.vocabulary import ITEM_DONE
-from conformance.editing.deltas import find_deltas
-from conformance.editing.edits import places_of, request_body, set_value
-from conformance.editing.operator import Edit, OperatorTable
+from conformance.editing.edits import (
+    places_of,
+    request_body,
+    request_with,
+    set_value,
+    thinking_shown,
+)
+from conformance.editing.operator import OperatorTable
 from conformance.editing.stream import Stream
 
 _ENCRYPTED: Final = "encrypted_content"
@@ -75,19 +80,9 @@ def _drop_encrypted(stream: Stream, site: int) -> Stream:
     return stream
 
 
-def _thinking_shown(stream: Stream) -> list[int]:
-    """Streams with thinking whose request is known."""
-    is_known = isinstance(request_body(stream), dict)
-    return [0] if is_known and find_deltas(stream, "thinking") else []
-
-
 def _summary_shown(stream: Stream) -> list[int]:
     is_known = isinstance(request_body(stream), dict)
     return [0] if is_known and stream.typed("response.reasoning_summary_text.delta") else []
-
-
-def _request_reasoning(value: Any) -> Edit:
-    return lambda stream, _: stream.with_request({**request_body(stream), "reasoning": value})
 
 
 def _history_items(stream: Stream) -> list[int]:
@@ -125,11 +120,11 @@ OPERATORS.add("E8-forgets-items", "An interrupted response forgets its items.")(
     _interrupted, set_value([], "response", "output")
 )
 OPERATORS.add("P1-effort-none", "Thinking is shown though none was asked for.")(
-    _thinking_shown, _request_reasoning({"effort": "none"})
+    thinking_shown, request_with(reasoning={"effort": "none"})
 )
 OPERATORS.add(
     "P2-no-summary-asked",
     "A summary is shown though none was asked for.",
     "either",
     reason="OpenAI sends a summary only where it is asked for, other servers send it always",
-)(_summary_shown, _request_reasoning({"effort": "medium"}))
+)(_summary_shown, request_with(reasoning={"effort": "medium"}))
