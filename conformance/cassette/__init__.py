@@ -18,8 +18,7 @@ from conformance.cassette.recording import (
     locate,
     open_recording,
 )
-from conformance.cassette.redact import Redactor, redact
-from conformance.cassette.streaming import BodyRedactor
+from conformance.cassette.redact import BodyRedactor, Redactor, redact
 from conformance.cassette.write import Writer, write
 
 __all__ = [

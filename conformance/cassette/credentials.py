@@ -119,15 +119,15 @@ _CUT: Final = re.compile(
 _LONGEST_CUT: Final = 64
 
 
-class Credential(NamedTuple):
-    """Where a secret stands, and the redaction rule that found it."""
+class Span(NamedTuple):
+    """Where a secret stands, and the redaction rule that it falls under."""
 
     start: int
     stop: int
     rule: str
 
 
-def find_credentials(text: bytes) -> Iterator[Credential]:
+def find_credentials(text: bytes) -> Iterator[Span]:
     """Every credential; two rules never claim the same byte."""
     taken = bytearray()
     for rule, hint, pattern in _PATTERNS:
@@ -138,10 +138,10 @@ def find_credentials(text: bytes) -> Iterator[Credential]:
             for start, stop in match.regs[1:]:
                 if 1 not in taken[start:stop]:
                     taken[start:stop] = b"\x01" * (stop - start)
-                    yield Credential(start, stop, rule)
+                    yield Span(start, stop, rule)
 
 
-def cut_short(text: bytes) -> Credential | None:
+def cut_short(text: bytes) -> Span | None:
     """What a text ends in, if that begins like a key: the rest may not have come."""
     match = _CUT.search(text, max(0, len(text) - _LONGEST_CUT))
-    return match and Credential(*match.span(1), "key.cut")
+    return match and Span(*match.span(1), "key.cut")

@@ -35,16 +35,19 @@ _LINE_END: Final = re.compile(rb"\n")
 _KEY_CHARACTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _WORD: Final = rb"(?:(?<![A-Za-z])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
 # What may become a secret that stands behind a word or a mark, at the end of a text.
+_OPEN_WORDS: Final = (
+    rb"[Bb](?:e(?:a(?:r(?:e(?:r[ \t]*[A-Za-z0-9._~+/-]*=*)?)?)?)?)?",
+    rb"[Bb](?:a(?:s(?:i(?:c[ \t]*[A-Za-z0-9+/]*=*)?)?)?)?",
+    rb"h(?:t(?:t(?:ps?(?::(?:/(?:/[^\s\"\\<>]*)?)?)?)?)?)?",
+)
+_OPEN_MARKS: Final = (
+    rb'\\"[A-Za-z_-]{0,60}',
+    rb'\\"' + SECRET_NAME + rb'\\"[ \t]*(?::[ \t]*(?:\\"[^"\\]*)?)?',
+    rb"-{1,5}(?:[A-Z ]{0,60}-*|[A-Z ]{0,60}-----(?:[A-Za-z0-9+/= \t]|\\{1,8}[a-z])*)",
+)
 _OPEN: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        _WORD + rb"[Bb](?:e(?:a(?:r(?:e(?:r[ \t]*[A-Za-z0-9._~+/-]*=*)?)?)?)?)?\Z",
-        _WORD + rb"[Bb](?:a(?:s(?:i(?:c[ \t]*[A-Za-z0-9+/]*=*)?)?)?)?\Z",
-        _WORD + rb"h(?:t(?:t(?:ps?(?::(?:/(?:/[^\s\"\\<>]*)?)?)?)?)?)?\Z",
-        rb'\\"[A-Za-z_-]{0,60}\Z',
-        rb'\\"' + SECRET_NAME + rb'\\"[ \t]*(?::[ \t]*(?:\\"[^"\\]*)?)?\Z',
-        rb"-{1,5}(?:[A-Z ]{0,60}-*|[A-Z ]{0,60}-----(?:[A-Za-z0-9+/= \t]|\\{1,8}[a-z])*)\Z",
-    )
+    re.compile(pattern + rb"\Z")
+    for pattern in (*(_WORD + one for one in _OPEN_WORDS), *_OPEN_MARKS)
 )
 # How far before a secret the text says that it is one.
 _CONTEXT: Final = 64
@@ -220,27 +223,14 @@ def _split_frames(frames: bytes, frame_end: re.Pattern[bytes]) -> Iterator[bytes
 
 
 def ends_open() -> str:
-    """A pattern for whole events: all that `_open_at` would find in one, and a little more."""
-    partial = sorted({prefix[:n].decode() for prefix in PREFIXES for n in range(1, len(prefix))})
-    whole = (re.escape(prefix.decode()) + r"[A-Za-z0-9_.\-]*" for prefix in PREFIXES)
-    words = (
-        r"[Bb]e?a?r?e?",
-        r"[Bb]earer[ \t]*[A-Za-z0-9._~+/\-]*=*",
-        r"[Bb]a?s?i?",
-        r"[Bb]asic[ \t]*[A-Za-z0-9+/]*=*",
-        r"ht?t?p?s?:?/?/?",
-    )
-    marks = (
-        r"https?://[^\s\"\\<>]*",
-        r'\\"[A-Za-z_\-]*',
-        r'\\"[A-Za-z_\-]*\\"\s*:?\s*',
-        r'\\"[A-Za-z_\-]*(?i:key|secret|password|token|authorization)\\"\s*:\s*\\"[^"\\]*',
-        r'-[A-Z ]*-*|-----[^"]*',
-    )
-    any_text = r'(?:[^"\\]|\\.)*'
-    words_end = "|".join((*map(re.escape, partial), *whole, *words))
-    before = rf'(?:{any_text}(?:[^A-Za-z0-9_\-"\\]|\\u[0-9a-fA-F]{{4}}|\\.))?'
-    return (
-        rf'"(?:{_KEYS})"\s*:\s*"'
-        rf'(?:{before}(?:{words_end})|{any_text}(?:{"|".join(marks)}))"'
-    )
+    """A pattern for whole events, with no look-behind: all that `_open_at` finds in one of them."""
+    partial = {re.escape(prefix[:n]) for prefix in PREFIXES for n in range(1, len(prefix))}
+    whole = (re.escape(prefix) + rb"[A-Za-z0-9_.\-]*" for prefix in PREFIXES)
+    any_text = rb'(?:[^"\\]|\\.)*'
+    # `_open_at` takes a letter after an escaped backslash for an escape, too.
+    escape = rb'\\u[0-9a-fA-F]{4}|\\.|\\\\(?:u[^"\\]{4}|[A-Za-z])'
+    before = rb'(?:%b(?:[^A-Za-z"\\]|%b))?' % (any_text, escape)
+    words = b"|".join((*sorted(partial), *whole, *_OPEN_WORDS))
+    marks = b"|".join(_OPEN_MARKS)
+    pattern = rb'"(?:%b)"\s*:\s*"(?:%b(?:%b)|%b(?:%b))"'
+    return (pattern % (_KEYS.encode(), before, words, any_text, marks)).decode()

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
+from conformance.cassette.credentials import Span, find_credentials
 from conformance.dialects import WIRE_KEYS
 
 _OPAQUE: Final = tuple(key.encode() for key in sorted(WIRE_KEYS.opaque))
@@ -45,14 +46,6 @@ _TOKEN: Final = re.compile(rb'"((?:[^"\\\r\n]|\\[^\r\n])*+)(?:"(\s*+:)?)?|[{}\[\
 _MAX_DEPTH: Final = 500
 
 
-class Span(NamedTuple):
-    """The inside of one string, and the redaction rule that it falls under."""
-
-    start: int
-    stop: int
-    rule: str
-
-
 @dataclass(slots=True)
 class _OpenObject:
     name: bytes = b""  # the key under which it stands; in a list, the list's
@@ -68,6 +61,12 @@ def secret_spans(body: bytes) -> list[Span]:
         walk.take(token)
     walk.finish()
     return sorted(walk.found)
+
+
+def find_secrets(text: bytes) -> list[Span]:
+    """Secret fields and credentials, but no opaque data; two may claim the same bytes."""
+    fields = [span for span in secret_spans(text) if not span.rule.startswith("opaque.")]
+    return [*fields, *find_credentials(text)]
 
 
 class _JsonWalk:

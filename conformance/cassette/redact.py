@@ -6,7 +6,7 @@ encrypted content) become stand-ins of the same alphabet and length, wherever th
 request, a body, a client's report. So chunk boundaries, content lengths and rules about presence
 and equality keep their meaning.
 Rule 3: a body is taken as one text and cut again where it was cut, so a secret that arrived in two
-chunks is found. A recorder redacts while the body comes (`BodyRedactor`), with the same outcome.
+chunks is found: a body is always redacted as a recorder does it while it comes (`BodyRedactor`).
 Rule 4: what a header carried as a credential is a secret in every body, whatever its shape.
 Rule 5: redacting twice changes nothing, since stand-ins are known again.
 """
@@ -15,21 +15,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Collection, Iterable
 from dataclasses import replace
-from itertools import chain
+from itertools import starmap
 from typing import Any, Final
 
-from conformance.cassette.credentials import cut_short, find_credentials
+from conformance.cassette.credentials import Span, cut_short, find_credentials
 from conformance.cassette.deltas import Deltas
 from conformance.cassette.header import Cassette, Redaction
-from conformance.cassette.opaque import Span, secret_spans
-from conformance.cassette.placeholders import Placeholders, is_stand_in
+from conformance.cassette.opaque import secret_spans
+from conformance.cassette.placeholders import Placeholders, blank_out, is_stand_in
 from conformance.cassette.signs import is_plain, is_suspect
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Exchange, Request, Response
-from conformance.core.framing import Framing, framing_of
+from conformance.core.framing import Framing, FramingDecision
 
 REDACTED: Final = "[redacted]"
 ALLOWED_HEADERS: Final = frozenset(
@@ -62,6 +62,9 @@ _CREDENTIAL: Final = re.compile(r"[^\s;=,\"]{8,}={0,2}")
 _SHORTEST: Final = 8
 _MOST_KNOWN: Final = 32
 _IDENTITY: Final = ("", "identity")
+_EVENT_ENDS: Final = (b"\n\n", b"\n\r\n", b"\r\r")
+_LINE_ENDS: Final = (b"\n",)
+_LONGEST_HOLD: Final = 16 * 1024 * 1024
 
 
 class Redactor:
@@ -83,7 +86,7 @@ class Redactor:
 
     def counts(self) -> tuple[Redaction, ...]:
         """What was replaced so far, by rule name."""
-        return tuple(Redaction(rule, n) for rule, n in sorted(self._counts.items()) if n)
+        return tuple(starmap(Redaction, sorted((+self._counts).items())))
 
     def learn(self, secret: str) -> None:
         """Something to be replaced wherever it stands. Below 8 characters it is left alone."""
@@ -102,7 +105,7 @@ class Redactor:
             exchange,
             request=exchange.request and self.request(exchange.request),
             response=exchange.response and self.response(exchange.response),
-            chunks=self._redact_chunks(exchange.chunks, framing_of(exchange)),
+            chunks=self._redact_chunks(exchange),
             seen=None if seen is None else tuple(self.value(list(seen))),
             user_choices=None
             if exchange.user_choices is None
@@ -150,7 +153,7 @@ class Redactor:
         spans = secret_spans(body)
         found = [s for s in spans if self._opaque or not s.rule.startswith("opaque.")]
         self._know_opaque(body, found)
-        text = self._replace_spans(body, [(s.start, s.stop, s.rule) for s in found])
+        text = self._replace_spans(body, found)
         text = self._replace_spans(text, sorted(find_credentials(text)))
         return self._without_known(text) if self._known else text
 
@@ -190,10 +193,13 @@ class Redactor:
     def _without_known(self, body: bytes) -> bytes:
         for secret in self._known:
             if secret in body and not is_stand_in(secret.decode("utf-8", "surrogateescape")):
-                body = self._replace_spans(body, list(_secret_places(body, secret)))
+                places = (
+                    Span(*match.span(), "known") for match in re.finditer(re.escape(secret), body)
+                )
+                body = self._replace_spans(body, places)
         return body
 
-    def _replace_spans(self, body: bytes, spans: Collection[tuple[int, int, str]]) -> bytes:
+    def _replace_spans(self, body: bytes, spans: Iterable[Span]) -> bytes:
         pieces, at = [], 0
         for start, stop, rule in spans:
             secret = body[start:stop]
@@ -209,19 +215,13 @@ class Redactor:
                 for secret in _CREDENTIAL.findall(value):
                     self.learn(secret)
 
-    def _redact_chunks(self, chunks: tuple[Chunk, ...], framing: Framing) -> tuple[Chunk, ...]:
-        body = b"".join(chunk.data for chunk in chunks)
+    def _redact_chunks(self, exchange: Exchange) -> tuple[Chunk, ...]:
+        body = exchange.body
         if self._opaque:
             self._know_opaque(body, secret_spans(body))
-        deltas = self.deltas(framing)
-        clean = self.ending(deltas.feed(body) + deltas.close())
-        if clean == body:
-            return chunks
-        cut, at = [], 0
-        for chunk in chunks:
-            cut.append(Chunk(clean[at : at + len(chunk.data)], chunk.ms))
-            at += len(chunk.data)
-        return tuple(cut)
+        streaming = BodyRedactor(self, exchange.response, longest=len(body))
+        done = [chunk for each in exchange.chunks for chunk in streaming.feed(each)]
+        return (*done, *streaming.close())
 
     def _redact_headers(self, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
         return tuple((name, self._redact_header(name, value)) for name, value in headers)
@@ -243,6 +243,102 @@ class Redactor:
         return self.body(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
+class BodyRedactor:
+    """Redacts a body while it arrives.
+
+    Rule 1: bytes are held back until the frame that they are part of ends: an event at its blank
+    line, a line of NDJSON at its end, a JSON body with the stream. So a secret in two chunks is
+    found.
+    Rule 2: a frame waits for the next ones while its text may end in the midst of a secret.
+    Rule 3: chunks come out as they went in, later: as many, as long, with their times.
+    Rule 4: at most `longest` bytes are held. Of a longer frame, letters and digits of the rest
+    become `x` and `0`: it could be the rest of a secret.
+    """
+
+    def __init__(
+        self,
+        redactor: Redactor,
+        response: Response | None = None,
+        *,
+        longest: int = _LONGEST_HOLD,
+    ) -> None:
+        self._redactor = redactor
+        self._decision = FramingDecision(response)
+        self._deltas = redactor.deltas()
+        self._frame_ends: tuple[bytes, ...] = ()
+        self._longest = longest
+        if self._decision.framing:
+            self._begin_framing(self._decision.framing)
+        self._held = bytearray()
+        self._clean = bytearray()
+        self._flooded = False
+        self._waiting: deque[tuple[int, float | None]] = deque()
+
+    def feed(self, chunk: Chunk) -> list[Chunk]:
+        """Chunks that are complete now."""
+        searched = max(0, len(self._held) - 2)
+        if not self._frame_ends and (framing := self._decision.feed(chunk.data)):
+            self._begin_framing(framing)
+            searched = 0
+        whole = not (self._waiting or self._flooded) and chunk.data.endswith(self._frame_ends)
+        if whole and self._redactor.is_plain(chunk.data):
+            return [chunk]
+        self._waiting.append((len(chunk.data), chunk.ms))
+        self._held += chunk.data
+        if self._flooded:
+            self._leave_flood(searched)
+            searched = 0
+        self._redact_upto(self._last_end(searched))
+        if len(self._held) > self._longest:
+            if not self._frame_ends:
+                self._begin_framing(self._decision.close())
+            self._redact_upto(len(self._held))
+            self._flooded = True
+        return self._complete_chunks()
+
+    def close(self) -> list[Chunk]:
+        """Everything that was held back."""
+        self._blank_upto(len(self._held)) if self._flooded else self._redact_upto(len(self._held))
+        self._clean = bytearray(self._redactor.ending(bytes(self._clean + self._deltas.close())))
+        return self._complete_chunks()
+
+    def _begin_framing(self, framing: Framing) -> None:
+        self._deltas = self._redactor.deltas(framing)
+        self._frame_ends = _LINE_ENDS if framing == "lines" else _EVENT_ENDS
+
+    def _last_end(self, searched: int) -> int:
+        """The place after the last frame that is whole; 0 where there is none."""
+        ends = [(self._held.rfind(end, searched), len(end)) for end in self._frame_ends]
+        return max((at + size for at, size in ends if at >= 0), default=0)
+
+    def _leave_flood(self, searched: int) -> None:
+        ends = [(self._held.find(end, searched), len(end)) for end in self._frame_ends]
+        first = min((at + size for at, size in ends if at >= 0), default=0)
+        self._blank_upto(first or len(self._held))
+        self._flooded = not first
+
+    def _redact_upto(self, stop: int) -> None:
+        if stop:
+            frames = bytes(self._held[:stop])
+            plain = not self._deltas.waits and self._redactor.is_plain(frames)
+            self._clean += frames if plain else self._deltas.feed(frames)
+            del self._held[:stop]
+
+    def _blank_upto(self, stop: int) -> None:
+        self._clean += self._deltas.close()
+        self._clean += blank_out(bytes(self._held[:stop]))
+        del self._held[:stop]
+
+    def _complete_chunks(self) -> list[Chunk]:
+        done, at = [], 0
+        while self._waiting and at + self._waiting[0][0] <= len(self._clean):
+            size, ms = self._waiting.popleft()
+            done.append(Chunk(bytes(self._clean[at : at + size]), ms))
+            at += size
+        del self._clean[:at]
+        return done
+
+
 def redact(cassette: Cassette, redactor: Redactor | None = None) -> Cassette:
     """The cassette without secrets; its header counts what was replaced, now and before."""
     using = redactor or Redactor()
@@ -255,20 +351,8 @@ def redact(cassette: Cassette, redactor: Redactor | None = None) -> Cassette:
         model=using.value(header.model),
         extra=using.value(header.extra),
     )
-    counted = _merge_counts(chain(header.redactions, cassette.trailer, using.counts()))
-    final = replace(clean, redactions=counted)
-    return replace(cassette, header=final, exchanges=exchanges, trailer=())
-
-
-def _secret_places(body: bytes, secret: bytes) -> Iterator[tuple[int, int, str]]:
-    at = body.find(secret)
-    while at >= 0:
-        yield at, at + len(secret), "known"
-        at = body.find(secret, at + len(secret))
-
-
-def _merge_counts(redactions: Iterable[Redaction]) -> tuple[Redaction, ...]:
     totals: Counter[str] = Counter()
-    for redaction in redactions:
+    for redaction in (*header.redactions, *cassette.trailer, *using.counts()):
         totals[redaction.rule] += redaction.count
-    return tuple(Redaction(rule, count) for rule, count in sorted(totals.items()))
+    final = replace(clean, redactions=tuple(starmap(Redaction, sorted(totals.items()))))
+    return replace(cassette, header=final, exchanges=exchanges, trailer=())

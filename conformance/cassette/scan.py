@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from conformance.cassette.credentials import find_credentials
 from conformance.cassette.deltas import Deltas
-from conformance.cassette.opaque import secret_spans
+from conformance.cassette.opaque import find_secrets
 from conformance.cassette.placeholders import is_stand_in
 from conformance.cassette.positions import cassette_layout
 from conformance.cassette.read import exchanges
@@ -112,10 +111,8 @@ def _line_secrets(text: bytes) -> Iterator[tuple[str, int]]:
 
 def _secret_spots(text: bytes) -> Iterator[tuple[int, int, str]]:
     """Start, length and rule of every secret; a place that two rules claim counts once."""
-    found = [span for span in secret_spans(text) if not span.rule.startswith("opaque.")]
     stop = 0
-    both: list[tuple[int, int, str]] = [*found, *find_credentials(text)]
-    for start, end, rule in sorted(both):
+    for start, end, rule in sorted(find_secrets(text)):
         raw = text[start:end].decode("utf-8", "surrogateescape")
         if start >= stop and raw != REDACTED and not is_stand_in(raw):
             stop = end

@@ -124,3 +124,12 @@ def test_a_secret_over_lines_becomes_a_stand_in() -> None:
     assert len(clean) == len(b"".join(lines))
     assert said.startswith(b"is ")
     assert secret[:20].encode() not in said
+
+
+@pytest.mark.parametrize("before", ["1", "-", "_", "\\\\\\\\", "say: "])
+def test_a_token_over_events_is_found_whatever_stands_before_its_word(before: str) -> None:
+    token = "n0-Shape-4t-a11-" * 2
+    parts = (before + "Bea", "rer " + token[:9], token[9:])
+    clean = redacted([f"data: {EVENT % (0, part)}\n\n".encode() for part in parts])
+    assert b"Bearer " in b"".join(DELTA.findall(clean))
+    assert token.encode() not in b"".join(DELTA.findall(clean))

@@ -17,8 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.cassette.credentials import find_credentials
-from conformance.cassette.opaque import secret_spans
+from conformance.cassette.opaque import find_secrets
 
 # A path through objects and lists; "*" stands for any key or index.
 Path = tuple[str, ...]
@@ -55,13 +54,8 @@ def canonical_value(value: Any, ignored: Sequence[Path] = ()) -> bytes | None:
 
 def mask_secrets(form: bytes) -> bytes:
     """The canonical body with one blank for each secret. Canonical JSON holds no NUL byte."""
-    found = secret_spans(form)
-    spans = [(s.start, s.stop) for s in found if not s.rule.startswith("opaque.")]
-    spans += [(start, stop) for start, stop, _ in find_credentials(form)]
-    if not spans:
-        return form
     text = bytearray(form)
-    for start, stop in spans:
+    for start, stop, _ in find_secrets(form):
         text[start:stop] = bytes(stop - start)
     return _RUNS.sub(_BLANK, bytes(text))
 
