@@ -13,7 +13,7 @@ from conformance.cli.failures import CONFORMS, FINDINGS, USAGE
 from conformance.cli.terminal import progress_line, put
 from conformance.core.shipped import specs
 from conformance.linting.specs import lint_paths
-from conformance.recordings.hygiene import lint_recordings, sorted_out, suites_in
+from conformance.recordings.linting import lint_recordings, split_paths, suites_in
 from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.scenarios.linting import lint_scenarios
@@ -28,7 +28,7 @@ def lint_command(
 ) -> None:
     """Check rules, profiles and recordings for mistakes."""
     with progress_line("linting ..."):
-        written, recorded = sorted_out(paths or [specs()])
+        written, recorded = split_paths(paths or [specs()])
         problems = list(lint_paths(written)) if written else []
         problems += [*lint_baselines(written), *lint_scenarios(written), *lint_systems(written)]
         linted = lint_recordings(recorded, suites_in(written)) if recorded else None

@@ -17,14 +17,13 @@ The names are those of `ledger.WRITERS`, which holds every ledger to this order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from conformance.cassette import Recording
 from conformance.core.events import Exchange
-from conformance.evidence.comparisons import compare_exchanges
 from conformance.evidence.expectations import (
     compares_answers,
     expected_of,
@@ -36,12 +35,15 @@ from conformance.evidence.expectations import (
 )
 from conformance.evidence.hops import compare_hops
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
+from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.ledger import Ledger
+from conformance.judging.result import Finding
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import SCENARIO_RULES
 from conformance.judging.transcript import Transcript
 from conformance.judging.view import JudgedView, JudgeSetting
-from conformance.rules.model import Rule
+from conformance.rules.model import Compare, Rule
+from conformance.rules.monitors.gather import Contribution, compare
 from conformance.rules.verdicts import Level, Verdict
 
 _OUR_REQUEST: Final = "the scenario wrote the request"
@@ -165,6 +167,29 @@ def withdraw_undeclared(ledger: Ledger, judged: JudgedExchange, rules: Iterable[
         sent = judged.transcript.types
         for rule, why in undeclared_rules(rules, ledger.verdicts, sent, setting.declared):
             ledger.withdraw([rule], why, "undeclared")
+
+
+class RuleComparison(NamedTuple):
+    """What came of one rule that compares exchanges, hops or views."""
+
+    rule: Rule
+    verdict: Verdict
+    reason: str
+    findings: tuple[Finding, ...]
+
+
+def compare_exchanges(
+    rulebook: Rulebook, given: Iterable[tuple[str, Contribution]]
+) -> Iterator[RuleComparison]:
+    """Judges every rule of the book that compares, by what the exchanges of a run gave."""
+    by_rule: dict[str, list[Contribution]] = {}
+    for rule_id, contribution in given:
+        by_rule.setdefault(rule_id, []).append(contribution)
+    for rule in rulebook.rules:
+        if isinstance(rule.form, Compare) and rule.id in by_rule:
+            verdict, reason, violations = compare(rule.form, by_rule[rule.id])
+            findings = tuple(make_finding(rule, v, RecentFrames(), "run") for v in violations)
+            yield RuleComparison(rule, verdict, reason, findings)
 
 
 def write_comparisons(

@@ -26,18 +26,11 @@ from conformance.rules.verdicts import Level
 Report = Sequence[Mapping[str, Any]]
 
 
-def _harness_rule(name: str, says: str, source: Mapping[str, str], hint: str, level: Level) -> Rule:
-    return Rule(
-        f"harness/{name}",
-        level,
-        says,
-        (source,),
-        "0.1.0",
-        Never(()),
-        {},
-        Place("added by a run"),
-        hint=hint,
-    )
+def _harness_rule(
+    name: str, says: str, source: Mapping[str, str], hint: str, level: Level = Level.MUST
+) -> Rule:
+    place = Place("added by a run")
+    return Rule(f"harness/{name}", level, says, (source,), "0.1.0", Never(()), {}, place, hint=hint)
 
 
 ANSWERS: Final = _harness_rule(
@@ -45,21 +38,18 @@ ANSWERS: Final = _harness_rule(
     "The adapter answers every case before its deadline.",
     {"advice": "an adapter that hangs, crashes or floods says nothing of the client"},
     "Run the command by hand and type the case into it; see docs/clients.md.",
-    Level.MUST,
 )
 DECLARED: Final = _harness_rule(
     "declared",
     "What the adapter declares it does not refuse.",
     {"advice": "an op that is refused in every case would look like one that passes"},
     "Leave the op or dialect out of the introduction.",
-    Level.MUST,
 )
 ENDING: Final = _harness_rule(
     "ending",
     "A stream that broke off is never told as complete, nor a whole one as broken.",
     {"breaks": "half an answer is stored, shown or executed as if it were the whole"},
     "The end of the body is no success: wait for the dialect's own terminal event.",
-    Level.MUST,
 )
 IN_ORDER: Final = _harness_rule(
     "extracts-in-order",
@@ -76,7 +66,6 @@ NEXT_REQUEST: Final = _harness_rule(
     "What the user chose stands in the request.",
     {"breaks": "a level or an opt-in that is not sent is silently without effect"},
     "Effort, summary and the opt-in go out in the form that the dialect has for them.",
-    Level.MUST,
 )
 ONE_REQUEST: Final = _harness_rule(
     "one-request",
@@ -93,14 +82,12 @@ RECONNECT: Final = _harness_rule(
         "quote": "Set (`Last-Event-ID`, lastEventIDValue) in request's header list.",
     },
     "The same request with Last-Event-ID, after the time of `retry`; 204 ends it.",
-    Level.MUST,
 )
 RESTORES: Final = _harness_rule(
     "restores",
     "What a client stored it restores.",
     {"advice": "a session that goes on from disk has to hold what the user saw"},
     "Compare what is written with what is read: thinking stands beside the text, apart from it.",
-    Level.MUST,
 )
 STORED_FLAT: Final = _harness_rule(
     "stored-flat",
@@ -117,16 +104,8 @@ STORED_LEAN: Final = _harness_rule(
     Level.SHOULD,
 )
 RULES: Final = (
-    ANSWERS,
-    DECLARED,
-    ENDING,
-    IN_ORDER,
-    NEXT_REQUEST,
-    ONE_REQUEST,
-    RECONNECT,
-    RESTORES,
-    STORED_FLAT,
-    STORED_LEAN,
+    *(ANSWERS, DECLARED, ENDING, IN_ORDER, NEXT_REQUEST),
+    *(ONE_REQUEST, RECONNECT, RESTORES, STORED_FLAT, STORED_LEAN),
 )
 
 
@@ -134,13 +113,10 @@ def client_finding(rule: Rule, where: str, expected: str, got: str, report: Repo
     """A finding at the end of what a client reported."""
     memory = RecentFrames()
     for number, event in enumerate(report, 1):
-        memory.tell(number, str(event.get("type")), _event_fields(event))
+        fields = ", ".join(f"{key}={value!r}" for key, value in event.items() if key != "type")
+        memory.tell(number, str(event.get("type")), fields)
     last = len(report) + 1
     memory.tell(last, "end of the report", "")
     message = f"expected {expected}, got {got}"
     violation = Violation(last, {}, (expected,), got.partition(":")[0], "", message)
     return make_finding(rule, violation, memory, where)
-
-
-def _event_fields(event: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}={value!r}" for key, value in event.items() if key != "type")

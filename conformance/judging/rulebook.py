@@ -30,9 +30,15 @@ _VERSION: Final = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}")
 class BoundRules:
     """Rules for one profile: of one exchange, of a whole scenario, and those switched off."""
 
+    profile: Profile
     rules: RuleSet
     scenario: RuleSet
     off: Mapping[str, str]  # rule -> the profile's reason
+
+
+# By dialect, name and file of the profile.
+_BoundByProfile = dict[tuple[str, str, str], BoundRules]
+_ALL_SHIPPED: Final[_BoundByProfile] = {}  # compiled once in a process, whoever asks
 
 
 class Rulebook:
@@ -51,14 +57,17 @@ class Rulebook:
         self._added = frozenset(rule for rule in ADDED_RULES if _fits_globs(rule, globs))
         self.rules = selected if as_of is None else _rules_until(selected, as_of)
         self.notes = _left_out_notes(len(selected) - len(self.rules), as_of)
-        self._bound: dict[tuple[str, str, str], BoundRules] = {}
+        self._bound: _BoundByProfile = {}
         self._profiles: dict[tuple[str, str, tuple[Path, ...]], Profile] = {}
 
     @classmethod
     def load(
         cls, suites: Sequence[str] = (), globs: Sequence[str] = (), as_of: str | None = None
     ) -> Rulebook:
-        return cls(load_suites(suites), globs, as_of)
+        book = cls(load_suites(suites), globs, as_of)
+        if not (suites or globs or as_of):
+            book._bound = _ALL_SHIPPED
+        return book
 
     def narrowed(self, result: StreamResult) -> StreamResult:
         """The result without added rules that nobody chose, where some were chosen."""
@@ -76,16 +85,15 @@ class Rulebook:
     def profile(self, name: str, dialect: str, folders: tuple[Path, ...] = ()) -> Profile:
         """The profile of that name, read once for all recordings of the run."""
         key = (name, dialect, folders)
-        found = self._profiles.get(key)
-        if found is None:
-            found = self._profiles[key] = find(name, dialect, folders)
-        return found
+        if key not in self._profiles:
+            self._profiles[key] = find(name, dialect, folders)
+        return self._profiles[key]
 
     def bound(self, profile: Profile) -> BoundRules:
         """The rules for a profile's dialect, with its knobs and overrides."""
         key = (profile.dialect, profile.name, str(profile.file))
         found = self._bound.get(key)
-        if found is None:
+        if found is None or found.profile != profile:  # its file may have changed meanwhile
             found = self._bound[key] = _bind_rules(self.rules, profile)
         return found
 
@@ -115,10 +123,8 @@ def _parse_version(text: str) -> tuple[int, ...]:
 
 
 def _left_out_notes(number: int, as_of: str | None) -> tuple[str, ...]:
-    if not number:
-        return ()
     rules = "1 rule is" if number == 1 else f"{number} rules are"
-    return (f"{rules} newer than {as_of} and left out",)
+    return (f"{rules} newer than {as_of} and left out",) if number else ()
 
 
 def _bind_rules(rules: Sequence[Rule], profile: Profile) -> BoundRules:
@@ -137,7 +143,8 @@ def _bind_rules(rules: Sequence[Rule], profile: Profile) -> BoundRules:
     knobs = _profile_values(profile)
     single = [rule for rule in chosen if rule.scope == "exchange"]
     several = [rule for rule in chosen if rule.scope == "scenario"]
-    return BoundRules(_compile_rules(single, knobs), _compile_rules(several, knobs), off)
+    compiled = _compile_rules(single, knobs), _compile_rules(several, knobs)
+    return BoundRules(profile, *compiled, off)
 
 
 def _profile_values(profile: Profile) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from conformance.core.errors import ConformanceError, Place
 from conformance.judging.suites import shipped_suites
-from conformance.recordings.hygiene import suites_in
+from conformance.recordings.linting import suites_in
 from conformance.rules import document
 from conformance.rules.lint import Problem
 from conformance.rules.node import Node, nearest

@@ -244,20 +244,14 @@ def judged_by(
     """
     profile, is_named = choose_profile(dialect, choices, recorded, named)
     if profile.side == "client" and choices.profile is not None and "/" not in profile.name:
-        met = judged_by(
-            dialect, replace(choices, profile=None), _server_profile(recorded), sender, named
-        )
+        of_server = recorded.rpartition("/")[2] if recorded is not None else None
+        met = judged_by(dialect, replace(choices, profile=None), of_server, sender, named)
         return ChosenProfile(laid_over(profile, met.profile), named=True, notes=met.notes)
     if not is_named and (found := sender()):
         name, signs = found
         note = f"profile {name} identified by: {'; '.join(signs)}"
         return ChosenProfile(named(name, dialect.name, choices.folders), named=False, notes=(note,))
     return ChosenProfile(profile, named=is_named)
-
-
-def _server_profile(recorded: str | None) -> str | None:
-    """The server's part of the profile that a recording names."""
-    return recorded.rpartition("/")[2] if recorded is not None else None
 
 
 def choose_profile(
@@ -270,9 +264,7 @@ def choose_profile(
     if choices.profile is not None and choices.profile.endswith(_YAML):
         return _from_file(choices.profile, dialect, choices.folders), True
     name = choices.profile or recorded
-    if name is None:
-        return named("strict", dialect.name, choices.folders), False
-    return named(name, dialect.name, choices.folders), True
+    return named(name or "strict", dialect.name, choices.folders), name is not None
 
 
 def _from_file(path: str, dialect: Dialect, folders: tuple[Path, ...]) -> Profile:
@@ -288,8 +280,6 @@ def _with_lines(recording: Recording, result: StreamResult) -> StreamResult:
     offsets = sorted({f.byte for f in result.findings if f.byte is not None})
     if not offsets or result.view == "client":
         return result
-    lines = dict(zip(offsets, recording.locate(result.exchange, offsets), strict=True))
-    placed = (
-        replace(f, line=lines[f.byte] if f.byte is not None else None) for f in result.findings
-    )
-    return replace(result, findings=tuple(placed))
+    lines: dict[int | None, int | None] = {None: None}
+    lines |= zip(offsets, recording.locate(result.exchange, offsets), strict=True)
+    return replace(result, findings=tuple(replace(f, line=lines[f.byte]) for f in result.findings))

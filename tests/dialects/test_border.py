@@ -34,13 +34,13 @@ ALLOWED = {
     # The demo judges one shipped recording; its folder has the dialect's name.
     "cli/demo.py": {"openai.responses/demo/summary.cassette.jsonl"},
     # Request keys that say how an answer is wanted, not what; any gateway may take them.
-    "recordings/matching.py": {"stream_options"},
+    "recordings/lint_requests.py": {"stream_options"},
     # Rules of one client's document, which speaks of Chat Completions.
     "judging/harness.py": None,
     # The name of a file.
     "pytest_plugin/trace.py": {"response.cassette.jsonl"},
     # The protocol of adapters has messages and tools in the form of Chat Completions.
-    "targets/client/visit.py": {"tool_call_id"},
+    "targets/client/exchange_replays.py": {"tool_call_id"},
 }
 
 

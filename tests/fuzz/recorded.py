@@ -15,6 +15,7 @@ from conformance.judging.fast.running import RunningView, check_wire
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.scenario import ScenarioJudge
+from conformance.judging.transcript import Transcript
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.judging.wire import WireView
 from conformance.recordings import check as recordings
@@ -32,11 +33,19 @@ def _in_runs(
     *,
     scenario: ScenarioJudge | None = None,
     is_last: bool = True,
+    transcript: Transcript | None = None,
 ) -> JudgedView:
     """As `check_wire`, but every chunk is fed as it is given."""
     if scenario is not None and setting.bound.scenario.plans:
-        return check_wire(setting, exchange, chunks, end, scenario=scenario, is_last=is_last)
-    return _fed(RunningView(setting, exchange, scenario), chunks, end, is_last=is_last)
+        return check_wire(
+            *(setting, exchange, chunks, end),
+            scenario=scenario,
+            is_last=is_last,
+            transcript=transcript,
+        )
+    view = RunningView(setting, exchange, scenario)
+    view.transcript = transcript
+    return _fed(view, chunks, end, is_last=is_last)
 
 
 def _frame_by_frame(
@@ -47,8 +56,11 @@ def _frame_by_frame(
     *,
     scenario: ScenarioJudge | None = None,
     is_last: bool = True,
+    transcript: Transcript | None = None,
 ) -> JudgedView:
-    return _fed(WireView(setting, exchange, scenario), chunks, end, is_last=is_last)
+    view = WireView(setting, exchange, scenario)
+    view.transcript = transcript
+    return _fed(view, chunks, end, is_last=is_last)
 
 
 def _fed(view: WireView, chunks: Iterable[Chunk], end: Ending, *, is_last: bool) -> JudgedView:

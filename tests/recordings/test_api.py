@@ -104,3 +104,16 @@ def test_threads_share_one_rulebook() -> None:
             pool.map(lambda each: check_recording(each, rulebook, CheckChoices()), recordings * 2)
         )
     assert together == alone * 2
+
+
+def test_a_profile_that_changed_on_disk_is_judged_by_as_it_stands_now(tmp_path: Path) -> None:
+    leak = "stripping/visible-text/no-markers"
+    path = tmp_path / "own.yaml"
+    head = "profile: own\ndialect: openai.chat\nextends: strict\n"
+    off = f"overrides: {{{leak}: {{level: off, because: b, seen: s}}}}\n"
+    told = []
+    for text in (head, head + off):
+        path.write_text(text, encoding="utf-8")
+        report = conformance.check_chunks(LEAK, dialect="openai.chat", profile=str(path))
+        told.append(report.verdicts[leak])
+    assert told == [Verdict.FAIL, Verdict.NOT_APPLICABLE]

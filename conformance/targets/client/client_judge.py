@@ -20,8 +20,8 @@ from typing import Any, Final
 from conformance.core.events import Exchange, Request
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects import get
-from conformance.evidence.comparisons import compare_exchanges
 from conformance.evidence.expectations import judges_requests
+from conformance.evidence.writing import compare_exchanges
 from conformance.judging import harness
 from conformance.judging.client_view import check_client, compares_views, undeclared_rules
 from conformance.judging.fast.running import check_wire

@@ -15,8 +15,8 @@ from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.suites import load_suites, shipped_suites
 from conformance.recordings.check import CheckChoices, check_recording
-from conformance.recordings.flaws import find_flaws
-from conformance.recordings.matching import RequestMatching
+from conformance.recordings.lint_recording import find_flaws
+from conformance.recordings.lint_requests import RequestMatching
 from conformance.rules.lint import Problem
 from conformance.rules.model import Suite
 from conformance.rules.verdicts import Verdict
@@ -72,7 +72,7 @@ def recording_paths(paths: Sequence[Path]) -> list[Path]:
     return list(found)
 
 
-def sorted_out(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+def split_paths(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     """Which paths hold YAML files of ours, and which hold recordings; a folder may hold both."""
     recorded = [path for path in paths if (recording_paths([path]) if path.exists() else ())]
     written = [path for path in paths if (_holds_yaml(path) if path in recorded else True)]

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from conformance.cassette import Recording
 from conformance.core.errors import Place
 from conformance.core.events import Exchange, Request
-from conformance.evidence.claims import claimed_word
+from conformance.recordings.lint_claims import claimed_word
 from conformance.rules.lint import Problem
 
 _TEST: Final = "test_id"

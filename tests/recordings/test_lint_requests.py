@@ -9,7 +9,7 @@ import pytest
 
 from conformance.cassette import Cassette, Header, write
 from conformance.core.events import Chunk, Exchange, Request, Response
-from conformance.recordings.hygiene import lint_recordings
+from conformance.recordings.linting import lint_recordings
 
 TEST = "tests/a.py::test_answers[m]"
 THINKS = "tests/test_reasoning.py::test_streams[m]"

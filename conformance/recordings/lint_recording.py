@@ -19,13 +19,12 @@ from conformance.cassette.recording import MUTANTS
 from conformance.core.errors import Place
 from conformance.core.events import Exchange
 from conformance.core.framing import exchange_frames, framing_of
-from conformance.evidence.claims import claimed_word, denies_thinking, thinking_field
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_recording
-from conformance.recordings.cuts import cut_events
-from conformance.recordings.identifiers import PrivacyScanner, PrivateLeftover
-from conformance.recordings.splices import find_splice
+from conformance.recordings.lint_claims import claimed_word, denies_thinking, thinking_field
+from conformance.recordings.lint_events import cut_events, find_splice
+from conformance.recordings.lint_privacy import PrivacyScanner, PrivateLeftover
 from conformance.rules.lint import Problem, Severity
 from conformance.rules.node import nearest
 from conformance.rules.verdicts import Verdict

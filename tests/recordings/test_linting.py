@@ -14,9 +14,9 @@ from conformance.cli import main
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.core.shipped import cassettes
-from conformance.evidence.claims import claimed_word, thinking_field
 from conformance.judging.suites import load_suites
-from conformance.recordings.hygiene import lint_recordings, recording_paths, sorted_out
+from conformance.recordings.lint_claims import claimed_word, thinking_field
+from conformance.recordings.linting import lint_recordings, recording_paths, split_paths
 from conformance.rules.lint import Problem
 
 ROOT = Path(__file__).parent.parent.parent
@@ -201,7 +201,7 @@ def test_a_problem_is_shown_with_its_code(
 
 def test_every_code_is_explained() -> None:
     page = (ROOT / "docs" / "recording.md").read_text(encoding="utf-8")
-    sources = ("flaws", "hygiene", "matching")
+    sources = ("lint_recording", "linting", "lint_requests")
     code = re.compile(r'(?:_problem\(\s*|"(?:error|warning)", )"([a-z-]+)"')
     texts = [(ROOT / "conformance" / "recordings" / f"{name}.py").read_text() for name in sources]
     codes = {found for text in texts for found in code.findall(text)}
@@ -282,7 +282,7 @@ def test_paths_are_sorted_out_by_what_they_hold(tmp_path: Path) -> None:
     (rules / "a.yaml").write_text("suite: a\n")
     missing = tmp_path / "none.yaml"
     both = [tmp_path, rules, path, missing]
-    assert sorted_out(both) == ([tmp_path, rules, missing], [tmp_path, path])
+    assert split_paths(both) == ([tmp_path, rules, missing], [tmp_path, path])
 
 
 def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
