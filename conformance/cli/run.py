@@ -79,9 +79,7 @@ async def _run_live(
     async with AsyncExitStack() as stack:
         transport = None
         if given.asgi_app is not None:
-            application = asgi.load_application(given.asgi_app)
-            state = await stack.enter_async_context(asgi.running_lifespan(application))
-            transport = asgi.Transport(application, state)
+            transport = await stack.enter_async_context(asgi.hosted_app(given.asgi_app))
         server = await stack.enter_async_context(
             LiveServer(
                 given.url or given.gateway or asgi.URL,

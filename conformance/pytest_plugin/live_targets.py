@@ -23,7 +23,6 @@ from conformance.judging.run_rules import SCENARIO_RULES
 from conformance.pytest_plugin.collecting import SpecCollection, short_names
 from conformance.pytest_plugin.live import LiveReport, LiveTarget, target_nodes
 from conformance.pytest_plugin.options import ASGI, job_count, option_value
-from conformance.pytest_plugin.recording import hosted_app
 from conformance.pytest_plugin.spec import LiveSpec
 from conformance.pytest_plugin.verdicts import ItemOutcome
 from conformance.runs import RunOptions, only_model, run_server
@@ -132,7 +131,8 @@ async def _ask_server(
     async with AsyncExitStack() as stack:
         transport = None
         if url.startswith(ASGI):
-            transport = await stack.enter_async_context(hosted_app(url))
+            hosted = asgi.hosted_app(url.removeprefix(ASGI))
+            transport = await stack.enter_async_context(hosted)
             url = asgi.URL
         server = await stack.enter_async_context(LiveServer(url, transport=transport))
         if not options.model:

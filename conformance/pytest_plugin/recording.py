@@ -22,7 +22,7 @@ from conformance.pytest_plugin.portal import Portal
 from conformance.pytest_plugin.responses import ending_of
 from conformance.targets import asgi
 from conformance.targets.recording import Origin, RecordingFolder, RecordingProxy
-from conformance.targets.recording.relay import GuardedRecorder, OnFailure, RelayRoute
+from conformance.targets.recording.proxy import GuardedRecorder, OnFailure, RelayRoute
 from conformance.targets.replay import ReplayOptions, ReplayServer, matching
 from conformance.targets.replay.tape import load_exchanges
 from conformance.wire.chunked import ChunkPart
@@ -30,14 +30,6 @@ from conformance.wire.client import ResponseHead
 from conformance.wire.content_coding import ask_for_readable
 from conformance.wire.heads import decode_headers, end_to_end, lower_names, without_headers
 from conformance.wire.requests import HttpRequest
-
-
-@asynccontextmanager
-async def hosted_app(url: str) -> AsyncIterator[asgi.Transport]:
-    """A transport to the application, between its start-up and its shutdown. Raises UsageError."""
-    application = asgi.load_application(url.removeprefix(ASGI))
-    async with asgi.running_lifespan(application) as state:
-        yield asgi.Transport(application, state)
 
 
 @asynccontextmanager
@@ -50,7 +42,8 @@ async def recording_transport(
     """
     is_application = url.startswith(ASGI)
     origin = Origin.parse(asgi.URL if is_application else url)
-    async with hosted_app(url) if is_application else httpx.AsyncHTTPTransport() as transport:
+    hosted = asgi.hosted_app(url.removeprefix(ASGI)) if is_application else None
+    async with hosted or httpx.AsyncHTTPTransport() as transport:
         recording = RecordingTransport(transport, origin, shelf, fail)
         try:
             yield Portal(recording, asyncio.get_running_loop())

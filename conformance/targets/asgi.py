@@ -11,6 +11,7 @@ import importlib
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager, suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,9 +38,7 @@ def load_application(name: str) -> Application:
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        found: Any = importlib.import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
+        found = attrgetter(attribute)(importlib.import_module(module))
     except Exception as err:  # whatever the module does when it is imported
         raise UsageError(f"cannot load {name}: {type(err).__name__}: {err}") from err
     if not callable(found):
@@ -47,7 +46,7 @@ def load_application(name: str) -> Application:
     return found  # type: ignore[no-any-return]  # what it takes shows when it is called
 
 
-class Transport(httpx.AsyncBaseTransport):
+class AsgiTransport(httpx.AsyncBaseTransport):
     """Hands requests to an application and its messages back, one by one."""
 
     def __init__(self, application: Application, state: Message | None = None) -> None:
@@ -55,21 +54,23 @@ class Transport(httpx.AsyncBaseTransport):
         self._state = state or {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        call = _Call(self._application, _scope(request, self._state), await request.aread())
+        call = _AsgiCall(
+            self._application, _request_scope(request, self._state), await request.aread()
+        )
         try:
-            head = await call.head()
+            head = await call.response_head()
         except BaseException:
-            await call.close()
+            await call.aclose()
             raise
         return httpx.Response(
             head["status"],
             headers=list(head.get("headers", ())),
-            stream=_Body(call),
+            stream=call,
             extensions={"http_version": b"HTTP/1.1"},
         )
 
 
-class _Call:
+class _AsgiCall(httpx.AsyncByteStream):
     """One request on its way through an application."""
 
     def __init__(self, application: Application, scope: Message, body: bytes) -> None:
@@ -78,26 +79,26 @@ class _Call:
         self._left = asyncio.Event()
         self._body: bytes | None = body
         self._error: Exception | None = None
-        self._task = asyncio.create_task(self._run(application, scope))
+        self._task = asyncio.create_task(self._run_application(application, scope))
 
-    async def head(self) -> Message:
+    async def response_head(self) -> Message:
         message = await self._sent.get()
         if message is None or message["type"] != "http.response.start":
-            raise httpx.ReadError(self._why("the application sent no response head"))
+            raise httpx.ReadError(self._failure_or("the application sent no response head"))
         return message
 
-    async def pieces(self) -> AsyncIterator[bytes]:
+    async def __aiter__(self) -> AsyncIterator[bytes]:
         more = True
         while more:
             message = await self._sent.get()
             if message is None:
-                raise httpx.ReadError(self._why("the application stopped inside the body"))
+                raise httpx.ReadError(self._failure_or("the application stopped inside the body"))
             if message["type"] == "http.response.body":
                 if message.get("body"):
                     yield bytes(message["body"])
                 more = bool(message.get("more_body"))
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """The client goes away; the application is told, and ended if it does not listen."""
         self._left.set()
         with suppress(asyncio.QueueEmpty):
@@ -107,44 +108,32 @@ class _Call:
         with suppress(asyncio.CancelledError):
             await self._task
 
-    def _why(self, otherwise: str) -> str:
+    def _failure_or(self, otherwise: str) -> str:
         error = self._error
         return f"the application raised {type(error).__name__}: {error}" if error else otherwise
 
-    async def _run(self, application: Application, scope: Message) -> None:
+    async def _run_application(self, application: Application, scope: Message) -> None:
         try:
-            await application(scope, self._receive, self._send)
+            await application(scope, self._receive_message, self._send_message)
         except Exception as err:  # noqa: BLE001  # the target's own fault, told as such
             self._error = err
         if not self._left.is_set():
             await self._sent.put(None)
 
-    async def _receive(self) -> Message:
+    async def _receive_message(self) -> Message:
         if self._body is not None:
             body, self._body = self._body, None
             return {"type": "http.request", "body": body, "more_body": False}
         await self._left.wait()
         return {"type": "http.disconnect"}
 
-    async def _send(self, message: Message) -> None:
+    async def _send_message(self, message: Message) -> None:
         if self._left.is_set():
             return  # as servers do: what nobody reads goes nowhere
         await self._sent.put(message)
 
 
-class _Body(httpx.AsyncByteStream):
-    def __init__(self, call: _Call) -> None:
-        self._call = call
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._call.pieces():
-            yield piece
-
-    async def aclose(self) -> None:
-        await self._call.close()
-
-
-def _scope(request: httpx.Request, state: Message) -> Message:
+def _request_scope(request: httpx.Request, state: Message) -> Message:
     path, _, query = request.url.raw_path.partition(b"?")
     return {
         "type": "http",
@@ -169,30 +158,38 @@ async def running_lifespan(application: Application) -> AsyncIterator[Message]:
 
     One that knows no lifespan is served all the same. Raises UsageError if start-up fails.
     """
-    told: asyncio.Queue[Message] = asyncio.Queue()
-    asked: asyncio.Queue[Message] = asyncio.Queue()
+    outgoing: asyncio.Queue[Message] = asyncio.Queue()
+    incoming: asyncio.Queue[Message] = asyncio.Queue()
     state: Message = {}
 
     async def lifespan() -> None:
         scope: Message = {"type": "lifespan", "asgi": {"version": "3.0"}, "state": state}
         try:
-            await application(scope, asked.get, told.put)
+            await application(scope, incoming.get, outgoing.put)
         except Exception as err:  # noqa: BLE001  # the specification: it is not supported then
-            await told.put({"type": "unsupported", "message": str(err)})
+            await outgoing.put({"type": "unsupported", "message": str(err)})
         else:
-            await told.put({"type": "ended"})
+            await outgoing.put({"type": "ended"})
 
     task = asyncio.create_task(lifespan())
-    await asked.put({"type": "lifespan.startup"})
-    answer = await told.get()
+    await incoming.put({"type": "lifespan.startup"})
+    answer = await outgoing.get()
     if answer["type"] == "lifespan.startup.failed":
         task.cancel()
         raise UsageError(f"the application does not start: {answer.get('message', '')}")
     try:
         yield state
     finally:
-        await asked.put({"type": "lifespan.shutdown"})
+        await incoming.put({"type": "lifespan.shutdown"})
         await asyncio.wait([task], timeout=_PATIENCE)
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+
+@asynccontextmanager
+async def hosted_app(name: str) -> AsyncIterator[AsgiTransport]:
+    """A transport to the application, between its start-up and its shutdown. Raises UsageError."""
+    application = load_application(name)
+    async with running_lifespan(application) as state:
+        yield AsgiTransport(application, state)

@@ -15,7 +15,6 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from time import monotonic
-from types import TracebackType
 from typing import Final, Self
 
 import httpx
@@ -83,24 +82,19 @@ class LiveServer:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._client.aclose()
 
     async def fetch(
-        self, asked: Request, secrets: Mapping[str, str] | None = None
+        self, request: Request, secrets: Mapping[str, str] | None = None
     ) -> FetchedAnswer:
         """Sends a request whose path is below the base URL, and takes the answer.
 
         Raises NoAnswerError where no response head came.
         """
-        sent = self._request_to_send(asked, secrets or {})
+        sent = self._request_to_send(request, secrets or {})
         headers = lower_names(tuple(sent.headers.items()))
-        recorded = replace(asked, path=sent.url.raw_path.decode(), headers=headers)
+        recorded = replace(request, path=sent.url.raw_path.decode(), headers=headers)
         begun = monotonic()
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + self.limits.timeout):
@@ -117,27 +111,27 @@ class LiveServer:
         head = _elapsed_ms(begun)
         try:
             return await self._read_body(
-                response, recorded, begun, head, streams=asks_for_stream(asked.path, asked.json)
+                response, recorded, begun, head, streams=asks_for_stream(request.path, request.json)
             )
         finally:
             await response.aclose()
 
-    def _request_to_send(self, asked: Request, secrets: Mapping[str, str]) -> httpx.Request:
-        url = self.url.copy_with(raw_path=_joined_path(self.url, asked.path))
-        headers = {**self._headers, **dict(asked.headers)}
-        content = None if asked.json is None else json.dumps(asked.json, ensure_ascii=False)
+    def _request_to_send(self, request: Request, secrets: Mapping[str, str]) -> httpx.Request:
+        url = self.url.copy_with(raw_path=_joined_path(self.url, request.path))
+        headers = {**self._headers, **dict(request.headers)}
+        content = None if request.json is None else json.dumps(request.json, ensure_ascii=False)
         if content is not None:
             headers.setdefault("content-type", "application/json")
         try:
             return self._client.build_request(
-                asked.method,
+                request.method,
                 url,
                 headers={**headers, **self._secrets, **secrets},
                 content=None if content is None else content.encode("utf-8", "surrogatepass"),
                 timeout=httpx.Timeout(
                     None,
                     connect=self.limits.connect,
-                    read=self.limits.idle if asks_for_stream(asked.path, asked.json) else None,
+                    read=self.limits.idle if asks_for_stream(request.path, request.json) else None,
                 ),
             )
         except (ValueError, TypeError) as err:

@@ -25,7 +25,7 @@ class UndecodableError(Exception):
     """The body cannot be decoded."""
 
 
-class _Unpacker(Protocol):
+class _BodyUnpacker(Protocol):
     def feed(self, raw: bytes, left: int) -> bytes:
         """What came out: about `left` bytes at the most. Raises `errors`."""
 
@@ -39,7 +39,7 @@ class ContentDecoder:
         self._encoding = encoding.strip().lower()
         self._most = most
         self._size = 0
-        self._unpacker: _Unpacker | None = None
+        self._unpacker: _BodyUnpacker | None = None
 
     @property
     def is_full(self) -> bool:
@@ -48,14 +48,14 @@ class ContentDecoder:
     def feed(self, raw: bytes) -> bytes:
         """The bytes that came out. Raises UndecodableError."""
         left = self._most - self._size
-        data = raw[:left] if self._encoding in _PLAIN else self._unpacked(raw, left)[:left]
+        data = raw[:left] if self._encoding in _PLAIN else self._unpack_bytes(raw, left)[:left]
         self._size += len(data)
         return data
 
-    def _unpacked(self, raw: bytes, left: int) -> bytes:
+    def _unpack_bytes(self, raw: bytes, left: int) -> bytes:
         if left <= 0:
             return b""
-        unpacker = self._unpacker = self._unpacker or _unpacker(self._encoding)
+        unpacker = self._unpacker = self._unpacker or _new_unpacker(self._encoding)
         try:
             return unpacker.feed(raw, left)
         except unpacker.errors as err:
@@ -84,72 +84,75 @@ def ask_for_readable(headers: Headers) -> Headers:
     return (*without_headers(headers, "accept-encoding"), ("accept-encoding", spelled))
 
 
-def _unpacker(encoding: str) -> _Unpacker:
+def _new_unpacker(encoding: str) -> _BodyUnpacker:
     if encoding not in readable_codings():
         missing = install_hint(encoding)
         hint = f" ({missing} to read it)" if missing else ""
         raise UndecodableError(f"content-encoding {encoding!r}, which nobody asked for{hint}")
-    return _UNPACKERS.get(encoding, _Inflating)()
+    return _UNPACKERS.get(encoding, _GzipUnpacker)()
 
 
-class _Inflating:
+class _GzipUnpacker:
     """gzip, deflate: members may follow each other."""
 
     errors: tuple[type[Exception], ...] = (zlib.error,)
 
     def __init__(self) -> None:
-        self._inflate: Any = None
+        self._member: Any = None
 
     def feed(self, raw: bytes, left: int) -> bytes:
-        out: list[bytes] = []
-        while raw and left > 0:
-            if self._inflate is None or self._inflate.eof:
-                self._inflate = zlib.decompressobj(_GZIP_OR_ZLIB)
-            piece = self._inflate.decompress(raw, left)
-            raw = self._inflate.unused_data
-            out.append(piece)
-            left -= len(piece)
-        return b"".join(out)
+        out = bytearray()
+        while raw and len(out) < left:
+            if self._member is None or self._member.eof:
+                self._member = self._new_member()
+            piece, raw = self._unpack_step(raw, left - len(out))
+            out += piece
+        return bytes(out)
+
+    def _new_member(self) -> Any:
+        return zlib.decompressobj(_GZIP_OR_ZLIB)
+
+    def _unpack_step(self, raw: bytes, left: int) -> tuple[bytes, bytes]:
+        """What came out, and what is to be unpacked next."""
+        return self._member.decompress(raw, left), self._member.unused_data
 
 
-class _Brotli:
+class _BrotliUnpacker:
     """The encoding br, https://www.rfc-editor.org/rfc/rfc7932."""
 
     def __init__(self) -> None:
         import brotli  # noqa: PLC0415  # an extra
 
-        self._stream = brotli.Decompressor()
+        self._body = brotli.Decompressor()
         self.errors: tuple[type[Exception], ...] = (brotli.error,)
 
     def feed(self, raw: bytes, left: int) -> bytes:
-        out = [self._stream.process(raw, output_buffer_limit=left)]
-        left -= len(out[0])
-        while left > 0 and not self._stream.can_accept_more_data():
-            out.append(self._stream.process(b"", output_buffer_limit=left))
-            left -= len(out[-1])
-        return b"".join(out)
+        out = bytearray(self._body.process(raw, output_buffer_limit=left))
+        while len(out) < left and not self._body.can_accept_more_data():
+            out += self._body.process(b"", output_buffer_limit=left - len(out))
+        return bytes(out)
 
 
-class _Zstd:
+class _ZstdUnpacker(_GzipUnpacker):
     """The encoding zstd, https://www.rfc-editor.org/rfc/rfc8878; frames may follow each other."""
 
     def __init__(self) -> None:
         import zstandard  # noqa: PLC0415  # an extra
 
+        super().__init__()
         self._frames = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
-        self._frame: Any = None
-        self.errors: tuple[type[Exception], ...] = (zstandard.ZstdError,)
+        self.errors = (zstandard.ZstdError,)
 
-    def feed(self, raw: bytes, left: int) -> bytes:
-        out: list[bytes] = []
-        while raw and left > 0:
-            if self._frame is None or self._frame.eof:
-                self._frame = self._frames.decompressobj()
-            piece = self._frame.decompress(raw[:_ZSTD_STEP])
-            raw = self._frame.unused_data + raw[_ZSTD_STEP:]
-            out.append(piece)
-            left -= len(piece)
-        return b"".join(out)
+    def _new_member(self) -> Any:
+        return self._frames.decompressobj()
+
+    def _unpack_step(self, raw: bytes, left: int) -> tuple[bytes, bytes]:
+        del left  # zstandard takes no bound: the step is one
+        piece = self._member.decompress(raw[:_ZSTD_STEP])
+        return piece, self._member.unused_data + raw[_ZSTD_STEP:]
 
 
-_UNPACKERS: Final[Mapping[str, Callable[[], _Unpacker]]] = {"br": _Brotli, "zstd": _Zstd}
+_UNPACKERS: Final[Mapping[str, Callable[[], _BodyUnpacker]]] = {
+    "br": _BrotliUnpacker,
+    "zstd": _ZstdUnpacker,
+}

@@ -184,7 +184,7 @@ def test_failure_shows_the_finding_and_not_the_plugin(project: Project) -> None:
 def test_asynchronous_application_needs_no_port(project: Project) -> None:
     project.tests(
         "import asyncio\n"
-        "from conformance.targets.asgi import Transport\n"
+        "from conformance.targets.asgi import AsgiTransport\n"
         "async def app(scope, receive, send):\n"
         "    head = {'type': 'http.response.start', 'status': 200,\n"
         "            'headers': [(b'content-type', b'text/event-stream')]}\n"
@@ -194,7 +194,7 @@ def test_asynchronous_application_needs_no_port(project: Project) -> None:
         "    await send({'type': 'http.response.body', 'body': b''})\n"
         "def test_it(conformance_trace):\n"
         "    async def go():\n"
-        "        async with httpx.AsyncClient(transport=Transport(app)) as client:\n"
+        "        async with httpx.AsyncClient(transport=AsgiTransport(app)) as client:\n"
         "            async with client.stream('POST', 'http://x/v1/chat/completions') as r:\n"
         "                return await conformance_trace.aread(r)\n"
         "    trace = asyncio.run(go())\n"

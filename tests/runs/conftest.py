@@ -28,7 +28,7 @@ def run(tmp_path: Path) -> Runner:
         options = replace(PLAIN, **{"save": tmp_path, **changes})
 
         async def go() -> RunOutcome:
-            transport = asgi.Transport(server)
+            transport = asgi.AsgiTransport(server)
             async with LiveServer(asgi.URL, transport=transport) as target:
                 return await run_server(target, load_scenarios(names), options, tmp_path)
 

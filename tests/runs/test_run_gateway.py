@@ -36,7 +36,7 @@ def ran(
     async def go() -> RunOutcome:
         async with serve_upstream(0) as upstream:
             gateway.upstream = f"http://127.0.0.1:{upstream.port}/v1"
-            async with LiveServer(asgi.URL, transport=asgi.Transport(gateway)) as server:
+            async with LiveServer(asgi.URL, transport=asgi.AsgiTransport(gateway)) as server:
                 taken = scenarios or load_scenarios()
                 return await run_server(server, taken, options, folder, upstream=upstream)
 

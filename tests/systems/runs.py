@@ -134,7 +134,7 @@ async def _through(gateway: Translator, profile: str, folder: Path) -> RunOutcom
     options = RunOptions(model=gateway.model_id, dialects=("openai.responses",), profile=profile)
     async with serve_upstream(0) as upstream:
         gateway.upstream = f"http://127.0.0.1:{upstream.port}/v1"
-        async with LiveServer(asgi.URL, transport=asgi.Transport(gateway)) as server:
+        async with LiveServer(asgi.URL, transport=asgi.AsgiTransport(gateway)) as server:
             return await run_server(server, load_scenarios(), options, folder, upstream=upstream)
 
 

@@ -34,7 +34,7 @@ def part(data: bytes, *, more: bool = True) -> Message:
 
 def fetched(application: asgi.Application, limits: ExchangeLimits | None = None) -> FetchedAnswer:
     async def go() -> FetchedAnswer:
-        transport = asgi.Transport(application)
+        transport = asgi.AsgiTransport(application)
         async with LiveServer(asgi.URL, limits=limits, transport=transport) as server:
             return await server.fetch(ASKED)
 
@@ -52,7 +52,7 @@ def test_pieces_arrive_as_they_are_sent() -> None:
         await send(part(b"", more=False))
 
     async def go() -> None:
-        transport = asgi.Transport(application)
+        transport = asgi.AsgiTransport(application)
         async with (
             httpx.AsyncClient(transport=transport) as client,
             client.stream("POST", asgi.URL, json={}) as response,

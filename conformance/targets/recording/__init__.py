@@ -6,7 +6,6 @@ as it comes, cut as it came.
 
 from __future__ import annotations
 
-from conformance.targets.recording.cassette_file import RecordingOptions
 from conformance.targets.recording.direct import (
     DirectRequest,
     RequestSequence,
@@ -14,10 +13,9 @@ from conformance.targets.recording.direct import (
     load_requests,
     record_directly,
 )
-from conformance.targets.recording.exchange import ExchangeOutcome
+from conformance.targets.recording.exchange import ExchangeOutcome, RecordingOptions
 from conformance.targets.recording.folder import RecordingFolder
-from conformance.targets.recording.proxy import RecordingProxy
-from conformance.targets.recording.relay import ProxyTimeouts
+from conformance.targets.recording.proxy import ProxyTimeouts, RecordingProxy
 from conformance.wire.origin import Origin
 
 __all__ = [

@@ -18,9 +18,13 @@ from conformance.core.errors import CassetteError, Place, RemoteError, UsageErro
 from conformance.core.events import Chunk, Ending, Exchange, Request
 from conformance.dialects import ENDPOINTS, asks_for_stream, dialect_at
 from conformance.targets.limits import ExchangeLimits
-from conformance.targets.recording.cassette_file import CassetteFile, RecordingOptions
-from conformance.targets.recording.exchange import ExchangeOutcome, ExchangeRecorder
-from conformance.wire.client import ClientConnection, ResponseHead
+from conformance.targets.recording.exchange import (
+    CassetteFile,
+    ExchangeOutcome,
+    ExchangeRecorder,
+    RecordingOptions,
+)
+from conformance.wire.client import ClientConnection
 from conformance.wire.faults import BrokenExchange
 from conformance.wire.heads import Headers, end_to_end, without_headers
 from conformance.wire.origin import Origin
@@ -59,7 +63,7 @@ def load_requests(file: Path, path: str | None, base: str = "") -> list[DirectRe
             hint = f"or a URL that ends in {' or '.join(paths.rsplit(', ', 1))}"
             raise UsageError("a request body needs --api", place=Place(str(file)), hint=hint)
         return [DirectRequest(path, _load_body(file))]
-    asked = [
+    requests = [
         DirectRequest(
             path=each.request.path.removeprefix(base) if path is None else path,
             body=each.request.json,
@@ -72,9 +76,9 @@ def load_requests(file: Path, path: str | None, base: str = "") -> list[DirectRe
         for each in open_recording(file).exchanges
         if each.request is not None
     ]
-    if not asked:
+    if not requests:
         raise CassetteError("holds no request", place=Place(str(file)))
-    return asked
+    return requests
 
 
 def fixed_requests(requests: Iterable[DirectRequest]) -> RequestSequence:
@@ -134,24 +138,23 @@ async def _record_exchange(
     origin: Origin, recorder: ExchangeRecorder, limits: ExchangeLimits
 ) -> tuple[ExchangeOutcome, Exchange]:
     """What to tell of an exchange, and the exchange as it came."""
-    heads: list[ResponseHead] = []
     how: Ending = "client-closed"
     note = ""
     try:
         async with asyncio.timeout(limits.timeout):
-            how, note = await _send_and_record(origin, recorder, limits, heads)
+            how, note = await _send_and_record(origin, recorder, limits)
     except TimeoutError:
         note = f"it had not ended after {limits.timeout:g} s"
     except BrokenExchange as broken:
         how, note = broken.end, str(broken)
     finally:
         outcome = recorder.record_end(how, note)
-    if not heads:
+    if recorder.response is None:
         raise RemoteError(f"{origin.netloc}: {note}")
     return outcome, Exchange(
         number=recorder.number,
         request=recorder.request,
-        response=heads[0].response,
+        response=recorder.response,
         chunks=(Chunk(recorder.start),),
         end=how,
         dialect=dialect_at(recorder.request.path),
@@ -159,9 +162,9 @@ async def _record_exchange(
 
 
 async def _send_and_record(
-    origin: Origin, recorder: ExchangeRecorder, limits: ExchangeLimits, heads: list[ResponseHead]
+    origin: Origin, recorder: ExchangeRecorder, limits: ExchangeLimits
 ) -> tuple[Ending, str]:
-    """How it ended; the response head goes to `heads`, if one comes. Raises BrokenExchange."""
+    """How it ended. Raises BrokenExchange."""
     request = recorder.request
     connection = await ClientConnection.connect(origin, timeout=limits.connect)
     try:
@@ -169,7 +172,6 @@ async def _send_and_record(
         await connection.send_request(request.method, request.path, request.headers, body)
         idle = limits.idle if asks_for_stream(request.path, request.json) else None
         head = await connection.read_head(request.method, idle=idle)
-        heads.append(head)
         recorder.record_head(head.response)
         async for parts in connection.read_body(head, idle=idle):
             recorder.record_parts(parts)
@@ -180,21 +182,21 @@ async def _send_and_record(
         connection.abort()
 
 
-def _request_to_send(origin: Origin, asked: DirectRequest, secrets: Mapping[str, str]) -> Request:
-    own = without_headers(end_to_end(asked.headers), *_OWN, *(name.lower() for name in secrets))
+def _request_to_send(origin: Origin, direct: DirectRequest, secrets: Mapping[str, str]) -> Request:
+    own = without_headers(end_to_end(direct.headers), *_OWN, *(name.lower() for name in secrets))
     fixed: Headers = (
         ("host", origin.netloc),
         ("accept-encoding", "identity"),
         ("user-agent", "reasoning-conformance"),
         ("content-type", "application/json"),
     )
-    target = origin.target(asked.path)
+    target = origin.target(direct.path)
     dialect = dialect_at(target)
     if dialect is not None:
         fixed = (*fixed, *ENDPOINTS[dialect].headers)
     names = {name.lower() for name, _ in own}
     defaults = tuple((name, value) for name, value in fixed if name not in names)
-    return Request(asked.method, target, (*defaults, *own, *secrets.items()), asked.body)
+    return Request(direct.method, target, (*defaults, *own, *secrets.items()), direct.body)
 
 
 def _encode_json(value: Any) -> bytes:

@@ -9,15 +9,18 @@ Rule 3: nothing is recorded that redaction could not look into.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
-from conformance.cassette import BodyRedactor
+from conformance import __version__
+from conformance.cassette import BodyRedactor, Header, Redaction, Redactor, Writer
 from conformance.core.events import Chunk, Ending, Request, Response
 from conformance.dialects import dialect_at
-from conformance.targets.recording.cassette_file import CassetteFile
 from conformance.wire.chunked import ChunkPart
 from conformance.wire.content_coding import (
     ContentDecoder,
@@ -31,6 +34,53 @@ _IDENTITY: Final = ("", "identity")
 # A transfer chunk that is longer is recorded as several.
 _LONGEST_CHUNK: Final = 16 * 1024 * 1024
 _START: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingOptions:
+    """How to record. `max_bytes` bounds the body of each exchange."""
+
+    redact: bool = True
+    max_bytes: int = 64 * 1024 * 1024
+    profile: str | None = None
+    target: dict[str, Any] = field(default_factory=dict)
+
+
+class CassetteFile:
+    """Is written under one key of redaction; `running` counts exchanges that are under way."""
+
+    def __init__(
+        self, path: Path, options: RecordingOptions, request: Request, *, via: str
+    ) -> None:
+        self.path = path
+        self.options = options
+        self.redactor = Redactor() if options.redact else None
+        self.running = 0
+        self._counted: Counter[str] = Counter()
+        self.writer = Writer(path, _header(options, request, via), append=True, seal=True)
+
+    def finish_exchange(self) -> None:
+        """An exchange is over: what redaction replaced since the last one is written."""
+        self.running -= 1
+        counts = self.redactor.counts() if self.redactor else ()
+        news = {each.rule: each.count - self._counted[each.rule] for each in counts}
+        fresh = [Redaction(rule, count) for rule, count in news.items() if count]
+        self._counted.update(news)
+        if fresh:
+            self.writer.redactions(fresh)
+
+
+def _header(options: RecordingOptions, request: Request, via: str) -> Header:
+    model = request.json.get("model") if isinstance(request.json, dict) else None
+    return Header(
+        origin="live",
+        dialect=dialect_at(request.path),
+        profile=options.profile,
+        recorder={"name": "conformance", "version": __version__, "via": via},
+        recorded_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        target=options.target,
+        model={"requested": model} if isinstance(model, str) else {},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +98,8 @@ class ExchangeOutcome:
 class ExchangeRecorder:
     """Records one exchange into a cassette that is open.
 
-    Where the body is longer than the cassette's options allow, its end is `when_full`. `start` is
-    how the body began, not redacted, up to `remembers` bytes.
+    Where the body is longer than the cassette's options allow, its end is `when_full`. `response`
+    is the head and `start` how the body began, not redacted, up to `remembers` bytes.
     """
 
     def __init__(
@@ -76,7 +126,7 @@ class ExchangeRecorder:
         self._decoder: ContentDecoder | None = None
         self._pieces: list[bytes] = []
         self._held = 0
-        self._status: int | None = None
+        self.response: Response | None = None
         self._chunks = self._size = 0
         self._ending: Ending | None = None
         self._last = perf_counter() if came is None else came
@@ -98,7 +148,7 @@ class ExchangeRecorder:
 
     def record_head(self, response: Response) -> None:
         """The response head came."""
-        self._status = response.status
+        self.response = response
         encoding = (response.header("content-encoding") or "").strip().lower()
         recorded = response if encoding in _IDENTITY else self._head_of_encoded(response, encoding)
         if self._redactor is not None:
@@ -134,12 +184,12 @@ class ExchangeRecorder:
             self._record_chunk(b"".join(self._pieces))
         ending = self._ending or how
         ms = self._elapsed()
-        for chunk in self._body.close() if self._body else []:
-            self._write_chunk(chunk)
+        self._write_chunks(self._body.close() if self._body else ())
         self._writer.end(ending, ms=ms, exchange=self.number)
         self._ending = ending
+        status = self.response.status if self.response else None
         return ExchangeOutcome(
-            self._shown, self._status, self._chunks, self._size, ending, self.note or note
+            self._shown, status, self._chunks, self._size, ending, self.note or note
         )
 
     def _record_chunk(self, data: bytes) -> None:
@@ -149,16 +199,13 @@ class ExchangeRecorder:
             self.start += clear[: self._remembers]
         if not clear and data:
             return  # the decoder keeps it: it comes with the next chunk
-        ms = self._elapsed()
-        if self._body is None:
-            self._write_chunk(Chunk(clear, ms))
-        else:
-            for chunk in self._body.feed(Chunk(clear, ms)):
-                self._write_chunk(chunk)
+        chunk = Chunk(clear, self._elapsed())
+        self._write_chunks([chunk] if self._body is None else self._body.feed(chunk))
 
-    def _write_chunk(self, chunk: Chunk) -> None:
-        self._writer.chunk(chunk.data, ms=chunk.ms, exchange=self.number, flush=False)
-        self._chunks += 1
+    def _write_chunks(self, chunks: Iterable[Chunk]) -> None:
+        for chunk in chunks:
+            self._writer.chunk(chunk.data, ms=chunk.ms, exchange=self.number, flush=False)
+            self._chunks += 1
 
     def _decode(self, data: bytes) -> bytes:
         self._size += len(data)
