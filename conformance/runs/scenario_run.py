@@ -62,7 +62,9 @@ class ScenarioOutcome:
         if reply.silent:
             self.silent[step.role] = reply.silent
         for heard in reply.upstream or ():
-            self._add_exchange(replace(heard.exchange, hop="upstream"), heard.clock, step.role)
+            self._add_exchange(
+                replace(heard.exchange, hop="upstream"), Clock(head=0.0, end=0.0), step.role
+            )
 
     def _add_exchange(self, exchange: Exchange, clock: Clock, role: str) -> None:
         number = len(self.exchanges) + 1

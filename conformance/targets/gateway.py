@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Final
 
-from conformance.cassette import Clock
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.core.framing import framing_of
 from conformance.dialects import SUPPORTED, dialect_at, get, required
@@ -59,7 +58,6 @@ class UpstreamCall:
     """
 
     exchange: Exchange
-    clock: Clock
     misfit: str = ""
 
 
@@ -244,8 +242,7 @@ async def _respond(
             end=end,
             dialect=dialect_at(path),
         )
-        call = UpstreamCall(exchange, Clock(head=0.0, end=0.0), answer.misfit)
-        upstream.keep_call(call, number)
+        upstream.keep_call(UpstreamCall(exchange, answer.misfit), number)
     return stays and end == "eof"
 
 

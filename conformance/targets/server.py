@@ -27,6 +27,7 @@ from conformance.targets.limits import ExchangeLimits
 from conformance.wire.content_coding import ContentDecoder, UndecodableError
 from conformance.wire.faults import BrokenExchange, describe_network_error, root_cause
 from conformance.wire.heads import Headers, decode_headers, lower_names
+from conformance.wire.origin import Origin
 
 MOST_REDIRECTS: Final = 3
 MOST_CHUNKS: Final = 500_000
@@ -215,15 +216,11 @@ class LiveServer:
 
 
 def _base_url(text: str) -> httpx.URL:
+    Origin.parse(text)  # says what is wrong, without a password
     try:
-        url = httpx.URL(text)
+        return httpx.URL(text)
     except httpx.InvalidURL as err:
         raise UsageError(f"{text!r} is no URL: {err}") from err
-    if url.scheme not in ("http", "https") or not url.host:
-        raise UsageError(f"expected http://... or https://..., got {str(url)!r}")
-    if url.userinfo:
-        raise UsageError("a URL with a password in it", hint="use --api-key-env NAME")
-    return url
 
 
 def _joined_path(base: httpx.URL, path: str) -> bytes:

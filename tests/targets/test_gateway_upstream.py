@@ -8,7 +8,6 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from conformance.cassette import Clock
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.dialects import ENDPOINTS, get
@@ -236,7 +235,7 @@ def test_answers_can_be_told_apart(dialect: str) -> None:
 def test_a_call_for_an_earlier_request_is_not_counted_for_the_next() -> None:
     upstream = UpstreamStandIn()
     upstream.begin_request(ScriptedUpstream())
-    late = UpstreamCall(RECORDED, Clock())
+    late = UpstreamCall(RECORDED)
     upstream.begin_request(ScriptedUpstream())
     upstream.keep_call(late, upstream.request - 1)
     assert upstream.calls == []

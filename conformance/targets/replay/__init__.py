@@ -15,8 +15,8 @@ from conformance.targets.replay.options import (
 )
 from conformance.targets.replay.routing import url_prefix
 from conformance.targets.replay.script import event_count
-from conformance.targets.replay.seen import ReplayOutcome, SeenRequest
 from conformance.targets.replay.server import ReplayServer, ThreadedServer, serving
+from conformance.targets.replay.state import ReplayOutcome, SeenRequest
 from conformance.targets.replay.tape import ExchangeAddress, Source
 
 __all__ = [

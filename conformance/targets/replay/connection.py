@@ -12,8 +12,12 @@ import msgspec
 from conformance.targets.replay.matching import ReplayMatch
 from conformance.targets.replay.miss import ReplayMiss
 from conformance.targets.replay.script import Script
-from conformance.targets.replay.seen import ReplayOutcome
-from conformance.targets.replay.state import AnsweredRequest, ServerState, rejected_request
+from conformance.targets.replay.state import (
+    AnsweredRequest,
+    ReplayOutcome,
+    ServerState,
+    rejected_request,
+)
 from conformance.targets.replay.writing import AnswerWriter, BodyEnd, body_end
 from conformance.wire.closing import ConnectionCloser
 from conformance.wire.heads import json_response, response_head

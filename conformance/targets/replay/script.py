@@ -98,7 +98,10 @@ def script(exchange: Exchange, clock: Clock, options: ReplayOptions) -> Script:
     response = exchange.response or Response()
     headers = _head_to_send(response, exchange)
     framing = framing_of(exchange)
-    chunks = _edited_chunks(exchange.chunks, options) if framing == "sse" else exchange.chunks
+    chunks = exchange.chunks
+    if framing == "sse":
+        chunks = with_comments(chunks) if options.comments else chunks
+        chunks = with_crlf(chunks) if options.crlf else chunks
     whole = sum(len(chunk.data) for chunk in chunks)
     ends = _frame_ends(framing, chunks) if _needs_ends(options) else ()
     size, end = _broken_off(ends, whole, _ENDS[exchange.end], options)
@@ -127,11 +130,6 @@ def event_count(exchange: Exchange) -> int:
     return len(_frame_ends(framing_of(exchange), exchange.chunks))
 
 
-def _edited_chunks(chunks: tuple[Chunk, ...], options: ReplayOptions) -> tuple[Chunk, ...]:
-    chunks = with_comments(chunks) if options.comments else chunks
-    return with_crlf(chunks) if options.crlf else chunks
-
-
 def _needs_ends(options: ReplayOptions) -> bool:
     spots = [spot.unit for spot in (options.cut, options.stall) if spot]
     return options.chunking.kind == "events" or "event" in spots
@@ -147,18 +145,15 @@ def _broken_off(
     ends: tuple[int, ...], whole: int, recorded: End, options: ReplayOptions
 ) -> tuple[int, End]:
     """How many bytes go out, and what comes then. A spot beyond the body changes nothing."""
-    if options.cut and (at := _byte_of_spot(options.cut, ends)) is not None and at <= whole:
-        return at, options.how
-    if options.stall and (at := _byte_of_spot(options.stall, ends)) is not None and at <= whole:
-        return at, "stall"
+    spots: tuple[tuple[BodySpot | None, End], ...] = (
+        (options.cut, options.how),
+        (options.stall, "stall"),
+    )
+    for spot, end in spots:
+        places: Sequence[int] = range(whole + 1) if spot and spot.unit == "byte" else (0, *ends)
+        if spot and spot.at < len(places):
+            return places[spot.at], end
     return whole, recorded
-
-
-def _byte_of_spot(spot: BodySpot, ends: tuple[int, ...]) -> int | None:
-    if spot.unit == "byte":
-        return spot.at
-    places = (0, *ends)
-    return places[spot.at] if spot.at < len(places) else None
 
 
 def _head_to_send(response: Response, exchange: Exchange) -> Headers:

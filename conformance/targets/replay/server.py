@@ -16,8 +16,7 @@ from conformance.targets.replay.connection import ReplayConnection
 from conformance.targets.replay.matching import ExchangeIndex
 from conformance.targets.replay.options import ReplayLimits, ReplayOptions
 from conformance.targets.replay.routing import MountedRecordings, url_prefix
-from conformance.targets.replay.seen import SeenRequest
-from conformance.targets.replay.state import ServerState
+from conformance.targets.replay.state import SeenRequest, ServerState
 from conformance.targets.replay.tape import (
     ExchangeAddress,
     RecordedExchange,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal
 
 from conformance.targets.replay.script import End, Script
-from conformance.targets.replay.seen import ReplayOutcome
+from conformance.targets.replay.state import ReplayOutcome
 from conformance.wire.chunked import LAST_CHUNK, chunk_bytes
 
 BodyEnd = Literal["chunked", "length", "close", "none"]
