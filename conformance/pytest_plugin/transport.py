@@ -19,7 +19,7 @@ from conformance.pytest_plugin.responses import client_error, library_of, make_r
 from conformance.targets.replay import ExchangeAddress, ReplayOptions
 from conformance.targets.replay.matching import ExchangeIndex, ReplaySession, RequestKey
 from conformance.targets.replay.miss import explain_miss
-from conformance.targets.replay.script import End, Script
+from conformance.targets.replay.script import AnswerEnd, AnswerScript
 from conformance.targets.replay.tape import load_exchanges
 from conformance.wire.requests import HttpRequest
 
@@ -78,7 +78,7 @@ class ReplayTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return made
 
 
-def _replayed_response(request: httpx.Request, script: Script) -> httpx.Response:
+def _replayed_response(request: httpx.Request, script: AnswerScript) -> httpx.Response:
     if not script.has_head:
         raise client_error(request, "RemoteProtocolError", "the connection broke before any answer")
     body = _ReplayedBody(request, script)
@@ -89,7 +89,7 @@ def _replayed_response(request: httpx.Request, script: Script) -> httpx.Response
 class _ReplayedBody:
     """The pieces of one answer, and its end."""
 
-    def __init__(self, request: httpx.Request, script: Script) -> None:
+    def __init__(self, request: httpx.Request, script: AnswerScript) -> None:
         self._request = request
         self._script = script
 
@@ -118,7 +118,7 @@ class _ReplayedBody:
         """As `close`."""
 
 
-_ENDS: Final[Mapping[End, tuple[str, str]]] = {
+_ENDS: Final[Mapping[AnswerEnd, tuple[str, str]]] = {
     "fin": ("RemoteProtocolError", "the answer was cut off before its end"),
     "rst": ("ReadError", "the connection was reset"),
     "stall": ("ReadTimeout", "nothing more came"),

@@ -51,7 +51,7 @@ class ConnectionCloser:
         sock = self._transport.get_extra_info("socket")
         if sock is None or sock.fileno() < 0:
             return  # the peer was quicker
-        if _unacknowledged(self._transport, sock) and self._loop.time() < self._deadline:
+        if _unacknowledged_bytes(self._transport, sock) and self._loop.time() < self._deadline:
             self._timer = self._loop.call_later(self._look, self.send_rst)
             self._look = min(2 * self._look, _LOOKS_S[1])
             return
@@ -70,7 +70,7 @@ async def reset_connection(writer: asyncio.StreamWriter, patience_s: float) -> N
         await writer.wait_closed()
 
 
-def _unacknowledged(transport: asyncio.WriteTransport, sock: Any) -> int:
+def _unacknowledged_bytes(transport: asyncio.WriteTransport, sock: Any) -> int:
     """Bytes that the peer's kernel has not acknowledged yet, as far as this system tells."""
     waiting = transport.get_write_buffer_size()
     if waiting or sys.platform != "linux":

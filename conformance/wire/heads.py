@@ -37,7 +37,7 @@ def lower_names(headers: Headers) -> Headers:
 
 def end_to_end(headers: Headers) -> Headers:
     """Without those that speak of one connection only."""
-    drop = CONNECTION_HEADERS | _OF_PROXIES | set(_tokens(headers, "connection"))
+    drop = CONNECTION_HEADERS | _OF_PROXIES | set(_header_tokens(headers, "connection"))
     return without_headers(headers, *drop)
 
 
@@ -53,7 +53,7 @@ def header_value(headers: Headers, name: str) -> str | None:
 
 def has_token(headers: Headers, name: str, token: str) -> bool:
     """Whether a comma-separated header lists the token."""
-    return token in _tokens(headers, name)
+    return token in _header_tokens(headers, name)
 
 
 def request_head(method: str, target: str, headers: Headers) -> bytes:
@@ -79,7 +79,7 @@ def json_response(status: int, body: bytes, *, keeps_alive: bool) -> bytes:
     return response_head(status, headers) + body
 
 
-def _tokens(headers: Headers, name: str) -> list[str]:
+def _header_tokens(headers: Headers, name: str) -> list[str]:
     return [
         token.strip().lower()
         for found, value in headers

@@ -108,18 +108,18 @@ class ServerConnection:
         """Passes on what came, cut as it came. Raises PeerGoneError."""
         plain = (part.data for part in parts)
         self._writer.write(part_bytes(parts) if self._chunked else b"".join(plain))
-        await self._drain()
+        await self._drain_writer()
 
     async def end_response(self) -> None:
         """The body is whole. Raises PeerGoneError."""
         if self._chunked:
             self._writer.write(LAST_CHUNK)
-        await self._drain()
+        await self._drain_writer()
 
     async def refuse(self, status: int, body: bytes) -> None:
         """An answer in JSON; it is the last one on this connection."""
         self._writer.write(json_response(status, body, keeps_alive=False))
-        await self._drain()
+        await self._drain_writer()
 
     async def reset(self) -> None:
         """Ends the connection as a crash does; what was sent before arrives first."""
@@ -146,7 +146,7 @@ class ServerConnection:
         except (OSError, TimeoutError):
             return b""
 
-    async def _drain(self) -> None:
+    async def _drain_writer(self) -> None:
         try:
             await self._writer.drain()
         except OSError as err:

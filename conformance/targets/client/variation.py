@@ -19,7 +19,7 @@ from conformance.core.framing import framing_of
 from conformance.mutate import OPERATORS, make_mutants, take_apart
 from conformance.targets.client.edge_cases import BYTEWISE, edge_cases
 from conformance.targets.replay import BodySpot, Chunking, ReplayOptions, event_count
-from conformance.targets.replay.script import script
+from conformance.targets.replay.script import answer_script
 
 ReplayExtent = Literal["quick", "full"]
 VariationKind = Literal["same", "edited", "cut", "reset"]
@@ -49,7 +49,7 @@ class ReplayVariation:
 
     def sent_exchange(self) -> Exchange:
         """The exchange as it really goes out: these bytes, and how they end."""
-        made = script(self.exchange, Clock(), self.options)
+        made = answer_script(self.exchange, Clock(), self.options)
         chunks = tuple(Chunk(data, 0.0) for _, data in made.pieces())
         end = "protocol-error" if self.kind in ("cut", "reset") else self.exchange.end
         return replace(self.exchange, chunks=chunks, end=end)

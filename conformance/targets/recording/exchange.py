@@ -57,7 +57,7 @@ class CassetteFile:
         self.redactor = Redactor() if options.redact else None
         self.running = 0
         self._counted: Counter[str] = Counter()
-        self.writer = Writer(path, _header(options, request, via), append=True, seal=True)
+        self.writer = Writer(path, _cassette_header(options, request, via), append=True, seal=True)
 
     def finish_exchange(self) -> None:
         """An exchange is over: what redaction replaced since the last one is written."""
@@ -70,7 +70,7 @@ class CassetteFile:
             self.writer.redactions(fresh)
 
 
-def _header(options: RecordingOptions, request: Request, via: str) -> Header:
+def _cassette_header(options: RecordingOptions, request: Request, via: str) -> Header:
     model = request.json.get("model") if isinstance(request.json, dict) else None
     return Header(
         origin="live",
@@ -154,7 +154,7 @@ class ExchangeRecorder:
         if self._redactor is not None:
             recorded = self._redactor.response(recorded)
             self._body = BodyRedactor(self._redactor, response)
-        self._writer.response(recorded, ms=self._elapsed(), exchange=self.number)
+        self._writer.response(recorded, ms=self._elapsed_ms(), exchange=self.number)
 
     def record_parts(self, pieces: Iterable[ChunkPart]) -> None:
         """What one read gave of the body; it is safe from a crash now."""
@@ -183,7 +183,7 @@ class ExchangeRecorder:
         if self._pieces:
             self._record_chunk(b"".join(self._pieces))
         ending = self._ending or how
-        ms = self._elapsed()
+        ms = self._elapsed_ms()
         self._write_chunks(self._body.close() if self._body else ())
         self._writer.end(ending, ms=ms, exchange=self.number)
         self._ending = ending
@@ -194,12 +194,12 @@ class ExchangeRecorder:
 
     def _record_chunk(self, data: bytes) -> None:
         self._pieces, self._held = [], 0
-        clear = self._decode(data)
+        clear = self._decode_body(data)
         if len(self.start) < self._remembers:
             self.start += clear[: self._remembers]
         if not clear and data:
             return  # the decoder keeps it: it comes with the next chunk
-        chunk = Chunk(clear, self._elapsed())
+        chunk = Chunk(clear, self._elapsed_ms())
         self._write_chunks([chunk] if self._body is None else self._body.feed(chunk))
 
     def _write_chunks(self, chunks: Iterable[Chunk]) -> None:
@@ -207,7 +207,7 @@ class ExchangeRecorder:
             self._writer.chunk(chunk.data, ms=chunk.ms, exchange=self.number, flush=False)
             self._chunks += 1
 
-    def _decode(self, data: bytes) -> bytes:
+    def _decode_body(self, data: bytes) -> bytes:
         self._size += len(data)
         if self._decoder is None:
             if self._size <= self._max_bytes:
@@ -247,7 +247,7 @@ class ExchangeRecorder:
     def _stop_recording(self, end: Ending, note: str) -> None:
         self._ending, self.note = end, note
 
-    def _elapsed(self) -> float:
+    def _elapsed_ms(self) -> float:
         now = perf_counter()
         ms, self._last = (now - self._last) * 1000, now
         return round(ms, 3)

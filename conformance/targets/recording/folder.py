@@ -80,7 +80,7 @@ class RecordingFolder:
     def _new_file(self, request: Request) -> CassetteFile:
         while True:
             self._highest += 1
-            path = self._folder / f"{self._highest:04}-{_label(request.path)}.cassette.jsonl"
+            path = self._folder / f"{self._highest:04}-{_file_label(request.path)}.cassette.jsonl"
             if not path.exists():
                 break
         file = CassetteFile(path, self._options, request, via="proxy")
@@ -98,7 +98,7 @@ class RecordingFolder:
             self._files.pop(name).writer.close()
 
 
-def _label(path: str) -> str:
+def _file_label(path: str) -> str:
     dialect = dialect_at(path)
     if dialect is not None:
         return ENDPOINTS[dialect].api

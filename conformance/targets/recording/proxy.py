@@ -86,7 +86,7 @@ class RecordingProxy:
         self._listening = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        listener = listening(self._host, self._port, self._accept)
+        listener = listening(self._host, self._port, self._accept_client)
         port = await self._listening.enter_async_context(listener)
         self.url = f"http://{bracketed(self._host)}:{port}"
         return self
@@ -95,20 +95,24 @@ class RecordingProxy:
         await self._listening.aclose()
         self._folder.close()
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept_client(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         if self._clients >= _MOST_CLIENTS:
             self._warn(f"more than {_MOST_CLIENTS} connections at once: one was refused")
             return
         self._clients += 1
         client = ServerConnection(reader, writer)
         try:
-            await RecordedConnection(client, self._route, self._timeouts, self._fail).serve_client()
+            await RecordedConnection(
+                client, self._route, self._timeouts, self._note_failure
+            ).serve_client()
         except Exception as err:  # noqa: BLE001  # rule 2
-            self._fail(err)
+            self._note_failure(err)
         finally:
             self._clients -= 1
 
-    def _fail(self, error: BaseException) -> None:
+    def _note_failure(self, error: BaseException) -> None:
         self.failures += 1
         text = str(error) if isinstance(error, ConformanceError) else f"{error!r}"
         self._warn(f"not recorded: {text}")
@@ -133,7 +137,7 @@ class RecordedConnection:
                 if not await self._relay_exchange(request):
                     break
         except RequestRejected as refused:
-            await self._refuse(refused.status, str(refused), "invalid_request_error")
+            await self._refuse_client(refused.status, str(refused), "invalid_request_error")
         except PeerGoneError:
             pass
         finally:
@@ -201,11 +205,11 @@ class RecordedConnection:
     async def _pass_on_break(self, broken: BrokenExchange, recorded: GuardedRecorder) -> None:
         """The client learns of a broken upstream as it would have learned directly."""
         if not recorded.has_head:
-            await self._refuse(502, str(broken), "upstream_error")
+            await self._refuse_client(502, str(broken), "upstream_error")
         elif broken.end == "reset":
             await self._client.reset()
 
-    async def _refuse(self, status: int, why: str, kind: str) -> None:
+    async def _refuse_client(self, status: int, why: str, kind: str) -> None:
         error = {"message": f"conformance record: {why}", "type": kind}
         with suppress(PeerGoneError):
             await self._client.refuse(status, msgspec.json.encode({"error": error}))
@@ -238,13 +242,13 @@ class GuardedRecorder:
         if folder is not None:
             body = json_or_none(request.body)
             recorded = Request(request.method, self.target, request.headers, body)
-            with self._guarded():
+            with self._guarded_recording():
                 self._recorder = folder.begin_exchange(recorded, self._came)
 
     def record_head(self, head: ResponseHead) -> None:
         self.has_head = True
         if self._recorder is not None:
-            with self._guarded():
+            with self._guarded_recording():
                 self._recorder.record_head(head.response)
 
     def record_parts(self, parts: list[ChunkPart]) -> None:
@@ -260,12 +264,12 @@ class GuardedRecorder:
         if not self._begun:
             self.record_request()
         if self._folder is not None and self._recorder is not None:
-            with self._guarded():
+            with self._guarded_recording():
                 self._folder.end_exchange(self._recorder, how, note)
         self._recorder = None
 
     @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def _guarded_recording(self) -> Iterator[None]:
         try:
             yield
         except (CassetteError, OSError) as err:

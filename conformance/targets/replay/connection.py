@@ -11,7 +11,7 @@ import msgspec
 
 from conformance.targets.replay.matching import ReplayMatch
 from conformance.targets.replay.miss import ReplayMiss
-from conformance.targets.replay.script import Script
+from conformance.targets.replay.script import AnswerScript
 from conformance.targets.replay.state import (
     AnsweredRequest,
     ReplayOutcome,
@@ -261,7 +261,7 @@ class ReplayConnection(asyncio.Protocol):
             self._timer = None
 
 
-def _head_bytes(script: Script, body_end: BodyEnd, *, keeps_alive: bool) -> bytes:
+def _head_bytes(script: AnswerScript, body_end: BodyEnd, *, keeps_alive: bool) -> bytes:
     """The recorded head, with what frames the body on this connection."""
     version = "1.0" if script.http == "1.0" and body_end != "chunked" else "1.1"
     headers = script.headers

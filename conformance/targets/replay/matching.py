@@ -29,7 +29,7 @@ from conformance.targets.replay.canonical import (
     parse_paths,
 )
 from conformance.targets.replay.options import ReplayOptions
-from conformance.targets.replay.script import Script, script
+from conformance.targets.replay.script import AnswerScript, answer_script
 from conformance.targets.replay.tape import RecordedExchange
 from conformance.wire.heads import lower_names
 from conformance.wire.requests import HttpRequest
@@ -56,7 +56,7 @@ class ReplayMatch:
     """The answer; `times` counts how often it was given, this time included."""
 
     entry: RecordedExchange
-    script: Script
+    script: AnswerScript
     times: int
 
 
@@ -74,7 +74,7 @@ class ExchangeIndex:
         self.options = options
         self._ignored = parse_paths(options.ignore)
         self._headers = tuple(name.lower() for name in options.headers)
-        self._scripts: dict[int, Script] = {}
+        self._scripts: dict[int, AnswerScript] = {}
         self._equal: defaultdict[_Key, list[int]] = defaultdict(list)
         self._any_body: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         self._any_request: list[int] = []
@@ -88,12 +88,12 @@ class ExchangeIndex:
         form = canonical_json(asked.body, self._ignored)
         return RequestKey(asked.method, path, query, headers, asked.body, form)
 
-    def script(self, number: int) -> Script:
+    def entry_script(self, number: int) -> AnswerScript:
         """What is sent for the entry of this number."""
         known = self._scripts.get(number)
         if known is None:
             entry = self.entries[number]
-            known = self._scripts[number] = script(entry.exchange, entry.clock, self.options)
+            known = self._scripts[number] = answer_script(entry.exchange, entry.clock, self.options)
         return known
 
     def matching_numbers(self, wanted: RequestKey) -> Sequence[int]:
@@ -179,7 +179,7 @@ class ReplaySession:
             number = candidates[-1]
         self._served[number] += 1
         entry = self.index.entries[number]
-        return ReplayMatch(entry, self.index.script(number), self._served[number])
+        return ReplayMatch(entry, self.index.entry_script(number), self._served[number])
 
     def unused_entries(self) -> tuple[RecordedExchange, ...]:
         """What nobody asked for."""

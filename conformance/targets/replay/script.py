@@ -25,11 +25,11 @@ from conformance.targets.replay.cutting import (
 from conformance.targets.replay.options import BodySpot, ReplayOptions
 from conformance.wire.heads import CONNECTION_HEADERS, Headers
 
-End = Literal["whole", "fin", "rst", "stall"]
+AnswerEnd = Literal["whole", "fin", "rst", "stall"]
 
 # A FIN before the body's end is what a reader calls a broken protocol; where the client had left or
 # the recorder died, nobody knows what would have come.
-_ENDS: Final[dict[Ending, End]] = {
+_ENDS: Final[dict[Ending, AnswerEnd]] = {
     "eof": "whole",
     "reset": "rst",
     "idle-timeout": "stall",
@@ -54,7 +54,7 @@ _WITHOUT_BODY: Final = (204, 304)
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class AnswerScript:
     """One answer. Times are in milliseconds, sizes in bytes.
 
     `length` is the recorded content-length where it holds for this body; None: the body's end is
@@ -69,7 +69,7 @@ class Script:
     length: int | None
     head_ms: float
     end_ms: float
-    end: End
+    end: AnswerEnd
     size: int
     whole: int
     has_head: bool
@@ -93,7 +93,7 @@ class Script:
                 waited = 0.0
 
 
-def script(exchange: Exchange, clock: Clock, options: ReplayOptions) -> Script:
+def answer_script(exchange: Exchange, clock: Clock, options: ReplayOptions) -> AnswerScript:
     """What to send. Raises CassetteError for a head that HTTP cannot carry."""
     response = exchange.response or Response()
     headers = _head_to_send(response, exchange)
@@ -106,7 +106,7 @@ def script(exchange: Exchange, clock: Clock, options: ReplayOptions) -> Script:
     ends = _frame_ends(framing, chunks) if _needs_ends(options) else ()
     size, end = _broken_off(ends, whole, _ENDS[exchange.end], options)
     factor = options.timing.factor
-    return Script(
+    return AnswerScript(
         status=_status_to_send(response, exchange),
         http=response.http,
         headers=headers,
@@ -142,10 +142,10 @@ def _frame_ends(framing: Framing, chunks: Sequence[Chunk]) -> tuple[int, ...]:
 
 
 def _broken_off(
-    ends: tuple[int, ...], whole: int, recorded: End, options: ReplayOptions
-) -> tuple[int, End]:
+    ends: tuple[int, ...], whole: int, recorded: AnswerEnd, options: ReplayOptions
+) -> tuple[int, AnswerEnd]:
     """How many bytes go out, and what comes then. A spot beyond the body changes nothing."""
-    spots: tuple[tuple[BodySpot | None, End], ...] = (
+    spots: tuple[tuple[BodySpot | None, AnswerEnd], ...] = (
         (options.cut, options.how),
         (options.stall, "stall"),
     )

@@ -15,7 +15,7 @@ from conformance.cassette.source import plain_name
 from conformance.core.errors import CassetteError, ConformanceError, Place
 from conformance.core.events import Exchange
 from conformance.targets.replay.options import ReplayOptions
-from conformance.targets.replay.script import script
+from conformance.targets.replay.script import answer_script
 
 Source = Path | str | Recording | Cassette
 _SUFFIXES: Final = (".cassette.jsonl", ".chunks.txt")
@@ -60,7 +60,7 @@ def load_recording(source: Source, name: str) -> tuple[RecordedExchange, ...]:
     )
     try:
         for entry in entries:  # whether it can be served is told at once, not when a client asks
-            script(entry.exchange, entry.clock, ReplayOptions())
+            answer_script(entry.exchange, entry.clock, ReplayOptions())
     except ConformanceError as err:
         file = recording.path if isinstance(recording, Recording) else name
         raise CassetteError(err.message, place=Place(str(file))) from err

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal
 
-from conformance.targets.replay.script import End, Script
+from conformance.targets.replay.script import AnswerEnd, AnswerScript
 from conformance.targets.replay.state import ReplayOutcome
 from conformance.wire.chunked import LAST_CHUNK, chunk_bytes
 
@@ -22,10 +22,14 @@ _PlannedWrite = tuple[float, bytes, int]
 _BURST: Final = 128
 _SOON: Final = 0.0005  # seconds; timers are no finer
 _NOTHING: Final = b""
-_OUTCOMES: Final[Mapping[End, ReplayOutcome]] = {"whole": "complete", "fin": "cut", "rst": "cut"}
+_OUTCOMES: Final[Mapping[AnswerEnd, ReplayOutcome]] = {
+    "whole": "complete",
+    "fin": "cut",
+    "rst": "cut",
+}
 
 
-def body_end(script: Script, *, head_only: bool, http11: bool) -> BodyEnd:
+def body_end(script: AnswerScript, *, head_only: bool, http11: bool) -> BodyEnd:
     """How the end of the body is told.
 
     A recorded length stays where it holds, an HTTP/1.0 answer ends by closing, as recorded, unless
@@ -54,7 +58,7 @@ class AnswerWriter:
         self,
         loop: asyncio.AbstractEventLoop,
         transport: asyncio.Transport,
-        script: Script,
+        script: AnswerScript,
         *,
         note: Callable[[ReplayOutcome], None],
         done: Callable[[], None],
@@ -127,7 +131,9 @@ class AnswerWriter:
             self._transport.write(data)
 
 
-def _planned_writes(script: Script, head: bytes, body_end: BodyEnd) -> Iterator[_PlannedWrite]:
+def _planned_writes(
+    script: AnswerScript, head: bytes, body_end: BodyEnd
+) -> Iterator[_PlannedWrite]:
     if script.has_head:
         yield script.head_ms, head, 0
     if body_end == "none":
