@@ -16,7 +16,7 @@ from conformance.judging.suites import load_suites
 from conformance.profiles.profile import Profile, available, load_profile
 from conformance.recordings.examples import rule_example
 from conformance.report import pages
-from conformance.report.explain import RuleExcerpts, explain_rule
+from conformance.report.explain import explain_rule
 from conformance.report.files import write_whole
 from conformance.report.silences import rule_silences
 from conformance.rules.model import Rule
@@ -51,7 +51,7 @@ def rule_page(typed: str, extra: Sequence[str] = ()) -> str:
     profiles = shipped_profiles()
     silent = rule_silences(rule, profiles)
     knobs = knobs_of(rule, profiles)
-    return explain_rule(rule, silent, excerpts_of(rule), knobs=knobs, colour=has_colour())
+    return explain_rule(rule, silent, rule_example(rule.id), knobs=knobs, colour=has_colour())
 
 
 def write_pages(folder: Path, extra: Sequence[str] = ()) -> int:
@@ -63,7 +63,7 @@ def write_pages(folder: Path, extra: Sequence[str] = ()) -> int:
         for rule in suite.rules:
             silent = rule_silences(rule, profiles)
             knobs = knobs_of(rule, profiles)
-            texts[f"{rule.id}.md"] = pages.rule_page(rule, silent, excerpts_of(rule), knobs)
+            texts[f"{rule.id}.md"] = pages.rule_page(rule, silent, rule_example(rule.id), knobs)
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_whole(folder / name, text.encode())
@@ -89,11 +89,6 @@ def _join_words(said: Mapping[str, str]) -> str:
     if len(said) == 1:
         return next(iter(said))
     return " ".join(f"{dialect}: {words}" for words, dialect in said.items())
-
-
-def excerpts_of(rule: Rule) -> RuleExcerpts | None:
-    shown = rule_example(rule.id)
-    return RuleExcerpts(shown.passing, shown.failing, shown.finding) if shown else None
 
 
 def find_rule_id(typed: str, known: Collection[str]) -> str:

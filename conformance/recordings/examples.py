@@ -34,9 +34,9 @@ _MOST_BYTES: Final = 256 * 1024  # of a recording worth reading for an example
 class RuleExample:
     """Lines of a stream that passes and of one that fails, clipped; the last one decides."""
 
-    passing: tuple[str, ...]
-    failing: tuple[str, ...]
-    finding: Finding | None
+    passing: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()
+    finding: Finding | None = None
 
 
 def rule_example(rule_id: str) -> RuleExample | None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from conformance.judging.result import Finding
+from conformance.recordings.examples import RuleExample
 from conformance.report.printable import Paint, visible
-from conformance.report.silences import Silence, spell_value
+from conformance.report.silences import Silence, knob_conditions
 from conformance.report.wording import authority_lines, finding_sentence
-from conformance.rules.lint_knobs import knobs_read
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level
 
@@ -24,19 +22,10 @@ _MEANS: Final[Mapping[Level, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RuleExcerpts:
-    """Lines of a stream that passes, of one that fails, and the finding there."""
-
-    passing: Sequence[str] = ()
-    failing: Sequence[str] = ()
-    finding: Finding | None = None
-
-
 def explain_rule(
     rule: Rule,
     silences: Sequence[Silence] = (),
-    excerpts: RuleExcerpts | None = None,
+    example: RuleExample | None = None,
     *,
     knobs: Mapping[str, str] = _NO_KNOBS,
     colour: bool = False,
@@ -46,7 +35,7 @@ def explain_rule(
     parts = (
         _rule_head(rule, paint),
         _titled_section(paint, "why", authority_lines(rule.source)),
-        _excerpt_lines(paint, excerpts or RuleExcerpts()),
+        _example_lines(paint, example or RuleExample()),
         _titled_section(paint, "fix", (visible(t) for t in (rule.fix, rule.hint) if t)),
         _titled_section(paint, "silenced", _silence_lines(rule, silences, knobs)),
     )
@@ -69,42 +58,31 @@ def _titled_section(paint: Paint, name: str, lines: Iterator[str]) -> Iterator[s
         yield from (f"  {line}" for line in told)
 
 
-def _excerpt_lines(paint: Paint, excerpts: RuleExcerpts) -> Iterator[str]:
-    yield from _titled_section(paint, "passes", (visible(t, _EXCERPT) for t in excerpts.passing))
-    yield from _titled_section(paint, "fails", (visible(t, _EXCERPT) for t in excerpts.failing))
-    if excerpts.finding is not None:
-        yield f"  {paint('FAIL', 'finding:')} {finding_sentence(excerpts.finding)}"
+def _example_lines(paint: Paint, example: RuleExample) -> Iterator[str]:
+    yield from _titled_section(paint, "passes", (visible(t, _EXCERPT) for t in example.passing))
+    yield from _titled_section(paint, "fails", (visible(t, _EXCERPT) for t in example.failing))
+    if example.finding is not None:
+        yield f"  {paint('FAIL', 'finding:')} {finding_sentence(example.finding)}"
 
 
 def _silence_lines(
     rule: Rule, silences: Sequence[Silence], knobs: Mapping[str, str]
 ) -> Iterator[str]:
-    for path, pattern in rule.applies.profile:
-        yield f"speaks where the profile has {visible(path)}: {_pattern_text(pattern)}"
-        yield from _knob_meaning(path, knobs)
-    for knob in sorted(knobs_read(rule)):
-        yield f"judges by the profile's knob {visible(knob)}"
-        yield from _knob_meaning(knob, knobs)
-    if not (rule.applies.profile or knobs_read(rule) or silences):
+    conditions = list(knob_conditions(rule))
+    for knob, values in conditions:
+        wanted = visible(" or ".join(values), _VALUE)
+        yield (
+            f"speaks where the profile has {visible(knob)}: {wanted}"
+            if values
+            else f"judges by the profile's knob {visible(knob)}"
+        )
+        if knob in knobs:
+            yield f"  {visible(knobs[knob])}"
+    if not (conditions or silences):
         yield "by no knob; a profile of your own may lower its level and say why"
     for one in silences:
         yield f"{visible(one.profile)} ({visible(one.dialect)}) sets {visible(one.sets, _VALUE)}"
-        yield from (f"  {visible(text)}" for text in _silence_reason(one))
-
-
-def _knob_meaning(knob: str, knobs: Mapping[str, str]) -> Iterator[str]:
-    if knob in knobs:
-        yield f"  {visible(knobs[knob])}"
-
-
-def _silence_reason(one: Silence) -> Iterator[str]:
-    if one.because:
-        yield one.because
-    if one.seen:
-        yield f"seen: {one.seen}"
-
-
-def _pattern_text(pattern: object) -> str:
-    if isinstance(pattern, list | tuple):
-        return visible(" or ".join(map(spell_value, pattern)), _VALUE)
-    return visible(spell_value(pattern), _VALUE)
+        if one.because:
+            yield f"  {visible(one.because)}"
+        if one.seen:
+            yield f"  {visible(f'seen: {one.seen}')}"

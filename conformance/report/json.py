@@ -14,6 +14,10 @@ from conformance.judging.result import Finding, Report, StreamResult
 from conformance.report.wording import profile_warnings, stale_entries
 
 VERSION: Final = "1.0"
+_STREAM_KEYS: Final = (
+    *("file", "exchange", "scenario", "role", "hop", "view", "target", "dialect", "profile"),
+    *("named", "verdicts", "reasons", "findings", "notes", "changes"),
+)
 
 
 def render(report: Report, **_: bool) -> str:
@@ -26,12 +30,12 @@ def report_object(report: Report) -> dict[str, Any]:
     return {
         "report": VERSION,
         "streams": [_stream_object(stream) for stream in report.streams],
-        "errors": list(report.errors),
-        "warnings": list(profile_warnings(report)),
-        "notes": list(report.notes),
+        "errors": report.errors,
+        "warnings": profile_warnings(report),
+        "notes": report.notes,
         "expected": _excuse_objects(report),
-        "stale": list(stale_entries(report)),
-        "summary": {str(verdict): number for verdict, number in report.summary().items()},
+        "stale": stale_entries(report),
+        "summary": report.summary(),
     }
 
 
@@ -44,44 +48,15 @@ def _excuse_objects(report: Report) -> list[dict[str, Any]]:
 
 
 def _stream_object(stream: StreamResult) -> dict[str, Any]:
-    return {
-        "file": stream.file,
-        "exchange": stream.exchange,
-        "scenario": stream.scenario,
-        "role": stream.role,
-        "hop": stream.hop,
-        "view": stream.view,
-        "target": stream.target,
-        "dialect": stream.dialect,
-        "profile": stream.profile,
-        "named": stream.named,
-        "verdicts": {rule: str(verdict) for rule, verdict in stream.verdicts.items()},
-        "reasons": dict(stream.reasons),
+    return {name: getattr(stream, name) for name in _STREAM_KEYS} | {
         "findings": [_finding_object(finding) for finding in stream.findings],
-        "notes": list(stream.notes),
         "changes": [asdict(change) for change in stream.changes],
     }
 
 
 def _finding_object(finding: Finding) -> dict[str, Any]:
-    return {
-        "rule": finding.rule,
-        "level": str(finding.level),
-        "verdict": str(finding.verdict),
-        "event": finding.event,
-        "line": finding.line,
-        "byte": finding.byte,
-        "slice": {name: json_scalar(value) for name, value in finding.slice.items()},
-        "expected": list(finding.expected),
-        "got": finding.got,
-        "after": finding.after,
-        "message": finding.message,
-        "says": finding.says,
-        "hint": finding.hint,
-        "context": [asdict(line) for line in finding.context],
-        "source": [dict(entry) for entry in finding.source],
-        "id": finding.id,
-    }
+    plain = {name: json_scalar(value) for name, value in finding.slice.items()}
+    return asdict(finding) | {"slice": plain}
 
 
 def json_scalar(value: Any) -> str | int | float | bool | None:

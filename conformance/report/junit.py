@@ -31,10 +31,8 @@ def render(report: Report, **_: bool) -> str:
     root = Element("testsuites", name="conformance")
     for stream in report.streams:
         _add_stream_suite(root, report, stream)
-    if report.errors:
-        _add_error_suite(root, report.errors)
-    if stale_entries(report):
-        _add_stale_suite(root, stale_entries(report))
+    _add_message_suite(root, "files", "error", "CassetteError", report.errors)
+    _add_message_suite(root, "baseline", "failure", "stale", stale_entries(report))
     _count_cases(root)
     for warning in profile_warnings(report):
         # Only a suite may carry output; the warning concerns them all.
@@ -86,19 +84,16 @@ def _add_expected_failure(case: Element, excuse: FindingExcuse | None) -> None:
     SubElement(case, "skipped", message=f"expected failure: {reason}")
 
 
-def _add_stale_suite(root: Element, lines: tuple[str, ...]) -> None:
-    suite = SubElement(root, "testsuite", name="baseline")
-    for line in lines:
-        case = SubElement(suite, "testcase", classname="baseline", name=visible(line))
-        SubElement(case, "failure", type="stale", message=visible(line))
-    _count_cases(suite)
-
-
-def _add_error_suite(root: Element, errors: tuple[str, ...]) -> None:
-    suite = SubElement(root, "testsuite", name="files")
-    for error in errors:
-        case = SubElement(suite, "testcase", classname="files", name=visible(error))
-        SubElement(case, "error", type="CassetteError", message=visible(error))
+def _add_message_suite(
+    root: Element, name: str, tag: str, kind: str, messages: tuple[str, ...]
+) -> None:
+    """A suite for what concerns no stream, a case each; none without messages."""
+    if not messages:
+        return
+    suite = SubElement(root, "testsuite", name=name)
+    for message in map(visible, messages):
+        case = SubElement(suite, "testcase", classname=name, name=message)
+        SubElement(case, tag, type=kind, message=message)
     _count_cases(suite)
 
 

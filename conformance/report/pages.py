@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from conformance.report.explain import RuleExcerpts
+from conformance.recordings.examples import RuleExample
+from conformance.report.escaping import code_block
 from conformance.report.printable import visible
-from conformance.report.silences import Silence, spell_value
+from conformance.report.silences import Silence, knob_conditions
 from conformance.report.wording import finding_sentence
-from conformance.rules.lint_knobs import knobs_read
 from conformance.rules.model import Rule, Suite
 
 _EXCERPT: Final = 160  # characters of one line of a stream
-_FENCE: Final = re.compile("`{3,}")
 
 
 def rule_page(
     rule: Rule,
     silences: Sequence[Silence] = (),
-    excerpts: RuleExcerpts | None = None,
+    example: RuleExample | None = None,
     knobs: Mapping[str, str] | None = None,
 ) -> str:
     """The page of one rule; ends with a line feed."""
-    shown = excerpts or RuleExcerpts()
+    shown = example or RuleExample()
     parts = (
         [f"# {rule.id}", "", f"**{rule.level}.** {_one_line(rule.says)}", ""],
         [f"{_rule_scope(rule)}, since {rule.since}."],
@@ -33,7 +31,10 @@ def rule_page(
         _titled_part("Passes", _code_block(shown.passing)),
         _titled_part("Fails", _failing_example(shown)),
         _titled_part("Fix", [_one_line(text) for text in (rule.fix, rule.hint) if text]),
-        _titled_part("Where it is legal", _legal_lines(rule, silences, knobs or {})),
+        _titled_part(
+            "Where it is legal",
+            [*_condition_lines(rule, knobs or {}), *(_silence_line(one) for one in silences)],
+        ),
     )
     return "\n".join(line for part in parts for line in part) + "\n"
 
@@ -71,30 +72,23 @@ def _breaking_clients(rule: Rule) -> list[str]:
 
 
 def _code_block(lines: Sequence[str]) -> list[str]:
-    if not lines:
-        return []
-    clean = (_FENCE.sub("``", visible(line, _EXCERPT)) for line in lines)
-    return ["```text", *clean, "```"]
+    return code_block([visible(line, _EXCERPT) for line in lines]) if lines else []
 
 
-def _failing_example(excerpts: RuleExcerpts) -> list[str]:
-    code = _code_block(excerpts.failing)
-    if excerpts.finding is None:
-        return code
-    return [*code, "", f"> {finding_sentence(excerpts.finding)}"]
-
-
-def _legal_lines(rule: Rule, silences: Sequence[Silence], knobs: Mapping[str, str]) -> list[str]:
-    return [*_condition_lines(rule, knobs), *(_silence_line(one) for one in silences)]
+def _failing_example(example: RuleExample) -> list[str]:
+    found = ["", f"> {finding_sentence(example.finding)}"] if example.finding else []
+    return [*_code_block(example.failing), *found]
 
 
 def _condition_lines(rule: Rule, knobs: Mapping[str, str]) -> Iterator[str]:
-    for path, pattern in rule.applies.profile:
-        values = pattern if isinstance(pattern, list | tuple) else [pattern]
-        wanted = " or ".join(f"`{spell_value(value)}`" for value in values)
-        yield f"Speaks where the profile has `{path}`: {wanted}. {knobs.get(path, '')}".rstrip()
-    for knob in sorted(knobs_read(rule)):
-        yield f"Judges by the knob `{knob}`. {knobs.get(knob, '')}".rstrip()
+    for knob, values in knob_conditions(rule):
+        wanted = " or ".join(f"`{value}`" for value in values)
+        head = (
+            f"Speaks where the profile has `{knob}`: {wanted}"
+            if values
+            else f"Judges by the knob `{knob}`"
+        )
+        yield f"{head}. {knobs.get(knob, '')}".rstrip()
 
 
 def _silence_line(one: Silence) -> str:

@@ -17,6 +17,17 @@ from conformance.rules.paths import MISSING
 from conformance.rules.patterns import UNASKED, compile_value
 
 
+def knob_conditions(rule: Rule) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Knobs that the rule looks at, with the values under which alone it speaks, if there are any.
+
+    Without values it judges by whatever the knob is set to.
+    """
+    for path, pattern in rule.applies.profile:
+        values = pattern if isinstance(pattern, list | tuple) else [pattern]
+        yield path, tuple(map(spell_value, values))
+    yield from ((knob, ()) for knob in sorted(knobs_read(rule)))
+
+
 @dataclass(frozen=True, slots=True)
 class Silence:
     """One profile under which the rule is silent, milder, or judges by another value."""

@@ -7,7 +7,8 @@ import pytest
 
 from conformance.core.errors import Place
 from conformance.judging.result import Finding
-from conformance.report.explain import RuleExcerpts, explain_rule
+from conformance.recordings.examples import RuleExample
+from conformance.report.explain import explain_rule
 from conformance.report.silences import Silence
 from conformance.rules.model import Alias, Applies, Fold, Never, Rule
 from conformance.rules.verdicts import Level
@@ -66,8 +67,8 @@ def test_the_whole_page(rule: Rule, finding: Callable[..., Finding]) -> None:
         "x", "openai.chat", "done: forbidden", "it never sends one", "8 of 8 recordings"
     )
     knobs = {"done": "Whether a last line is sent.", "other": "Not of this rule."}
-    excerpts = RuleExcerpts(("data: [DONE]",), ("data: {}",), finding())
-    assert explain_rule(rule, [silence], excerpts, knobs=knobs) == GOLDEN
+    example = RuleExample(("data: [DONE]",), ("data: {}",), finding())
+    assert explain_rule(rule, [silence], example, knobs=knobs) == GOLDEN
 
 
 def test_empty_sections_are_left_out() -> None:
@@ -90,7 +91,7 @@ def test_empty_sections_are_left_out() -> None:
 
 
 def test_excerpts_from_the_wire_are_made_safe(rule: Rule) -> None:
-    text = explain_rule(rule, (), RuleExcerpts(("\x1b[2J" + "x" * 9999,), ("\u202e",)))
+    text = explain_rule(rule, (), RuleExample(("\x1b[2J" + "x" * 9999,), ("\u202e",)))
     assert all(character.isprintable() or character == "\n" for character in text)
     assert max(map(len, text.splitlines())) < 250
 

@@ -12,7 +12,7 @@ import pytest
 from conformance.cli.explain import write_pages
 from conformance.core.errors import Place
 from conformance.judging.result import Finding
-from conformance.report.explain import RuleExcerpts
+from conformance.recordings.examples import RuleExample
 from conformance.report.pages import rule_index, rule_page
 from conformance.report.silences import Silence
 from conformance.rules.model import Alias, Applies, Fold, Never, Rule, Suite
@@ -96,9 +96,9 @@ Speaks where the profile has `done`: `required` or `optional`. Whether a last li
 
 def test_the_whole_page(rule: Rule, finding: Callable[..., Finding]) -> None:
     silence = Silence("x", "openai.chat", "done: forbidden", "it never sends one", "8 of 8")
-    excerpts = RuleExcerpts(("data: [DONE]",), ("data: {}",), finding())
+    example = RuleExample(("data: [DONE]",), ("data: {}",), finding())
     knobs = {"done": "Whether a last line is sent.", "other": "Not of this rule."}
-    assert rule_page(rule, [silence], excerpts, knobs) == GOLDEN
+    assert rule_page(rule, [silence], example, knobs) == GOLDEN
 
 
 def test_empty_sections_are_left_out(rule: Rule) -> None:
@@ -119,10 +119,11 @@ def test_a_knob_in_the_form_is_told(rule: Rule) -> None:
 
 @pytest.mark.parametrize("line", ["```", "a `````` b", "\x1b[2J", "x\u202ey", "z" * 9999])
 def test_a_stream_cannot_leave_its_block(rule: Rule, line: str) -> None:
-    lines = rule_page(rule, (), RuleExcerpts((line,))).splitlines()
-    start = lines.index("```text")
-    assert lines[start + 2] == "```"
-    assert not re.search(r"`{3}", lines[start + 1])
+    lines = rule_page(rule, (), RuleExample((line,))).splitlines()
+    start = next(at for at, each in enumerate(lines) if re.fullmatch("`{3,}text", each))
+    fence = lines[start].removesuffix("text")
+    assert lines[start + 2] == fence
+    assert fence not in lines[start + 1]
     assert lines[start + 1].isprintable()
     assert len(lines[start + 1]) < 200
 
