@@ -10,7 +10,7 @@ from conformance.core.errors import HarnessError
 from conformance.core.shipped import cassettes
 from conformance.judging.result import Finding, Report
 from conformance.recordings.check import check_paths
-from conformance.report.formats import render
+from conformance.report.files import render
 
 GOOD: Final = "openai.responses/demo/summary.cassette.jsonl"
 BROKEN: Final = "mutants/demo/summary.cassette.jsonl"

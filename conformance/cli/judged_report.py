@@ -9,8 +9,7 @@ from conformance.baseline import Baseline, apply_baseline, load_baseline
 from conformance.cli.terminal import has_colour, put
 from conformance.judging.result import Report
 from conformance.report import text
-from conformance.report.files import parse_output, write
-from conformance.report.formats import render, renderer
+from conformance.report.files import parse_output, render, renderer, write
 from conformance.report.redacted import redact_report
 
 

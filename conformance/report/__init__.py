@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from conformance.report.files import parse_output, write
-from conformance.report.formats import FORMATS, render
+from conformance.report.files import FORMATS, parse_output, render, write
 
 __all__ = ["FORMATS", "parse_output", "render", "write"]

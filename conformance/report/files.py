@@ -1,32 +1,43 @@
-"""Reports on disk: `FORMAT=FILE`, written whole or not at all."""
+"""Reports in their formats, and on disk: `FORMAT=FILE`, written whole or not at all."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, cast
 
 from conformance.core.errors import Place, UsageError
-from conformance.report.formats import render, renderer
 
 if TYPE_CHECKING:  # `conformance --help` passes here and needs no engine
+    from collections.abc import Callable
+
     from conformance.judging.result import Report
 
-
-@dataclass(frozen=True, slots=True)
-class ReportOutput:
-    """One file to write, and in which format."""
-
-    format: str
-    file: Path
+# Each is a module here with `render`; it is imported when its format is asked for.
+FORMATS: Final = ("text", "json", "junit", "sarif", "github", "markdown", "html", "badge")
 
 
-def parse_output(text: str) -> ReportOutput:
+def renderer(name: str) -> Callable[..., str]:
+    """What turns a report into one text of the format; UsageError if there is none of that name.
+
+    It takes `verbose` and `colour`, and never raises on what a stream may hold.
+    """
+    if name not in FORMATS:
+        raise UsageError(f"format must be one of {', '.join(FORMATS)}, got {name!r}")
+    return cast("Callable[..., str]", import_module(f"conformance.report.{name}").render)
+
+
+def render(report: Report, name: str, *, verbose: bool = False, colour: bool = False) -> str:
+    """Give the report as text of the named format."""
+    return renderer(name)(report, verbose=verbose, colour=colour)
+
+
+def parse_output(text: str) -> tuple[str, Path]:
     """Read `FORMAT=FILE`; UsageError if it is neither that nor a known format."""
     name, file = split_output(text)
     renderer(name)
-    return ReportOutput(name, file)
+    return name, file
 
 
 def split_output(text: str) -> tuple[str, Path]:
@@ -46,10 +57,10 @@ def write(report: Report, *outputs: str, verbose: bool = False, shown: str = "te
     is written too. Raises UsageError where a file cannot be written.
     """
     asked = [parse_output(text) for text in outputs]
-    texts = [render(report, one.format, verbose=verbose) for one in asked]
-    for one, text in zip(asked, texts, strict=True):
-        write_whole(one.file, text.encode("utf-8", "backslashreplace"))
-    if "github" in (shown, *(one.format for one in asked)):
+    texts = [render(report, name, verbose=verbose) for name, _ in asked]
+    for (_, file), text in zip(asked, texts, strict=True):
+        write_whole(file, text.encode("utf-8", "backslashreplace"))
+    if "github" in (shown, *(name for name, _ in asked)):
         from conformance.report import github  # noqa: PLC0415  # only who asks for it needs it
 
         github.append_summary(report)

@@ -7,13 +7,14 @@ length of what they replace; ids, rules, places and verdicts stay.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 from conformance.cassette import Redactor
-from conformance.judging.result import ContextLine, Finding, Report, StreamResult
+from conformance.core.errors import CassetteError
+from conformance.core.events import Exchange
+from conformance.judging.result import Finding, Report, StreamResult
 
 Clean = Callable[[str], str]
 
@@ -28,7 +29,7 @@ def text_cleaner() -> Clean:
 
 
 def redact_report(report: Report, clean: Clean | None = None) -> Report:
-    """The report with every text of a stream passed through `clean` (default: `cleaner()`)."""
+    """The report with every text of a stream passed through `clean` (default: `text_cleaner()`)."""
     passed = clean or text_cleaner()
     return replace(
         report,
@@ -51,18 +52,29 @@ def _redact_stream(stream: StreamResult, clean: Clean) -> StreamResult:
 def _redact_finding(finding: Finding, clean: Clean) -> Finding:
     return replace(
         finding,
-        slice=_redact_slice(finding.slice, clean),
+        slice={k: clean(v) if isinstance(v, str) else v for k, v in finding.slice.items()},
         expected=tuple(map(clean, finding.expected)),
         got=clean(finding.got),
         after=clean(finding.after),
         message=clean(finding.message),
-        context=tuple(_redact_line(each, clean) for each in finding.context),
+        context=tuple(
+            replace(each, type=clean(each.type), text=clean(each.text)) for each in finding.context
+        ),
     )
 
 
-def _redact_slice(values: Mapping[str, Any], clean: Clean) -> dict[str, Any]:
-    return {name: clean(v) if isinstance(v, str) else v for name, v in values.items()}
+def with_redacted_heads(exchange: Exchange) -> Exchange:
+    """The exchange with request and response head redacted; the body as it is.
 
-
-def _redact_line(line: ContextLine, clean: Clean) -> ContextLine:
-    return replace(line, type=clean(line.type), text=clean(line.text))
+    A head that cannot be redacted is left out.
+    """
+    redactor = Redactor(opaque=False)
+    try:
+        request = exchange.request and redactor.request(exchange.request)
+    except CassetteError:
+        request = None
+    if (response := exchange.response) is not None:
+        # Redaction of a head must not refuse the encoding of a body that it does not touch.
+        plain = (each for each in response.headers if each[0].lower() != "content-encoding")
+        response = redactor.response(replace(response, headers=tuple(plain)))
+    return replace(exchange, request=request, response=response)

@@ -1,7 +1,7 @@
 """The frames of a judged exchange, rebuilt from its bytes, as far as a reader can look at them.
 
 Rule 1: what a judged stream consisted of is not kept, but rebuilt: the same dialect, profile and
-numbers as when it was judged. Without a recording at hand, kept events serve, without times.
+numbers as when it was judged.
 Rule 2: a short stream is kept whole. Of a long one stay the frames around findings, the first
 frames of every run of one kind, and the last one, up to `most`; all others count in the picture.
 Rule 3: a *block* is what lies between a start and its end in one lane. Lanes hold at most
@@ -10,7 +10,7 @@ Rule 3: a *block* is what lies between a start and its end in one lane. Lanes ho
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -81,26 +81,6 @@ def trace_exchange(stream: StreamResult, exchange: Exchange, most: int) -> Shown
         if each.number:
             keeper.take(each)
     return keeper.result()
-
-
-def trace_events(stream: StreamResult, most: int) -> ShownExchange:
-    """The picture of a stream whose events were kept and whose bytes are not at hand."""
-    keeper = _FrameKeeper({f.event for f in stream.findings}, most)
-    keeper.traced.note = "drawn from kept events: no times"
-    for number, events in _by_number(stream.events):
-        keeper.take(TracedFrame(number, None, None, events))
-    return keeper.result()
-
-
-def _by_number(events: Iterable[Event]) -> Iterator[tuple[int, list[Event]]]:
-    held: list[Event] = []
-    for event in events:
-        if held and held[0].number != event.number:
-            yield held[0].number, held
-            held = []
-        held.append(event)
-    if held:
-        yield held[0].number, held
 
 
 class _FrameKeeper:
@@ -224,5 +204,5 @@ def _head_text(exchange: Exchange) -> str:
     return "\n".join(lines) or "not recorded"
 
 
-def _header_lines(headers: Sequence[tuple[str, str]]) -> Iterator[str]:
-    yield from (f"{name}: {value}" for name, value in headers)
+def _header_lines(headers: Sequence[tuple[str, str]]) -> list[str]:
+    return [f"{name}: {value}" for name, value in headers]

@@ -33,7 +33,7 @@ def test_what_is_not_format_and_file_is_refused(text: str) -> None:
 
 
 def test_a_file_name_may_hold_an_equals_sign() -> None:
-    assert parse_output("json=a=b.json").file == Path("a=b.json")
+    assert parse_output("json=a=b.json") == ("json", Path("a=b.json"))
 
 
 def test_reports_are_written_in_their_formats(tmp_path: Path) -> None:

@@ -13,11 +13,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from conformance.cassette import Recording, open_recording
 from conformance.core import shipped
 from conformance.judging.result import Finding, Report, StreamResult
-from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_paths, check_recording
+from conformance.recordings.check import check_paths
 from conformance.report.html import render
 from conformance.rules.verdicts import Level, Verdict
 from tests.report.hostile import hostile_recording
@@ -120,18 +118,9 @@ def test_a_recording_that_is_gone_costs_only_the_picture(
     assert "part-lifecycle" in page
 
 
-def test_a_live_stream_is_drawn_from_what_the_run_has() -> None:
-    recording = open_recording(DEMO)
-    unnamed = Recording(Path("nowhere"), recording.kind, recording.cassette)
-    (result,) = check_recording(recording, Rulebook([]), CheckChoices())
-    asked: list[StreamResult] = []
-
-    def source(stream: StreamResult) -> Recording:
-        asked.append(stream)
-        return unnamed
-
-    assert "<svg" in render(Report((result,)), source=source)
-    assert asked == [result]
+def test_a_stream_that_stands_in_no_file_has_no_picture(stream: MakeStream) -> None:
+    page = render(Report((stream(file=""),)))
+    assert "No picture: the stream was not recorded in a file" in page
 
 
 def test_a_client_view_has_no_picture_of_the_wire(finding: MakeFinding, stream: MakeStream) -> None:

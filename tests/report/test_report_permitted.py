@@ -11,7 +11,7 @@ from conformance.core.shipped import cassettes
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_recording
-from conformance.report.formats import render
+from conformance.report.files import render
 from conformance.report.permitted import permission_lines
 
 SHIPPED = cassettes()

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from conformance.core.events import Chunk, Event, Exchange, Request, Response
+from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.judging.result import Finding, StreamResult
-from conformance.report.retrace import ShownExchange, trace_events, trace_exchange
+from conformance.report.retrace import ShownExchange, trace_exchange
 
 MakeFinding = Callable[..., Finding]
 MakeStream = Callable[..., StreamResult]
@@ -95,18 +95,6 @@ def test_many_findings_do_not_keep_everything(finding: MakeFinding, stream: Make
 def test_a_profile_that_is_not_at_hand_is_told(stream: MakeStream) -> None:
     traced = trace_exchange(stream(dialect="openai.chat", profile="own"), exchange(), 10)
     assert traced.note == "profile own is not at hand: lanes as strict has them"
-
-
-def test_kept_events_serve_without_bytes(stream: MakeStream) -> None:
-    events = (
-        Event("thinking.start", {"choice": 0, "block": 0, "channel": "summary"}, 1, "semantic"),
-        Event("thinking.delta", {"choice": 0, "block": 0, "channel": "summary"}, 2, "semantic"),
-        Event("thinking.end", {"choice": 0, "block": 0}, 3, "semantic"),
-    )
-    traced = trace_events(stream(events=events), 10)
-    assert lanes(traced) == {"summary": [(1, 3)]}
-    assert not traced.is_clocked
-    assert "kept events" in traced.note
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"data: [1]\n\n", b"data: {\n"])

@@ -5,7 +5,8 @@ from a stream; the Content Security Policy allows this page's own style and scri
 nothing else.
 Rule 2: what the page does without script it does natively: details open, links lead to frames.
 The script adds arrow keys and a way back.
-Rule 3: the page is bounded however long the streams are (`budget`), and says what was left out.
+Rule 3: the page is bounded however long the streams are (`PageBudget`, and a constant beside
+everything that is listed), and says what was left out.
 """
 
 from __future__ import annotations

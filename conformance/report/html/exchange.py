@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
 
-from conformance.core.errors import ConformanceError
+from conformance.cassette import Recording, open_recording
+from conformance.core.errors import ConformanceError, Place, UsageError
+from conformance.core.events import Exchange
 from conformance.judging.result import ContextLine, Finding, Report, StreamResult
 from conformance.report.escaping import escape_html
-from conformance.report.html.budget import FINDINGS, FRAMES, PageBudget
 from conformance.report.html.matrix import verdict_class
-from conformance.report.html.timeline import ExchangePicture, PlacedFinding, picture_lines
+from conformance.report.html.timeline import (
+    ExchangePicture,
+    PageBudget,
+    PlacedFinding,
+    picture_lines,
+)
 from conformance.report.ranking import event_order
-from conformance.report.recorded import RecordedStreams, with_redacted_heads
-from conformance.report.retrace import ShownExchange, trace_events, trace_exchange
+from conformance.report.redacted import Clean, text_cleaner, with_redacted_heads
+from conformance.report.retrace import trace_exchange
 from conformance.report.wording import (
     authority_lines,
     count,
@@ -21,6 +29,32 @@ from conformance.report.wording import (
     slice_of,
     stream_title,
 )
+
+_FINDINGS: Final = 60  # findings told per stream
+_FRAMES: Final = 300  # frames kept of one exchange; twice that where many findings stand
+
+
+@dataclass(slots=True)
+class RecordedStreams:
+    """The recordings behind the results, the latest only. `clean` takes secrets out of texts."""
+
+    clean: Clean = field(default_factory=text_cleaner)
+    _latest: tuple[str, Recording] | None = None
+
+    def exchange(self, stream: StreamResult) -> Exchange:
+        """The exchange that was judged. Raises UsageError or CassetteError."""
+        if not stream.file:
+            raise UsageError("the stream was not recorded in a file")
+        place = Place(stream.file)
+        if self._latest is None or self._latest[0] != stream.file:
+            try:
+                self._latest = stream.file, open_recording(stream.file, dialect=stream.dialect)
+            except ValueError as error:  # no file can have such a name
+                raise UsageError("no such file", place=place) from error
+        for exchange in self._latest[1].exchanges:
+            if exchange.number == stream.exchange:
+                return exchange
+        raise UsageError(f"there is no exchange {stream.exchange} any more", place=place)
 
 
 def stream_section(
@@ -39,10 +73,10 @@ def stream_section(
     ]
     lines, frames = _picture_lines(number, stream, told, recorded, budget)
     yield from lines
-    for one in told[:FINDINGS]:
+    for one in told[:_FINDINGS]:
         yield from _finding_article(report, stream, one, frames)
-    if told[FINDINGS:]:
-        yield f'<p class="left-out">{count(len(told) - FINDINGS, "more finding")} left out.</p>'
+    if told[_FINDINGS:]:
+        yield f'<p class="left-out">{count(len(told) - _FINDINGS, "more finding")} left out.</p>'
     yield "</details>"
 
 
@@ -59,20 +93,15 @@ def _picture_lines(
     if budget.is_spent:
         return ['<p class="left-out">No picture: the page would grow too large.</p>'], {}
     try:
-        traced = _traced_exchange(stream, recorded)
+        exchange = with_redacted_heads(recorded.exchange(stream))
+        traced = trace_exchange(stream, exchange, _FRAMES)
     except ConformanceError as error:
         return [f'<p class="left-out">No picture: {escape_html(str(error))}</p>'], {}
     findings: dict[int, list[PlacedFinding]] = {}
-    for one in told[:FINDINGS]:
+    for one in told[:_FINDINGS]:
         findings.setdefault(one.finding.event, []).append(one)
     picture = ExchangePicture(number, traced, findings, recorded.clean)
     return list(picture_lines(picture, budget)), picture.anchors
-
-
-def _traced_exchange(stream: StreamResult, recorded: RecordedStreams) -> ShownExchange:
-    if stream.events and not stream.file:
-        return trace_events(stream, FRAMES)
-    return trace_exchange(stream, with_redacted_heads(recorded.exchange(stream)), FRAMES)
 
 
 def _finding_article(

@@ -7,12 +7,13 @@ from typing import Final
 
 from conformance.judging.result import StreamResult
 from conformance.report.escaping import escape_html
-from conformance.report.html.budget import LISTED, ROWS
 from conformance.report.wording import count, stream_title
 from conformance.rules.verdicts import COMBINING, Verdict, combine
 
+_ROWS: Final = 1000  # streams in the table
+_LISTED: Final = 250  # of them with lists of their rules
 # A sign beside the colour: not everybody sees colours.
-SIGNS: Final[Mapping[Verdict, str]] = {
+_SIGNS: Final[Mapping[Verdict, str]] = {
     Verdict.ERROR: "!",
     Verdict.FAIL: "✗",
     Verdict.INCONCLUSIVE: "?",
@@ -28,18 +29,18 @@ Suites = Mapping[str, Mapping[Verdict, list[str]]]
 
 def verdict_matrix(streams: list[Numbered]) -> Iterator[str]:
     """The table as lines of HTML; `streams` come with the numbers that their sections have."""
-    rows = [(number, stream, _by_suite(stream)) for number, stream in streams[:ROWS]]
+    rows = [(number, stream, _by_suite(stream)) for number, stream in streams[:_ROWS]]
     suites = sorted({suite for _, _, cells in rows for suite in cells})
     yield '<div class="wide" tabindex="0" role="region" aria-label="Verdicts by stream and suite">'
     yield '<table class="matrix"><thead><tr><th scope="col">stream</th>'
     yield from (f'<th scope="col"><span>{escape_html(suite)}</span></th>' for suite in suites)
     yield "</tr></thead><tbody>"
     for place, (number, stream, cells) in enumerate(rows):
-        yield from _stream_row(number, stream, suites, cells, listed=place < LISTED)
+        yield from _stream_row(number, stream, suites, cells, listed=place < _LISTED)
     yield "</tbody></table></div>"
-    yield f'<p class="key">{_sign_key()}</p>'
-    if len(streams) > ROWS:
-        yield f'<p class="left-out">{count(len(streams) - ROWS, "more stream")} left out.</p>'
+    yield f'<p class="key">{" ".join(map(verdict_sign, COMBINING))}</p>'
+    if len(streams) > _ROWS:
+        yield f'<p class="left-out">{count(len(streams) - _ROWS, "more stream")} left out.</p>'
 
 
 def _by_suite(stream: StreamResult) -> dict[str, dict[Verdict, list[str]]]:
@@ -68,7 +69,7 @@ def _suite_cell(suite: str, verdicts: Mapping[Verdict, list[str]], anchor: str) 
         return "<td></td>"
     shown = combine(verdicts)
     kind = verdict_class(shown)
-    sign = f'{SIGNS[shown]}<span class="n">{len(verdicts[shown])}</span>'
+    sign = f'{_SIGNS[shown]}<span class="n">{len(verdicts[shown])}</span>'
     label = f"{escape_html(suite)}: {len(verdicts[shown])} {shown}"
     if not anchor:
         return f'<td class="{kind}" title="{label}">{sign}</td>'
@@ -82,12 +83,13 @@ def _rule_lists(verdicts: Mapping[Verdict, list[str]]) -> Iterator[str]:
     for verdict in COMBINING:
         if verdict in verdicts:
             names = ", ".join(escape_html(name) for name in verdicts[verdict])
-            kind = verdict_class(verdict)
-            yield f'<p><span class="v {kind}">{SIGNS[verdict]} {verdict}</span> {names}</p>'
+            yield f"<p>{verdict_sign(verdict)} {names}</p>"
 
 
-def _sign_key() -> str:
-    return " ".join(f'<span class="v {verdict_class(v)}">{SIGNS[v]} {v}</span>' for v in COMBINING)
+def verdict_sign(verdict: Verdict, number: int | None = None) -> str:
+    """A verdict with its sign, in its colour, and how many rules ended so."""
+    told = _SIGNS[verdict] if number is None else f"{_SIGNS[verdict]} {number}"
+    return f'<span class="v {verdict_class(verdict)}">{told} {verdict}</span>'
 
 
 def verdict_class(verdict: Verdict) -> str:

@@ -11,24 +11,24 @@ from typing import Final
 from conformance import __version__
 from conformance.judging.result import Report
 from conformance.report.escaping import escape_html
-from conformance.report.html.budget import STREAMS, PageBudget
-from conformance.report.html.exchange import stream_section
-from conformance.report.html.matrix import SIGNS, Numbered, verdict_class, verdict_matrix
+from conformance.report.html.exchange import RecordedStreams, stream_section
+from conformance.report.html.matrix import Numbered, verdict_matrix, verdict_sign
+from conformance.report.html.timeline import PageBudget
 from conformance.report.ranking import gravest_first
-from conformance.report.recorded import OpenRecording, RecordedStreams, open_stream_recording
 from conformance.report.wording import count, profile_warnings, stale_entries, summary_line
 from conformance.rules.verdicts import COMBINING
 
+_STREAMS: Final = 300  # streams told one by one
 _LINES: Final = 200  # errors, warnings and notes of each kind
 _AT_ONCE: Final = 3  # of them before one has to open the rest
 
 
-def render(report: Report, *, source: OpenRecording = open_stream_recording, **_: bool) -> str:
-    """The whole page. `source` opens the recording of a stream that stands in no file."""
-    return "\n".join(_page_lines(report, RecordedStreams(source))) + "\n"
+def render(report: Report, **_: bool) -> str:
+    """The whole page; recordings are opened again for the pictures."""
+    return "\n".join(_page_lines(report)) + "\n"
 
 
-def _page_lines(report: Report, recorded: RecordedStreams) -> Iterator[str]:
+def _page_lines(report: Report) -> Iterator[str]:
     style, script = _asset_text("page.css"), _asset_text("page.js")
     policy = (
         f"default-src 'none'; style-src '{_policy_hash(style)}'; "
@@ -41,14 +41,16 @@ def _page_lines(report: Report, recorded: RecordedStreams) -> Iterator[str]:
     yield '<meta name="referrer" content="no-referrer">'
     yield f"<title>Conformance: {escape_html(summary_line(report))}</title>"
     yield f"<style>{style}</style></head><body>"
-    yield from _body_lines(report, recorded)
+    yield from _body_lines(report)
     yield f"<script>{script}</script></body></html>"
 
 
-def _body_lines(report: Report, recorded: RecordedStreams) -> Iterator[str]:
+def _body_lines(report: Report) -> Iterator[str]:
     numbered = list(enumerate(gravest_first(report), 1))
     yield f"<header><h1>Conformance</h1><p>{escape_html(summary_line(report))}</p>"
-    yield f'<p class="counts">{"".join(_verdict_counts(report))}</p></header><main>'
+    counts = report.summary()
+    signs = "".join(f"{verdict_sign(each, counts[each])} " for each in COMBINING if counts[each])
+    yield f'<p class="counts">{signs}</p></header><main>'
     yield from _message_list("error", report.errors)
     yield from _message_list(
         "warning",
@@ -60,29 +62,19 @@ def _body_lines(report: Report, recorded: RecordedStreams) -> Iterator[str]:
         yield '<p><label><input type="checkbox" id="only"> only streams with findings</label></p>'
         yield from verdict_matrix(numbered)
         yield "</section>"
-    yield from _stream_sections(report, numbered, recorded)
+    yield from _stream_sections(report, numbered)
     yield f"</main><footer>reasoning-conformance {escape_html(__version__)}</footer>"
 
 
-def _stream_sections(
-    report: Report, numbered: list[Numbered], recorded: RecordedStreams
-) -> Iterator[str]:
-    budget = PageBudget()
+def _stream_sections(report: Report, numbered: list[Numbered]) -> Iterator[str]:
+    budget, recorded = PageBudget(), RecordedStreams()
     yield "<section><h2>Streams</h2>"
-    for number, stream in numbered[:STREAMS]:
+    for number, stream in numbered[:_STREAMS]:
         yield from stream_section(report, number, stream, recorded, budget)
-    if numbered[STREAMS:]:
-        left = count(len(numbered) - STREAMS, "more stream")
+    if numbered[_STREAMS:]:
+        left = count(len(numbered) - _STREAMS, "more stream")
         yield f'<p class="left-out">{left} left out, those with the gravest findings are here.</p>'
     yield "</section>"
-
-
-def _verdict_counts(report: Report) -> Iterator[str]:
-    counts = report.summary()
-    for verdict in COMBINING:
-        if counts[verdict]:
-            told = f"{SIGNS[verdict]} {counts[verdict]} {verdict}"
-            yield f'<span class="v {verdict_class(verdict)}">{told}</span> '
 
 
 def _message_list(kind: str, lines: tuple[str, ...]) -> Iterator[str]:

@@ -12,7 +12,6 @@ from typing import Final
 
 from conformance.judging.result import Finding
 from conformance.report.escaping import escape_html
-from conformance.report.html.budget import TEXT, TEXT_AT_FINDING, PageBudget
 from conformance.report.retrace import LANES, LaneBlock, ShownExchange, ShownFrame
 from conformance.report.wording import count
 
@@ -23,7 +22,24 @@ _TOP: Final = 26  # room for the findings
 _FOOT: Final = 22  # room for the axis
 _HEIGHT: Final = _TOP + _LANE * len(LANES) + _FOOT
 _TICKS: Final = 5
+_TEXT: Final = 700  # characters shown of a frame
+_TEXT_AT_FINDING: Final = 3000
 _HELP: Final = "Arrow keys move between marks, Enter shows the frame, Escape goes back."
+
+
+@dataclass(slots=True)
+class PageBudget:
+    """What is left of a page for pictures and the characters of their frames.
+
+    A page of about 8 MB is one that browsers open at once.
+    """
+
+    pictures: int = 60
+    characters: int = 4_000_000
+
+    @property
+    def is_spent(self) -> bool:
+        return self.pictures <= 0 or self.characters <= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +90,12 @@ def picture_lines(picture: ExchangePicture, budget: PageBudget) -> Iterator[str]
     note = f"; {escape_html(traced.note)}" if traced.note else ""
     yield f"<figcaption>{told}{note}. {_HELP}</figcaption>"
     yield f'<ol class="frames" tabindex="0" aria-label="Frames of stream {picture.number}">'
-    size = 0
+    budget.pictures -= 1
     for moment in traced.moments:
         line = _frame_item(picture, moment)
-        size += len(line)
+        budget.characters -= len(line)
         yield line
     yield "</ol></figure>"
-    budget.spend(size)
 
 
 def _picture_svg(picture: ExchangePicture) -> Iterator[str]:
@@ -158,11 +173,11 @@ def _finding_svg(picture: ExchangePicture, event: int, found: list[PlacedFinding
 
 def _frame_item(picture: ExchangePicture, moment: ShownFrame) -> str:
     found = picture.findings.get(moment.number, [])
-    limit = TEXT_AT_FINDING if found else TEXT
+    limit = _TEXT_AT_FINDING if found else _TEXT
     when = f"{moment.ms:.1f} ms" if moment.ms is not None and moment.number else ""
-    lines = "".join(
-        f"{escape_html(line, limit)}\n" for line in _frame_lines(picture, moment, limit)
-    )
+    # Cleaned before it is cut: half a secret would not be known for one.
+    shown = picture.clean(moment.text)[:limit].split("\n")[:200]
+    lines = "".join(f"{escape_html(line, limit)}\n" for line in shown)
     rest = moment.size - min(moment.size, limit)
     more = f'<span class="left-out">{rest} more characters</span>' if rest else ""
     rules = "".join(
@@ -174,11 +189,6 @@ def _frame_item(picture: ExchangePicture, moment: ShownFrame) -> str:
         f"<b>{moment.number}</b> <code>{escape_html(moment.type, 120)}</code> "
         f'<span class="when">{when}</span> {rules}<pre>{lines}</pre>{more}</li>'
     )
-
-
-def _frame_lines(picture: ExchangePicture, moment: ShownFrame, limit: int) -> list[str]:
-    # Cleaned before it is cut: half a secret would not be known for one.
-    return picture.clean(moment.text)[:limit].split("\n")[:200]
 
 
 def _frame_id(picture: ExchangePicture, event: int) -> str:
