@@ -11,6 +11,7 @@ gateway's two sides the far one is called so; both have names with their hop
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,14 +51,13 @@ class ExchangeSubject:
 def report_subjects(report: Report, target: str) -> tuple[ExchangeSubject, ...]:
     """Every exchange of the run; `target` is for recordings that name none."""
     views: dict[tuple[str, int], list[StreamResult]] = {}
-    held: dict[str, set[int]] = {}
     for stream in report.streams:
         views.setdefault((stream.file, stream.exchange), []).append(stream)
-        held.setdefault(stream.file, set()).add(stream.exchange)
+    held = Counter(file for file, _ in views)
     found: list[ExchangeSubject] = []
     for (file, exchange), same in views.items():
         whose = same[0].target or target or file_stem(file)
-        names = _exchange_names(same[0], whose, alone=len(held[file]) == 1)
+        names = _exchange_names(same[0], whose, alone=held[file] == 1)
         found.append(ExchangeSubject(file, exchange, whose, names, tuple(same)))
     return tuple(found)
 
@@ -85,10 +85,7 @@ def unique_addresses(found: Sequence[ExchangeSubject]) -> Mapping[tuple[str, int
 
     Raises UsageError where two files are called the same in every way.
     """
-    taken: dict[tuple[str, str], int] = {}
-    for subject in found:
-        for name in subject.names:
-            taken[subject.target, name] = taken.get((subject.target, name), 0) + 1
+    taken = Counter((subject.target, name) for subject in found for name in subject.names)
     return {(each.file, each.exchange): _unique_name(each, taken) for each in found if each.failing}
 
 

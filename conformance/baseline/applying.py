@@ -35,8 +35,11 @@ def apply_baseline(report: Report, baseline: Baseline, *, today: date | None = N
     excuses: dict[FindingKey, FindingExcuse] = {}
     stale: list[str] = []
     for entry in baseline.entries:
-        wrong = [*_expired_reasons(entry, day), *run.wrong(entry)]
-        stale += (f"{entry.place}: {entry.rule} in {_entry_place(entry)} {why}" for why in wrong)
+        wrong = list(run.wrong(entry))
+        if entry.until is not None and entry.until < day:
+            wrong.insert(0, f"was expected until {entry.until} only")
+        head = f"{entry.place}: {entry.rule} in {entry.target} {entry.exchange}"
+        stale += (f"{head} {why}" for why in wrong)
         if not wrong:
             excuses.update(run.excused(entry))
     applied = AppliedBaseline(baseline.file, excuses, tuple(stale))
@@ -57,15 +60,6 @@ def _with_remarks(
     for rule, excuse in expected.items():
         ledger.remark(rule, f"expected, {excuse.reason} ({excuse.entry})", "baseline")
     return ledger.result() if expected else stream
-
-
-def _entry_place(entry: BaselineEntry) -> str:
-    return f"{entry.target} {entry.exchange}"
-
-
-def _expired_reasons(entry: BaselineEntry, day: date) -> Iterator[str]:
-    if entry.until is not None and entry.until < day:
-        yield f"was expected until {entry.until} only"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 from conformance.baseline.addresses import ExchangeSubject, report_subjects, unique_addresses
@@ -25,11 +26,7 @@ class BaselineChange:
 
 
 def draft_baseline(
-    report: Report,
-    before: Baseline,
-    *,
-    reason: str = "",
-    pin: bool = False,
+    report: Report, before: Baseline, *, reason: str = "", pin: bool = False
 ) -> BaselineChange:
     """The baseline under which this run has only expected violations.
 
@@ -38,7 +35,7 @@ def draft_baseline(
     needs a reason, and where two recordings cannot be told apart.
     """
     run = RunIndex.of(report, before.target)
-    kept = {entry: None for entry in before.entries if not list(run.wrong(entry))}
+    kept = {entry for entry in before.entries if not list(run.wrong(entry))}
     held: dict[tuple[str, str, str], set[str]] = {}
     for entry in kept:
         held.setdefault(entry.key, set()).add(entry.finding)
@@ -57,7 +54,8 @@ def draft_baseline(
         first = f"{added[0].rule} in {added[0].target} {added[0].exchange}"
         raise UsageError(f"{what} a reason; the first is {first}", hint="give it with --reason")
     dropped = tuple(entry for entry in before.entries if entry not in kept)
-    whole = sorted((*kept, *added), key=_sort_key)
+    order = attrgetter("target", "rule", "exchange", "finding")
+    whole = sorted((*kept, *added), key=order)
     return BaselineChange(Baseline(before.file, tuple(whole), before.target), tuple(added), dropped)
 
 
@@ -75,7 +73,3 @@ def _missing_findings(
     # Beside a pinned entry only another pinned one may stand.
     ids = {f.id for view in subject.views for f in view.findings if f.rule == rule}
     yield from sorted(ids - pinned)
-
-
-def _sort_key(entry: BaselineEntry) -> tuple[str, str, str, str]:
-    return entry.target, entry.rule, entry.exchange, entry.finding

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from conformance.diff.fields import FieldShape, parent_path
 from conformance.diff.order import common_length, order_edits
 from conformance.diff.shape import ExchangeShape
+from conformance.profiles.knobs import spell_value
 from conformance.rules.patterns import same
 from conformance.rules.verdicts import Verdict
 
@@ -34,20 +35,20 @@ class WireChange:
 
 
 def shape_changes(
-    old: ExchangeShape, new: ExchangeShape, *, with_text: bool = False
+    old: ExchangeShape, new: ExchangeShape, *, with_text: bool
 ) -> tuple[WireChange, ...]:
     """What differs, the coarsest first."""
-    found = chain(
+    changes = chain(
         _fact_changes(old, new),
         _type_changes(old, new),
-        _order_changes("wire", old.wire, new.wire, _types_of_one_side(old, new)),
-        _order_changes("semantic", old.semantic, new.semantic, frozenset()),
+        _order_changes("wire", old.wire, new.wire, set(old.counts) ^ set(new.counts)),
+        _order_changes("semantic", old.semantic, new.semantic, set()),
         _field_changes(old, new),
         _knob_changes(old.knobs, new.knobs),
         _verdict_changes(old, new),
         _text_changes(old, new) if with_text else (),
     )
-    return tuple(found)
+    return tuple(changes)
 
 
 def _fact_changes(old: ExchangeShape, new: ExchangeShape) -> Iterator[WireChange]:
@@ -56,10 +57,6 @@ def _fact_changes(old: ExchangeShape, new: ExchangeShape) -> Iterator[WireChange
         # What one recording did not keep is no change.
         if before != now and (name == "framing" or (before and now)):
             yield WireChange("fact", name, before, now)
-
-
-def _types_of_one_side(old: ExchangeShape, new: ExchangeShape) -> frozenset[str]:
-    return frozenset(old.counts.keys() ^ new.counts.keys())
 
 
 def _type_changes(old: ExchangeShape, new: ExchangeShape) -> Iterator[WireChange]:
@@ -75,7 +72,7 @@ def _times_text(number: int) -> str:
 
 
 def _order_changes(
-    layer: str, old: tuple[str, ...], new: tuple[str, ...], gone: frozenset[str]
+    layer: str, old: tuple[str, ...], new: tuple[str, ...], gone: set[str]
 ) -> Iterator[WireChange]:
     for edit in order_edits(old, new):
         # A type that only one side has was told already.
@@ -89,16 +86,12 @@ def _field_changes(old: ExchangeShape, new: ExchangeShape) -> Iterator[WireChang
     for path in sorted(old.fields.paths.keys() | new.fields.paths.keys()):
         before, now = old.fields.paths.get(path), new.fields.paths.get(path)
         if before is None or now is None:
-            if all(_has_parent(path, each) for each in (old, new)):
+            # A field is missing only where the object is there that could hold it.
+            if all(path[:-1] in each.fields.objects for each in (old, new)):
                 yield WireChange("field", _field_name(path), _kinds_text(before), _kinds_text(now))
         else:
             yield from _value_changes(path, before, now)
             yield from _presence_changes(path, old, new)
-
-
-def _has_parent(path: tuple[str, ...], shape: ExchangeShape) -> bool:
-    """A field is missing only where the object is there that could hold it."""
-    return path[:-1] in shape.fields.objects
 
 
 def _kinds_text(field: FieldShape | None) -> str:
@@ -111,9 +104,8 @@ def _value_changes(
     if before.kinds != now.kinds:
         yield WireChange("field", _field_name(path), _kinds_text(before), _kinds_text(now))
     if before.words and now.words and before.words != now.words:
-        yield WireChange(
-            "field", _field_name(path), _words_text(before.words), _words_text(now.words)
-        )
+        old, new = (", ".join(sorted(each.words)) for each in (before, now))
+        yield WireChange("field", _field_name(path), old, new)
 
 
 def _presence_changes(
@@ -132,10 +124,6 @@ def _holder_count(path: tuple[str, ...], shape: ExchangeShape) -> int:
     return shape.fields.objects.get(parent_path(path, shape.fields.objects), 0)
 
 
-def _words_text(words: set[str]) -> str:
-    return ", ".join(sorted(words))
-
-
 def _field_name(path: tuple[str, ...]) -> str:
     return f"{path[0]}: {'.'.join(path[1:])}"
 
@@ -144,13 +132,7 @@ def _knob_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Wi
     # A knob that one stream did not show is no change of the wire: the other simply had occasion.
     for knob in sorted((old.keys() & new.keys()) - _CHANCE):
         if not same(old[knob], new[knob]):
-            yield WireChange("knob", knob, _knob_text(old[knob]), _knob_text(new[knob]))
-
-
-def _knob_text(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_knob_text, value)) or "nothing"
-    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+            yield WireChange("knob", knob, spell_value(old[knob]), spell_value(new[knob]))
 
 
 def _verdict_changes(old: ExchangeShape, new: ExchangeShape) -> Iterator[WireChange]:

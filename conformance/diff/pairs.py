@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from conformance.cassette import Recording, discover, open_recording
 from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
 from conformance.core.events import Exchange
 from conformance.diff.changes import WireChange, shape_changes
-from conformance.diff.shape import ExchangeShape, shape_of
+from conformance.diff.shape import shape_of
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_recording
@@ -81,10 +82,9 @@ def _pair_files(old: Path, new: Path) -> Iterator[tuple[str, Path | None, Path |
 
 @dataclass(frozen=True, slots=True)
 class _JudgedExchange:
-    """One exchange with what was made of it."""
-
+    recording: Recording
     exchange: Exchange
-    draw_shape: Callable[[], ExchangeShape]
+    result: StreamResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,7 @@ class _Comparison:
         self, name: str, old: Path | None, new: Path | None
     ) -> Iterator[ExchangeComparison]:
         if old is None or new is None:
-            side = ("", "only here") if old is None else ("only here", "")
-            yield ExchangeComparison(name, (WireChange("recording", name, *side),))
+            yield _on_one_side("recording", name, is_new=old is None)
             return
         before, now = self._judged_exchanges(old), self._judged_exchanges(new)
         for key in dict.fromkeys((*before, *now)):
@@ -109,9 +108,11 @@ class _Comparison:
         self, label: str, old: _JudgedExchange | None, new: _JudgedExchange | None
     ) -> ExchangeComparison:
         if old is None or new is None:
-            side = ("", "only here") if old is None else ("only here", "")
-            return ExchangeComparison(label, (WireChange("exchange", label, *side),))
-        before, now = old.draw_shape(), new.draw_shape()
+            return _on_one_side("exchange", label, is_new=old is None)
+        before, now = (
+            shape_of(each.recording, each.exchange, each.result, self.rulebook)
+            for each in (old, new)
+        )
         notes = list(_request_notes(old.exchange, new.exchange))
         if before.is_clipped or now.is_clipped:
             notes.append("a stream has more steps or fields than are compared; the rest was not")
@@ -120,28 +121,30 @@ class _Comparison:
         )
 
     def _judged_exchanges(self, path: Path) -> Mapping[str, _JudgedExchange]:
+        """By scenario, role and hop where those are unique, else by number."""
         recording = open_recording(path, dialect=self.choices.dialect)
         results = check_recording(recording, self.rulebook, self.choices)
         wire = {each.exchange: each for each in results if each.view == "wire"}
-        named = [_step_name(exchange) for exchange in recording.exchanges]
+        # They say more than a number: another exchange may have come between.
+        steps = {
+            each.number: "/".join(filter(None, (each.scenario, each.role, each.hop)))
+            for each in recording.exchanges
+        }
+        named = Counter(steps.values())
         return {
-            name
-            if name and named.count(name) == 1
-            else f"exchange {exchange.number}": _JudgedExchange(
-                exchange, self._shape_drawer(recording, exchange, wire[exchange.number])
+            step if step and named[step] == 1 else f"exchange {each.number}": _JudgedExchange(
+                recording, each, wire[each.number]
             )
-            for name, exchange in zip(named, recording.exchanges, strict=True)
+            for each in recording.exchanges
+            for step in [steps[each.number]]
         }
 
-    def _shape_drawer(
-        self, recording: Recording, exchange: Exchange, result: StreamResult
-    ) -> Callable[[], ExchangeShape]:
-        return lambda: shape_of(recording, exchange, result, self.rulebook)
 
-
-def _step_name(exchange: Exchange) -> str:
-    """Scenario, role and hop, which say more than a number: another one may have come between."""
-    return "/".join(filter(None, (exchange.scenario, exchange.role, exchange.hop)))
+def _on_one_side(
+    kind: Literal["recording", "exchange"], name: str, *, is_new: bool
+) -> ExchangeComparison:
+    side = ("", "only here") if is_new else ("only here", "")
+    return ExchangeComparison(name, (WireChange(kind, name, *side),))
 
 
 def _request_notes(old: Exchange, new: Exchange) -> Iterator[str]:

@@ -44,7 +44,7 @@ class Knob:
             return node.plain()
         value = node.plain()
         if not any(type(value) is type(each) and value == each for each in self.values):
-            allowed = [_spell_value(each) for each in self.values]
+            allowed = [each if isinstance(each, str) else shown(each) for each in self.values]
             message = f"knob {self.name!r} is one of {', '.join(allowed)}, got {shown(value)}"
             hint = nearest(value, allowed) if isinstance(value, str) else ""
             raise node.error(message, hint=hint)
@@ -118,5 +118,10 @@ _TYPES: Final[Mapping[str, Callable[[Node, str], object]]] = {
 }
 
 
-def _spell_value(value: Any) -> str:
-    return value if isinstance(value, str) else shown(value)
+def spell_value(value: Any) -> str:
+    """A knob's value, or a pattern of values, as people write it."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(spell_value, value)) or "nothing"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key} {spell_value(each)}" for key, each in value.items())
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)

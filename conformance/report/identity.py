@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from conformance.identify import Identity
+from conformance.profiles.knobs import spell_value
 from conformance.recordings.identification import ExchangeIdentification, StrictDeviation
 from conformance.report.printable import LABELLED, labelled_lines, visible
-from conformance.report.silences import spell_value
 from conformance.rules.patterns import same
 
 VERSION: Final = "1.0"

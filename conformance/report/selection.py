@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from conformance.cassette import Recording, open_recording
-from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
+from conformance.core.errors import ConformanceError, SpecError, UsageError
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import profile_at_hand
 from conformance.recordings.check import CheckChoices, check_recording, recording_files
+from conformance.systems import read_streams
 
-_MOST_BYTES: Final = 256 * 1024 * 1024
 _SHOWN: Final = 8  # ids that are named where the one that was asked for is not there
 _SHORTEST: Final = 4  # characters of an id that are enough
 
@@ -98,33 +97,12 @@ def _recording_files(paths: Sequence[Path], asked: str) -> Iterator[Path]:
 def _named_by_report(path: Path, asked: str) -> list[Path] | None:
     """The files in which a json report has the finding; None for a file that is no report."""
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise UsageError(
-                f"the file holds more than {_MOST_BYTES:,} bytes", place=_file_place(path)
-            )
-        report = json.loads(path.read_bytes())
-    except OSError as error:
-        message = f"cannot be read: {error.strerror or error}"
-        raise UsageError(message, place=_file_place(path)) from error
-    except (ValueError, RecursionError):
+        streams = read_streams(path)
+    except SpecError:
         return None
-    if not isinstance(report, dict) or "report" not in report:
-        return None
-    return list(dict.fromkeys(_files_with(report, asked)))
-
-
-def _files_with(report: dict[str, Any], asked: str) -> Iterator[Path]:
-    for stream in _object_items(report.get("streams")):
-        ids = [(str(f.get("id", "")), f.get("rule")) for f in _object_items(stream.get("findings"))]
-        if any(asked == rule or each.startswith(asked) for each, rule in ids):
-            file = stream.get("file")
-            if isinstance(file, str) and file:
-                yield Path(file)
-
-
-def _object_items(value: Any) -> Iterator[dict[str, Any]]:
-    yield from (each for each in value if isinstance(each, dict)) if isinstance(value, list) else ()
-
-
-def _file_place(path: Path) -> Place:
-    return Place(str(path))
+    named = (
+        Path(stream.file)
+        for stream in streams
+        if stream.file and any(asked == f.rule or f.id.startswith(asked) for f in stream.findings)
+    )
+    return list(dict.fromkeys(named))

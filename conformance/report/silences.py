@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from conformance.profiles.knobs import spell_value
 from conformance.profiles.profile import Profile
 from conformance.rules.lint_knobs import knobs_read
 from conformance.rules.model import Rule
@@ -70,12 +71,3 @@ def _knob_silence(profile: Profile, knob: str, value: Any) -> Silence:
     reason = profile.reasons.get(knob)
     because, seen = (reason.because, reason.seen) if reason else ("", "")
     return Silence(profile.name, profile.dialect, f"{knob}: {spell_value(value)}", because, seen)
-
-
-def spell_value(value: Any) -> str:
-    """A knob's value, or a pattern of values, as people write it."""
-    if isinstance(value, list | tuple):
-        return ", ".join(map(spell_value, value)) or "nothing"
-    if isinstance(value, Mapping):
-        return "; ".join(f"{key} {spell_value(each)}" for key, each in value.items())
-    return str(value).lower() if value is None or isinstance(value, bool) else str(value)

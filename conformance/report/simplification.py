@@ -22,7 +22,20 @@ _MOST_ITEMS: Final = 64
 
 def merge_deltas(stream: Stream, read_as: Reading) -> list[Piece]:
     """The pieces with every run of deltas as one delta."""
-    return list(_merged_deltas(stream, read_as))
+    columns_of = get(stream.dialect).columns
+    merged: list[Piece] = []
+    is_delta = False  # whether the last one of `merged` is
+    for piece in stream.pieces:
+        columns = columns_of(piece.payload, read_as) if piece.payload is not NOT_JSON else None
+        if is_delta and columns is not None and _is_same_run(merged[-1], piece, columns):
+            held = merged[-1]
+            text = _column_text(held, columns.text) + _column_text(piece, columns.text)
+            path = _column_path(columns.text)
+            merged[-1] = held.with_payload(put_at(held.payload, path, text))
+        else:
+            merged.append(piece)
+            is_delta = columns is not None
+    return merged
 
 
 def without_items(pieces: Sequence[Piece], dialect: str) -> Iterator[list[Piece]]:
@@ -32,30 +45,12 @@ def without_items(pieces: Sequence[Piece], dialect: str) -> Iterator[list[Piece]
         return
     indices = [_item_index(piece, places) for piece in pieces]
     numbers = {number for number in indices if number is not None}
-    for number in sorted(numbers, reverse=True)[:_MOST_ITEMS]:
+    for gone in sorted(numbers, reverse=True)[:_MOST_ITEMS]:
         yield [
-            _without_item(piece, number, places)
-            for piece in pieces
-            if _item_index(piece, places) != number
+            _without_item(piece, gone, places)
+            for piece, index in zip(pieces, indices, strict=True)
+            if index != gone
         ]
-
-
-def _merged_deltas(stream: Stream, read_as: Reading) -> Iterator[Piece]:
-    columns_of = get(stream.dialect).columns
-    held: Piece | None = None
-    for piece in stream.pieces:
-        columns = columns_of(piece.payload, read_as) if piece.payload is not NOT_JSON else None
-        if held is not None and columns is not None and _is_same_run(held, piece, columns):
-            text = _column_text(held, columns.text) + _column_text(piece, columns.text)
-            held = held.with_payload(put_at(held.payload, _column_path(columns.text), text))
-            continue
-        if held is not None:
-            yield held
-        held = piece if columns is not None else None
-        if columns is None:
-            yield piece
-    if held is not None:
-        yield held
 
 
 def _is_same_run(one: Piece, other: Piece, columns: Columns) -> bool:

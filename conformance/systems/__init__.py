@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.systems.linting import lint_systems
-from conformance.systems.load import find_system, load_system, read_system, system_names
+from conformance.systems.load import find_system, read_system, system_names
 from conformance.systems.model import SIDES, Preset, Requirement, Source, System
 from conformance.systems.reports import ReportStream, read_streams, verdict_of
 
@@ -16,7 +16,6 @@ __all__ = [
     "System",
     "find_system",
     "lint_systems",
-    "load_system",
     "read_streams",
     "read_system",
     "system_names",

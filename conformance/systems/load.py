@@ -31,18 +31,16 @@ def system_names() -> tuple[str, ...]:
 
 
 def find_system(name: str) -> System:
-    """The table of a shipped system, or the one in a file. Raises UsageError for neither."""
+    """The table of a shipped system, or the one in a file. Raises UsageError for neither.
+
+    SpecError at the first thing that is wrong in it.
+    """
     path = Path(name)
-    if path.suffix in (".yaml", ".yml"):
-        return load_system(path)
-    if name not in system_names():
-        hint = nearest(name, system_names()) or f"there are: {', '.join(system_names())}"
-        raise UsageError(f"no system {name!r}, neither shipped nor a file", hint=hint)
-    return load_system(specs() / "systems" / f"{name}.yaml")
-
-
-def load_system(path: Path | str) -> System:
-    """The table in a file. Raises SpecError at the first thing that is wrong."""
+    if path.suffix not in (".yaml", ".yml"):
+        if name not in system_names():
+            hint = nearest(name, system_names()) or f"there are: {', '.join(system_names())}"
+            raise UsageError(f"no system {name!r}, neither shipped nor a file", hint=hint)
+        path = specs() / "systems" / f"{name}.yaml"
     return read_system(document.load(path))
 
 
@@ -72,7 +70,7 @@ def read_system(root: Node) -> System:
 def _read_presets(node: Node | None) -> dict[str, Preset]:
     found: dict[str, Preset] = {}
     for each in node.sequence() if node else ():
-        each.mapping(_PRESET_KEYS)
+        keys = each.mapping(_PRESET_KEYS)
         name, profile = _read_name(each.required("name")), each.required("profile")
         if name in found:
             raise each.required("name").error(f"preset {name!r} is there twice")
@@ -81,8 +79,8 @@ def _read_presets(node: Node | None) -> dict[str, Preset]:
             side=each.required("side").one_of(PRESET_SIDES),
             profile=profile.string(),
             place=profile.place,
-            is_gateway=_read_flag(each.get("gateway")),
-            is_beside=_read_flag(each.get("beside")),
+            is_gateway="gateway" in keys and keys["gateway"].boolean(),
+            is_beside="beside" in keys and keys["beside"].boolean(),
         )
     return found
 
@@ -107,7 +105,7 @@ def _read_requirement(
         reason=keys["reason"].string() if "reason" in keys else "",
         scenarios=_read_texts(keys.get("scenarios")),
         presets=_read_preset_names(keys.get("presets"), side, presets),
-        verdict=_read_verdict(keys.get("verdict")),
+        verdict=Verdict(keys["verdict"].one_of(tuple(Verdict)) if "verdict" in keys else "PASS"),
     )
 
 
@@ -127,14 +125,6 @@ def _read_preset_names(
         if each.string() not in presets:
             raise each.error(f"no preset {each.value!r}", hint=nearest(each.value, presets))
     return tuple(presets[each.value] for each in node.sequence())
-
-
-def _read_flag(node: Node | None) -> bool:
-    return node is not None and node.boolean()
-
-
-def _read_verdict(node: Node | None) -> Verdict:
-    return Verdict(node.one_of(tuple(Verdict))) if node else Verdict.PASS
 
 
 def _read_texts(node: Node | None) -> tuple[str, ...]:

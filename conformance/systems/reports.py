@@ -1,4 +1,4 @@
-"""What runs said of a requirement, read from their reports in JSON."""
+"""Reports in JSON, read again: what runs said of a requirement, and where findings stand."""
 
 from __future__ import annotations
 
@@ -17,10 +17,19 @@ MAX_BYTES: Final = 256 * 1024 * 1024
 _VIEWS: Final = {"server": "wire", "client": "client"}
 
 
-class ReportStream(msgspec.Struct, frozen=True):
-    """One exchange of a report, as far as a requirement needs it."""
+class ReportFinding(msgspec.Struct, frozen=True):
+    """One finding of a report."""
 
-    verdicts: dict[str, Verdict]
+    rule: str = ""
+    id: str = ""
+
+
+class ReportStream(msgspec.Struct, frozen=True):
+    """One exchange of a report, as far as anybody reads it."""
+
+    verdicts: dict[str, Verdict] = {}
+    findings: tuple[ReportFinding, ...] = ()
+    file: str = ""
     scenario: str = ""
     role: str = ""
     view: str = "wire"

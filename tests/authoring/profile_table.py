@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.profiles.knobs import spell_value
 from conformance.profiles.profile import Profile, available, load_profile
-from conformance.report.silences import spell_value
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "profiles.md"
 _NOT_SYSTEMS: Final = frozenset({"strict"})

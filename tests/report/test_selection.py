@@ -97,7 +97,7 @@ def test_a_file_that_cannot_be_judged_is_told_where_nothing_is_found(tmp_path: P
 def test_a_broken_report_names_no_files(report: object, tmp_path: Path) -> None:
     file = tmp_path / "report.json"
     file.write_text(json.dumps(report))
-    with pytest.raises(UsageError, match="nothing was found in these recordings"):
+    with pytest.raises(UsageError, match=r"not judged: .*report\.json: "):
         chosen(ID, file)
 
 

@@ -222,7 +222,7 @@ def test_axes_are_linted(old: str, new: str, said: str, tmp_path: Path) -> None:
     assert line.startswith(said)
 
 
-def stream(rule: str, verdict: Verdict, **where: str) -> ReportStream:
+def stream(rule: str, verdict: Verdict, **where: Any) -> ReportStream:
     return ReportStream(verdicts={rule: verdict}, **where)
 
 
