@@ -51,7 +51,8 @@ class ChunkLayout:
     texts, `text` and `thinking` are its keys, the first one of `thinking` the one that is written.
     `finish` holds the finish reason, `usage` the token counts. Paths of `once`, below `message`,
     hold what is said once and opens something. `unfinished` gives the payload with another message
-    that neither finishes nor counts.
+    that neither finishes nor counts. `free_empty_texts`: a text that says nothing may as well be
+    null, empty or left out.
     """
 
     holder: Path
@@ -62,6 +63,7 @@ class ChunkLayout:
     thinking: tuple[str, ...]
     unfinished: Callable[[Any, Mapping[str, Any]], Any]
     once: tuple[Path, ...] = (("role",),)
+    free_empty_texts: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from conformance.core.json_values import cut_at, put_at
@@ -80,7 +81,17 @@ def _long_runs(stream: Stream) -> list[int]:
     return long_runs(stream) if stream.layout.chunk else []
 
 
-@CHUNKS.edit("X10-flip-flop", _text_chunks, "pass", most=1)
+def _freely_empty(places: Callable[[Stream], list[int]]) -> Callable[[Stream], list[int]]:
+    """Places in streams where nothing may be said as null, as an empty text or not at all."""
+
+    def found(stream: Stream) -> list[int]:
+        layout = stream.layout.chunk
+        return places(stream) if layout and layout.free_empty_texts else []
+
+    return found
+
+
+@CHUNKS.edit("X10-flip-flop", _freely_empty(_text_chunks), "pass", most=1)
 def _add_empty_texts(stream: Stream, _site: int) -> Stream:
     """Each chunk has an empty text of the other kind."""
     layout = chunk_layout(stream)
@@ -248,7 +259,7 @@ def _spell_no_text(value: str | None) -> Edit:
     return edit
 
 
-@CHUNKS.edit("N3-content-absent", _with_text_key, "pass")
+@CHUNKS.edit("N3-content-absent", _freely_empty(_with_text_key), "pass")
 def _drop_text_key(stream: Stream, site: int) -> Stream:
     """Content is left out where there is none."""
     layout = chunk_layout(stream)
@@ -283,7 +294,7 @@ CHUNKS.add("X14-lost-chunk", "A chunk with text or thinking is lost.", "either",
 CHUNKS.add("X7-running-total", "Deltas repeat the whole text so far.")(_long_runs, make_cumulative)
 CHUNKS.add("X8-two-streams", "The stream is sent twice.")(_first_role, double_stream)
 CHUNKS.add("N3-content-null", "Content is null where there is none.", "pass")(
-    _textless_chunks, _spell_no_text(None)
+    _freely_empty(_textless_chunks), _spell_no_text(None)
 )
 CHUNKS.add("N3-content-empty", "Content is empty where there is none.", "pass")(
     _textless_chunks, _spell_no_text("")

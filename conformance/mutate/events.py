@@ -179,6 +179,11 @@ def _later_events(stream: Stream) -> list[int]:
     return [n for n, piece in stream.events() if piece.kind != "body"][1:]
 
 
+def _later_sse_events(stream: Stream) -> list[int]:
+    """Lines have no types, so a client takes each for a piece of the answer."""
+    return [n for n in _later_events(stream) if stream.pieces[n].kind == "event"]
+
+
 def _before_known(stream: Stream) -> list[int]:
     return _later_events(stream) if stream.layout.unknown_event else []
 
@@ -226,5 +231,5 @@ EVENTS.add("N5-unknown-event", "An event of an unknown type comes in between.", 
     _insert_event(lambda stream: {"type": stream.layout.unknown_event, "note": "unknown"}),
 )
 EVENTS.add("N5-ping", "A ping event comes in between.", "pass")(
-    _later_events, _insert_event(lambda _: {"type": "ping"}, "ping")
+    _later_sse_events, _insert_event(lambda _: {"type": "ping"}, "ping")
 )

@@ -50,7 +50,7 @@ def _leak_around(before: str, after: str) -> Edit:
 def _leak_in_two(stream: Stream, site: int) -> Stream | None:
     """A marker leaks, cut in two."""
     delta = find_deltas(stream, "text")[site]
-    if delta.place in _single_chunks(stream):
+    if stream.is_body or delta.place in _single_chunks(stream):
         return None
     # The marker is cut at a place that depends on the site.
     cut = 1 + site % (len(_OPEN) - 1)

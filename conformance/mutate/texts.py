@@ -95,7 +95,12 @@ def _merge_with_next(stream: Stream, site: int) -> Stream:
     return rewrite_deltas(stream, [(one, one.text + two.text)]).without(two.place)
 
 
-@TEXTS.edit("N6-empty-delta", _splittable_deltas, "pass")
+def _emptiable_deltas(stream: Stream) -> list[int]:
+    layout = stream.layout.chunk
+    return _splittable_deltas(stream) if layout is None or layout.free_empty_texts else []
+
+
+@TEXTS.edit("N6-empty-delta", _emptiable_deltas, "pass")
 def _insert_empty(stream: Stream, site: int) -> Stream:
     """A delta has no text."""
     delta = find_deltas(stream)[site]

@@ -185,7 +185,7 @@ class Terms:
         return None
 
     def _refused_by_framing(self, evidence: Evidence) -> Refusal | None:
-        if self.sse_only and evidence.framing() == "lines" == evidence.own_framing:
+        if self.sse_only and evidence.own_framing == "lines" and evidence.framing() != "sse":
             return Verdict.NOT_APPLICABLE, "lines are the framing of this API"
         return None
 
