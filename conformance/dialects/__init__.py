@@ -15,13 +15,15 @@ from conformance.dialects import requests, unsupported
 from conformance.dialects.anthropic_messages import DIALECT as ANTHROPIC_MESSAGES
 from conformance.dialects.base import Dialect, Reader, Reading
 from conformance.dialects.endpoint import BASE, Endpoint
+from conformance.dialects.ollama_chat import DIALECT as OLLAMA_CHAT
 from conformance.dialects.openai_chat import DIALECT as OPENAI_CHAT
 from conformance.dialects.openai_responses import DIALECT as OPENAI_RESPONSES
 
 _Facet = TypeVar("_Facet")
 
 SUPPORTED: Final[Mapping[str, Dialect]] = {
-    dialect.name: dialect for dialect in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC_MESSAGES)
+    dialect.name: dialect
+    for dialect in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC_MESSAGES, OLLAMA_CHAT)
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {
     name: dialect.endpoint for name, dialect in SUPPORTED.items() if dialect.endpoint

@@ -45,9 +45,8 @@ def _is_gemini_interaction(fields: dict[str, Any]) -> bool:
     return isinstance(fields.get("event_type"), str) or fields.get("object") == "interaction"
 
 
-def _is_ollama(fields: dict[str, Any]) -> bool:
-    has_answer = isinstance(fields.get("message"), dict) or isinstance(fields.get("response"), str)
-    return has_answer and isinstance(fields.get("done"), bool)
+def _is_ollama_completion(fields: dict[str, Any]) -> bool:
+    return isinstance(fields.get("response"), str) and isinstance(fields.get("done"), bool)
 
 
 def _is_cohere(fields: dict[str, Any]) -> bool:
@@ -66,7 +65,7 @@ def _is_bedrock(fields: dict[str, Any]) -> bool:
 UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "gemini.generateContent": _is_gemini,
     "gemini.interactions": _is_gemini_interaction,
-    "ollama.native": _is_ollama,
+    "ollama.generate": _is_ollama_completion,
     "cohere.v2": _is_cohere,
     "bedrock.converse": _is_bedrock,
 }

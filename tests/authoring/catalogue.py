@@ -19,6 +19,7 @@ from tests.authoring import (
     mutants_items,
     mutants_likeness,
     mutants_messages,
+    mutants_ollama,
     mutants_opt_in,
     mutants_parts,
     mutants_requests,
@@ -26,6 +27,7 @@ from tests.authoring import (
     mutants_systems,
     mutants_thinking,
     mutants_wire,
+    ollama_streams,
     opt_in_streams,
     permitted_streams,
     request_streams,
@@ -42,6 +44,7 @@ def good() -> tuple[Draft, ...]:
         *responses_streams.drafts(),
         *chat_streams.drafts(),
         *messages_streams.drafts(),
+        *ollama_streams.drafts(),
         *history_streams.drafts(),
         *opt_in_streams.drafts(),
         *request_streams.drafts(),
@@ -73,5 +76,6 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_systems.MUTANTS,
         *mutants_likeness.MUTANTS,
         *mutants_choices.MUTANTS,
+        *mutants_ollama.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)

@@ -85,7 +85,6 @@ def _told(finding: Finding) -> str:
 
 UNSUPPORTED = [
     "hosted/gemini25_thoughts_text.sse",
-    "hosted/ollama_qwen3_thinking_tool.ndjson",
     "hosted/cohere_reasoning_tool.sse",
     "hosted/gemini_interactions_tool.jsonl",
 ]

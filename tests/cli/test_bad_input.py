@@ -88,8 +88,8 @@ RECORDINGS: list[tuple[str, str | bytes, str]] = [
     ),
     (
         "ollama.ndjson",
-        '{"model":"m","created_at":"x","message":{"role":"assistant","content":"x"},"done":false}\n',
-        ": dialect ollama.native is not supported yet (supported: ",
+        '{"model":"m","created_at":"x","response":"x","done":false}\n',
+        ": dialect ollama.generate is not supported yet (supported: ",
     ),
 ]
 

@@ -33,7 +33,7 @@ FAMILIES = {
     "anthropic": "anthropic.messages",
     "gemini.generateContent": "gemini.generateContent",
     "gemini.interactions": "gemini.interactions",
-    "ollama.native": "ollama.native",
+    "ollama.native": "ollama.chat",
     "cohere": "cohere.v2",
     "bedrock": "bedrock.converse",
 }

@@ -10,11 +10,14 @@ import pytest
 from conformance import dialects
 from conformance.core.errors import UsageError
 from conformance.core.events import Frame, Request
+from conformance.core.framing import Framing
 from conformance.dialects import Endpoint, Reading
 from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.suites import shipped_suites
 from conformance.profiles.profile import find
+from conformance.recordings.api import check_chunks
+from conformance.rules.verdicts import Verdict
 
 FRAME = Frame("event", "message", "", "", 0)
 
@@ -48,7 +51,8 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"type": "message", "content": [], "stop_reason": None}, "anthropic.messages"),
         ({"candidates": []}, "gemini.generateContent"),
         ({"event_type": "step.start", "index": 0}, "gemini.interactions"),
-        ({"message": {"thinking": "a"}, "done": False}, "ollama.native"),
+        ({"message": {"thinking": "a"}, "done": False}, "ollama.chat"),
+        ({"response": "a", "done": False}, "ollama.generate"),
         ({"type": "content-delta"}, "cohere.v2"),
         ({"message": {"content": []}, "finish_reason": "COMPLETE"}, "cohere.v2"),
         ({"contentBlockDelta": {}}, "bedrock.converse"),
@@ -197,7 +201,10 @@ def test_a_path_may_hold_the_name_of_a_model() -> None:
     assert not endpoint.serves("/v1beta/models/a/b:generateContent")
 
 
-def test_rules_of_event_streams_apply_where_a_dialect_has_such_streams() -> None:
-    suite = next(suite for suite in shipped_suites() if suite.id == "wire/sse")
-    bare = [rule for rule in suite.rules if "framing" not in repr(rule.applies)]
-    assert [rule.id for rule in bare] == ["wire/sse/ends-cleanly"]
+@pytest.mark.parametrize("framing", ["lines", "body"])
+def test_rules_of_event_streams_apply_where_a_dialect_has_such_streams(framing: Framing) -> None:
+    data = {"lines": b'{"done":true}\n{"done":true}\n', "body": b'{"done":true}'}[framing]
+    report = check_chunks([data], dialect="ollama.chat", request={"model": "m"})
+    verdicts = {r: v for r, v in report.verdicts.items() if r.startswith("wire/sse/")}
+    assert verdicts.pop("wire/sse/ends-cleanly") is not Verdict.NOT_APPLICABLE
+    assert set(verdicts.values()) == {Verdict.NOT_APPLICABLE}

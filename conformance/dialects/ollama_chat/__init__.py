@@ -1,0 +1,27 @@
+"""Ollama's native API."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.dialects.base import Dialect
+from conformance.dialects.endpoint import Endpoint, ModelListing
+from conformance.dialects.ollama_chat.reader import NAME, VOCABULARY, OllamaReader, recognises
+from conformance.dialects.ollama_chat.requests import REQUEST
+from conformance.dialects.ollama_chat.script import SCRIPT
+from conformance.dialects.ollama_chat.wire_keys import BOUNDS, WIRE_KEYS
+
+DIALECT: Final = Dialect(
+    name=NAME,
+    vocabulary=VOCABULARY,
+    reader=OllamaReader,
+    recognises=recognises,
+    framing="lines",
+    keys=WIRE_KEYS,
+    bounds=BOUNDS,
+    endpoint=Endpoint("ollama", "/api/chat", base=""),
+    models=ModelListing("/api/tags", base="", entries="models", name="model", frame={}, details={}),
+    request=REQUEST,
+    script=SCRIPT,
+    mutation="conformance.dialects.ollama_chat.mutation",
+)

@@ -1,0 +1,60 @@
+"""Mutation of `ollama.chat`: where its lines hold what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.core.json_values import cut_at, text_at, value_at
+from conformance.editing.layout import ChunkLayout, Delta, StreamLayout, TextKind
+from conformance.editing.operator import Mutation
+from conformance.editing.piece import Piece
+
+_TEXTS: Final[Mapping[TextKind, str]] = {"thinking": "thinking", "text": "content"}
+_LAST: Final = (
+    *("done_reason", "total_duration", "load_duration", "prompt_eval_count"),
+    *("prompt_eval_duration", "eval_count", "eval_duration"),
+)
+
+
+def _line_deltas(place: int, piece: Piece) -> Iterator[Delta]:
+    for kind, key in _TEXTS.items():
+        if text := text_at(piece.payload, "message", key):
+            yield Delta(place, (("message", key),), kind, (kind,), text)
+
+
+def _unfinished(payload: Any, message: Mapping[str, Any]) -> Any:
+    for key in _LAST:
+        payload = cut_at(payload, (key,))
+    role = value_at(payload, "message", "role")
+    said = {"role": role, "content": "", **message}
+    return {**payload, "message": said, "done": False}
+
+
+def _error_line(message: str, _code: str) -> dict[str, Any]:
+    return {"error": message}
+
+
+MUTATION: Final = Mutation(
+    StreamLayout(
+        deltas=_line_deltas,
+        error=_error_line,
+        elements={
+            "ollama.tool": ("message", "tool_calls", 0),
+            "models.entry": ("models", 0),
+        },
+        chunk=ChunkLayout(
+            holder=("message",),
+            message=("message",),
+            finish=("done_reason",),
+            usage=("eval_count",),
+            text="content",
+            thinking=("thinking",),
+            unfinished=_unfinished,
+            once=(("tool_calls", 0),),
+            free_empty_texts=False,
+        ),
+    ),
+    legal=Path(__file__).with_name("legal.yaml"),
+)

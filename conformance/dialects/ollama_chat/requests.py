@@ -1,0 +1,71 @@
+"""Requests of Ollama's native API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from conformance.dialects.json_edge import elements, mapping
+from conformance.dialects.requests import (
+    PLAIN,
+    Continuation,
+    Question,
+    RequestForm,
+    RequestStyle,
+)
+
+
+def _ask(question: Question) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {}}
+    tools = [
+        {"type": "function", "function": {"name": name, "parameters": schema}}
+        for name in question.tools
+    ]
+    return {
+        "messages": [{"role": "user", "content": question.text}],
+        "think": question.thinks,
+        "options": {"num_predict": question.limit},
+        **({"tools": tools} if tools else {}),
+    }
+
+
+def _next_turns(after: Continuation) -> list[Any]:
+    answer: dict[str, Any] = {"role": "assistant", "content": after.text}
+    if after.thinking and after.keeps_thinking:
+        answer["thinking"] = after.thinking
+    if after.tools:
+        answer["tool_calls"] = list(map(_call_of, after.tools))
+    results = [
+        {"role": "tool", "tool_name": each.get("name"), "content": after.result}
+        for each in after.tools
+        if after.result
+    ]
+    return [*elements(after.request.get("messages")), answer, *results, *after.user_turn]
+
+
+def _call_of(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """A call as it is sent back; arguments that are no object are left out."""
+    try:
+        arguments = json.loads(tool.get("arguments") or "{}")
+    except (ValueError, RecursionError):
+        arguments = {}
+    function = {"name": tool.get("name"), "arguments": mapping(arguments)}
+    return {**({"id": tool["id"]} if tool.get("id") else {}), "function": function}
+
+
+def asks_for_stream(body: Any) -> bool:
+    """Whether a body asks for a stream: it does unless it says `false`."""
+    return isinstance(body, Mapping) and body.get("stream") is not False
+
+
+REQUEST: Final = RequestForm(
+    history="messages",
+    limits=("options.num_predict",),
+    ask=_ask,
+    next_turns=_next_turns,
+    styles=(RequestStyle({"options": {"temperature": 0, "seed": 0}}), PLAIN),
+    streams=asks_for_stream,
+    switches=("think",),
+    refusals=("think",),
+)
