@@ -22,7 +22,6 @@ from conformance.report.wording import count
 from conformance.runs import RequestSettings, scenario_requests
 from conformance.runs.options import API_WORDS, credential_headers, dialects_of, parse_headers
 from conformance.scenarios import load_scenarios
-from conformance.targets.limits import ExchangeLimits
 from conformance.targets.recording import (
     DirectRequest,
     ExchangeOutcome,
@@ -36,6 +35,7 @@ from conformance.targets.recording import (
     load_requests,
     record_directly,
 )
+from conformance.wire.faults import ExchangeLimits
 
 _SUFFIXES: Final = (".cassette.jsonl", ".cassette.jsonl.gz")
 _LIMITS: Final = ExchangeLimits()

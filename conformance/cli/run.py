@@ -35,8 +35,8 @@ from conformance.scenarios import Scenario, load_scenarios, own_request
 from conformance.targets import asgi
 from conformance.targets.client import run_client
 from conformance.targets.gateway import serve_upstream
-from conformance.targets.limits import ExchangeLimits
 from conformance.targets.server import LiveServer
+from conformance.wire.faults import ExchangeLimits
 
 
 @takes_fields_of(RunArguments)

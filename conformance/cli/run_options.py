@@ -15,7 +15,7 @@ from conformance.core.errors import UsageError
 from conformance.runs import RunOptions
 from conformance.runs.options import API_WORDS, credential_headers, dialects_of, parse_capabilities
 from conformance.targets.client import ClientOptions
-from conformance.targets.limits import ExchangeLimits
+from conformance.wire.faults import ExchangeLimits
 
 LIMITS: Final = ExchangeLimits()
 CASE_DEADLINE: Final = 5.0  # seconds for one case of a client, unless --timeout says otherwise

@@ -23,9 +23,13 @@ from conformance.cassette import Clock
 from conformance.core.errors import RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.dialects import asks_for_stream, base_path
-from conformance.targets.limits import ExchangeLimits
 from conformance.wire.content_coding import ContentDecoder, UndecodableError
-from conformance.wire.faults import BrokenExchange, describe_network_error, root_cause
+from conformance.wire.faults import (
+    BrokenExchange,
+    ExchangeLimits,
+    describe_network_error,
+    root_cause,
+)
 from conformance.wire.heads import Headers, decode_headers, lower_names
 from conformance.wire.origin import Origin
 

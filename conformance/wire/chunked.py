@@ -147,9 +147,6 @@ class ChunkedBodyReader:
         self._trailing = None if self._open else 0
 
 
-BodyReader = PlainBodyReader | ChunkedBodyReader
-
-
 def chunk_bytes(data: bytes) -> bytes:
     """One whole transfer chunk; `data` is not empty, for an empty chunk ends the body."""
     return b"%x\r\n%b\r\n" % (len(data), data)

@@ -17,7 +17,7 @@ from typing import Final, Self
 import h11
 
 from conformance.core.events import Response
-from conformance.wire.chunked import BodyReader, ChunkedBodyReader, ChunkPart, PlainBodyReader
+from conformance.wire.chunked import ChunkedBodyReader, ChunkPart, PlainBodyReader
 from conformance.wire.faults import BrokenExchange, describe_network_error
 from conformance.wire.heads import (
     Headers,
@@ -47,9 +47,6 @@ class ResponseHead:
     def ends_itself(self) -> bool:
         """Whether the body says where it ends; else the connection's end does."""
         return self.chunked or self.length is not None
-
-    def body_reader(self) -> BodyReader:
-        return ChunkedBodyReader() if self.chunked else PlainBodyReader(self.length)
 
 
 class ClientConnection:
@@ -125,7 +122,7 @@ class ClientConnection:
 
         `idle` is the longest silence, in seconds.
         """
-        reader = head.body_reader()
+        reader = ChunkedBodyReader() if head.chunked else PlainBodyReader(head.length)
         data, self._rest = self._rest, b""
         while True:
             parts = reader.feed(data) if data else []

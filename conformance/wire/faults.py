@@ -1,8 +1,10 @@
-"""How an exchange broke off: as an ending, and in one line for people."""
+"""How long an exchange may take, and how it broke off: as an ending, and in a line for people."""
 
 from __future__ import annotations
 
 import ssl
+from dataclasses import dataclass
+from time import monotonic
 from typing import Final
 
 from conformance.core.errors import ConformanceError
@@ -18,6 +20,32 @@ class BrokenExchange(Exception):  # noqa: N818  # it tells how a stream ended; n
     def __init__(self, end: Ending, why: str) -> None:
         super().__init__(why)
         self.end = end
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeLimits:
+    """Bounds of one exchange: seconds, and bytes of a body after decompression.
+
+    `timeout` is for the whole exchange, `idle` for silence within a stream, `connect` for getting
+    through at all.
+    """
+
+    timeout: float = 300.0
+    idle: float = 60.0
+    connect: float = 10.0
+    max_bytes: int = 64 * 1024 * 1024
+
+    def fell_silent(self, begun: float) -> BrokenExchange:
+        """Nothing came: of the stream for too long, or of the exchange in all its time."""
+        if monotonic() - begun >= self.timeout:
+            return self.too_slow()
+        return BrokenExchange("idle-timeout", f"nothing came for {self.idle:g} s")
+
+    def too_slow(self) -> BrokenExchange:
+        return BrokenExchange("client-closed", f"it had not ended after {self.timeout:g} s")
+
+    def too_much(self) -> BrokenExchange:
+        return BrokenExchange("client-closed", f"it had not ended after {self.max_bytes} bytes")
 
 
 def describe_network_error(error: BaseException) -> str:

@@ -11,8 +11,8 @@ from conformance.core.errors import RemoteError
 from conformance.recordings.check import check_paths
 from conformance.runs import RunOptions, RunOutcome, run_server
 from conformance.scenarios import load_scenarios
-from conformance.targets.limits import ExchangeLimits
 from conformance.targets.server import LiveServer
+from conformance.wire.faults import ExchangeLimits
 from tests.fakes.hostile import (
     CHUNK,
     LAST,

@@ -13,8 +13,8 @@ import pytest
 from conformance.core.errors import UsageError
 from conformance.core.events import Request
 from conformance.targets import asgi
-from conformance.targets.limits import ExchangeLimits
 from conformance.targets.server import FetchedAnswer, LiveServer, NoAnswerError
+from conformance.wire.faults import ExchangeLimits
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

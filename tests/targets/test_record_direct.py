@@ -16,7 +16,6 @@ from conformance.cassette import Cassette, read
 from conformance.core.errors import CassetteError, RemoteError, UsageError
 from conformance.core.events import Exchange
 from conformance.recordings.check import check_paths
-from conformance.targets.limits import ExchangeLimits
 from conformance.targets.recording import (
     DirectRequest,
     Origin,
@@ -27,6 +26,7 @@ from conformance.targets.recording import (
     record_directly,
 )
 from conformance.wire.client import certificates
+from conformance.wire.faults import ExchangeLimits
 from tests.targets.record_peers import END, HEAD, Script, chunked, origin
 from tests.targets.record_peers import Origin as Upstream
 

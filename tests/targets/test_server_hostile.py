@@ -9,8 +9,8 @@ import pytest
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Request
-from conformance.targets.limits import ExchangeLimits
 from conformance.targets.server import FetchedAnswer, LiveServer, NoAnswerError
+from conformance.wire.faults import ExchangeLimits
 from tests.fakes.hostile import (
     CHUNK,
     LAST,

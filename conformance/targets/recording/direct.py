@@ -17,7 +17,6 @@ from conformance.cassette.source import read_whole
 from conformance.core.errors import CassetteError, Place, RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request
 from conformance.dialects import ENDPOINTS, asks_for_stream, dialect_at
-from conformance.targets.limits import ExchangeLimits
 from conformance.targets.recording.exchange import (
     CassetteFile,
     ExchangeOutcome,
@@ -25,7 +24,7 @@ from conformance.targets.recording.exchange import (
     RecordingOptions,
 )
 from conformance.wire.client import ClientConnection
-from conformance.wire.faults import BrokenExchange
+from conformance.wire.faults import BrokenExchange, ExchangeLimits
 from conformance.wire.heads import Headers, end_to_end, without_headers
 from conformance.wire.origin import Origin
 

@@ -252,12 +252,9 @@ class GuardedRecorder:
                 self._recorder.record_head(head.response)
 
     def record_parts(self, parts: list[ChunkPart]) -> None:
-        if self._recorder is None:
-            return
-        try:  # not by `_guarded`: this is done for every read
-            self._recorder.record_parts(parts)
-        except (CassetteError, OSError) as err:
-            self._give_up(err)
+        if self._recorder is not None:
+            with self._guarded_recording():
+                self._recorder.record_parts(parts)
 
     def record_end(self, how: Ending, note: str = "") -> None:
         """A second end says nothing."""
@@ -273,11 +270,8 @@ class GuardedRecorder:
         try:
             yield
         except (CassetteError, OSError) as err:
-            self._give_up(err)
-
-    def _give_up(self, error: BaseException) -> None:
-        self._recorder = None
-        self._fail(error)
+            self._recorder = None
+            self._fail(err)
 
 
 def _check_target(request: HttpRequest) -> None:

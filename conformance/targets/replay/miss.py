@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Any, Final
 
 import msgspec
@@ -18,6 +18,7 @@ from conformance.targets.replay.tape import ExchangeAddress, RecordedExchange
 from conformance.wire.requests import json_or_none
 
 _TOLD: Final = 5
+_WALKED: Final = 20  # differences of one request
 _COMPARED: Final = 8  # recorded requests that are compared in full
 _RANKED: Final = 1_000  # and at first sight
 ABSENT: Final = "(absent)"
@@ -98,29 +99,22 @@ def _near_requests(
     sent = _redacted_value(body, clean)
     for at, (entry, request, rank) in enumerate(ranked[:_COMPARED]):
         told = list(_head_differences(wanted, request, index, clean))
-        ignored = index.options.ignore
         recorded = _redacted_value(request.json, clean)
         # Bodies of different calls differ everywhere: that would tell nothing.
         same = not (rank[0] or rank[1]) and request.json is not None
-        found = _body_differences(sent, recorded, ignored) if same else ()
+        found = find_differences(sent, recorded, _WALKED) if same else ()
+        found = tuple(each for each in found if each.path not in index.options.ignore)
         yield (rank[0] + rank[1], len(told) + len(found), at), entry, told, found
-
-
-def _body_differences(
-    sent: Any, recorded: Any, ignored: tuple[str, ...]
-) -> tuple[BodyDifference, ...]:
-    found = find_differences(sent, recorded, 20)
-    return tuple(each for each in found if each.path not in ignored)
 
 
 def _first_sight(wanted: RequestKey, body: Any, request: Request) -> tuple[int, int, int]:
     path = request.path.partition("?")[0]
     there = int(path_below_version(path) != path_below_version(wanted.path))
     recorded = request.json
-    if not isinstance(body, dict) or not isinstance(recorded, dict):
-        return int(request.method != wanted.method), there, 1_000_000
-    keys = body.keys() | recorded.keys()
-    unlike = sum(body.get(key) != recorded.get(key) for key in keys)
+    unlike = 1_000_000
+    if isinstance(body, dict) and isinstance(recorded, dict):
+        keys = body.keys() | recorded.keys()
+        unlike = sum(body.get(key) != recorded.get(key) for key in keys)
     return int(request.method != wanted.method), there, unlike
 
 
@@ -167,18 +161,14 @@ def _walk_values(sent: Any, recorded: Any) -> Iterator[BodyDifference]:
             keys = [*other, *(key for key in one if key not in other)]
             pairs = [(k, one.get(k, _NOTHING), other.get(k, _NOTHING)) for k in keys]
         elif isinstance(one, list) and isinstance(other, list):
-            indices = range(max(len(one), len(other)))
-            pairs = [(str(i), _item_at(one, i), _item_at(other, i)) for i in indices]
+            both = zip_longest(one, other, fillvalue=_NOTHING)
+            pairs = [(str(index), a, b) for index, (a, b) in enumerate(both)]
         else:
             if not _same_value(one, other):
                 yield _clipped_difference(path or "the body", one, other)
             continue
         prefix = f"{path}." if path else ""
         waiting += [(prefix + key, a, b) for key, a, b in reversed(pairs)]
-
-
-def _item_at(values: Sequence[Any], index: int) -> Any:
-    return values[index] if index < len(values) else _NOTHING
 
 
 def _same_value(one: Any, other: Any) -> bool:
