@@ -134,14 +134,12 @@ def _read_share(node: Node) -> str:
 
 def _refuse_twins(entries: tuple[BaselineEntry, ...], root: Node) -> None:
     """An unpinned entry covers every finding, so it stands alone."""
-    seen: dict[tuple[str, str, str], dict[str, BaselineEntry]] = {}
+    seen: dict[tuple[str, str, str], list[BaselineEntry]] = {}
     for entry in entries:
-        others = seen.setdefault(entry.key, {})
-        twin = others.get(entry.finding) or others.get("")
-        if twin is None and not entry.finding:
-            twin = next(iter(others.values()), None)
-        if twin is not None:
-            at, first = entry.place, twin.place.line
-            message = f"{entry.rule!r} in {entry.exchange!r} is already there, in line {first}"
-            raise root.source.error(at.line or 0, at.column or 0, message)
-        others[entry.finding] = entry
+        others = seen.setdefault(entry.key, [])
+        for twin in others:
+            if "" in (entry.finding, twin.finding) or entry.finding == twin.finding:
+                at, first = entry.place, twin.place.line
+                message = f"{entry.rule!r} in {entry.exchange!r} is already there, in line {first}"
+                raise root.source.error(at.line or 0, at.column or 0, message)
+        others.append(entry)

@@ -9,7 +9,7 @@ from pathlib import Path
 from conformance.baseline.entries import load_baseline
 from conformance.core.errors import ConformanceError, Place
 from conformance.judging.run_rules import ADDED_RULES
-from conformance.linting.documents import (
+from conformance.linting import (
     documents_with,
     error_problem,
     known_rules,

@@ -12,7 +12,7 @@ from conformance.baseline import lint_baselines
 from conformance.cli.failures import CONFORMS, FINDINGS, USAGE
 from conformance.cli.terminal import progress_line, put
 from conformance.core.shipped import specs
-from conformance.linting.specs import lint_paths
+from conformance.linting import lint_paths
 from conformance.recordings.linting import lint_recordings, split_paths, suites_in
 from conformance.report.printable import visible
 from conformance.report.wording import count

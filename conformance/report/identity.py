@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 from conformance.identify import Identity
@@ -21,10 +22,8 @@ _VALUE: Final = 80  # characters of a knob's value
 
 def identity_text(found: Sequence[ExchangeIdentification]) -> str:
     """One block per exchange; ends with a line feed."""
-    return (
-        "\n".join(line for each in found for line in (*_exchange_lines(each), "")).rstrip("\n")
-        + "\n"
-    )
+    blocks = ("\n".join(_exchange_lines(each)) for each in found)
+    return "\n\n".join(blocks) + "\n"
 
 
 def identity_json(found: Iterable[ExchangeIdentification]) -> str:
@@ -76,28 +75,14 @@ def _deviation_text(one: StrictDeviation) -> str:
 
 
 def _exchange_object(one: ExchangeIdentification) -> dict[str, Any]:
-    identity = one.identity
+    strict = one.strict.knobs
     return {
         "file": one.file,
         "exchange": one.exchange,
-        "dialect": identity.dialect,
-        "profile": identity.profile,
-        "certainty": identity.certainty,
-        "signs": list(identity.signs),
-        "rivals": {name: list(signs) for name, signs in identity.rivals.items()},
+        **asdict(one.identity),
         "knobs": {
-            knob: {"value": value, "strict": one.strict.knobs.get(knob)}
-            for knob, value in identity.knobs.items()
+            knob: {"value": value, "strict": strict.get(knob)}
+            for knob, value in one.identity.knobs.items()
         },
-        "private": list(identity.private),
-        "deviations": [
-            {
-                "rule": each.rule,
-                "level": str(each.level),
-                "says": each.says,
-                "knob": each.knob,
-                "value": each.value,
-            }
-            for each in one.deviations
-        ],
+        "deviations": [asdict(each) for each in one.deviations],
     }

@@ -25,7 +25,6 @@ def file_uri(file: str) -> tuple[str, bool]:
 
 def _quoted_path(path: str) -> str:
     try:
-        name = path.encode("utf-8", "surrogateescape")
+        return quote(path, errors="surrogateescape")
     except UnicodeEncodeError:  # no file can have such a name
-        name = path.encode("utf-8", "backslashreplace")
-    return quote(name, safe="/")
+        return quote(path, errors="backslashreplace")

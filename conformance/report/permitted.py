@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Final
 
 from conformance.cassette import Recording
@@ -19,7 +20,6 @@ from conformance.judging.fast.running import check_wire
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
-from conformance.profiles.profile import Profile
 from conformance.report.silences import Silence, rule_silences
 from conformance.report.wording import count
 from conformance.rules.model import Rule
@@ -57,25 +57,26 @@ def permission_lines(
         for result in results:
             exchange = exchanges[result.exchange]
             if result.view == "wire" and not is_played(recording.header, exchange):
-                _count_permissions(found, _excused_rules(recording, exchange, result, rulebook))
-    yield from (found[silence].line() for silence in sorted(found, key=_by_place))
-
-
-def _count_permissions(
-    found: dict[Silence, Permission], excused: Mapping[Silence, set[str]]
-) -> None:
-    for silence, rules in excused.items():
-        permission = found.setdefault(silence, Permission(silence))
-        permission.streams += 1
-        permission.rules |= rules
+                excused = _excused_rules(recording, exchange, result, rulebook)
+                for silence, rules in excused.items():
+                    permission = found.setdefault(silence, Permission(silence))
+                    permission.streams += 1
+                    permission.rules |= rules
+    for silence in sorted(found, key=attrgetter("dialect", "profile", "sets")):
+        yield found[silence].line()
 
 
 def _excused_rules(
     recording: Recording, exchange: Exchange, result: StreamResult, rulebook: Rulebook
 ) -> Mapping[Silence, set[str]]:
     """What of the profile excused which rules in one stream."""
-    profile = _judging_profile(result, rulebook)
-    if profile is None or not (profile.reasons or profile.overrides):
+    if result.profile == _STRICT:
+        return {}
+    try:
+        profile = rulebook.profile(result.profile, result.dialect)
+    except UsageError:  # a file of the user's own speaks for itself
+        return {}
+    if not (profile.reasons or profile.overrides):
         return {}
     found: dict[Silence, set[str]] = {}
     for rule in _strictly_failing(recording, exchange, result, rulebook):
@@ -83,16 +84,6 @@ def _excused_rules(
             for silence in rule_silences(rule, [profile]):
                 found.setdefault(silence, set()).add(rule.id)
     return found
-
-
-def _judging_profile(result: StreamResult, rulebook: Rulebook) -> Profile | None:
-    """The profile by its name; a file of the user's own speaks for itself."""
-    if result.profile == _STRICT:
-        return None
-    try:
-        return rulebook.profile(result.profile, result.dialect)
-    except UsageError:
-        return None
 
 
 def _strictly_failing(
@@ -109,7 +100,3 @@ def _strictly_failing(
     )
     verdicts = check_wire(setting, exchange, exchange.chunks, exchange.end).result.verdicts
     return [rule for rule in rulebook.rules if verdicts.get(rule.id) is Verdict.FAIL]
-
-
-def _by_place(silence: Silence) -> tuple[str, str, str]:
-    return silence.dialect, silence.profile, silence.sets

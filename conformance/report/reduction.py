@@ -20,7 +20,6 @@ from typing import Final
 from conformance.cassette import Cassette
 from conformance.core.errors import ConformanceError
 from conformance.core.events import Exchange
-from conformance.dialects.base import Reading
 from conformance.editing.piece import Piece
 from conformance.judging.result import Finding
 from conformance.judging.rulebook import Rulebook
@@ -58,7 +57,6 @@ class _Trials:
     deadline: float
     left: int
     clock: Callable[[], float]
-    finding: Finding
     allowed: frozenset[str] = frozenset()
     is_complete: bool = True
     failing: set[str] = field(default_factory=set)
@@ -101,7 +99,7 @@ def reduce_recording(
 
     `cassette` is what was recorded, already without its secrets.
     """
-    running = _Trials(selected, rulebook, clock() + seconds, trials, clock, selected.finding)
+    running = _Trials(selected, rulebook, clock() + seconds, trials, clock)
     if running.judge(cassette) is None:
         return None
     running.allowed = frozenset(running.failing)
@@ -140,7 +138,8 @@ def _fewer_events(cassette: Cassette, exchange: Exchange, running: _Trials) -> C
         return running.fails(with_pieces(pieces))
 
     pieces: Sequence[Piece] = stream.pieces
-    simpler = merge_deltas(stream, _profile_reading(running.selected))
+    judged = running.selected.stream
+    simpler = merge_deltas(stream, reading(profile_at_hand(judged.profile, judged.dialect)))
     if len(simpler) < len(pieces) and fails(simpler):
         pieces = simpler
     pieces = minimise_items(_fewer_items(pieces, stream.dialect, fails), fails)
@@ -169,7 +168,3 @@ def minimise_items(items: Sequence[Piece], fails: Fails) -> Sequence[Piece]:
                 break
             parts = min(parts * 2, len(items))
     return items
-
-
-def _profile_reading(selected: SelectedFinding) -> Reading:
-    return reading(profile_at_hand(selected.stream.profile, selected.stream.dialect))

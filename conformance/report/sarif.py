@@ -10,7 +10,6 @@ left out. Files that could not be judged are notifications of the invocation.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any, Final
 
 from conformance import __version__
@@ -42,6 +41,7 @@ def render(report: Report, **_: bool) -> str:
 def sarif_log(report: Report) -> dict[str, Any]:
     """Build the log with its one run."""
     rules = _broken_rules(report)
+    places = {rule: place for place, rule in enumerate(rules)}
     run = {
         "tool": {
             "driver": {
@@ -57,7 +57,12 @@ def sarif_log(report: Report) -> dict[str, Any]:
             "SRCROOT": {"description": {"text": "The folder that the tool was called in."}}
         },
         "invocations": [_invocation_object(report)],
-        "results": list(_result_objects(report, list(rules))),
+        "results": [
+            _result_object(stream, finding, places[finding.rule])
+            | _suppression_key(report.excuse(stream, finding))
+            for stream in report.streams
+            for finding in stream.findings
+        ],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
@@ -84,23 +89,16 @@ def _rule_descriptor(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _result_objects(report: Report, rules: list[str]) -> Iterable[dict[str, Any]]:
-    index = {rule: at for at, rule in enumerate(rules)}
-    for stream in report.streams:
-        for finding in stream.findings:
-            result = _result_object(stream, finding, index[finding.rule])
-            excuse = report.excuse(stream, finding)
-            yield {**result, "suppressions": [_suppression_object(excuse)]} if excuse else result
-
-
 def _result_object(stream: StreamResult, finding: Finding, index: int) -> dict[str, Any]:
     is_error = finding.verdict is Verdict.ERROR
+    sentence = finding_sentence(finding) or visible(finding.says)
     return {
         "ruleId": visible(finding.rule),
         "ruleIndex": index,
         "level": "error" if is_error else _LEVELS[finding.level],
         "kind": "fail",
-        "message": {"text": _without_links(finding_sentence(finding) or visible(finding.says))},
+        # Without `](`, which would make a link of what a stream said.
+        "message": {"text": sentence.replace("](", "] (")},
         "locations": [_location_object(stream, finding)],
         "partialFingerprints": {FINGERPRINT: visible(finding.id)},
         "properties": {
@@ -113,11 +111,6 @@ def _result_object(stream: StreamResult, finding: Finding, index: int) -> dict[s
             "slice": {visible(k): json_scalar(value) for k, value in finding.slice.items()},
         },
     }
-
-
-def _without_links(text: str) -> str:
-    """Without `](`, which would make a link of what a stream said."""
-    return text.replace("](", "] (")
 
 
 def _location_object(stream: StreamResult, finding: Finding) -> dict[str, Any]:
@@ -136,9 +129,12 @@ def _location_object(stream: StreamResult, finding: Finding) -> dict[str, Any]:
     return {"physicalLocation": physical, "logicalLocations": [logical]}
 
 
-def _suppression_object(excuse: FindingExcuse) -> dict[str, Any]:
+def _suppression_key(excuse: FindingExcuse | None) -> dict[str, Any]:
+    if excuse is None:
+        return {}
     justification = f"{visible(excuse.reason)} ({visible(excuse.entry)})"
-    return {"kind": "external", "status": "accepted", "justification": justification}
+    accepted = {"kind": "external", "status": "accepted", "justification": justification}
+    return {"suppressions": [accepted]}
 
 
 def _invocation_object(report: Report) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance import __version__
-from conformance.cassette import Cassette, Clock, redact, write
+from conformance.cassette import Cassette, redact, write
 from conformance.cassette.redact import REDACTED
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange, Request
@@ -62,7 +62,8 @@ def prepare_issue(
     if small is None:
         message = "the finding does not survive the redaction of secrets"
         raise UsageError(message, place=Place(str(selected.recording.path)))
-    exchange = _failing_exchange(small.cassette, selected.stream.exchange)
+    left = small.cassette.exchanges
+    exchange = next((e for e in left if e.number == selected.stream.exchange), left[0])
     texts = {ISSUE: _issue_text(selected, small, exchange).encode("utf-8", "backslashreplace")}
     if exchange.request is not None:
         line, body = curl_line(exchange.request, selected.stream.dialect)
@@ -98,8 +99,7 @@ def _expecting_failure(selected: SelectedFinding) -> Cassette:
         dialect=cassette.header.dialect or stream.dialect,
         expect={selected.finding.rule: "FAIL"},
     )
-    clocks: Mapping[int, Clock] = {}
-    return replace(cassette, header=header, clocks=clocks, sealed=False, torn=False)
+    return replace(cassette, header=header, clocks={}, sealed=False, torn=False)
 
 
 def _own_profile(selected: SelectedFinding) -> Path | None:
@@ -108,30 +108,19 @@ def _own_profile(selected: SelectedFinding) -> Path | None:
     return Path(named) if named is not None and named.endswith((".yaml", ".yml")) else None
 
 
-def _failing_exchange(cassette: Cassette, number: int) -> Exchange:
-    return next((e for e in cassette.exchanges if e.number == number), cassette.exchanges[0])
-
-
 def _issue_text(selected: SelectedFinding, small: ReducedRecording, exchange: Exchange) -> str:
     finding = small.finding
-    parts = (
-        [f"# {escape_markdown(finding.says)}", ""],
-        _finding_lines(selected, small),
-        _heading_lines("The stream"),
-        _stream_excerpt(exchange),
-        _heading_lines("Why it matters"),
-        [f"- {escape_markdown(line)}" for line in authority_lines(finding.source)],
-        [f"- {escape_markdown(finding.hint)}"] if finding.hint else [],
-        _heading_lines("To reproduce"),
-        _reproduction_lines(selected, exchange),
-        _heading_lines("Versions"),
-        _version_lines(selected, exchange),
-    )
-    return "\n".join(line for part in parts for line in part) + "\n"
-
-
-def _heading_lines(text: str) -> list[str]:
-    return ["", f"## {text}", ""]
+    why = [*authority_lines(finding.source), *([finding.hint] if finding.hint else [])]
+    parts = {
+        "The stream": _stream_excerpt(exchange),
+        "Why it matters": [f"- {escape_markdown(line)}" for line in why],
+        "To reproduce": _reproduction_lines(selected, exchange),
+        "Versions": _version_lines(selected, exchange),
+    }
+    lines = [f"# {escape_markdown(finding.says)}", "", *_finding_lines(selected, small)]
+    for heading, part in parts.items():
+        lines += ["", f"## {heading}", "", *part]
+    return "\n".join(lines) + "\n"
 
 
 def _finding_lines(selected: SelectedFinding, small: ReducedRecording) -> Iterator[str]:
@@ -180,8 +169,10 @@ def _reproduction_lines(selected: SelectedFinding, exchange: Exchange) -> Iterat
 
 def _version_lines(selected: SelectedFinding, exchange: Exchange) -> Iterator[str]:
     header = selected.recording.header
-    yield from (f"- target: {code_span(_joined_values(each))}" for each in [header.target] if each)
-    yield from (f"- model: {code_span(_joined_values(each))}" for each in [header.model] if each)
+    for name, values in (("target", header.target), ("model", header.model)):
+        if values:
+            told = ", ".join(f"{key} {value}" for key, value in values.items())
+            yield f"- {name}: {code_span(told)}"
     response = exchange.response
     for name in _SERVER:
         value = response.header(name) if response else None
@@ -190,10 +181,6 @@ def _version_lines(selected: SelectedFinding, exchange: Exchange) -> Iterator[st
     if header.recorded_at:
         yield f"- recorded at: {code_span(header.recorded_at)}"
     yield f"- reasoning-conformance {__version__}, Python {platform.python_version()}"
-
-
-def _joined_values(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
 def curl_line(request: Request, dialect: str) -> tuple[str, bytes | None]:

@@ -19,11 +19,7 @@ def finding_place(file: str, finding: Finding) -> str:
     """`file:line (event 8, byte 2641)`, as far as each is known."""
     where = visible(file) if finding.line is None else f"{visible(file)}:{finding.line}"
     what = f"event {finding.event}" if finding.event else "request or response head"
-    return (
-        f"{where} ({what}, byte {finding.byte})"
-        if finding.byte is not None
-        else (f"{where} ({what})")
-    )
+    return f"{where} ({what})" if finding.byte is None else f"{where} ({what}, byte {finding.byte})"
 
 
 def alternatives(expected: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from conformance.core.errors import ConformanceError, Place
-from conformance.linting.documents import documents_with, error_problem, known_rules
+from conformance.linting import documents_with, error_problem, known_rules
 from conformance.rules.lint import Problem
 from conformance.rules.node import Node
 from conformance.scenarios.load import read_scenario

@@ -11,7 +11,7 @@ from conformance.cassette import discover
 from conformance.core.errors import ConformanceError, Place
 from conformance.core.shipped import cassettes
 from conformance.judging.run_rules import ADDED_RULES
-from conformance.linting.documents import (
+from conformance.linting import (
     documents_with,
     error_problem,
     known_rules,

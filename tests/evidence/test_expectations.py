@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.judging.result import Report
-from conformance.linting.specs import lint_paths
+from conformance.linting import lint_paths
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 

@@ -8,7 +8,7 @@ import pytest
 from conformance.core import shipped
 from conformance.core.errors import SpecError
 from conformance.core.events import Vocabulary
-from conformance.linting.specs import lint_paths
+from conformance.linting import lint_paths
 from conformance.rules import document
 from conformance.rules.lint import Known, Problem, lint_suite, lint_together
 from conformance.rules.load import read_suite

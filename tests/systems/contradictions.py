@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.core.errors import Place
-from conformance.linting.documents import unknown_name
+from conformance.linting import unknown_name
 from conformance.profiles.profile import available
 from conformance.rules import document
 from conformance.rules.lint import Problem

@@ -9,7 +9,7 @@ from typing import Final
 from conformance.cassette import Recording, open_recording
 from conformance.core.errors import ConformanceError, Place, UsageError
 from conformance.core.events import Exchange
-from conformance.judging.result import ContextLine, Finding, Report, StreamResult
+from conformance.judging.result import ContextLine, Report, StreamResult
 from conformance.report.escaping import escape_html
 from conformance.report.html.matrix import verdict_class
 from conformance.report.html.timeline import (
@@ -123,14 +123,10 @@ def _finding_article(
     shown = f'<a href="#{frame}">{where}</a>' if frame else where
     within = f" · <code>{escape_html(slice_of(finding))}</code>" if finding.slice else ""
     yield f'<p class="when">{shown}{within} · id <code>{escape_html(finding.id)}</code></p>'
-    yield from _context_block(finding)
+    if finding.context:
+        yield f"<pre>{''.join(map(_context_line, finding.context))}</pre>"
     why = [*authority_lines(finding.source), *([f"hint: {finding.hint}"] if finding.hint else [])]
     yield f"<ul>{''.join(f'<li>{escape_html(line)}</li>' for line in why)}</ul></article>"
-
-
-def _context_block(finding: Finding) -> Iterator[str]:
-    if finding.context:
-        yield f"<pre>{''.join(_context_line(line) for line in finding.context)}</pre>"
 
 
 def _context_line(line: ContextLine) -> str:

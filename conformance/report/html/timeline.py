@@ -64,17 +64,18 @@ class ExchangePicture:
         length = self.traced.last_ms if self.traced.is_clocked else float(self.traced.total)
         return max(length, 1.0)
 
-    def x(self, moment: float) -> float:
+    def x(self, place: float) -> float:
         """Where a time or an event number lies, in units of the picture."""
-        return round(_LEFT + (_WIDTH - _LEFT - 12) * min(max(moment / self.span, 0.0), 1.0), 1)
+        return round(_LEFT + (_WIDTH - _LEFT - 12) * min(max(place / self.span, 0.0), 1.0), 1)
+
+    def moment_x(self, ms: float | None, number: int) -> float:
+        """Where a moment lies, by its time or, without a clock, by its event number."""
+        return self.x((ms or 0.0) if self.traced.is_clocked else float(number))
 
     @property
     def anchors(self) -> dict[int, str]:
         """The ids of the frames that are kept, by event number."""
         return {moment.number: _frame_id(self, moment.number) for moment in self.traced.moments}
-
-    def place(self, moment: ShownFrame) -> float:
-        return self.x((moment.ms or 0.0) if self.traced.is_clocked else float(moment.number))
 
 
 def picture_lines(picture: ExchangePicture, budget: PageBudget) -> Iterator[str]:
@@ -117,13 +118,10 @@ def _picture_svg(picture: ExchangePicture) -> Iterator[str]:
 
 
 def _block_svg(picture: ExchangePicture, block: LaneBlock, lane: str, top: int) -> str:
-    is_timed = picture.traced.is_clocked
-    start = picture.x(block.start if is_timed else float(block.first))
-    stop = picture.x(block.stop if is_timed else float(block.last))
-    width = round(max(stop - start, 2.0), 1)
-    return (
-        f'<rect class="bar {lane}" x="{start}" y="{top + 5}" width="{width}" height="16" rx="3"/>'
-    )
+    start = picture.moment_x(block.start, block.first)
+    width = round(max(picture.moment_x(block.stop, block.last) - start, 2.0), 1)
+    size = f'width="{width}" height="16" rx="3"'
+    return f'<rect class="bar {lane}" x="{start}" y="{top + 5}" {size}/>'
 
 
 def _axis_svg(picture: ExchangePicture) -> Iterator[str]:
@@ -138,7 +136,7 @@ def _axis_svg(picture: ExchangePicture) -> Iterator[str]:
 
 
 def _mark_svg(picture: ExchangePicture, moment: ShownFrame) -> str:
-    at = picture.place(moment)
+    at = picture.moment_x(moment.ms, moment.number)
     rows = [LANES.index(lane) for lane in moment.lanes]
     bars = "".join(
         f'<rect x="{at - 1.5}" y="{_TOP + row * _LANE + 4}" width="3" height="18"/>' for row in rows
@@ -158,7 +156,7 @@ def _finding_svg(picture: ExchangePicture, event: int, found: list[PlacedFinding
     if not before:
         return ""
     moment = before[-1]
-    at = picture.place(moment)
+    at = picture.moment_x(moment.ms, moment.number)
     levels = " ".join(sorted({one.finding.level.lower() for one in found}))
     name = f"event {event}: {escape_html('; '.join(one.finding.rule for one in found), 200)}"
     foot = _TOP + _LANE * len(LANES)

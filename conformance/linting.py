@@ -1,8 +1,11 @@
-"""Files of rules and profiles, linted: what is broken, and what is allowed but wrong."""
+"""Files of rules and profiles, linted: what is broken, and what is allowed but wrong.
+
+With what the linters of other YAML files share: documents of a kind, known rules, faults.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -13,15 +16,13 @@ from conformance.core.errors import ConformanceError, Place, SpecError, UsageErr
 from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import dialect_vocabulary, shipped_suites
-from conformance.linting.documents import error_problem, unknown_name
 from conformance.profiles.profile import Profile, available, limits, load_profile
+from conformance.recordings.linting import suites_in
 from conformance.rules import document
 from conformance.rules.lint import Known, Problem, lint_suite, lint_together
 from conformance.rules.load import read_suite
 from conformance.rules.model import Rule, Suite
-from conformance.rules.node import Node
-
-__all__ = ["Problem", "lint_paths"]
+from conformance.rules.node import Node, nearest
 
 # Scenarios, baselines (`entries`) and systems are linted where they are read, a floor above.
 _KINDS: Final = ("suite", "profile", "scenario", "entries", "system")
@@ -131,3 +132,33 @@ def _lint_overrides(profile: Profile, rules: Mapping[str, Rule]) -> Iterator[Pro
         elif rule.dialect not in (None, profile.dialect):
             message = f"rule {name!r} never judges {profile.dialect}"
             yield Problem(override.place, message, "error")
+
+
+def documents_with(key: str, paths: Sequence[Path]) -> Iterator[tuple[Path, Node]]:
+    """Files among the paths and below folders whose document is a mapping with the key."""
+    for path in paths:
+        for file in sorted(path.rglob("*.y*ml")) if path.is_dir() else [path]:
+            try:
+                root = document.load(file)
+            except ConformanceError:
+                continue  # the lint of suites and profiles says that it is no document
+            if root.kind == "mapping" and root.get(key):
+                yield file, root
+
+
+def known_rules(paths: Sequence[Path]) -> frozenset[str]:
+    """Ids of the shipped rules and of those below folders."""
+    suites = (*shipped_suites(), *suites_in(paths))
+    return frozenset(rule.id for suite in suites for rule in suite.rules)
+
+
+def error_problem(err: ConformanceError, place: Place) -> Problem:
+    """The error as a problem, at `place` where it names none."""
+    message = f"{err.message} ({err.hint})" if err.hint else err.message
+    return Problem(err.place or place, message, "error")
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], place: Place) -> Problem:
+    """A name that nothing bears, with the nearest one."""
+    near = nearest(name, tuple(known))
+    return Problem(place, f"there is no {kind} {name!r}{f' ({near})' if near else ''}", "error")

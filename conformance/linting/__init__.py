@@ -1,1 +1,0 @@
-"""Files of rules and profiles, linted."""
