@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.core.errors import Place, UsageError
-from conformance.judging.result import Report, StreamResult
+from conformance.judging.result import Finding, Report, StreamResult
 from conformance.rules.verdicts import Verdict, combine
 
 _SUFFIX: Final = re.compile(
@@ -40,6 +40,10 @@ class ExchangeSubject:
         """The rule's verdict over the views; None if it judged none."""
         found = [view.verdicts[rule] for view in self.views if rule in view.verdicts]
         return combine(found) if found else None
+
+    def findings(self, rule: str) -> list[tuple[StreamResult, Finding]]:
+        """The rule's findings, each with its view."""
+        return [(view, each) for view in self.views for each in view.findings if each.rule == rule]
 
     @property
     def failing(self) -> list[str]:

@@ -12,7 +12,6 @@ from conformance.baseline.entries import Baseline, BaselineEntry
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import (
     AppliedBaseline,
-    Finding,
     FindingExcuse,
     FindingKey,
     Report,
@@ -25,7 +24,6 @@ from conformance.rules.verdicts import Verdict
 
 # What a violation that comes and goes may leave instead; the others are no matter of chance.
 _CHANCE: Final = frozenset({Verdict.PASS, Verdict.VACUOUS, Verdict.INCONCLUSIVE})
-_Index = Mapping[tuple[str, str], Sequence[ExchangeSubject]]
 
 
 def apply_baseline(report: Report, baseline: Baseline, *, today: date | None = None) -> Report:
@@ -66,7 +64,7 @@ def _with_remarks(
 class RunIndex:
     """The exchanges of a run by target and name, and the rules that judged them."""
 
-    index: _Index
+    index: Mapping[tuple[str, str], Sequence[ExchangeSubject]]
     rules: frozenset[str]
 
     @classmethod
@@ -101,10 +99,9 @@ class RunIndex:
         """Findings that the entry expects."""
         excuse = FindingExcuse(entry.reason, str(entry.place))
         for subject in self.index[entry.target, entry.exchange]:
-            for view in subject.views:
-                for finding in view.findings:
-                    if _is_meant(entry, finding):
-                        yield finding_key(view, finding), excuse
+            for view, finding in subject.findings(entry.rule):
+                if entry.finding in ("", finding.id):
+                    yield finding_key(view, finding), excuse
 
 
 def _entry_fault(entry: BaselineEntry, subject: ExchangeSubject) -> str:
@@ -115,15 +112,11 @@ def _entry_fault(entry: BaselineEntry, subject: ExchangeSubject) -> str:
         return ""
     if verdict is not Verdict.FAIL:
         return "passes now: take the entry out" if verdict is Verdict.PASS else f"is {verdict} now"
-    found = [f for view in subject.views for f in view.findings if f.rule == entry.rule]
-    if entry.finding and not any(_is_meant(entry, each) for each in found):
-        ids = ", ".join(sorted({each.id for each in found})[:3])
-        return f"has another finding now: {entry.finding} was expected, {ids} came"
+    ids = {finding.id for _, finding in subject.findings(entry.rule)}
+    if entry.finding and entry.finding not in ids:
+        came = ", ".join(sorted(ids)[:3])
+        return f"has another finding now: {entry.finding} was expected, {came} came"
     return ""
-
-
-def _is_meant(entry: BaselineEntry, finding: Finding) -> bool:
-    return finding.rule == entry.rule and entry.finding in ("", finding.id)
 
 
 def _no_rule(rule: str, judged: frozenset[str]) -> str:

@@ -65,11 +65,7 @@ def _missing_findings(
     """Finding ids for which an entry is missing; an empty one where it need not be pinned."""
     keys = ((rule, subject.target, name) for name in subject.names)
     pinned = set().union(*(held.get(key, ()) for key in keys))
-    if "" in pinned:
-        return
     if not (pinned or pin):
         yield ""
-        return
-    # Beside a pinned entry only another pinned one may stand.
-    ids = {f.id for view in subject.views for f in view.findings if f.rule == rule}
-    yield from sorted(ids - pinned)
+    elif "" not in pinned:  # beside a pinned entry only another pinned one may stand
+        yield from sorted({finding.id for _, finding in subject.findings(rule)} - pinned)

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, Final, Literal
 
 from conformance.diff.fields import FieldShape, parent_path
-from conformance.diff.order import common_length, order_edits
+from conformance.diff.order import StepOrder, common_length, order_edits
 from conformance.diff.shape import ExchangeShape
 from conformance.profiles.knobs import spell_value
 from conformance.rules.patterns import same
@@ -72,9 +72,9 @@ def _times_text(number: int) -> str:
 
 
 def _order_changes(
-    layer: str, old: tuple[str, ...], new: tuple[str, ...], gone: set[str]
+    layer: str, old: StepOrder, new: StepOrder, gone: set[str]
 ) -> Iterator[WireChange]:
-    for edit in order_edits(old, new):
+    for edit in order_edits(old.collapsed_steps(), new.collapsed_steps()):
         # A type that only one side has was told already.
         if gone and {*edit.before, *edit.now} <= gone:
             continue
@@ -145,7 +145,7 @@ def _verdict_changes(old: ExchangeShape, new: ExchangeShape) -> Iterator[WireCha
 
 def _text_changes(old: ExchangeShape, new: ExchangeShape) -> Iterator[WireChange]:
     for name in sorted(old.texts.keys() | new.texts.keys()):
-        before, now = old.texts.get(name, ""), new.texts.get(name, "")
+        before, now = ("".join(each.texts.get(name, ())) for each in (old, new))
         if before != now:
             at = common_length(before, now)
             start = max(0, at - _AROUND // 2)

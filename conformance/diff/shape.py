@@ -25,32 +25,24 @@ _TEXTS: Final = {"text.delta": "text", "refusal.delta": "text", "tool.delta": "a
 _MOST_TEXT: Final = 1 << 24  # characters of one text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ExchangeShape:
-    """What one exchange looked like. `facts` are single values by name."""
+    """What one exchange looked like. `facts` are single values by name, `texts` in pieces."""
 
-    facts: Mapping[str, str]
-    wire: tuple[str, ...]
-    semantic: tuple[str, ...]
-    counts: Mapping[str, int]
-    fields: FieldShapes
     knobs: Mapping[str, Any]
     verdicts: Mapping[str, Verdict]
-    texts: Mapping[str, str]
-    is_clipped: bool
-
-
-@dataclass(slots=True)
-class _ShapeCollector:
-    """What is collected on the way."""
-
+    facts: dict[str, str]
     wire: StepOrder = field(default_factory=StepOrder)
     semantic: StepOrder = field(default_factory=StepOrder)
     counts: Counter[str] = field(default_factory=Counter)
     fields: FieldShapes = field(default_factory=FieldShapes)
-    framing: set[str] = field(default_factory=set)
     texts: dict[str, list[str]] = field(default_factory=dict)
-    sizes: Counter[str] = field(default_factory=Counter)
+    framing: set[str] = field(default_factory=set)
+    _sizes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_clipped(self) -> bool:
+        return self.wire.is_clipped or self.semantic.is_clipped or self.fields.is_clipped
 
     def add_events(self, events: Iterable[Event]) -> None:
         steps: list[str] = []
@@ -62,52 +54,32 @@ class _ShapeCollector:
             elif event.layer == "semantic":
                 self.semantic.add_step(_semantic_step(event))
                 self._add_text(event)
-            else:
-                self._add_framing(event)
+            elif how := _framing_name(event):
+                self.framing.add(how)
         self.wire.add_step(" + ".join(dict.fromkeys(steps)))
 
     def _add_text(self, event: Event) -> None:
         name = _text_channel(event)
         text = event.data.get(_TEXTS.get(event.type, "text"), "")
-        if name and isinstance(text, str) and self.sizes[name] < _MOST_TEXT:
+        if name and isinstance(text, str) and self._sizes[name] < _MOST_TEXT:
             self.texts.setdefault(name, []).append(text)
-            self.sizes[name] += len(text)
-
-    def _add_framing(self, event: Event) -> None:
-        if event.type == "sse.frame":
-            self.framing.add("event lines" if event.data.get("named") else "no event lines")
-        elif event.type == "line.frame":
-            self.framing.add("lines of JSON")
-        elif event.type in ("sse.comment", "sse.ignored", "line.ignored"):
-            self.framing.add(str(event.data.get("reason", "comments")))
+            self._sizes[name] += len(text)
 
 
 def shape_of(
     recording: Recording, exchange: Exchange, result: StreamResult, rulebook: Rulebook
 ) -> ExchangeShape:
     """The shape of an exchange that was judged with this result."""
-    profile = profile_at_hand(result.profile, result.dialect)
-    collected = _ShapeCollector()
+    dialect = get(result.dialect)
+    identified = identify_exchange(recording, exchange, dialect, rulebook)
+    facts = _exchange_facts(exchange, result)
+    shape = ExchangeShape(identified.identity.knobs, result.verdicts, facts)
+    read_as = reading(profile_at_hand(result.profile, result.dialect))
     # The request is not the server's doing.
-    for each in islice(get(result.dialect).trace(exchange, reading(profile)), 1, None):
-        collected.add_events(each.events)
-    identified = identify_exchange(recording, exchange, get(result.dialect), rulebook)
-    return ExchangeShape(
-        facts={
-            **_exchange_facts(exchange, result),
-            "framing": ", ".join(sorted(collected.framing)),
-        },
-        wire=collected.wire.collapsed_steps(),
-        semantic=collected.semantic.collapsed_steps(),
-        counts=collected.counts,
-        fields=collected.fields,
-        knobs=identified.identity.knobs,
-        verdicts=result.verdicts,
-        texts={name: "".join(parts) for name, parts in collected.texts.items()},
-        is_clipped=collected.wire.is_clipped
-        or collected.semantic.is_clipped
-        or collected.fields.is_clipped,
-    )
+    for each in islice(dialect.trace(exchange, read_as), 1, None):
+        shape.add_events(each.events)
+    shape.facts["framing"] = ", ".join(sorted(shape.framing))
+    return shape
 
 
 def _exchange_facts(exchange: Exchange, result: StreamResult) -> dict[str, str]:
@@ -120,6 +92,15 @@ def _exchange_facts(exchange: Exchange, result: StreamResult) -> dict[str, str]:
         "content-type": kind.lower().replace(" ", ""),
         "end": exchange.end,
     }
+
+
+def _framing_name(event: Event) -> str:
+    if event.type == "sse.frame":
+        return "event lines" if event.data.get("named") else "no event lines"
+    if event.type == "line.frame":
+        return "lines of JSON"
+    is_passed_over = event.type in ("sse.comment", "sse.ignored", "line.ignored")
+    return str(event.data.get("reason", "comments")) if is_passed_over else ""
 
 
 def _semantic_step(event: Event) -> str:

@@ -32,8 +32,7 @@ def escape_markdown(text: str, limit: int = LIMIT) -> str:
 def code_span(text: str, limit: int = LIMIT) -> str:
     """Text as a Markdown code span, fenced by more backticks than it holds; fit for a table."""
     shown = visible(text, limit).replace("|", "¦")
-    longest = max((len(run) for run in _BACKTICKS.findall(shown)), default=0)
-    fence = "`" * (longest + 1)
+    fence = _code_fence(shown, 1)
     space = " " if not shown.strip("` ") or "`" in (shown[0], shown[-1]) else ""
     return f"{fence}{space}{shown}{space}{fence}" if shown else ""
 
@@ -41,9 +40,12 @@ def code_span(text: str, limit: int = LIMIT) -> str:
 def code_block(lines: list[str], language: str = "text") -> list[str]:
     """Lines as a fenced Markdown block; each is made visible, none can end the block."""
     shown = [visible(line) for line in lines]
-    longest = max((len(run) for line in shown for run in _BACKTICKS.findall(line)), default=0)
-    fence = "`" * max(3, longest + 1)
+    fence = _code_fence("\n".join(shown), 3)
     return [f"{fence}{language}", *shown, fence]
+
+
+def _code_fence(text: str, least: int) -> str:
+    return max(["`" * least, *(f"{run}`" for run in _BACKTICKS.findall(text))], key=len)
 
 
 def workflow_message(text: str) -> str:
