@@ -1,12 +1,16 @@
 """Rebuilds the SSE framing of recordings that kept the payloads of events only.
 
 What the envelope was follows from the payload: some dialects name each event in an `event:` line,
-some end with `[DONE]`.
+some end with `[DONE]`. Values of a JSON file are found again where they stand in it, without a
+parser of our own: elements of an array follow each other, so each is looked for behind the one
+before, in linear time.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -16,7 +20,13 @@ from conformance.core.errors import CassetteError, Place
 from conformance.dialects import SUPPORTED
 
 DONE: Final = b"[DONE]"
+# A string, or the white space between tokens.
+_TOKEN: Final = re.compile(rb'("[^"\\]*+(?:\\.[^"\\]*+)*+")|[ \t\r\n]++', re.DOTALL)
+_ADDED_DONE: Final = "a final [DONE] was added with the rebuilt framing"
 _ENVELOPES: Final = tuple(dialect.envelope for dialect in SUPPORTED.values())
+
+
+_Fields = dict[str, msgspec.Raw]
 
 
 class Payload(NamedTuple):
@@ -30,20 +40,16 @@ class Payload(NamedTuple):
     @classmethod
     def of(cls, line: int, text: bytes, value: Any) -> Payload:
         """`value` is the text decoded, None where it is no JSON."""
-        return cls(line, _sse_frame(value, text), _has_finish(value), text == DONE)
+        finishes = any(envelope.finishes(value) for envelope in _ENVELOPES)
+        return cls(line, _sse_frame(value, text), finishes, text == DONE)
 
 
 class Rebuilt(NamedTuple):
-    """The SSE body, where its events came from, and whether the last one is ours."""
+    """The body, where its events came from, and what the reader of the recording should know."""
 
     body: bytes
     layout: Layout
-    added_done: bool
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What the reader of the recording should know."""
-        return ("a final [DONE] was added with the rebuilt framing",) if self.added_done else ()
+    notes: tuple[str, ...] = ()
 
 
 def rebuild(file: str, lines: bytes) -> Rebuilt:
@@ -63,8 +69,8 @@ def reframe(payloads: Sequence[Payload], *, whole: bool = True) -> Rebuilt:
     added = whole and any(each.finishes for each in payloads) and not payloads[-1].is_done
     if added:
         payloads = [*payloads, Payload.of(payloads[-1].line, DONE, None)]
-    frames = [each.frame for each in payloads]
-    return Rebuilt(b"".join(frames), layout_of(frames, [each.line for each in payloads]), added)
+    notes = (_ADDED_DONE,) if added else ()
+    return join_frames([each.frame for each in payloads], [each.line for each in payloads], notes)
 
 
 def _sse_frame(value: Any, text: bytes) -> bytes:
@@ -81,17 +87,12 @@ def _event_line(value: Any) -> bytes:
     return f"event: {kind}\n".encode() if named else b""
 
 
-def _has_finish(value: Any) -> bool:
-    return any(envelope.finishes(value) for envelope in _ENVELOPES)
-
-
-def layout_of(frames: Sequence[bytes], numbers: Sequence[int]) -> Layout:
-    """The layout of a body made of these frames, from these 1-based lines."""
-    offsets, at = [], 0
-    for frame in frames:
-        offsets.append(at)
-        at += len(frame)
-    return Layout(numbers[0], tuple(offsets), tuple(numbers))
+def join_frames(
+    frames: Sequence[bytes], numbers: Sequence[int], notes: tuple[str, ...] = ()
+) -> Rebuilt:
+    """The body made of these frames, from these 1-based lines."""
+    offsets = tuple(accumulate(map(len, frames[:-1]), initial=0))
+    return Rebuilt(b"".join(frames), Layout(numbers[0], offsets, tuple(numbers)), notes)
 
 
 def _json_value(file: str, number: int, text: bytes) -> Any:
@@ -99,8 +100,40 @@ def _json_value(file: str, number: int, text: bytes) -> Any:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
         message = f"expected one JSON value a line: {err}"
-        raise CassetteError(message, place=Place(file, number), text=_shown_text(text)) from err
+        shown = text[:200].decode("utf-8", "replace")
+        raise CassetteError(message, place=Place(file, number), text=shown) from err
 
 
-def _shown_text(text: bytes) -> str:
-    return text[:200].decode("utf-8", "replace")
+class Part(NamedTuple):
+    """A value as it is spelled, and the 1-based line on which it begins."""
+
+    line: int
+    raw: bytes
+
+    @property
+    def compact(self) -> bytes:
+        """The value on one line."""
+        return _TOKEN.sub(lambda token: token[1] or b"", self.raw)
+
+
+def part(data: bytes, *path: str) -> Part:
+    """The value at a path of keys. KeyError if there is none; `data` is known to be JSON."""
+    raw, at = data, 0
+    for key in path:
+        inner = bytes(msgspec.json.decode(raw, type=_Fields)[key])
+        at += raw.index(inner)
+        raw = inner
+    return Part(1 + data.count(b"\n", 0, at), raw)
+
+
+def array_elements(data: bytes, *path: str) -> list[Part]:
+    """The elements of the array at a path of keys; as `part`."""
+    line, raw = part(data, *path)
+    found, at = [], 0
+    for element in map(bytes, msgspec.json.decode(raw, type=list[msgspec.Raw])):
+        start = raw.index(element, at)
+        line += raw.count(b"\n", at, start)
+        found.append(Part(line, element))
+        line += element.count(b"\n")
+        at = start + len(element)
+    return found

@@ -36,9 +36,6 @@ _SPELLED: Final = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
 )
 _BLANKS: Final = str.maketrans(string.digits + string.ascii_letters, "0" * 10 + "x" * 26 + "X" * 26)
-_BLANK_BYTES: Final = bytes.maketrans(
-    (string.digits + string.ascii_letters).encode(), b"0" * 10 + b"x" * 26 + b"X" * 26
-)
 _WIDE: Final = re.compile(r"[^\x00-\x7f]")
 _ESCAPE: Final = re.compile(r"(\\u[0-9a-fA-F]{4}|\\.)")
 _LONG: Final = 4096
@@ -98,7 +95,7 @@ def is_stand_in(raw: str) -> bool:
 
 def blank_out(data: bytes) -> bytes:
     """Bytes of which every letter and digit is gone; as many as came in."""
-    return data.translate(_BLANK_BYTES)
+    return data.decode("latin-1").translate(_BLANKS).encode("latin-1")
 
 
 class _SecretShape:

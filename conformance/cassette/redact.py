@@ -22,11 +22,10 @@ from itertools import starmap
 from typing import Any, Final
 
 from conformance.cassette.credentials import Span, cut_short, find_credentials
-from conformance.cassette.deltas import Deltas
+from conformance.cassette.deltas import Deltas, is_plain, is_suspect
 from conformance.cassette.header import Cassette, Redaction
 from conformance.cassette.opaque import secret_spans
 from conformance.cassette.placeholders import Placeholders, blank_out, is_stand_in
-from conformance.cassette.signs import is_plain, is_suspect
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.core.framing import Framing, FramingDecision

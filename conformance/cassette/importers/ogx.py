@@ -10,17 +10,23 @@ kept, ids and times are made up, and a key that the wire did not have may be nul
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
 
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
-from conformance.cassette.json_parts import Part, array_elements, part
-from conformance.cassette.payloads import Payload, layout_of, reframe
+from conformance.cassette.payloads import (
+    Part,
+    Payload,
+    Rebuilt,
+    array_elements,
+    join_frames,
+    part,
+    reframe,
+)
 from conformance.cassette.positions import Layout
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.dialects import dialect_at
@@ -40,14 +46,6 @@ class _RequestTarget(msgspec.Struct):
 
 class _RecordingHead(msgspec.Struct):
     request: _RequestTarget
-
-
-class _RebuiltBody(NamedTuple):
-    """A rebuilt body, where it stands, and what the reader should know of it."""
-
-    data: bytes
-    layout: Layout
-    notes: tuple[str, ...] = ()
 
 
 def _is_recording(value: Any) -> bool:
@@ -84,17 +82,17 @@ def _read_recording(file: ForeignFile) -> ImportedRecording | None:
     if spoken is None:
         raise file.error(f"a recording of {endpoint!r}, which no dialect describes")
     raised = answer.get("is_exception") is True
-    body = _rebuilt_body(file.data, answer, whole=not raised)
+    rebuilt = _rebuilt_body(file.data, answer, whole=not raised)
     exchange = Exchange(
         request=_request_of(request, endpoint),
         response=_response_head(answer),
-        chunks=(Chunk(body.data),) if body.data else (),
+        chunks=(Chunk(rebuilt.body),) if rebuilt.body else (),
         end="protocol-error" if raised else "eof",
         dialect=spoken,
     )
-    notes = (_KEPT, *body.notes, *([_exception_note(answer)] if raised else []))
+    notes = (_KEPT, *rebuilt.notes, *([_exception_note(answer)] if raised else []))
     cassette = Cassette(_recording_header(value, file.dialect), (exchange,), notes=notes)
-    layout = replace(body.layout, head=part(file.data, "request").line)
+    layout = replace(rebuilt.layout, head=part(file.data, "request").line)
     return ImportedRecording(cassette, (layout,))
 
 
@@ -123,25 +121,19 @@ def _response_head(answer: dict[str, Any]) -> Response:
     return Response(known, "", () if isinstance(answer["body"], list) else _JSON)
 
 
-def _rebuilt_body(data: bytes, answer: dict[str, Any], *, whole: bool) -> _RebuiltBody:
+def _rebuilt_body(data: bytes, answer: dict[str, Any], *, whole: bool) -> Rebuilt:
     kept = answer["body"]
     if kept is None or kept == []:
-        return _RebuiltBody(b"", Layout(1))
+        return Rebuilt(b"", Layout(1))
     if not isinstance(kept, list):
         path = ("__data__",) if isinstance(kept, dict) and "__data__" in kept else ()
         one = part(data, "response", "body", *path)
-        return _RebuiltBody(one.compact, Layout(one.line, (0,), (one.line,)))
+        return Rebuilt(one.compact, Layout(one.line, (0,), (one.line,)))
     parts = array_elements(data, "response", "body")
     if all(isinstance(each, str) for each in kept):
-        return _joined_lines(parts, kept)
-    rebuilt = reframe([_payload_of(*each) for each in zip(parts, kept, strict=True)], whole=whole)
-    return _RebuiltBody(rebuilt.body, rebuilt.layout, rebuilt.notes)
-
-
-def _joined_lines(parts: Sequence[Part], kept: Sequence[str]) -> _RebuiltBody:
-    lines = [line.encode() + b"\n" for line in kept]
-    layout = layout_of(lines, [each.line for each in parts])
-    return _RebuiltBody(b"".join(lines), layout)
+        lines = [line.encode() + b"\n" for line in kept]
+        return join_frames(lines, [each.line for each in parts])
+    return reframe([_payload_of(*each) for each in zip(parts, kept, strict=True)], whole=whole)
 
 
 def _payload_of(element: Part, value: Any) -> Payload:

@@ -14,8 +14,7 @@ import msgspec
 
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
-from conformance.cassette.json_parts import array_elements
-from conformance.cassette.payloads import Payload, reframe
+from conformance.cassette.payloads import Payload, array_elements, reframe
 from conformance.core.events import Chunk, Exchange, Response
 
 _HEAD: Final = re.compile(rb'"events"\s*:\s*\[\s*\{\s*"data"\s*:\s*"')
