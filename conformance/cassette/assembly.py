@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from msgspec import UNSET
 
@@ -39,11 +39,10 @@ class Draft:
     end: Ending | None = None
     sealed: bool = False
     seen: tuple[dict[str, object], ...] | None = None
-    clock_head: float | None = None
-    clock_end: float | None = None
+    clock: Clock = field(default_factory=Clock)
     size: int = 0
     spots: list[tuple[int, int]] = field(default_factory=list)
-    _chunks: list[Chunk] = field(default_factory=list)
+    chunks: list[Chunk] = field(default_factory=list)
     _parts: list[bytes] | None = None
     _ms: float | None = None
 
@@ -55,10 +54,6 @@ class Draft:
     @property
     def has_chunk(self) -> bool:
         return self._parts is not None
-
-    @property
-    def chunk_count(self) -> int:
-        return len(self._chunks)
 
     def add(self, data: bytes) -> None:
         """The chunk goes on."""
@@ -78,25 +73,22 @@ class Draft:
         found = [Chunk(line.text.encode(), line.ms) for line in lines]  # type: ignore[arg-type]
         last = found.pop()  # it may go on
         self._close_chunk()
-        self._chunks += found
+        self.chunks += found
         self.size += sum([len(chunk.data) for chunk in found])
         self.begin(last.ms)
         self.add(last.data)
 
-    def close(self, end: Ending) -> None:
+    def close(self, end: Ending, ms: float | None) -> None:
         self._close_chunk()
         self.end = end
+        self.clock = replace(self.clock, end=ms)
 
     def digest(self) -> str:
         """SHA-256 of the body, as hexadecimal digits."""
         hashed = hashlib.sha256()
-        for chunk in self._chunks:
+        for chunk in self.chunks:
             hashed.update(chunk.data)
         return hashed.hexdigest()
-
-    @property
-    def clock(self) -> Clock:
-        return Clock(self.clock_head, self.clock_end)
 
     def exchange(self, header: Header) -> Exchange:
         """The value; an exchange without `end` is `open`."""
@@ -106,7 +98,7 @@ class Draft:
             number=self.number,
             request=record.request if isinstance(record.request, Request) else None,
             response=self.response,
-            chunks=tuple(self._chunks),
+            chunks=tuple(self.chunks),
             end=self.end or "open",
             dialect=record.dialect or header.dialect,
             scenario=record.scenario,
@@ -121,7 +113,7 @@ class Draft:
         if self._parts is not None:
             parts = self._parts
             data = parts[0] if len(parts) == 1 else b"".join(parts)
-            self._chunks.append(Chunk(data, self._ms))
+            self.chunks.append(Chunk(data, self._ms))
             self._parts = None
 
 
@@ -143,6 +135,11 @@ class Assembly:
         self._gone: set[int] = set()
         self._current: Draft | None = None
         self._highest = 0
+        self._takers = {
+            "response": self._take_response,
+            "end": self._take_end,
+            "seen": self._take_seen,
+        }
 
     def add(self, line: RawLine, record: Record) -> None:
         """Takes one record. Raises CassetteError where it may not stand."""
@@ -159,7 +156,8 @@ class Assembly:
         elif kinds[0] == "request":
             self._take_request(line, record)
         else:
-            self._attach_record(line, record, self._owning_draft(line, record, kinds[0]), kinds[0])
+            draft = self._owning_draft(line, record, kinds[0])
+            self._takers.get(kinds[0], self._take_data)(line, record, draft)
 
     def extend(self, first: int, lines: Sequence[Plain]) -> bool:
         """Takes plain lines, the first of which has number `first`, if data may stand here."""
@@ -181,16 +179,6 @@ class Assembly:
                 self._gone.add(number)
                 self.held -= draft.size
                 yield draft
-
-    def _attach_record(self, line: RawLine, record: Record, draft: Draft, kind: str) -> None:
-        if kind == "response":
-            self._take_response(line, record, draft)
-        elif kind == "end":
-            self._take_end(line, record, draft)
-        elif kind == "seen":
-            self._take_seen(line, record, draft)
-        else:
-            self._take_data(line, record, draft)
 
     def _take_request(self, line: RawLine, record: Record) -> None:
         number = record.exchange or self._highest + 1
@@ -219,7 +207,7 @@ class Assembly:
             raise fault(self._file, line, f"a second response of exchange {draft.number}")
         draft.responded = True
         draft.response = record.response if isinstance(record.response, Response) else None
-        draft.clock_head = _time(record)
+        draft.clock = Clock(_time(record))
         draft.head_line = line.number
 
     def _take_data(self, line: RawLine, record: Record, draft: Draft) -> None:
@@ -235,19 +223,16 @@ class Assembly:
 
     def _take_end(self, line: RawLine, record: Record, draft: Draft) -> None:
         assert record.end is not UNSET
-        draft.close(record.end)
-        draft.clock_end = _time(record)
+        draft.close(record.end, _time(record))
         draft.sealed = record.sha256 is not None
-        for name, got in (("chunks", draft.chunk_count), ("bytes", draft.size)):
+        for name, got in (("chunks", len(draft.chunks)), ("bytes", draft.size)):
             stated = getattr(record, name)
             if stated is not None and stated != got:
                 message = f"the end states {stated} {name}, exchange {draft.number} has {got}"
                 raise fault(self._file, line, message)
         if record.sha256 is not None and record.sha256 != draft.digest():
-            message = (
-                f"the end states another sha256 than the bytes of exchange {draft.number} have"
-            )
-            raise fault(self._file, line, message)
+            message = "the end states another sha256 than the bytes of exchange"
+            raise fault(self._file, line, f"{message} {draft.number} have")
 
     def _take_seen(self, line: RawLine, record: Record, draft: Draft) -> None:
         if draft.seen is not None:

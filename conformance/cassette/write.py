@@ -15,10 +15,9 @@ import os
 import re
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from math import isfinite
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Final, Self
 
 import msgspec
@@ -78,12 +77,7 @@ class Writer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None and not self._append:
             self._discard_target()
         else:
@@ -121,8 +115,9 @@ class Writer:
         facts = {"dialect": own, "scenario": scenario, "role": role, "hop": hop, "after": after}
         known = {key: value for key, value in facts.items() if value}
         chosen = {} if user_choices is None else {"user_choices": user_choices}
-        fields = _request_fields(request)
-        self._write_line({"request": fields, "exchange": number, **known, **chosen})
+        self._write_line(
+            {"request": _request_fields(request), "exchange": number, **known, **chosen}
+        )
         return number
 
     def response(
@@ -134,13 +129,7 @@ class Writer:
             raise UsageError("a second response of one exchange")
         account.responded = True
         account.framing = stated_framing(response)
-        self._write_line(
-            {
-                "response": _response_fields(response),
-                **_time_field(ms),
-                **self._exchange_field(exchange),
-            }
-        )
+        self._write_line({"response": _response_fields(response), **_time_field(ms)}, exchange)
 
     def chunk(
         self,
@@ -185,9 +174,7 @@ class Writer:
         account.ended = True
         seal = {"chunks": account.chunks, "bytes": account.size}
         sealed = {**seal, "sha256": account.digest.hexdigest()} if self._seal else {}
-        self._write_line(
-            {"end": how, **_time_field(ms), **sealed, **self._exchange_field(exchange)}
-        )
+        self._write_line({"end": how, **_time_field(ms), **sealed}, exchange)
 
     def seen(self, events: Iterable[Mapping[str, Any]], *, exchange: int | None = None) -> None:
         """What a client under test reported, its objects unchanged."""
@@ -198,7 +185,7 @@ class Writer:
 
     def redactions(self, counts: Iterable[Redaction]) -> None:
         """A trailer: redactions that were not known when the header was written."""
-        self._write_line({"redactions": [{"rule": r.rule, "count": r.count} for r in counts]})
+        self._write_line({"redactions": [asdict(each) for each in counts]})
 
     def exchange(self, exchange: Exchange, clock: Clock | None = None) -> None:
         """A whole exchange. Chunks need a head: where there is none, it is written as unknown."""
@@ -232,11 +219,8 @@ class Writer:
         """The number, where it does not follow from the latest request."""
         return {} if exchange is None or exchange == self._current else {"exchange": exchange}
 
-    def _write_line(self, fields: Mapping[str, Any]) -> None:
-        self._write(self._encode_line(fields))
-
-    def _write(self, data: bytes) -> None:
-        self._stream.write(data)
+    def _write_line(self, fields: Mapping[str, Any], exchange: int | None = None) -> None:
+        self._stream.write(self._encode_line({**fields, **self._exchange_field(exchange)}))
         self.flush()
 
     def _encode_line(self, fields: Mapping[str, Any]) -> bytes:
