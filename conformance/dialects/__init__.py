@@ -29,16 +29,11 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = {
     name: dialect.endpoint for name, dialect in SUPPORTED.items() if dialect.endpoint
 }
 """Dialects that servers are asked in, by name."""
-HISTORIES: Final = tuple(
-    dict.fromkeys(each.request.history for each in SUPPORTED.values() if each.request)
-)
+_REQUESTS: Final = [each.request for each in SUPPORTED.values() if each.request]
+HISTORIES: Final = tuple(dict.fromkeys(each.history for each in _REQUESTS))
 """Keys under which requests hold what was said before."""
 INSTRUCTIONS: Final = tuple(
-    dict.fromkeys(
-        each.request.instructions
-        for each in SUPPORTED.values()
-        if each.request and each.request.instructions
-    )
+    dict.fromkeys(each.instructions for each in _REQUESTS if each.instructions)
 )
 """Keys under which requests hold what a system prompt says beside it."""
 APIS: Final[Mapping[str, str]] = {endpoint.api: name for name, endpoint in ENDPOINTS.items()}

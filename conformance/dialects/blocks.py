@@ -38,64 +38,48 @@ class Blocks:
     def think(self, channel: Channel, *, explicit: bool = False, item_id: str = "") -> Block:
         """Open a block of thinking."""
         block = self._next_block(channel)
-        data: dict[str, Any] = {
-            "choice": self._choice,
-            "block": block.number,
-            "channel": channel,
-            "explicit": explicit,
-        }
-        if item_id:
-            data["id"] = item_id
-        self._sink.say("thinking.start", data)
+        more = {"id": item_id} if item_id else {}
+        self._say("thinking.start", block, channel=channel, explicit=explicit, **more)
         return block
 
     def write(self) -> Block:
         """Open a block of text."""
         block = self._next_block(None)
-        self._sink.say("text.start", {"choice": self._choice, "block": block.number})
+        self._say("text.start", block)
         return block
 
     def thought(
         self, block: Block, channel: Channel | None, text: str, part: int | None = None
     ) -> None:
         """Report non-empty thinking; `part` is the index of a summary part."""
-        data: dict[str, Any] = {
-            "choice": self._choice,
-            "block": block.number,
-            "channel": channel,
-            "text": text,
-        }
-        if part is not None:
-            data["part"] = part
-        self._sink.say("thinking.delta", data)
+        more = {} if part is None else {"part": part}
+        self._say("thinking.delta", block, channel=channel, text=text, **more)
 
     def text(self, block: Block, text: str) -> None:
         """Report non-empty text."""
-        self._sink.say("text.delta", {"choice": self._choice, "block": block.number, "text": text})
+        self._say("text.delta", block, text=text)
 
     def part(self, block: Block, part: int) -> None:
         """Report that a summary part begins."""
-        self._sink.say(
-            "thinking.part", {"choice": self._choice, "block": block.number, "part": part}
-        )
+        self._say("thinking.part", block, part=part)
 
     def opaque(self, block: Block | None, kind: str, data: str) -> None:
         """Report data that is never displayed; outside a block it belongs to none."""
-        place = {} if block is None else {"block": block.number}
-        self._sink.say(
-            "thinking.opaque", {"choice": self._choice, **place, "kind": kind, "data": data}
-        )
+        self._say("thinking.opaque", block, kind=kind, data=data)
 
     def close(self, block: Block | None, *, explicit: bool = False) -> None:
         """Report the end of a block that is open, or an explicit end whatever its state."""
         if block is None or not (block.is_open or explicit):
             return
         block.is_open = False
-        data: dict[str, Any] = {"choice": self._choice, "block": block.number}
         if block.channel is None:
-            self._sink.say("text.end", data)
+            self._say("text.end", block)
         else:
-            self._sink.say("thinking.end", {**data, "explicit": explicit})
+            self._say("thinking.end", block, explicit=explicit)
+
+    def _say(self, event: str, block: Block | None, **more: Any) -> None:
+        place = {} if block is None else {"block": block.number}
+        self._sink.say(event, {"choice": self._choice, **place, **more})
 
     def _next_block(self, channel: Channel | None) -> Block:
         block = Block(self._count, channel)

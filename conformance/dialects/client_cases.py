@@ -7,12 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 # Gateways take each other's forms, so a client may write any of them.
-EFFORT_PATHS: Final = (
-    "reasoning_effort",
-    "reasoning.effort",
-    "output_config.effort",
-    "thinking",
-)
+EFFORT_PATHS: Final = ("reasoning_effort", "reasoning.effort", "output_config.effort", "thinking")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,18 +14,13 @@ def usage(value: Any) -> dict[str, Any] | None:
     """
     if not isinstance(value, dict):
         return None
-    details = ("completion_tokens_details", "output_tokens_details")
+    details = (value.get("completion_tokens_details"), value.get("output_tokens_details"))
+    # Copilot and SGLang put it at the top.
+    thought = (_first_count(mapping(each), "reasoning_tokens") for each in (*details, value))
     counts = {
         "input": _first_count(value, "prompt_tokens", "input_tokens"),
         "output": _first_count(value, "completion_tokens", "output_tokens"),
-        "reasoning": next(
-            (
-                n
-                for d in details
-                if (n := _first_count(mapping(value.get(d)), "reasoning_tokens")) is not None
-            ),
-            _first_count(value, "reasoning_tokens"),  # Copilot and SGLang put it at the top
-        ),
+        "reasoning": next((n for n in thought if n is not None), None),
         "total": _first_count(value, "total_tokens"),
     }
     return {"choice": 0, **{name: n for name, n in counts.items() if n is not None}}

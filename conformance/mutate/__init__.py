@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.editing.operator import FAMILIES, Mutant, Operator, make_mutants
+from conformance.editing.operator import FAMILIES, Operator, make_mutants
 from conformance.mutate.base_recordings import (
     BaseRecording,
-    JudgedMutant,
     judge_mutants,
     open_base,
     shipped_bases,
@@ -13,9 +12,9 @@ from conformance.mutate.base_recordings import (
     write_mutant,
 )
 from conformance.mutate.catalogue import OPERATORS, find_operators
-from conformance.mutate.client_defects import DEFECTS, Defect, client_mutants
-from conformance.mutate.matrix import Matrix, Trial, judge_matrix
-from conformance.mutate.matrix_report import format_matrix, matrix_faults, matrix_summary
+from conformance.mutate.client_defects import DEFECTS, client_mutants
+from conformance.mutate.matrix import Matrix, judge_matrix
+from conformance.mutate.matrix_report import format_matrix, matrix_faults
 from conformance.mutate.stream import take_apart
 
 __all__ = [
@@ -23,12 +22,8 @@ __all__ = [
     "FAMILIES",
     "OPERATORS",
     "BaseRecording",
-    "Defect",
-    "JudgedMutant",
     "Matrix",
-    "Mutant",
     "Operator",
-    "Trial",
     "client_mutants",
     "find_operators",
     "format_matrix",
@@ -36,7 +31,6 @@ __all__ = [
     "judge_mutants",
     "make_mutants",
     "matrix_faults",
-    "matrix_summary",
     "open_base",
     "shipped_bases",
     "shipped_mutants",

@@ -150,11 +150,7 @@ def shipped_mutants(root: Path | None = None) -> list[BaseRecording]:
 
 
 def open_base(
-    path: Path,
-    root: Path | None = None,
-    *,
-    dialect: str | None = None,
-    profile: str | None = None,
+    path: Path, root: Path | None = None, *, dialect: str | None = None, profile: str | None = None
 ) -> BaseRecording:
     """One recording; below `root` it is named by its place there, and finds profiles there."""
     recording = open_recording(path, dialect=dialect)

@@ -283,10 +283,7 @@ CHUNKS.add("X5-thinking-after-finish", "Thinking comes after the finish.")(
     _speaking_finish, _add_after_finish("thinking", "Hm.")
 )
 CHUNKS.add(
-    "X6-doubled-chunk",
-    "A chunk with text or thinking is sent twice.",
-    "either",
-    reason=_NO_WHOLE,
+    "X6-doubled-chunk", "A chunk with text or thinking is sent twice.", "either", reason=_NO_WHOLE
 )(_text_chunks, double_piece)
 CHUNKS.add("X14-lost-chunk", "A chunk with text or thinking is lost.", "either", _NO_WHOLE)(
     _text_chunks, drop_piece

@@ -80,26 +80,32 @@ def _first_and_last(found: Sequence[RuleEvent]) -> Sequence[RuleEvent]:
     return [found[0], found[-1]] if len(found) > 1 else found
 
 
-def _body_places(found: Iterable[RuleEvent]) -> list[int]:
-    """Places of these events in the body, each once."""
-    return sorted({each.place for each in found if each.place != REQUEST})
+def _outer_events(found: _Found, names: Iterable[str]) -> Iterator[RuleEvent]:
+    """The first and the last event of each name."""
+    for name in names:
+        yield from _first_and_last(found.get(name, []))
+
+
+def _body_places(found: _Found, names: Iterable[str]) -> list[int]:
+    """Places of the events of these names in the body, each once."""
+    places = {each.place for name in names for each in found.get(name, [])}
+    return sorted(places - {REQUEST})
 
 
 def _violate_grammar(stream: Stream, found: _Found) -> _Edits:
-    for events in found.values():
-        for each in _first_and_last(events):
-            if each.place != REQUEST:
-                yield stream.without(each.place)
-                yield stream.insert(each.place + 1, stream.pieces[each.place])
-                yield stream.move(each.place, 0)
-                yield stream.move(each.place, len(stream.pieces))
+    for each in _outer_events(found, found):
+        if each.place != REQUEST:
+            yield stream.without(each.place)
+            yield stream.insert(each.place + 1, stream.pieces[each.place])
+            yield stream.move(each.place, 0)
+            yield stream.move(each.place, len(stream.pieces))
 
 
 def _violate_never(ruled: RuledStream, plan: Plan, form: Never, found: _Found) -> _Edits:
     stream = ruled.stream
-    bad = _body_places(s for name in form.events for s in found.get(name, []))
-    after = _body_places(s for name in form.after for s in found.get(name, []))
-    until = _body_places(s for name in form.until for s in found.get(name, []))
+    bad = _body_places(found, form.events)
+    after = _body_places(found, form.after)
+    until = _body_places(found, form.until)
     for place in bad[:1] + bad[-1:]:
         for bound in after[:1] + after[-1:]:
             yield stream.insert(bound + 1, stream.pieces[place])
@@ -173,7 +179,7 @@ def _change_field(stream: Stream, what: RuleEvent, change: _Change) -> Stream:
 
 
 def _violate_answer(stream: Stream, form: Answer, found: _Found) -> _Edits:
-    answers = _body_places(s for name in form.then for s in found.get(name, []))
+    answers = _body_places(found, form.then)
     if not answers:
         return
     yield stream.without(*answers)
@@ -209,40 +215,34 @@ def _another_value(value: Any) -> Any:
 
 
 def _violate_each(stream: Stream, form: Each, found: _Found) -> _Edits:
-    for name in form.events:
-        for what in _first_and_last(found.get(name, [])):
-            for dotted, values in _schema_paths(form.schema):
-                way = field_path(stream, what, dotted)
-                if not way:
-                    continue
+    for what in _outer_events(found, form.events):
+        for dotted in _schema_paths(form.schema):
+            if way := field_path(stream, what, dotted):
                 yield _change_field(stream, what, _drop_field(way))
-                for value in values:
+                for value in (_WRONG, 7, "", None):  # the schema may refuse any of them
                     yield _change_field(stream, what, _set_to(way, value))
 
 
-def _schema_paths(schema: Any, way: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Paths that a schema speaks of, with values that it may refuse."""
+def _schema_paths(schema: Any, way: str = "") -> Iterator[str]:
+    """Paths that a schema speaks of."""
     inner = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
     required = schema.get("required", ()) if isinstance(schema, Mapping) else ()
     for name in dict.fromkeys((*required, *inner)):
         path = f"{way}.{name}" if way else name
-        yield path, (_WRONG, 7, "", None)
+        yield path
         yield from _schema_paths(inner.get(name, {}), path)
 
 
 def _violate_fold(stream: Stream, form: Fold, found: _Found) -> _Edits:
     for name, dotted in form.paths.items():
         for what in _first_and_last(found.get(name, [])):
-            way = field_path(stream, what, dotted)
-            if way:
+            if way := field_path(stream, what, dotted):
                 yield _change_field(stream, what, _set_other(way))
             if what.place != REQUEST:
                 yield stream.without(what.place)
                 yield stream.insert(what.place + 1, stream.pieces[what.place])
     stated = form.equals or form.contains
-    for name in stated.events if stated is not None else ():
-        for what in _first_and_last(found.get(name, [])):
-            way = field_path(stream, what, stated.path if stated is not None else "")
-            if way:
-                yield _change_field(stream, what, _set_other(way))
-                yield _change_field(stream, what, _set_to(way, []))
+    for what in _outer_events(found, stated.events) if stated is not None else ():
+        if stated is not None and (way := field_path(stream, what, stated.path)):
+            yield _change_field(stream, what, _set_other(way))
+            yield _change_field(stream, what, _set_to(way, []))

@@ -8,13 +8,7 @@ from typing import Any, Final
 
 from conformance.core.events import Event
 from conformance.dialects.json_edge import elements
-from conformance.dialects.requests import (
-    PLAIN,
-    Continuation,
-    Question,
-    RequestForm,
-    RequestStyle,
-)
+from conformance.dialects.requests import PLAIN, Continuation, Question, RequestForm, RequestStyle
 
 _JSON_TEXT: Final = "partial_json"
 _THOUGHTS: Final = ("thinking", "redacted_thinking")

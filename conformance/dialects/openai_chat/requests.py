@@ -7,13 +7,7 @@ from typing import Any, Final
 
 from conformance.core.events import Event
 from conformance.dialects.json_edge import elements
-from conformance.dialects.requests import (
-    PLAIN,
-    Continuation,
-    Question,
-    RequestForm,
-    RequestStyle,
-)
+from conformance.dialects.requests import PLAIN, Continuation, Question, RequestForm, RequestStyle
 
 _THINKING_FIELDS: Final = ("reasoning_content", "reasoning")
 _STEADY: Final = {"temperature": 0, "seed": 0}

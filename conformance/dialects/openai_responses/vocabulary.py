@@ -58,20 +58,9 @@ PARTS: Final[Mapping[str, tuple[TextKind, str]]] = {
     "refusal": ("refusal", "refusal"),
 }
 TERMINALS: Final = frozenset(
-    {
-        "response.completed",
-        "response.incomplete",
-        "response.failed",
-        "response.done",
-    }
+    {"response.completed", "response.incomplete", "response.failed", "response.done"}
 )
-ANNOUNCEMENTS: Final = frozenset(
-    {
-        CREATED,
-        "response.queued",
-        "response.in_progress",
-    }
-)
+ANNOUNCEMENTS: Final = frozenset({CREATED, "response.queued", "response.in_progress"})
 
 _OTHERS: Final = frozenset(
     {
