@@ -130,12 +130,6 @@ def _combine_chunks(stream: Stream, site: int) -> Stream:
     return stream.with_value(site, layout.message, message).without(site - 1)
 
 
-@CHUNKS.edit("X15-thinking-after-text", _boundaries)
-def _move_thinking(stream: Stream, site: int) -> Stream:
-    """Thinking comes after the first text."""
-    return stream.move(site - 1, site + 1)
-
-
 def _add_after_finish(kind: TextKind, text: str) -> Edit:
     def edit(stream: Stream, site: int) -> Stream:
         layout = chunk_layout(stream)
@@ -196,12 +190,6 @@ def _misname_reason(stream: Stream, site: int) -> Stream:
 
 def _later_chunks(stream: Stream) -> list[int]:
     return [n for n in plain_places(stream) if n > min(message_places(stream))]
-
-
-@CHUNKS.edit("U12-empty-delta", _later_chunks, "pass")
-def _add_empty_chunk(stream: Stream, site: int) -> Stream:
-    """A chunk with an empty delta comes in between."""
-    return stream.insert(site, write_chunk(stream, site, {}))
 
 
 def _only_thinking(stream: Stream) -> list[int]:
@@ -299,4 +287,10 @@ CHUNKS.add("N3-content-empty", "Content is empty where there is none.", "pass")(
 CHUNKS.add("N9-text-is-number", "A text of a delta is a number.")(_thinking_chunks, _mistype_text)
 CHUNKS.add("N9-content-is-number", "The content of a delta is a number.")(
     _visible_chunks, _mistype_text
+)
+CHUNKS.add("X15-thinking-after-text", "Thinking comes after the first text.")(
+    _boundaries, lambda stream, site: stream.move(site - 1, site + 1)
+)
+CHUNKS.add("U12-empty-delta", "A chunk with an empty delta comes in between.", "pass")(
+    _later_chunks, lambda stream, site: stream.insert(site, write_chunk(stream, site, {}))
 )

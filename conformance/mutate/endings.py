@@ -51,12 +51,6 @@ def _count_path(stream: Stream, place: int) -> Path:
     return next((path for path in paths if value_at(payload, *path)), ())
 
 
-@ENDINGS.edit("U7-thinking-not-counted", _counting_events)
-def _count_nothing(stream: Stream, site: int) -> Stream:
-    """Usage counts no reasoning tokens."""
-    return stream.with_value(site, _count_path(stream, site), 0)
-
-
 @ENDINGS.edit("U7-thinking-overcounted", _counting_events)
 def _count_too_much(stream: Stream, site: int) -> Stream:
     """Usage counts more reasoning than output tokens."""
@@ -68,12 +62,6 @@ def _behind_end(stream: Stream) -> list[int]:
     """After the last event, where a stream of deltas can be followed by one more."""
     has_ended = bool(_end_places(stream)) and not stream.is_body
     return [len(stream.pieces)] if has_ended and delta_places(stream) else []
-
-
-@ENDINGS.edit("U8-after-the-end", _behind_end)
-def _repeat_delta(stream: Stream, site: int) -> Stream:
-    """A delta comes after the end."""
-    return stream.insert(site, stream.pieces[delta_places(stream)[-1]])
 
 
 def _middle_events(stream: Stream) -> list[int]:
@@ -133,3 +121,9 @@ ENDINGS.add("E1-error-in-thinking", "An error event ends the stream inside the t
 ENDINGS.add("E1-error", "An error event ends the stream.", "pass")(_middle_events, _end_with_error)
 for _name, _says, _how, _must in _BROKEN_OFF:
     ENDINGS.add(_name, _says, _must)(_middle_events, _end_before(_how))
+ENDINGS.add("U7-thinking-not-counted", "Usage counts no reasoning tokens.")(
+    _counting_events, lambda stream, site: stream.with_value(site, _count_path(stream, site), 0)
+)
+ENDINGS.add("U8-after-the-end", "A delta comes after the end.")(
+    _behind_end, lambda stream, site: stream.insert(site, stream.pieces[delta_places(stream)[-1]])
+)

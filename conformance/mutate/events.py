@@ -61,12 +61,6 @@ def _repeat_after_end(stream: Stream, site: int) -> Stream:
     return stream.insert(_end_of_text(stream, site) + 1, stream.pieces[site])
 
 
-@EVENTS.edit("X5-delta-late", _ended_deltas)
-def _move_after_end(stream: Stream, site: int) -> Stream:
-    """A delta comes after its text was stated."""
-    return stream.move(site, _end_of_text(stream, site) + 1)
-
-
 def _neighbours(stream: Stream) -> list[int]:
     """Deltas that are followed by another one of the same text."""
     found = {
@@ -78,24 +72,12 @@ def _neighbours(stream: Stream) -> list[int]:
     return [place for place in _restated_deltas(stream) if place in found]
 
 
-@EVENTS.edit("X13-swapped-deltas", _neighbours)
-def _swap_with_next(stream: Stream, site: int) -> Stream:
-    """Two deltas are turned round."""
-    return stream.move(site, site + 2)
-
-
 def _long_runs(stream: Stream) -> list[int]:
     return [] if stream.layout.chunk else long_runs(stream)
 
 
 def _restated_thinking(stream: Stream) -> Sequence[int]:
     return [0] if delta_places(stream, "thinking") and _restated_deltas(stream) else []
-
-
-@EVENTS.edit("X14-no-thinking-deltas", _restated_thinking)
-def _drop_thinking(stream: Stream, _site: int) -> Stream:
-    """All thinking deltas are lost."""
-    return stream.without(*delta_places(stream, "thinking"))
 
 
 def _openings(stream: Stream) -> list[int]:
@@ -142,23 +124,11 @@ def _skip_number(stream: Stream, site: int) -> Stream:
     return _number_from(stream, site, 1)
 
 
-@EVENTS.edit("I1-reset", _later_numbers, renumbers=False)
-def _restart_numbers(stream: Stream, site: int) -> Stream:
-    """The numbering starts again."""
-    return _number_from(stream, site, -(stream.number_at(site) or 0))
-
-
 @EVENTS.edit("I1-repeat", _later_numbers, renumbers=False)
 def _repeat_number(stream: Stream, site: int) -> Stream:
     """A sequence number comes twice."""
     number = (stream.number_at(site) or 1) - 1
     return stream.swap(site, stream.pieces[site].with_number(stream.layout.number, number))
-
-
-@EVENTS.edit("I1-no-number", _later_numbers, renumbers=False)
-def _drop_number(stream: Stream, site: int) -> Stream:
-    """An event has no sequence number."""
-    return stream.without_value(site, (stream.layout.number,))
 
 
 def _json_objects(stream: Stream) -> list[int]:
@@ -232,4 +202,19 @@ EVENTS.add("N5-unknown-event", "An event of an unknown type comes in between.", 
 )
 EVENTS.add("N5-ping", "A ping event comes in between.", "pass")(
     _later_sse_events, _insert_event(lambda _: {"type": "ping"}, "ping")
+)
+EVENTS.add("X5-delta-late", "A delta comes after its text was stated.")(
+    _ended_deltas, lambda stream, site: stream.move(site, _end_of_text(stream, site) + 1)
+)
+EVENTS.add("X13-swapped-deltas", "Two deltas are turned round.")(
+    _neighbours, lambda stream, site: stream.move(site, site + 2)
+)
+EVENTS.add("X14-no-thinking-deltas", "All thinking deltas are lost.")(
+    _restated_thinking, lambda stream, _site: stream.without(*delta_places(stream, "thinking"))
+)
+EVENTS.add("I1-reset", "The numbering starts again.", renumbers=False)(
+    _later_numbers, lambda stream, site: _number_from(stream, site, -(stream.number_at(site) or 0))
+)
+EVENTS.add("I1-no-number", "An event has no sequence number.", renumbers=False)(
+    _later_numbers, lambda stream, site: stream.without_value(site, (stream.layout.number,))
 )

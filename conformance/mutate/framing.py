@@ -140,12 +140,6 @@ def _byte_by_byte(stream: Stream, _site: int) -> Stream:
     return _cut_chunks(stream, 1 if len(stream.body) <= _SMALL else _STRIDE)
 
 
-@FRAMING.edit("F8-in-one-piece", whole_stream, "pass")
-def _in_one_piece(stream: Stream, _site: int) -> Stream:
-    """Everything comes at once."""
-    return _cut_chunks(stream, max(1, len(stream.body)))
-
-
 @FRAMING.edit("F9-no-last-blank-line", _complete_stream)
 def _leave_unfinished(stream: Stream, _site: int) -> Stream:
     """The last event is not closed."""
@@ -211,3 +205,6 @@ FRAMING.add("F10-error-field", "An error comes as a field `error`.")(
 )
 FRAMING.add("F18-event-id", "An event has an id.", "pass")(_ids_harmless, _with_id)
 FRAMING.add("F18-advised-against", "An event has an id.")(_ids_advised_against, _with_id)
+FRAMING.add("F8-in-one-piece", "Everything comes at once.", "pass")(
+    whole_stream, lambda stream, _site: _cut_chunks(stream, max(1, len(stream.body)))
+)

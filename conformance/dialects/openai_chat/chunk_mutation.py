@@ -61,12 +61,6 @@ def _usage_alone(stream: Stream) -> list[int]:
     return [n for n in found if ends and n > ends[0]]
 
 
-@OPERATORS.edit("U6-usage-first", _usage_alone)
-def _count_first(stream: Stream, site: int) -> Stream:
-    """Usage comes before the finish."""
-    return stream.move(site, plain_places(stream)[0] + 1)
-
-
 def _without_choices(stream: Stream, place: int) -> Piece:
     """A chunk as the one at a place is written, with no choice."""
     emptied = stream.without_value(place, ("usage",)).with_value(place, ("choices",), [])
@@ -145,4 +139,7 @@ OPERATORS.add("I7-created-off", "One chunk has another time stamp.")(
 )
 OPERATORS.add("I8-no-choice-index", "A choice has no index.")(
     plain_places, drop_value(*CHOICE, "index")
+)
+OPERATORS.add("U6-usage-first", "Usage comes before the finish.")(
+    _usage_alone, lambda stream, site: stream.move(site, plain_places(stream)[0] + 1)
 )

@@ -111,12 +111,6 @@ def _thinking_before_call(stream: Stream) -> list[int]:
     return [n for n in delta_places(stream, "thinking")[-1:] if calls and n < calls[0]]
 
 
-@OPERATORS.edit("T1-thinking-after-call", _thinking_before_call)
-def _think_after_call(stream: Stream, site: int) -> Stream:
-    """Thinking comes after the tool call it led to."""
-    return stream.move(site, tool_places(stream)[-1] + 1)
-
-
 def _later_fragments(stream: Stream) -> list[int]:
     """Fragments that neither name a call nor are all of its arguments."""
     starts = set(_call_starts(stream))
@@ -195,4 +189,7 @@ OPERATORS.add("P1-excluded", "Thinking is shown though it was excluded.")(
 )
 OPERATORS.add("P1-switched-off", "Thinking is shown though the template switched it off.")(
     thinking_shown, request_with(chat_template_kwargs={"enable_thinking": False})
+)
+OPERATORS.add("T1-thinking-after-call", "Thinking comes after the tool call it led to.")(
+    _thinking_before_call, lambda stream, site: stream.move(site, tool_places(stream)[-1] + 1)
 )

@@ -54,12 +54,6 @@ def _early_ends(stream: Stream) -> list[int]:
     return [n for n in done if stream.terminals() and any(m > n for m in added)]
 
 
-@OPERATORS.edit("X4-end-late", _early_ends)
-def _end_late(stream: Stream, site: int) -> Stream:
-    """A reasoning item is closed at the very end."""
-    return stream.move(site, stream.terminals()[0])
-
-
 @OPERATORS.edit("X12-overlap", _early_ends)
 def _announce_early(stream: Stream, site: int) -> Stream:
     """The next item is announced before this one ends."""
@@ -253,4 +247,7 @@ OPERATORS.add("I6-no-summary-index", "A summary event has no part index.")(
 )
 OPERATORS.add("I6-no-content-index", "A content event has no part index.", most=6)(
     places_with("content_index"), drop_value("content_index")
+)
+OPERATORS.add("X4-end-late", "A reasoning item is closed at the very end.")(
+    _early_ends, lambda stream, site: stream.move(site, stream.terminals()[0])
 )
