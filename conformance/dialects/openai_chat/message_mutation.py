@@ -8,8 +8,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from conformance.core.json_values import cut_at, list_at, put_at, text_at, value_at
-from conformance.dialects.openai_chat.chunk_mutation import DELTA, FINISH, TOOLS, tool_places
-from conformance.editing.chunks import finish_places, message_places, plain_places, write_chunk
+from conformance.editing.chunks import (
+    chunk_places,
+    finish_places,
+    message_places,
+    plain_places,
+    write_chunk,
+)
 from conformance.editing.deltas import delta_groups, delta_places, find_deltas
 from conformance.editing.edits import (
     double_piece,
@@ -24,6 +29,10 @@ from conformance.editing.edits import (
 from conformance.editing.operator import Edit, OperatorTable
 from conformance.editing.stream import Stream
 
+CHOICE: Final = ("choices", 0)
+DELTA: Final = (*CHOICE, "delta")
+FINISH: Final = (*CHOICE, "finish_reason")
+TOOLS: Final = (*DELTA, "tool_calls")
 CARRIERS: Final = ("reasoning_content", "reasoning")
 _CALL: Final = (*TOOLS, 0)
 _NAME: Final = (*_CALL, "function", "name")
@@ -32,6 +41,11 @@ _SIGNED_LISTS: Final = ("reasoning_details", "thinking_blocks")
 
 
 OPERATORS: Final = OperatorTable()
+
+
+def tool_places(stream: Stream) -> list[int]:
+    """Places of chunks with a fragment of a tool call."""
+    return [n for n in chunk_places(stream) if stream.list_at(n, *TOOLS)]
 
 
 def opaque_data(delta: Any) -> str:

@@ -1,4 +1,7 @@
-"""Mutation of `openai.responses`: where its events hold what, and its operators."""
+"""Mutation of `openai.responses`: where its events hold what, and operators on ends and requests.
+
+Where the request is edited, the response stays as it was recorded and does not fit it.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.core.json_values import text_at, value_at
-from conformance.dialects.openai_responses import item_mutation, request_mutation
+from conformance.core.json_values import cut_at, list_at, put_at, text_at, value_at
+from conformance.dialects.openai_responses import item_mutation
 from conformance.dialects.openai_responses.vocabulary import (
     CREATED,
     DELTAS,
@@ -18,9 +21,17 @@ from conformance.dialects.openai_responses.vocabulary import (
     PARTS_ADDED,
     TERMINALS,
 )
+from conformance.editing.edits import (
+    places_of,
+    request_body,
+    request_with,
+    set_value,
+    thinking_shown,
+)
 from conformance.editing.layout import Delta, StreamLayout, TextKind
-from conformance.editing.operator import Mutation
+from conformance.editing.operator import Mutation, OperatorTable
 from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
 
 _INDICES: Final = ("output_index", "content_index", "summary_index")
 _KINDS: Final[dict[str, TextKind]] = {
@@ -48,6 +59,116 @@ def _encrypted_data(piece: Piece) -> str:
     return text_at(piece.payload, "item", "encrypted_content") if is_closed else ""
 
 
+_ENCRYPTED: Final = "encrypted_content"
+_FAILED: Final = ("response.failed", "response.incomplete")
+
+
+OPERATORS: Final = OperatorTable()
+
+
+def _last_terminal(stream: Stream) -> list[int]:
+    return [] if stream.is_body else stream.terminals()[-1:]
+
+
+@OPERATORS.edit("U1-done-added", _last_terminal)
+def _add_sentinel(stream: Stream, site: int) -> Stream | None:
+    """A [DONE] line follows the closing event."""
+    if stream.sentinels():
+        return None
+    sentinel = stream.pieces[site].as_sentinel(stream.layout.sentinel)
+    return stream.insert(len(stream.pieces), sentinel)
+
+
+def _closed_with_usage(stream: Stream) -> list[int]:
+    found = stream.typed("response.completed", "response.incomplete")
+    return [n for n in found if stream.value_at(n, "response", "usage")]
+
+
+def _with_status(stream: Stream) -> list[int]:
+    return [n for n in stream.terminals() if stream.text_at(n, "response", "status")]
+
+
+def _interrupted(stream: Stream) -> list[int]:
+    """Closing events of failed and incomplete responses that list items."""
+    return [n for n in stream.typed(*_FAILED) if stream.value_at(n, "response", "output")]
+
+
+@OPERATORS.edit("E9-silent-failure", places_of("response.completed"))
+def _fail_silently(stream: Stream, site: int) -> Stream:
+    """A failed response is closed as completed."""
+    failed = {"status": "failed", "error": {"code": "server_error"}}
+    response = stream.pieces[site].payload["response"]
+    return stream.with_value(site, ("response",), {**response, **failed})
+
+
+def _encrypted_items(stream: Stream) -> list[int]:
+    """Closed reasoning items with encrypted thinking, where the request asks for it."""
+    if f"reasoning.{_ENCRYPTED}" not in list_at(request_body(stream), "include"):
+        return []
+    return [n for n in stream.typed(ITEM_DONE) if stream.text_at(n, "item", _ENCRYPTED)]
+
+
+@OPERATORS.edit("S2-no-encrypted-thinking", _encrypted_items)
+def _drop_encrypted(stream: Stream, site: int) -> Stream:
+    """Encrypted thinking that was asked for is lost."""
+    stream = stream.without_value(site, ("item", _ENCRYPTED))
+    for place in stream.terminals():
+        payload = stream.pieces[place].payload
+        for n in range(len(list_at(payload, "response", "output"))):
+            payload = cut_at(payload, ("response", "output", n, _ENCRYPTED))
+        stream = stream.with_payload(place, payload)
+    return stream
+
+
+def _summary_shown(stream: Stream) -> list[int]:
+    is_known = isinstance(request_body(stream), dict)
+    return [0] if is_known and stream.typed("response.reasoning_summary_text.delta") else []
+
+
+def _history_items(stream: Stream) -> list[int]:
+    """Places of reasoning items in the history."""
+    items = list_at(request_body(stream), "input")
+    return [n for n, item in enumerate(items) if text_at(item, "type") == "reasoning"]
+
+
+@OPERATORS.edit("H1-lost-reasoning-item", _history_items)
+def _lose_item(stream: Stream, site: int) -> Stream:
+    """A reasoning item is not sent back."""
+    return stream.with_request(cut_at(request_body(stream), ("input", site)))
+
+
+def _encrypted_history(stream: Stream) -> list[int]:
+    body = request_body(stream)
+    return [n for n in _history_items(stream) if text_at(body, "input", n, _ENCRYPTED)]
+
+
+@OPERATORS.edit("H2-altered-opaque", _encrypted_history)
+def _alter_encrypted(stream: Stream, site: int) -> Stream:
+    """Encrypted thinking is sent back altered."""
+    path, body = ("input", site, _ENCRYPTED), request_body(stream)
+    data = text_at(body, *path)
+    return stream.with_request(put_at(body, path, f"{data[1:]}{data[0]}"))
+
+
+OPERATORS.add("U5-response-without-usage", "The closing response has no usage.")(
+    _closed_with_usage, set_value(None, "response", "usage")
+)
+OPERATORS.add("U9-misstated-status", "The closing response says it is in progress.")(
+    _with_status, set_value("in_progress", "response", "status")
+)
+OPERATORS.add("E8-forgets-items", "An interrupted response forgets its items.")(
+    _interrupted, set_value([], "response", "output")
+)
+OPERATORS.add("P1-effort-none", "Thinking is shown though none was asked for.")(
+    thinking_shown, request_with(reasoning={"effort": "none"})
+)
+OPERATORS.add(
+    "P2-no-summary-asked",
+    "A summary is shown though none was asked for.",
+    "either",
+    reason="OpenAI sends a summary only where it is asked for, other servers send it always",
+)(_summary_shown, request_with(reasoning={"effort": "medium"}))
+
 MUTATION: Final = Mutation(
     StreamLayout(
         deltas=_event_deltas,
@@ -67,6 +188,6 @@ MUTATION: Final = Mutation(
         reasoning_tokens=(("response", "usage", "output_tokens_details", "reasoning_tokens"),),
         opaque=_encrypted_data,
     ),
-    (*item_mutation.OPERATORS, *request_mutation.OPERATORS),
+    (*item_mutation.OPERATORS, *OPERATORS),
     Path(__file__).with_name("legal.yaml"),
 )
