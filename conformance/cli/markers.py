@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -11,7 +12,7 @@ import typer
 
 from conformance.cli.options import TextOrJsonOption, require_format
 from conformance.cli.terminal import put
-from conformance.profiles.tokenizer_markers import Found, Pair, Token, find
+from conformance.profiles.tokenizer_markers import Found, Pair, find
 from conformance.report.printable import visible
 
 _FIRST: Final = "of several pairs the one that was added first counts: it has the lowest id"
@@ -65,7 +66,7 @@ def _knob_text(pair: Pair, file: str) -> str:
 
 
 def _as_document(found: Found) -> dict[str, Any]:
-    pairs = [_pair_document(each) for each in found.pairs]
+    pairs = [asdict(each) for each in found.pairs]
     return {
         "markers": "1.0",
         "file": str(found.file),
@@ -74,11 +75,3 @@ def _as_document(found: Found) -> dict[str, Any]:
         "why": _FIRST if pairs[1:] else "",
         "knobs": {"markers": [[each.open.text, each.close.text] for each in found.pairs[:1]]},
     }
-
-
-def _pair_document(pair: Pair) -> dict[str, Any]:
-    return {"open": _token_document(pair.open), "close": _token_document(pair.close)}
-
-
-def _token_document(token: Token) -> dict[str, Any]:
-    return {"id": token.id, "text": token.text, "special": token.special}

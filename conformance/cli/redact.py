@@ -55,7 +55,7 @@ def redact_command(
 def _scan_files(paths: list[Path]) -> int:
     found = files = 0
     for path in paths:
-        for file in sorted(each for each in _files_below(path)):
+        for file in sorted(_files_below(path)):
             files += 1
             for one in scan(file):
                 found += 1

@@ -68,15 +68,11 @@ def _judged_recordings(runs: Sequence[ApiRun]) -> Iterator[tuple[Recording, list
 
 def _api_streams(run: ApiRun) -> list[StreamResult]:
     options = run.target.options
-    results = [each for kept in run.kept.values() for each in kept.results]
-    results = (
-        [run.target.rulebook.narrowed(each) for each in with_foreign_text(run)]
-        if options.repeat > 1
-        else results
-    )
-    if options.save is not None:
-        return results
-    return [_without_lines(each) for each in results]
+    if options.repeat > 1:
+        results = [run.target.rulebook.narrowed(each) for each in with_foreign_text(run)]
+    else:
+        results = [each for kept in run.kept.values() for each in kept.results]
+    return results if options.save is not None else [_without_lines(each) for each in results]
 
 
 def _without_lines(result: StreamResult) -> StreamResult:
