@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from conformance.judging.result import Finding, Report, StreamResult
     from conformance.judging.suites import load_suites
-    from conformance.pytest_plugin.conforming import ConformanceFailure, assert_conforms
-    from conformance.pytest_plugin.trace import Trace
+    from conformance.pytest_plugin.trace import ConformanceFailure, Trace, assert_conforms
     from conformance.recordings.api import check_cassette, check_chunks
     from conformance.rules.verdicts import Level, Verdict
 
@@ -36,14 +35,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ConformanceFailure": "conformance.pytest_plugin.conforming",
+    "ConformanceFailure": "conformance.pytest_plugin.trace",
     "Finding": "conformance.judging.result",
     "Level": "conformance.rules.verdicts",
     "Report": "conformance.judging.result",
     "StreamResult": "conformance.judging.result",
     "Trace": "conformance.pytest_plugin.trace",
     "Verdict": "conformance.rules.verdicts",
-    "assert_conforms": "conformance.pytest_plugin.conforming",
+    "assert_conforms": "conformance.pytest_plugin.trace",
     "check_cassette": "conformance.recordings.api",
     "check_chunks": "conformance.recordings.api",
     "load_suites": "conformance.judging.suites",

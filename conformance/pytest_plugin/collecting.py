@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from conformance.baseline.addresses import file_stem
 from conformance.cassette import open_recording
 from conformance.core.errors import ConformanceError
 from conformance.judging.result import Report, StreamResult
-from conformance.pytest_plugin.items import ExchangeItem, ExchangeNode, FixedItem, StaleItem
+from conformance.pytest_plugin.items import ExchangeItem, ExchangeNode, OutcomeItem, stale_item
 from conformance.pytest_plugin.options import display_path, option_value
 from conformance.pytest_plugin.spec import ListedRecording, read_spec
 from conformance.pytest_plugin.verdicts import (
@@ -44,7 +44,6 @@ class SpecCollection:
         self.file = file
         self.config = file.config
         self.spec = read_spec(file.path)
-        self._folders: dict[Path, Path] = {}
 
     @property
     def is_offline(self) -> bool:
@@ -74,15 +73,18 @@ class SpecCollection:
 
     def fixed_item(self, name: str, outcome: ItemOutcome, line: int) -> pytest.Item:
         """An item whose outcome is known."""
-        return FixedItem.from_parent(self.file, name=name, outcome=outcome, line=line)
+        item: pytest.Item = OutcomeItem.from_parent(
+            self.file, name=name, find=lambda: outcome, line=line
+        )
+        return item
 
     def offline_nodes(self) -> Iterator[pytest.Item | pytest.Collector]:
-        listed = self.spec.cassettes
         """A node for each exchange of the recordings, judged here."""
+        listed = self.spec.cassettes
         baseline, shared = self.expected_failures()
         paths = [self.path_of(each.path) for each in listed]
         judged = list(run_parallel(self._judge_file, iter(paths), None))
-        report = Report(tuple(result for each in judged for result in _results(each)))
+        report = Report(tuple(r for each in judged if not isinstance(each, str) for r in each))
         verdicts = self.file_verdicts(report, baseline)
         for each, found, name in zip(listed, judged, short_names(listed), strict=True):
             if isinstance(found, str):
@@ -90,9 +92,9 @@ class SpecCollection:
             else:
                 yield from self._exchange_nodes(verdicts, found, name, each.line)
         if shared is not None:
-            shared.add(report)
+            shared.reports.append(report)
         elif baseline is not None:
-            yield StaleItem.below(self.file, lambda: verdicts.stale)
+            yield stale_item(self.file, lambda: verdicts.stale)
 
     def _judge_file(self, path: Path) -> FileResults:
         try:
@@ -118,14 +120,7 @@ class SpecCollection:
 
     def path_of(self, path: Path) -> Path:
         """Relative where it lies below: paths of a machine help nobody else who reads a report."""
-        folder = self._folders.get(path.parent)
-        if folder is None:  # thousands lie in one
-            folder = self._folders[path.parent] = display_path(path.parent, self.config)
-        return folder / path.name
-
-
-def _results(judged: FileResults) -> Iterable[StreamResult]:
-    return () if isinstance(judged, str) else judged
+        return display_path(path.parent, self.config) / path.name
 
 
 def short_names(listed: Sequence[ListedRecording]) -> list[str]:

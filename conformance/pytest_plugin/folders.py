@@ -21,8 +21,8 @@ import msgspec
 
 from conformance.cassette import discover, read, write
 from conformance.core.errors import CassetteError, Place
-from conformance.core.events import Exchange, Request
-from conformance.targets.replay.matching import ExchangeIndex, RequestKey
+from conformance.core.events import Exchange
+from conformance.targets.replay.matching import ExchangeIndex
 from conformance.targets.replay.options import ReplayOptions
 from conformance.targets.replay.tape import load_exchanges
 from conformance.wire.requests import HttpRequest
@@ -101,16 +101,14 @@ class CassetteFolder:
         return f"{highest + 1:04}-{_NUMBER.sub('', name)}"
 
 
-def _wanted_request(request: Request, index: ExchangeIndex) -> RequestKey:
-    """A recorded request as one that is asked."""
+def _holds_request(index: ExchangeIndex, exchange: Exchange) -> bool:
+    """Whether the recorded request, asked again, has an answer here."""
+    request = exchange.request
+    if request is None:
+        return False
     body = b"" if request.json is None else msgspec.json.encode(request.json)
     asked = HttpRequest(request.method, request.path, request.headers, body)
-    return index.request_key(asked, request.path)
-
-
-def _holds_request(index: ExchangeIndex, exchange: Exchange) -> bool:
-    request = exchange.request
-    return request is not None and bool(index.matching_numbers(_wanted_request(request, index)))
+    return bool(index.matching_numbers(index.request_key(asked, request.path)))
 
 
 def _keep_exchanges(path: Path, kept: Sequence[Exchange]) -> None:

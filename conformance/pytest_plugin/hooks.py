@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 if TYPE_CHECKING:
     from conformance.pytest_plugin.model_stub import ModelStub
     from conformance.pytest_plugin.settings import ReplaySettings
-    from conformance.pytest_plugin.tracing import Tracer
+    from conformance.pytest_plugin.trace import Tracer
     from conformance.pytest_plugin.transport import Transport
 
 _LETTERS: Final = {
@@ -38,18 +39,8 @@ def conformance_server(
     request: pytest.FixtureRequest, conformance_config: Mapping[str, Any]
 ) -> Iterator[str]:
     """Base URL (without /v1) of a server that replays this test's recordings, or records them."""
-    from conformance.core.errors import ConformanceError  # noqa: PLC0415  # only tests that use it pay
-    from conformance.pytest_plugin import vcr  # noqa: PLC0415
-    from conformance.pytest_plugin.model_stub import served_stub  # noqa: PLC0415
-
-    if vcr.is_active():
-        warnings.warn(vcr.FlattenedWarning(vcr.BETWEEN), stacklevel=1)
-    try:
-        with served_stub(_test_settings(request.node, conformance_config)) as stub:
-            request.node.stash.setdefault(_STUBS, []).append(stub)
-            yield stub.url
-    except ConformanceError as err:
-        raise pytest.fail.Exception(str(err), pytrace=False) from None
+    with _running_stub(request.node, conformance_config, has_port=True) as stub:
+        yield stub.url
 
 
 @pytest.fixture
@@ -57,17 +48,26 @@ def conformance_transport(
     request: pytest.FixtureRequest, conformance_config: Mapping[str, Any]
 ) -> Iterator[Transport]:
     """A transport for httpx clients that replays this test's recordings, or records them."""
-    from conformance.core.errors import ConformanceError  # noqa: PLC0415  # only tests that use it pay
-    from conformance.pytest_plugin import vcr  # noqa: PLC0415
-    from conformance.pytest_plugin.model_stub import may_record, transport_stub  # noqa: PLC0415
+    with _running_stub(request.node, conformance_config, has_port=False) as stub:
+        assert stub.transport is not None
+        yield stub.transport
 
-    settings = _test_settings(request.node, conformance_config)
-    if vcr.is_active() and may_record(settings):
-        warnings.warn(vcr.FlattenedWarning(vcr.BETWEEN), stacklevel=1)
+
+@contextmanager
+def _running_stub(
+    item: pytest.Item, defaults: Mapping[str, Any], *, has_port: bool
+) -> Iterator[ModelStub]:
+    from conformance.core.errors import ConformanceError  # noqa: PLC0415  # only tests that use it pay
+    from conformance.pytest_plugin import model_stub, responses  # noqa: PLC0415
+
+    settings = _test_settings(item, defaults)
+    if responses.is_vcr_active() and (has_port or model_stub.may_record(settings)):
+        warnings.warn(responses.FlattenedWarning(responses.BETWEEN), stacklevel=1)
+    opened = model_stub.served_stub if has_port else model_stub.transport_stub
     try:
-        with transport_stub(settings) as (stub, transport):
-            request.node.stash.setdefault(_STUBS, []).append(stub)
-            yield transport
+        with opened(settings) as stub:
+            item.stash.setdefault(_STUBS, []).append(stub)
+            yield stub
     except ConformanceError as err:
         raise pytest.fail.Exception(str(err), pytrace=False) from None
 
@@ -77,7 +77,7 @@ def conformance_trace(
     request: pytest.FixtureRequest, conformance_config: Mapping[str, Any]
 ) -> Tracer:
     """Makes a trace of an httpx response, a path or bytes; see `Tracer`."""
-    from conformance.pytest_plugin.tracing import Tracer  # noqa: PLC0415  # only tests that use it
+    from conformance.pytest_plugin.trace import Tracer  # noqa: PLC0415  # only tests that use it
 
     return Tracer(_test_settings(request.node, conformance_config), request)
 
@@ -118,12 +118,12 @@ def pytest_collection_modifyitems(
     """One item more for a baseline that all files share."""
     if "conformance.pytest_plugin.verdicts" not in sys.modules:
         return
-    from conformance.pytest_plugin.items import StaleItem  # noqa: PLC0415  # loaded by now
+    from conformance.pytest_plugin.items import stale_item  # noqa: PLC0415  # loaded by now
     from conformance.pytest_plugin.verdicts import pending_baseline  # noqa: PLC0415
 
     shared = pending_baseline(config)
     if shared is not None:
-        items.append(StaleItem.below(session, shared.stale_entries))
+        items.append(stale_item(session, shared.stale_entries))
 
 
 @pytest.hookimpl(wrapper=True)

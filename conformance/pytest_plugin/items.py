@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Final
 
 import pytest
 
 from conformance.core.errors import ConformanceError
 from conformance.judging.result import StreamResult
 from conformance.pytest_plugin.verdicts import FileVerdicts, ItemOutcome, finding_lines
+
+_MILDER: Final = ("xfailed", "passed", "skipped")
 
 
 class ItemFailure(Exception):  # noqa: N818  # it is told as a failure, nobody erred here
@@ -20,20 +23,6 @@ class ItemFailure(Exception):  # noqa: N818  # it is told as a failure, nobody e
         super().__init__(outcome.why)
         self.outcome = outcome
         self.stream = stream
-
-
-class ExchangeNode(pytest.Collector):
-    """One exchange of one recording, with an item for each rule."""
-
-    def __init__(
-        self, *, verdicts: FileVerdicts, stream: StreamResult, line: int, **rest: Any
-    ) -> None:
-        super().__init__(**rest)
-        self.verdicts, self.stream, self.line = verdicts, stream, line
-
-    def collect(self) -> Iterator[pytest.Item]:
-        for rule in self.verdicts.rules(self.stream):
-            yield RuleItem.from_parent(self, name=rule)
 
 
 class SpecItem(pytest.Item):
@@ -82,8 +71,8 @@ class RuleItem(SpecItem):
         return self.parent.verdicts.outcome(stream, self.name), stream
 
 
-class ExchangeItem(SpecItem):
-    """All rules of one exchange at once."""
+class JudgedExchange:
+    """What a node of a recorded exchange holds, beside being one."""
 
     def __init__(
         self, *, verdicts: FileVerdicts, stream: StreamResult, line: int, **rest: Any
@@ -91,66 +80,69 @@ class ExchangeItem(SpecItem):
         super().__init__(**rest)
         self.verdicts, self.stream, self.line = verdicts, stream, line
 
+
+class ExchangeNode(JudgedExchange, pytest.Collector):
+    """One exchange of one recording, with an item for each rule."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        for rule in self.verdicts.rules(self.stream):
+            yield RuleItem.from_parent(self, name=rule)
+
+
+class ExchangeItem(JudgedExchange, SpecItem):
+    """All rules of one exchange at once."""
+
     def judge(self) -> tuple[ItemOutcome, StreamResult]:
         if self.verdicts.passes(self.stream):
             return ItemOutcome("passed", "PASS"), self.stream
         return exchange_outcome(self.verdicts, self.stream), self.stream
 
 
-class FixedItem(SpecItem):
-    """An item whose outcome is known."""
+class OutcomeItem(SpecItem):
+    """An item whose outcome is that of no one exchange; `find` gives it."""
 
-    def __init__(self, *, outcome: ItemOutcome, line: int, **rest: Any) -> None:
+    def __init__(self, *, find: Callable[[], ItemOutcome], line: int = 0, **rest: Any) -> None:
         super().__init__(**rest)
-        self.known, self.line = outcome, line
+        self._find, self.line = find, line
 
     def judge(self) -> tuple[ItemOutcome, None]:
-        return self.known, None
+        return self._find(), None
 
 
-class StaleItem(SpecItem):
-    """Fails where a baseline no longer describes the run."""
+def stale_item(
+    parent: pytest.Collector, stale_entries: Callable[[], Sequence[str] | ItemOutcome]
+) -> pytest.Item:
+    """An item that fails where a baseline no longer describes the run.
 
-    line = 0
+    `stale_entries` gives them, or the outcome where they are not known.
+    """
 
-    def __init__(
-        self, *, stale_entries: Callable[[], Sequence[str] | ItemOutcome], **rest: Any
-    ) -> None:
-        super().__init__(**rest)
-        self._stale_entries = stale_entries
-
-    @classmethod
-    def below(
-        cls, parent: Any, stale_entries: Callable[[], Sequence[str] | ItemOutcome]
-    ) -> pytest.Item:
-        """The item; `stale_entries` gives them, or why they are not known."""
-        item = cls.from_parent(parent, name="expected-failures", stale_entries=stale_entries)
-        assert isinstance(item, pytest.Item)
-        return item
-
-    def judge(self) -> tuple[ItemOutcome, None]:
-        stale = self._stale_entries()
+    def find() -> ItemOutcome:
+        stale = stale_entries()
         if isinstance(stale, ItemOutcome):
-            return stale, None
+            return stale
         if stale:
-            return ItemOutcome("failed", "STALE", "; ".join(stale)), None
-        return ItemOutcome("passed", "PASS"), None
+            return ItemOutcome("failed", "STALE", "; ".join(stale))
+        return ItemOutcome("passed", "PASS")
+
+    item: pytest.Item = OutcomeItem.from_parent(parent, name="expected-failures", find=find)
+    return item
 
 
 class FailurePage:
     """A failure for people: our own report. pytest wants `toterminal` and `reprcrash` of it."""
 
     def __init__(self, failure: ItemFailure, path: str, line: int) -> None:
-        self._failure = failure
+        self._outcome, self._stream = failure.outcome, failure.stream
         self._place = f"{path}:{line}" if line else ""
-        self.reprcrash = _CrashPlace(path, line, failure.outcome.why)
+        # What pytest's summary and JUnit files read.
+        self.reprcrash = SimpleNamespace(path=path, lineno=line, message=failure.outcome.why)
 
     def page_lines(self, *, colour: bool) -> Iterator[str]:
-        outcome, stream = self._failure.outcome, self._failure.stream
-        if stream is not None and outcome.findings:
-            yield from finding_lines(stream, outcome.findings, colour=colour)
+        if self._stream is not None and self._outcome.findings:
+            yield from finding_lines(self._stream, self._outcome.findings, colour=colour)
         else:
-            yield outcome.why
+            yield self._outcome.why
         if self._place:
             yield f"  asked     {self._place}"
 
@@ -160,13 +152,6 @@ class FailurePage:
 
     def __str__(self) -> str:
         return "\n".join(self.page_lines(colour=False))
-
-
-class _CrashPlace:
-    """What pytest's summary and JUnit files read."""
-
-    def __init__(self, path: str, lineno: int, message: str) -> None:
-        self.path, self.lineno, self.message = path, lineno, message
 
 
 def exchange_outcome(
@@ -187,8 +172,5 @@ def exchange_outcome(
         findings = tuple(finding for each in failed for finding in each.findings)
         more = f" (and {len(failed) - 1} more)" if failed[1:] else ""
         return ItemOutcome("failed", "FAIL", failed[0].why + more, findings)
-    for kind in ("xfailed", "passed", "skipped"):
-        for each in outcomes:
-            if each.kind == kind:
-                return each
-    return ItemOutcome("skipped", "NOTHING", "no rule applies")
+    nothing = ItemOutcome("skipped", "NOTHING", "no rule applies")
+    return min(outcomes, key=lambda each: _MILDER.index(each.kind), default=nothing)

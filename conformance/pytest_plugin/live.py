@@ -17,7 +17,7 @@ from conformance.baseline import Baseline
 from conformance.core.errors import ConformanceError
 from conformance.judging.result import Report, StreamResult
 from conformance.pytest_plugin.collecting import SpecCollection
-from conformance.pytest_plugin.items import SpecItem, StaleItem, exchange_outcome
+from conformance.pytest_plugin.items import SpecItem, exchange_outcome, stale_item
 from conformance.pytest_plugin.verdicts import FileVerdicts, ItemOutcome, stale_entries
 
 PlaceRules = Mapping[str, tuple[str, ...]]
@@ -27,19 +27,15 @@ _ORDER: Final = ("failed", "xfailed", "skipped", "passed")
 
 
 @dataclass(frozen=True, slots=True)
-class LiveReport:
-    """What came of asking; `unanswered` are requests that nobody answered, one line each."""
-
-    report: Report
-    unanswered: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class LiveTarget:
-    """How to ask, and the name of the place where a result belongs."""
+    """How to ask, where something may be found, and the name of the place of a result.
 
-    run: Callable[[], LiveReport]
+    The report's errors are what kept a request from being answered.
+    """
+
+    run: Callable[[], Report]
     place_of: Callable[[StreamResult], str]
+    places: PlaceRules
     line: int
 
 
@@ -49,29 +45,25 @@ class TargetRun:
     def __init__(
         self, collection: SpecCollection, target: LiveTarget, baseline: Baseline | None
     ) -> None:
-        self._collection, self._target, self._baseline = collection, target, baseline
-        self.line = target.line
+        self.target = target
+        self._collection, self._baseline = collection, baseline
         self._has_failed_item = False
 
     @cached_property
-    def _live_report(self) -> LiveReport | ConformanceError:
+    def _judged(self) -> FileVerdicts | ConformanceError:
         try:
-            return self._target.run()
+            report = self.target.run()
         except ConformanceError as err:
             return err
-
-    @cached_property
-    def _file_verdicts(self) -> FileVerdicts:
-        assert isinstance(self._live_report, LiveReport)
-        return self._collection.file_verdicts(self._live_report.report, self._baseline)
+        return self._collection.file_verdicts(report, self._baseline)
 
     def verdicts(self) -> FileVerdicts | ItemOutcome:
         """What was judged; where nothing was, the first to ask fails and the others are skipped."""
-        if isinstance(self._live_report, LiveReport):
-            return self._file_verdicts
+        if isinstance(self._judged, FileVerdicts):
+            return self._judged
         kind: Any = "skipped" if self._has_failed_item else "failed"
         self._has_failed_item = True
-        return ItemOutcome(kind, "ERROR", str(self._live_report))
+        return ItemOutcome(kind, "ERROR", str(self._judged))
 
     def stale_entries(self, *, is_shared: bool) -> tuple[str, ...] | ItemOutcome:
         """Entries of the baseline that no longer describe the run."""
@@ -80,28 +72,24 @@ class TargetRun:
             return verdicts if isinstance(verdicts, ItemOutcome) else ()
         return stale_entries(verdicts.report, self._baseline) if is_shared else verdicts.stale
 
-    @property
-    def unanswered(self) -> tuple[str, ...]:
-        return self._live_report.unanswered if isinstance(self._live_report, LiveReport) else ()
-
     @cached_property
     def streams(self) -> Mapping[str, list[StreamResult]]:
         """What was judged, by its place."""
         found: dict[str, list[StreamResult]] = {}
-        for each in self._file_verdicts.report.streams:
-            found.setdefault(self._target.place_of(each), []).append(each)
+        for each in self._judged.report.streams if isinstance(self._judged, FileVerdicts) else ():
+            found.setdefault(self.target.place_of(each), []).append(each)
         return found
 
 
 class PlaceNode(pytest.Collector):
     """One place: a step of a scenario, or a recording."""
 
-    def __init__(self, *, run: TargetRun, rules: tuple[str, ...], **rest: Any) -> None:
+    def __init__(self, *, run: TargetRun, **rest: Any) -> None:
         super().__init__(**rest)
-        self.run, self.rules = run, rules
+        self.run = run
 
     def collect(self) -> Iterator[pytest.Item]:
-        for rule in self.rules:
+        for rule in self.run.target.places[self.name]:
             yield PlaceRuleItem.from_parent(self, name=rule, run=self.run)
 
 
@@ -114,7 +102,7 @@ class LiveItem(SpecItem):
 
     @property
     def line(self) -> int:  # type: ignore[override]  # of the file's key; thousands share it
-        return self.run.line
+        return self.run.target.line
 
     def judge(self) -> tuple[ItemOutcome, StreamResult | None]:
         verdicts = self.run.verdicts()
@@ -141,37 +129,30 @@ class PlaceRuleItem(LiveItem):
 class PlaceItem(LiveItem):
     """All rules of one place at once."""
 
-    def __init__(self, *, rules: tuple[str, ...], **rest: Any) -> None:
-        super().__init__(**rest)
-        self._rules = rules
-
     def judge_run(self, verdicts: FileVerdicts) -> tuple[ItemOutcome, StreamResult | None]:
         streams = self.run.streams.get(self.name, [])
-        found = [(exchange_outcome(verdicts, each, only=self._rules), each) for each in streams]
+        rules = self.run.target.places[self.name]
+        found = [(exchange_outcome(verdicts, each, only=rules), each) for each in streams]
         return _worst(found, streams)
 
 
 class RemainingItem(LiveItem):
     """Whatever has no item of its own: first and last requests, rules across places, silence."""
 
-    def __init__(self, *, places: PlaceRules, **rest: Any) -> None:
-        super().__init__(**rest)
-        self._places = places
-
     def judge_run(self, verdicts: FileVerdicts) -> tuple[ItemOutcome, StreamResult | None]:
-        unanswered = (*self.run.unanswered, *verdicts.report.errors)
-        if unanswered:
-            return ItemOutcome("failed", "ERROR", "; ".join(unanswered)), None
+        if verdicts.report.errors:
+            return ItemOutcome("failed", "ERROR", "; ".join(verdicts.report.errors)), None
         for place, streams in self.run.streams.items():
             for stream in streams:
-                outcome = exchange_outcome(verdicts, stream, but=self._places.get(place, ()))
+                judged = self.run.target.places.get(place, ())
+                outcome = exchange_outcome(verdicts, stream, but=judged)
                 if outcome.kind == "failed":
                     return outcome, stream
         return ItemOutcome("passed", "PASS"), None
 
 
 def target_nodes(
-    collection: SpecCollection, target: LiveTarget, places: PlaceRules
+    collection: SpecCollection, target: LiveTarget
 ) -> Iterator[pytest.Item | pytest.Collector]:
     """A node for each place, and what else there is to tell."""
     file = collection.file
@@ -180,11 +161,11 @@ def target_nodes(
     baseline, shared = collection.expected_failures()
     run = TargetRun(collection, target, baseline)
     kind: Any = PlaceItem if collection.spec.items == "exchange" else PlaceNode
-    for name, rules in places.items():
-        yield kind.from_parent(file, name=name, run=run, rules=rules)
-    yield RemainingItem.from_parent(file, name="everything else", run=run, places=places)
+    for name in target.places:
+        yield kind.from_parent(file, name=name, run=run)
+    yield RemainingItem.from_parent(file, name="everything else", run=run)
     if baseline is not None:
-        yield StaleItem.below(file, partial(run.stale_entries, is_shared=shared is not None))
+        yield stale_item(file, partial(run.stale_entries, is_shared=shared is not None))
 
 
 def _worst(

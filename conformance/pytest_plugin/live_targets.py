@@ -19,9 +19,10 @@ from typing import Final
 import pytest
 
 from conformance.dialects import ENDPOINTS
+from conformance.judging.result import Report
 from conformance.judging.run_rules import SCENARIO_RULES
 from conformance.pytest_plugin.collecting import SpecCollection, short_names
-from conformance.pytest_plugin.live import LiveReport, LiveTarget, target_nodes
+from conformance.pytest_plugin.live import LiveTarget, target_nodes
 from conformance.pytest_plugin.options import ASGI, job_count, option_value
 from conformance.pytest_plugin.spec import LiveSpec
 from conformance.pytest_plugin.verdicts import ItemOutcome
@@ -62,12 +63,13 @@ def _client_nodes(
     target = LiveTarget(
         partial(_run_client, collection, command, paths),
         lambda stream: names.get(stream.file, stream.file),
+        dict.fromkeys(names.values(), rules),
         spec.cassettes[0].line,
     )
-    yield from target_nodes(collection, target, dict.fromkeys(names.values(), rules))
+    yield from target_nodes(collection, target)
 
 
-def _run_client(collection: SpecCollection, command: str, paths: list[str]) -> LiveReport:
+def _run_client(collection: SpecCollection, command: str, paths: list[str]) -> Report:
     options = ClientOptions(
         profile=collection.choices().profile,
         suites=collection.spec.suites,
@@ -76,24 +78,25 @@ def _run_client(collection: SpecCollection, command: str, paths: list[str]) -> L
         jobs=job_count(collection.config),
         save=_recordings_folder(collection),
     )
-    return LiveReport(run_client(command, paths, options).report)
+    return run_client(command, paths, options).report
 
 
 def _server_nodes(
     collection: SpecCollection, live: LiveSpec, url: str
 ) -> Iterator[pytest.Item | pytest.Collector]:
     scenarios = load_scenarios(live.scenarios)
+    rules = (*collection.spec.rulebook.rules, *SCENARIO_RULES)
+    places: dict[str, tuple[str, ...]] = {}
+    for dialect in live.dialects or tuple(ENDPOINTS):
+        wire = tuple(r.id for r in rules if r.dialect in (None, dialect) and r.view == "wire")
+        places |= dict.fromkeys(_step_places(scenarios, dialect), wire)
     target = LiveTarget(
         partial(_run_server, collection, live, url, scenarios),
         lambda stream: f"{ENDPOINTS[stream.dialect].api}/{stream.scenario}/{stream.role}",
+        places,
         live.line,
     )
-    places = {
-        place: _wire_rules(collection, dialect)
-        for dialect in live.dialects or tuple(ENDPOINTS)
-        for place in _step_places(scenarios, dialect)
-    }
-    yield from target_nodes(collection, target, places)
+    yield from target_nodes(collection, target)
 
 
 def _step_places(scenarios: tuple[Scenario, ...], dialect: str) -> Iterator[str]:
@@ -102,14 +105,9 @@ def _step_places(scenarios: tuple[Scenario, ...], dialect: str) -> Iterator[str]
             yield f"{ENDPOINTS[dialect].api}/{scenario.name}/{step.role}"
 
 
-def _wire_rules(collection: SpecCollection, dialect: str) -> tuple[str, ...]:
-    rules = (*collection.spec.rulebook.rules, *SCENARIO_RULES)
-    return tuple(r.id for r in rules if r.dialect in (None, dialect) and r.view == "wire")
-
-
 def _run_server(
     collection: SpecCollection, live: LiveSpec, url: str, scenarios: tuple[Scenario, ...]
-) -> LiveReport:
+) -> Report:
     options = RunOptions(
         model=live.model,
         dialects=live.dialects,
@@ -127,7 +125,7 @@ def _run_server(
 
 async def _ask_server(
     url: str, options: RunOptions, scenarios: tuple[Scenario, ...], folder: Path
-) -> LiveReport:
+) -> Report:
     async with AsyncExitStack() as stack:
         transport = None
         if url.startswith(ASGI):
@@ -139,7 +137,8 @@ async def _ask_server(
             model = await only_model(server, options.secrets, options.dialects)
             options = replace(options, model=model)
         outcome = await run_server(server, scenarios, options, folder)
-        return LiveReport(outcome.report, outcome.unanswered)
+        errors = (*outcome.unanswered, *outcome.report.errors)
+        return replace(outcome.report, errors=errors)
 
 
 def _recordings_folder(collection: SpecCollection) -> Path | None:

@@ -22,6 +22,8 @@ from conformance.pytest_plugin.settings import ReplaySettings
 from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.targets.replay import ExchangeAddress, ReplayServer, ThreadedServer, serving
+from conformance.targets.replay.matching import ExchangeIndex, ReplaySession
+from conformance.targets.replay.tape import load_exchanges
 from conformance.wire.server import running_in_thread
 
 if TYPE_CHECKING:  # most runs replay: they do not pay for the recorder, nor for httpx
@@ -41,10 +43,11 @@ class ReplaySource(Protocol):
 
 @dataclass
 class ModelStub:
-    """What answers in one test. `url` is where a client finds a server, without `/v1`."""
+    """What answers in one test: at `url`, without `/v1`, or through `transport`."""
 
     settings: ReplaySettings
     url: str = ""
+    transport: Transport | None = None
     replayed: ReplaySource | None = None
     unanswered: list[str] = field(default_factory=list)
     unrecorded: list[str] = field(default_factory=list)
@@ -58,11 +61,12 @@ class ModelStub:
             *(self._unused_lines() if passed and self.settings.fails_unused else ()),
         ]
 
-    def note_recorded(self, _: str, told: ExchangeOutcome) -> None:
+    def note_recorded(self, _: str, outcome: ExchangeOutcome) -> None:
         """Takes what became of a request that was recorded."""
-        if told.status is None:
-            request = f"{told.request.method} {told.request.path}"
-            line = f"{request} got no answer, so nothing is recorded: {told.note or told.end}"
+        if outcome.status is None:
+            request = f"{outcome.request.method} {outcome.request.path}"
+            why = outcome.note or outcome.end
+            line = f"{request} got no answer, so nothing is recorded: {why}"
             self.unanswered.append(visible(line))
 
     def note_failure(self, error: BaseException) -> None:
@@ -110,7 +114,7 @@ def served_stub(settings: ReplaySettings) -> Iterator[ModelStub]:
     """The test's server, running. Raises ConformanceError where it cannot be had."""
     if not may_record(settings):
         with serving(settings.sources(), options=settings.replay) as server:
-            yield ModelStub(settings, server.url, server)
+            yield ModelStub(settings, server.url, replayed=server)
         return
     with (
         _recording_folder(settings) as (stub, shelf),
@@ -121,26 +125,26 @@ def served_stub(settings: ReplaySettings) -> Iterator[ModelStub]:
 
 
 @contextmanager
-def transport_stub(settings: ReplaySettings) -> Iterator[tuple[ModelStub, Transport]]:
+def transport_stub(settings: ReplaySettings) -> Iterator[ModelStub]:
     """As `served_stub`, for clients in this process: a transport in the place of a URL."""
     from conformance.pytest_plugin.transport import ReplayTransport  # noqa: PLC0415  # httpx
 
     if not may_record(settings):
         replayed = ReplayTransport(settings.sources(), settings.replay)
-        yield ModelStub(settings, replayed=replayed), replayed
+        yield ModelStub(settings, transport=replayed, replayed=replayed)
         return
     from conformance.pytest_plugin import recording  # noqa: PLC0415
 
     with _recording_folder(settings) as (stub, shelf):
         url = _VERSION.sub("", settings.url or "")
-        transport = recording.recording_transport(url, shelf, stub.note_failure)
-        with running_in_thread(transport) as portal:
+        recorded = recording.recording_transport(url, shelf, stub.note_failure)
+        with running_in_thread(recorded) as portal:
+            stub.transport = portal
             if settings.mode == "new_episodes":
-                replayed = ReplayTransport(settings.sources(), settings.replay, onward=portal)
-                stub.replayed = replayed
-                yield stub, replayed
-            else:
-                yield stub, portal
+                stub.transport = stub.replayed = ReplayTransport(
+                    settings.sources(), settings.replay, onward=portal
+                )
+            yield stub
 
 
 def may_record(settings: ReplaySettings) -> bool:
@@ -194,9 +198,9 @@ def _recording_proxy(
     if settings.mode != "new_episodes" or not sources:
         return RecordingProxy(upstream, shelf, warn=warn)
     stub.replayed = ReplayServer(sources, options=settings.replay)
-    replayable = recording.ReplayableRequests(sources, settings.replay)
+    session = ReplaySession(ExchangeIndex(load_exchanges(sources), settings.replay))
     return recording.recording_new_episodes(
-        upstream, shelf, replayed=stub.replayed, replayable=replayable, warn=warn
+        upstream, shelf, replayed=stub.replayed, session=session, warn=warn
     )
 
 

@@ -12,19 +12,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import httpx
 
 from conformance.core.events import Response
 from conformance.pytest_plugin.options import ASGI
-from conformance.pytest_plugin.portal import Portal
 from conformance.pytest_plugin.responses import ending_of
+from conformance.pytest_plugin.transport import Portal
 from conformance.targets import asgi
 from conformance.targets.recording import Origin, RecordingFolder, RecordingProxy
 from conformance.targets.recording.proxy import GuardedRecorder, OnFailure, RelayRoute
-from conformance.targets.replay import ReplayOptions, ReplayServer, matching
-from conformance.targets.replay.tape import load_exchanges
+from conformance.targets.replay import ReplayServer
+from conformance.targets.replay.matching import ReplaySession
 from conformance.wire.chunked import ChunkPart
 from conformance.wire.client import ResponseHead
 from conformance.wire.content_coding import ask_for_readable
@@ -146,36 +145,26 @@ def _head_of(response: httpx.Response) -> ResponseHead:
     return ResponseHead(head, response.reason_phrase, chunked=False, length=None)
 
 
-class ReplayableRequests:
-    """What the replay server has left to answer, counted as it counts."""
-
-    def __init__(self, sources: tuple[Path, ...], options: ReplayOptions) -> None:
-        self._index = matching.ExchangeIndex(load_exchanges(sources), options)
-        self._replays = matching.ReplaySession(self._index)
-
-    def take(self, request: HttpRequest) -> bool:
-        """Whether the replay server answers this; its turn is taken then."""
-        return (
-            self._replays.next_match(self._index.request_key(request, request.target)) is not None
-        )
-
-
 @asynccontextmanager
 async def recording_new_episodes(
     upstream: Origin,
     shelf: RecordingFolder,
     *,
     replayed: ReplayServer,
-    replayable: ReplayableRequests,
+    session: ReplaySession,
     warn: Callable[[str], None],
 ) -> AsyncIterator[RecordingProxy]:
-    """A recording proxy that asks `replayed` for what is `replayable`, and records the rest."""
+    """A recording proxy that asks `replayed` for what it has left, and records the rest.
+
+    `session` counts what it has left as it does itself.
+    """
     async with replayed:
         again = RelayRoute(Origin.parse(replayed.url), None)
         live = RelayRoute(upstream, shelf)
 
         def choose_route(request: HttpRequest) -> RelayRoute:
-            return again if replayable.take(request) else live
+            key = session.index.request_key(request, request.target)
+            return live if session.next_match(key) is None else again
 
         async with RecordingProxy(upstream, shelf, warn=warn, route=choose_route) as proxy:
             yield proxy

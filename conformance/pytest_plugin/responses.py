@@ -5,10 +5,13 @@ before has neither: its body is one chunk.
 httpx and httpx2 are one interface under two names; official SDKs have moved to httpx2, and a client
 takes responses, streams and errors of its own library only. Neither is imported here: whoever made
 a request or a response has done that.
+vcrpy between a client and everything else keeps one body per answer, so where a stream was cut into
+chunks, and when each came, is lost.
 """
 
 from __future__ import annotations
 
+import http.client
 import sys
 from collections.abc import Mapping
 from functools import cache
@@ -26,7 +29,7 @@ _OF_THE_CODING: Final = frozenset({"content-encoding", "content-length"})
 
 
 def is_response(source: object) -> bool:
-    """Whether this is a response of httpx, or of a library with the same manners."""
+    """Whether this is a response of httpx, or of a library with the same interface."""
     return all(hasattr(source, name) for name in ("status_code", "headers", "iter_bytes"))
 
 
@@ -190,3 +193,26 @@ def _body_class(library: ModuleType) -> Any:
             await self._body.aclose()
 
     return BodyStream
+
+
+FLATTENED: Final = (
+    "vcrpy is active in this test: it joins the chunks of a stream and drops their times, so what"
+    " came through it is judged as text only (rules about timing and cuts are untestable);"
+    " conformance_server records streams as they are"
+)
+BETWEEN: Final = (
+    "vcrpy is active in this test: what goes to conformance_server, or is recorded, goes through"
+    " it, which joins the chunks of streams, or refuses them; take the marker off, or set"
+    " ignore_localhost"
+)
+
+
+class FlattenedWarning(UserWarning):
+    """Chunks and times of streams are lost on their way."""
+
+
+def is_vcr_active() -> bool:
+    """Whether a cassette of vcrpy is in use: it puts a class of its own into http.client."""
+    if "vcr" not in sys.modules:
+        return False
+    return http.client.HTTPConnection.__module__.partition(".")[0] == "vcr"

@@ -120,9 +120,8 @@ def _replay_options(config: pytest.Config, layers: Mapping[str, Any]) -> ReplayO
         if key in layers:
             named[own] = _string_list(key, layers[key])
     for key in ("chunking", "timing"):
-        named_value = given_option(config, key) or named.get(key) or option_value(config, key)
-        if named_value is not None:
-            named[key] = str(named_value)
+        if (chosen := _chosen_option(config, layers, key)) is not None:
+            named[key] = chosen
     return ReplayOptions.parse(**named)
 
 

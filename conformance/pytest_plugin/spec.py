@@ -26,6 +26,7 @@ from conformance.rules.node import Node
 from conformance.scenarios.model import CAPABILITIES
 
 ItemGrain = Literal["rule", "exchange"]
+_LIVE: Final = ("apis", "model", "without", "api-key-env", "target")
 _KEYS: Final = (
     "suites",
     "rules",
@@ -35,13 +36,8 @@ _KEYS: Final = (
     "profile",
     "expected-failures",
     "items",
-    "apis",
-    "model",
-    "without",
-    "api-key-env",
-    "target",
+    *_LIVE,
 )
-_LIVE: Final = ("apis", "model", "without", "api-key-env", "target")
 _GLOB: Final = frozenset("*?[")
 
 
@@ -93,7 +89,10 @@ def read_spec(file: Path) -> FileSpec:
             raise root.key(key).error(f"{key!r} belongs to 'scenarios'")
     suites = tuple(_suite_name(file.parent, node) for node in _values_of(entries.get("suites")))
     rules = tuple(node.string() for node in _values_of(entries.get("rules")))
-    baseline = entries.get("expected-failures")
+    profile = _optional_string(entries, "profile")
+    grain = entries["items"].one_of(("rule", "exchange")) if "items" in entries else "rule"
+    items: ItemGrain = "exchange" if grain == "exchange" else "rule"
+    baseline = _optional_string(entries, "expected-failures")
     return FileSpec(
         file=file,
         rulebook=_load_rulebook(entries, suites, rules),
@@ -101,10 +100,10 @@ def read_spec(file: Path) -> FileSpec:
         rules=rules,
         cassettes=tuple(_listed_recordings(file.parent, entries)),
         live=_live_spec(file.parent, entries) if "scenarios" in entries else None,
-        dialect=entries["dialect"].string() if "dialect" in entries else None,
-        profile=_profile_name(file.parent, entries.get("profile")),
-        expected_failures=None if baseline is None else file.parent / baseline.string(),
-        items=_item_grain(entries.get("items")),
+        dialect=_optional_string(entries, "dialect"),
+        profile=profile and _name_or_path(file.parent, profile),
+        expected_failures=None if baseline is None else file.parent / baseline,
+        items=items,
     )
 
 
@@ -134,16 +133,17 @@ def _errors_at(node: Node) -> Iterator[None]:
 def _suite_name(folder: Path, node: Node) -> str:
     """An id, or the path of a file or folder beside this file."""
     name = node.string()
-    beside = folder / name
-    is_path = name.endswith((".yaml", ".yml")) or name.startswith(".") or beside.is_dir()
-    return str(beside) if is_path else name
+    is_folder = name.startswith(".") or (folder / name).is_dir()
+    return str(folder / name) if is_folder else _name_or_path(folder, name)
 
 
-def _profile_name(folder: Path, node: Node | None) -> str | None:
-    if node is None:
-        return None
-    name = node.string()
+def _name_or_path(folder: Path, name: str) -> str:
+    """What ships has a name; a YAML file lies beside this one."""
     return str(folder / name) if name.endswith((".yaml", ".yml")) else name
+
+
+def _optional_string(entries: Mapping[str, Node], key: str) -> str | None:
+    return entries[key].string() if key in entries else None
 
 
 def _listed_recordings(folder: Path, entries: Mapping[str, Node]) -> Iterator[ListedRecording]:
@@ -173,24 +173,16 @@ def _recordings_named(folder: Path, node: Node) -> Iterator[Path]:
 
 def _live_spec(folder: Path, entries: Mapping[str, Node]) -> LiveSpec:
     node = entries["scenarios"]
-    named = (each.string() for each in _values_of(node))
     without = (each.one_of(CAPABILITIES) for each in _values_of(entries.get("without")))
     return LiveSpec(
-        scenarios=tuple(
-            str(folder / name) if name.endswith((".yaml", ".yml")) else name for name in named
-        ),
+        scenarios=tuple(_name_or_path(folder, each.string()) for each in _values_of(node)),
         line=node.line,
         dialects=tuple(APIS[each.one_of(APIS)] for each in _values_of(entries.get("apis"))),
-        model=entries["model"].string() if "model" in entries else "",
+        model=_optional_string(entries, "model") or "",
         without=frozenset(without),
-        api_key_env=entries["api-key-env"].string() if "api-key-env" in entries else None,
-        target=entries["target"].string() if "target" in entries else "",
+        api_key_env=_optional_string(entries, "api-key-env"),
+        target=_optional_string(entries, "target") or "",
     )
-
-
-def _item_grain(node: Node | None) -> ItemGrain:
-    grain = node.one_of(("rule", "exchange")) if node else "rule"
-    return "exchange" if grain == "exchange" else "rule"
 
 
 def _values_of(node: Node | None) -> tuple[Node, ...]:

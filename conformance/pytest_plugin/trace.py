@@ -1,11 +1,16 @@
-"""A trace for plain asserts: what one call gave, event by event."""
+"""A trace for plain asserts: what one call gave, event by event, and how it is judged.
+
+Nothing here imports pytest, so that `conformance.assert_conforms` works without it.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from conformance.cassette import (
     Cassette,
@@ -17,16 +22,28 @@ from conformance.cassette import (
     redact,
     write,
 )
+from conformance.core.errors import ConformanceError
 from conformance.core.events import Chunk, Event, Exchange
 from conformance.dialects import dialect_at
 from conformance.judging.result import Report, StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.pytest_plugin.responses import exchange_of
+from conformance.pytest_plugin import responses
+from conformance.pytest_plugin.options import display_path
 from conformance.recordings.check import CheckChoices, check_recording, recognised_dialect
+from conformance.report import text
+from conformance.report.redacted import redact_report
+from conformance.report.wording import finding_place
+from conformance.rules.verdicts import GAPS, Level, Verdict
+
+if TYPE_CHECKING:
+    import pytest
+
+    from conformance.pytest_plugin.settings import ReplaySettings
 
 Source = Any
 """An httpx response, the path of a recording, the bytes of a body, or an exchange."""
 
+_LEVELS: Final = tuple(Level)
 _NO_RULES: Final = Rulebook(())
 _NAME: Final = "response.cassette.jsonl"
 
@@ -53,7 +70,9 @@ class Trace:
     @property
     def events(self) -> tuple[Event, ...]:
         """Everything on the wire in one order: transport, wire and semantic events."""
-        return _view_events(self, "wire")
+        choices = replace(self.choices, keep=True)
+        results = check_recording(self.recording, _NO_RULES, choices)
+        return tuple(event for each in results if each.view == "wire" for event in each.events)
 
     @property
     def semantic(self) -> tuple[Event, ...]:
@@ -118,7 +137,7 @@ def trace_of(
     if isinstance(source, bytes | bytearray):
         exchange = Exchange(chunks=(Chunk(bytes(source)),))
     else:
-        exchange = source if isinstance(source, Exchange) else exchange_of(source)
+        exchange = source if isinstance(source, Exchange) else responses.exchange_of(source)
     origin: Origin = "imported" if exchange.response is None else "live"
     header = Header(origin=origin, fidelity=fidelity)
     choices = CheckChoices(dialect=dialect or _requested_dialect(exchange), profile=profile)
@@ -143,12 +162,6 @@ def _free_path(folder: Path) -> Path:
     return path
 
 
-def _view_events(trace: Trace, view: str) -> tuple[Event, ...]:
-    choices = replace(trace.choices, keep=True)
-    results = check_recording(trace.recording, _NO_RULES, choices)
-    return tuple(event for each in results if each.view == view for event in each.events)
-
-
 def _joined_text(events: Sequence[Event], type_: str) -> str:
     return "".join(event.data["text"] for event in events if event.type == type_)
 
@@ -159,3 +172,126 @@ def _without_lines(result: StreamResult) -> StreamResult:
         return result
     findings = (replace(f, line=f.line or None) for f in result.findings)
     return replace(result, findings=tuple(findings))
+
+
+class Tracer:
+    """Call it with an httpx response, the path of a recording, or the bytes of a body.
+
+    An open response is read, chunk by chunk; of an asynchronous one `aread` makes a trace. Relative
+    paths begin at the test's file.
+    """
+
+    def __init__(self, settings: ReplaySettings, request: pytest.FixtureRequest) -> None:
+        self._settings = settings
+        self._request = request
+
+    def __call__(
+        self, source: Source, *, dialect: str | None = None, profile: str | None = None
+    ) -> Trace:
+        __tracebackhide__ = True
+        if isinstance(source, str | Path):
+            source = display_path(self._request.path.parent / source, self._request.config)
+        return self._trace(source, dialect, profile)
+
+    async def aread(
+        self, response: Any, *, dialect: str | None = None, profile: str | None = None
+    ) -> Trace:
+        """The trace of a response of an asynchronous client, read here."""
+        return self._trace(response, dialect, profile, await responses.aexchange_of(response))
+
+    def _trace(
+        self,
+        source: Source,
+        dialect: str | None,
+        profile: str | None,
+        exchange: Any = None,
+    ) -> Trace:
+        __tracebackhide__ = True  # the test's own line says where
+        flattened = responses.is_response(source) and responses.is_vcr_active()
+        if flattened:
+            warnings.warn(responses.FlattenedWarning(responses.FLATTENED), stacklevel=3)
+        settings = self._settings
+        is_file = isinstance(source, Path)
+        try:
+            trace = trace_of(
+                source if exchange is None else exchange,
+                dialect=dialect or settings.dialect,
+                profile=profile or settings.profile,
+                folder=None if is_file else self._request.getfixturevalue("tmp_path"),
+                fidelity="text" if flattened else "bytes",
+                notes=(responses.FLATTENED,) if flattened else (),
+            )
+        except ConformanceError as err:
+            raise err.with_traceback(None) from None
+        exercised = settings.require_exercised
+        return replace(trace, strict=settings.strict, require_exercised=exercised)
+
+
+class ConformanceFailure(AssertionError):  # noqa: N818  # read as a sentence, as AssertionError is
+    """Rules were violated. `report` holds all that was found; the first line names the gravest."""
+
+    __module__ = "conformance"  # where it is imported from, and what a test run prints
+
+    def __init__(self, message: str, report: Report) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+def assert_conforms(
+    trace: Trace | Source,
+    *suites: str,
+    strict: bool | None = None,
+    require_exercised: bool | None = None,
+) -> Report:
+    """Judges a trace by suites (ids, groups, files; none: all that ship) and gives the report.
+
+    A response, a path or bytes will do for a trace. Raises ConformanceFailure if a MUST is
+    violated; with `strict` a SHOULD; with `require_exercised` if a rule was not exercised (both as
+    the test run says, unless they are given); and if no rule judges what came, for that would look
+    green.
+    """
+    __tracebackhide__ = True
+    seen = trace if isinstance(trace, Trace) else trace_of(trace)
+    report = seen.judged(_load_rulebook(suites))
+    fault = _describe_faults(
+        report,
+        strict=seen.strict if strict is None else strict,
+        require_exercised=seen.require_exercised
+        if require_exercised is None
+        else require_exercised,
+    )
+    if fault:
+        raise ConformanceFailure(fault, report)
+    return report
+
+
+def _describe_faults(report: Report, *, strict: bool, require_exercised: bool) -> str:
+    if not any(stream.verdicts for stream in report.streams):
+        spoken = ", ".join(sorted({stream.dialect for stream in report.streams}))
+        return f"no rule judges {spoken}"
+    if report.exit_code(strict=strict, require_exercised=require_exercised) == 0:
+        return ""
+    clean = redact_report(report)
+    gaps = _gap_lines(clean) if require_exercised else []
+    return "\n".join([*_gravest_finding(clean), *gaps, "", text.render(clean).rstrip()])
+
+
+def _gravest_finding(report: Report) -> list[str]:
+    found = [(stream, finding) for stream in report.streams for finding in stream.findings]
+    if not found:
+        return []
+    stream, finding = min(found, key=lambda each: _LEVELS.index(each[1].level))
+    more = f" (and {len(found) - 1} more)" if found[1:] else ""
+    place = finding_place(stream.file, finding)
+    return [f"{finding.verdict} {finding.level} {finding.rule} {place}{more}"]
+
+
+def _gap_lines(report: Report) -> list[str]:
+    unclear = GAPS | {Verdict.INCONCLUSIVE}
+    return [f"{verdict} {rule}" for rule, verdict in report.verdicts.items() if verdict in unclear]
+
+
+@cache
+def _load_rulebook(suites: tuple[str, ...]) -> Rulebook:
+    """Loaded once in a process: a test run judges by the same rules again and again."""
+    return Rulebook.load(suites)

@@ -1,20 +1,25 @@
-"""Replay inside the process: a transport for httpx clients, synchronous or not, without a port.
+"""Transports for httpx clients, synchronous or not, without a port: from recordings, or a thread.
 
 Matching, cuts, times and endings are those of the replay server. What is lost is what only a socket
 has: transfer chunks, and resets seen by the operating system.
+A server or an application in a thread of its own has one loop from its start to its end, whatever
+loops a test runs.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import anyio
+import anyio.to_thread
 import httpx
 
-from conformance.pytest_plugin.portal import Portal
 from conformance.pytest_plugin.responses import client_error, library_of, make_response
 from conformance.targets.replay import ExchangeAddress, ReplayOptions
 from conformance.targets.replay.matching import ExchangeIndex, ReplaySession, RequestKey
@@ -22,6 +27,8 @@ from conformance.targets.replay.miss import explain_miss
 from conformance.targets.replay.script import AnswerEnd, AnswerScript
 from conformance.targets.replay.tape import load_exchanges
 from conformance.wire.requests import HttpRequest
+
+Result = TypeVar("Result")
 
 
 class ReplayTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
@@ -33,11 +40,10 @@ class ReplayTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     def __init__(
         self,
         sources: tuple[Path, ...],
-        options: ReplayOptions | None = None,
+        options: ReplayOptions,
         onward: Portal | None = None,
     ) -> None:
-        index = ExchangeIndex(load_exchanges(sources), options or ReplayOptions())
-        self._session = ReplaySession(index)
+        self._session = ReplaySession(ExchangeIndex(load_exchanges(sources), options))
         self._onward = onward
         self.misses: list[str] = []
 
@@ -123,6 +129,76 @@ _ENDS: Final[Mapping[AnswerEnd, tuple[str, str]]] = {
     "rst": ("ReadError", "the connection was reset"),
     "stall": ("ReadTimeout", "nothing more came"),
 }
+_in_thread = partial(anyio.to_thread.run_sync, abandon_on_cancel=True)
+
+
+class Portal(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """Hands requests to `inner`, which lives in `loop`, and answers back piece by piece."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport, loop: asyncio.AbstractEventLoop) -> None:
+        self._inner = inner
+        self._loop = loop
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        request.read()
+        with _errors_of_client(request):
+            response = _wait_for(self._inner.handle_async_request(request), self._loop)
+        status, headers, extensions = response.status_code, response.headers, response.extensions
+        body = _PortalBody(request, response.stream, self._loop)
+        made: httpx.Response = make_response(request, status, headers.raw, body, extensions)
+        return made
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        await request.aread()
+        return await _in_thread(self.handle_request, request)
+
+
+class _PortalBody:
+    """The pieces of a body that comes in another loop."""
+
+    def __init__(
+        self, request: httpx.Request, inner: object, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        assert isinstance(inner, httpx.AsyncByteStream)
+        self._request = request
+        self._inner = inner
+        self._loop = loop
+
+    def __iter__(self) -> Iterator[bytes]:
+        pieces = aiter(self._inner)
+        with _errors_of_client(self._request):
+            while (data := _wait_for(_next_piece(pieces), self._loop)) is not None:
+                yield data
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        pieces = iter(self)
+        while (data := await _in_thread(next, pieces, None)) is not None:
+            yield data
+
+    def close(self) -> None:
+        if not self._loop.is_closed():  # a client may outlive its test
+            _wait_for(self._inner.aclose(), self._loop)
+
+    async def aclose(self) -> None:
+        await _in_thread(self.close)
+
+
+@contextmanager
+def _errors_of_client(request: httpx.Request) -> Iterator[None]:
+    """What goes wrong between here and the server is an error of the client's own library."""
+    try:
+        yield
+    except httpx.TransportError as err:
+        raise client_error(request, type(err).__name__, str(err)) from err
+
+
+def _wait_for(work: Coroutine[Any, Any, Result], loop: asyncio.AbstractEventLoop) -> Result:
+    return asyncio.run_coroutine_threadsafe(work, loop).result()
+
+
+async def _next_piece(pieces: AsyncIterator[bytes]) -> bytes | None:
+    return await anext(pieces, None)
+
 
 Transport = ReplayTransport | Portal
 """What stands in for a model inside the process."""

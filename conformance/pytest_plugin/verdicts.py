@@ -12,9 +12,8 @@ all files together. Of targets that this run did not look at, nothing can be sai
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Final, Literal
 
 import pytest
@@ -63,23 +62,21 @@ class FileVerdicts:
         return self.report.verdicts
 
     @cached_property
-    def _found_rules(self) -> Mapping[tuple[str, str], bool]:
-        """Rules with findings, by file: a scenario's rule is broken in another exchange."""
-        streams = self.report.streams
-        return {(s.file, f.rule): True for s in streams for f in s.findings}
+    def _found_rules(self) -> frozenset[tuple[str, str]]:
+        """Files and their rules with findings: a scenario's is broken in another exchange."""
+        return frozenset((s.file, f.rule) for s in self.report.streams for f in s.findings)
 
     def rules(self, stream: StreamResult) -> Iterator[str]:
         """Rules that have something to tell of this exchange, in their order."""
         found = {finding.rule for finding in stream.findings}
         for rule, verdict in stream.verdicts.items():
-            if rule in found or self._has_outcome(stream, rule, verdict):
+            if verdict is Verdict.FAIL:
+                is_told = rule in found or (stream.file, rule) not in self._found_rules
+            else:
+                is_told = rule in found or verdict is not Verdict.NOT_APPLICABLE
+            if is_told:
                 yield rule
         yield from sorted(found - stream.verdicts.keys())
-
-    def _has_outcome(self, stream: StreamResult, rule: str, verdict: Verdict) -> bool:
-        if verdict is Verdict.FAIL:
-            return (stream.file, rule) not in self._found_rules
-        return verdict is not Verdict.NOT_APPLICABLE
 
     def passes(self, stream: StreamResult) -> bool:
         """Whether nothing but passing has to be told of an exchange; quick, for thousands."""
@@ -152,23 +149,16 @@ def _clean_findings(stream: StreamResult, findings: Sequence[Finding]) -> tuple[
     return clean.findings
 
 
+@dataclass(frozen=True, slots=True)
 class SharedBaseline:
     """The baseline, and everything that was judged under it while files were collected."""
 
-    def __init__(self, file: Path) -> None:
-        self.baseline = load_baseline(file)
-        self._reports: list[Report] = []
-
-    @property
-    def has_reports(self) -> bool:
-        return bool(self._reports)
-
-    def add(self, report: Report) -> None:
-        self._reports.append(report)
+    baseline: Baseline
+    reports: list[Report] = field(default_factory=list)
 
     def stale_entries(self) -> tuple[str, ...]:
         """Entries that no longer describe the run, one line each."""
-        return stale_entries(merge_reports(self._reports), self.baseline)
+        return stale_entries(merge_reports(self.reports), self.baseline)
 
 
 _SHARED_BASELINE: Final[pytest.StashKey[SharedBaseline]] = pytest.StashKey()
@@ -183,14 +173,16 @@ def shared_baseline(config: pytest.Config) -> SharedBaseline | None:
         # A path in the configuration file means the same wherever pytest is started.
         given = config.getoption("conformance_expected_failures")
         base = config.invocation_params.dir if given else config.rootpath
-        config.stash[_SHARED_BASELINE] = SharedBaseline(display_path(base / named, config))
+        config.stash[_SHARED_BASELINE] = SharedBaseline(
+            load_baseline(display_path(base / named, config))
+        )
     return config.stash[_SHARED_BASELINE]
 
 
 def pending_baseline(config: pytest.Config) -> SharedBaseline | None:
     """The baseline of the run, if files were judged under it."""
     shared = config.stash.get(_SHARED_BASELINE, None)
-    return shared if shared and shared.has_reports else None
+    return shared if shared and shared.reports else None
 
 
 def stale_entries(report: Report, baseline: Baseline) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ import conformance.pytest_plugin.collecting
 import conformance.pytest_plugin.live_targets
 import conformance.pytest_plugin.model_stub
 import conformance.pytest_plugin.recording
-import conformance.pytest_plugin.tracing
+import conformance.pytest_plugin.trace
 import conformance.pytest_plugin.transport
 import conformance.targets.recording  # noqa: F401  # as said
 from conformance.cassette import open_recording

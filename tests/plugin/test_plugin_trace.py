@@ -178,7 +178,7 @@ def test_failure_shows_the_finding_and_not_the_plugin(project: Project) -> None:
     result = project.run("--tb=long")
     counts(result, failed=1)
     result.stdout.fnmatch_lines(["*FAIL MUST summary/lifecycle/text-agrees*"])
-    result.stdout.no_fnmatch_line("*conforming.py*def assert_conforms*")
+    result.stdout.no_fnmatch_line("*trace.py*def assert_conforms*")
 
 
 def test_asynchronous_application_needs_no_port(project: Project) -> None:

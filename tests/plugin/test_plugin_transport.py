@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from conformance.cassette import open_recording
-from conformance.pytest_plugin.portal import Portal
+from conformance.pytest_plugin.transport import Portal
 from conformance.targets.replay import ReplayOptions, ThreadedServer, serving
 from tests.plugin.conftest import PLAIN, Project, counts, recorded
 

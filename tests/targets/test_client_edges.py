@@ -17,8 +17,7 @@ from conformance.judging.transcript import Transcript, read_transcript
 from conformance.mutate import take_apart
 from conformance.profiles.profile import reading
 from conformance.recordings.check import CheckChoices, choose_profile
-from conformance.targets.client.edge_cases import BYTEWISE, edge_cases
-from conformance.targets.client.edge_texts import POISON
+from conformance.targets.client.edge_cases import BYTEWISE, POISON, edge_cases
 from conformance.targets.client.variation import ReplayVariation, replay_variations
 from conformance.targets.client.vectors import joined_events
 from tests.each import each

@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from service import app  # type: ignore[import-not-found]  # on the path of this project
 
 from conformance import assert_conforms
-from conformance.pytest_plugin.tracing import Tracer
+from conformance.pytest_plugin.trace import Tracer
 
 QUESTION = {"role": "user", "content": "How many days are two weeks?"}
 ASKED = {"model": "sample", "stream": True, "messages": [QUESTION]}
