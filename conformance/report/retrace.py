@@ -73,10 +73,12 @@ class ShownExchange:
 def trace_exchange(stream: StreamResult, exchange: Exchange, most: int) -> ShownExchange:
     """Rebuild the frames of an exchange, of which at most about `most` are kept."""
     profile = profile_at_hand(stream.profile, stream.dialect)
-    keeper = _FrameKeeper({f.event for f in stream.findings}, most)
+    text = _head_text(exchange)
+    kind = "request and response head"
+    head = ShownFrame(0, 0.0, kind, text[:_RAW], len(text), ("stream",))
+    keeper = _FrameKeeper({f.event for f in stream.findings}, most, head)
     if profile.name != stream.profile:
         keeper.traced.note = f"profile {stream.profile} is not at hand: lanes as strict has them"
-    keeper.add_head(_head_text(exchange))
     for each in get(stream.dialect).trace(exchange, reading(profile)):
         if each.number:
             keeper.take(each)
@@ -86,13 +88,13 @@ def trace_exchange(stream: StreamResult, exchange: Exchange, most: int) -> Shown
 class _FrameKeeper:
     """Decides frame by frame what stays, and draws the blocks."""
 
-    def __init__(self, findings: Collection[int], most: int) -> None:
+    def __init__(self, findings: Collection[int], most: int, head: ShownFrame) -> None:
         self.traced = ShownExchange(blocks={lane: [] for lane in LANES})
         self._near = {n for each in findings for n in range(each - _NEAR, each + 2)}
         self._most = most
-        self._early: list[ShownFrame] = []  # all of a short stream
-        self._kept: list[ShownFrame] = []  # of a long one
-        self._last: ShownFrame | None = None
+        self._early = [head]  # all of a short stream
+        self._kept = [head]  # of a long one
+        self._last = head
         self._run: tuple[tuple[str, ...], int] = ((), 0)
         self._channels: dict[tuple[object, object], Lane] = {}
         self._open: dict[tuple[object, ...], LaneBlock] = {}
@@ -107,19 +109,11 @@ class _FrameKeeper:
         told = tuple(dict.fromkeys(lane for lane in lanes if lane)) or ("stream",)
         self._keep_moment(_frame_moment(each, told))
 
-    def add_head(self, text: str) -> None:
-        """The request and the response head, as the frame of number 0."""
-        moment = ShownFrame(
-            0, 0.0, "request and response head", text[:_RAW], len(text), ("stream",)
-        )
-        self._early.append(moment)
-        self._kept.append(moment)
-
     def result(self) -> ShownExchange:
         if self.traced.total <= self._most:
             self.traced.moments = self._early
         else:
-            last = [self._last] if self._last and self._last not in self._kept[-1:] else []
+            last = [self._last] if self._last != self._kept[-1] else []
             self.traced.moments = [*self._kept, *last]
         return self.traced
 

@@ -21,8 +21,8 @@ from conformance.profiles.profile import available
 from conformance.rules.lint import Problem
 from conformance.rules.node import Node
 from conformance.scenarios import Scenario, load_scenario, load_scenarios
-from conformance.systems.load import read_system
 from conformance.systems.reports import glob_covers
+from conformance.systems.tables import read_system
 
 # What a run of a client calls its cases that are no recordings.
 CASE_GROUPS: Final = ("choices", "stored", "extracted")

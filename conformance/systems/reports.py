@@ -11,7 +11,7 @@ import msgspec
 
 from conformance.core.errors import Place, SpecError, UsageError
 from conformance.rules.verdicts import Verdict, combine
-from conformance.systems.model import Requirement
+from conformance.systems.tables import Requirement
 
 MAX_BYTES: Final = 256 * 1024 * 1024
 _VIEWS: Final = {"server": "wire", "client": "client"}

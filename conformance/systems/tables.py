@@ -1,4 +1,4 @@
-"""Tables of requirements: those that ship, by name, and the user's own, by path.
+"""Tables of requirements as frozen values: those that ship, by name, and the user's own, by path.
 
 Every error names file, line, column and the nearest word.
 """
@@ -7,22 +7,81 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from conformance.core.errors import UsageError
+from conformance.core.errors import Place, UsageError
 from conformance.core.shipped import specs
 from conformance.rules import document
 from conformance.rules.node import Node, nearest
 from conformance.rules.verdicts import Verdict
-from conformance.systems.model import PRESET_SIDES, SIDES, Preset, Requirement, Source, System
 
+_SIDES: Final = ("server", "client", "both", "recorder")
+"""Whose behaviour a requirement is about; a recorder writes fixtures for tests."""
+_PRESET_SIDES: Final = ("server", "client")
 _KEYS: Final = frozenset({"system", "title", "documents", "presets", "requirements"})
 _PRESET_KEYS: Final = frozenset({"name", "side", "profile", "gateway", "beside"})
 _JUDGED_KEYS: Final = frozenset({"rules", "scenarios", "presets", "verdict"})
 _REQUIREMENT_KEYS: Final = frozenset({"id", "says", "source", "side", "reason"}) | _JUDGED_KEYS
 _SOURCE_KEYS: Final = frozenset({"document", "at"})
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """An executable model of a system, and the profile that says how it behaves.
+
+    A server that `is_gateway` is judged between two halves of the toolkit, too. One that
+    `is_beside` the system's own shows the requirements that name it, and no other.
+    """
+
+    name: str
+    side: str
+    profile: str
+    place: Place
+    is_gateway: bool = False
+    is_beside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a behaviour is documented: the key of a document, and the place in it."""
+
+    document: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One documented behaviour: the rules that judge it, or the reason why none can.
+
+    `scenarios` are globs over `scenario/role`, empty for every exchange. `verdict` is what a run
+    of each of the `presets` must come to.
+    """
+
+    id: str
+    says: str
+    side: str
+    source: Source
+    place: Place
+    rules: tuple[str, ...] = ()
+    reason: str = ""
+    scenarios: tuple[str, ...] = ()
+    presets: tuple[Preset, ...] = ()
+    verdict: Verdict = Verdict.PASS
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """Everything that one system's documents ask for."""
+
+    name: str
+    title: str
+    documents: Mapping[str, str]
+    presets: tuple[Preset, ...]
+    requirements: tuple[Requirement, ...]
+    file: str
 
 
 def system_names() -> tuple[str, ...]:
@@ -76,7 +135,7 @@ def _read_presets(node: Node | None) -> dict[str, Preset]:
             raise each.required("name").error(f"preset {name!r} is there twice")
         found[name] = Preset(
             name=name,
-            side=each.required("side").one_of(PRESET_SIDES),
+            side=each.required("side").one_of(_PRESET_SIDES),
             profile=profile.string(),
             place=profile.place,
             is_gateway="gateway" in keys and keys["gateway"].boolean(),
@@ -89,7 +148,7 @@ def _read_requirement(
     node: Node, system: str, documents: Mapping[str, Node], presets: Mapping[str, Preset]
 ) -> Requirement:
     keys = node.mapping(_REQUIREMENT_KEYS)
-    side = node.required("side").one_of(SIDES)
+    side = node.required("side").one_of(_SIDES)
     if ("rules" in keys) == ("reason" in keys):
         raise node.error("expected either rules that judge it, or the reason why none can")
     misplaced = next(iter(sorted(_JUDGED_KEYS & keys.keys())), None)
