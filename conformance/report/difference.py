@@ -27,11 +27,9 @@ def difference_text(
 ) -> str:
     """The changes by exchange, then one summary line."""
     paint = Paint(colour)
-    lines = [
-        line
-        for each in difference.compared
-        for line in _exchange_lines(each, paint, verbose=verbose)
-    ]
+    lines: list[str] = []
+    for each in difference.compared:
+        lines += _exchange_lines(each, paint, verbose=verbose)
     lines += [f"{paint('ERROR', 'error:')} {visible(error)}" for error in difference.errors]
     return "\n".join([*lines, paint("title", difference_summary(difference))]) + "\n"
 
@@ -39,7 +37,7 @@ def difference_text(
 def difference_json(difference: RecordingDifference, **_: bool) -> str:
     """One JSON object, indented, ASCII only; always whole."""
     exchanges = [asdict(each) for each in difference.compared]
-    told = {"diff": VERSION, "exchanges": exchanges, "errors": list(difference.errors)}
+    told = {"diff": VERSION, "exchanges": exchanges, "errors": difference.errors}
     return json.dumps({**told, "changed": len(difference.changed)}, indent=2) + "\n"
 
 
@@ -50,13 +48,8 @@ def difference_markdown(
     lines = ["# Conformance diff", "", f"**{escape_markdown(difference_summary(difference))}**"]
     for each in difference.changed:
         shown = each.changes if verbose else each.changes[:_SHOWN]
-        lines += [
-            "",
-            f"## {escape_markdown(each.name)}",
-            "",
-            "| what | before | now |",
-            "|---|---|---|",
-        ]
+        lines += ["", f"## {escape_markdown(each.name)}", ""]
+        lines += ["| what | before | now |", "|---|---|---|"]
         lines += (
             f"| {c.kind} {code_span(c.what)} | {code_span(c.before)} | {code_span(c.now)} |"
             for c in shown

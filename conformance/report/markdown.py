@@ -72,11 +72,8 @@ def finding_section(
 ) -> Iterator[str]:
     """One finding: what, where, the events around it, and on whose authority."""
     expected = " (expected)" if excuse else ""
-    yield from (
-        "",
-        f"### {finding.verdict} {finding.level} {code_span(finding.rule)}{expected}",
-        "",
-    )
+    head = f"### {finding.verdict} {finding.level} {code_span(finding.rule)}{expected}"
+    yield from ("", head, "")
     yield f"{escape_markdown(finding.says)}\n"
     yield f"- at {code_span(finding_place(stream.file or stream_title(stream), finding))}"
     yield f"- found: {escape_markdown(finding_sentence(finding))}"
@@ -90,11 +87,9 @@ def finding_section(
     yield f"- id: {code_span(finding.id)}"
     if finding.context:
         yield ""
+        marked = ((">" if line.at else " ", line) for line in finding.context)
         yield from code_block(
-            [
-                f"{'>' if line.at else ' '} {line.event:>6}  {line.type}  {line.text[:_CONTEXT]}"
-                for line in finding.context
-            ]
+            [f"{at} {line.event:>6}  {line.type}  {line.text[:_CONTEXT]}" for at, line in marked]
         )
 
 

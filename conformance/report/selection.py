@@ -57,9 +57,7 @@ def select_finding(
 
 
 def _is_selected(asked: str, finding: Finding) -> bool:
-    if asked == finding.rule:
-        return True
-    return len(asked) >= _SHORTEST and finding.id.startswith(asked)
+    return asked == finding.rule or (len(asked) >= _SHORTEST and finding.id.startswith(asked))
 
 
 def _known_findings(known: dict[str, str], errors: list[str]) -> str:

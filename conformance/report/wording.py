@@ -81,16 +81,13 @@ def stream_title(stream: StreamResult) -> str:
 def profile_warnings(report: Report) -> tuple[str, ...]:
     """Tell what a reader must know before trusting the verdicts."""
     unnamed = Counter((s.profile, s.dialect) for s in report.streams if not s.named)
+    # A note tells the signs of an identified one.
     return tuple(
-        f"profile {visible(profile)} ({visible(dialect)}) was {_how_chosen(profile)} for"
+        f"profile {visible(profile)} ({visible(dialect)}) was"
+        f" {'assumed' if profile == 'strict' else 'identified, not named,'} for"
         f" {count(number, 'stream')}; name one with --profile"
         for (profile, dialect), number in sorted(unnamed.items())
     )
-
-
-def _how_chosen(profile: str) -> str:
-    """How a profile came about that nobody named; a note tells the signs of an identified one."""
-    return "assumed" if profile == "strict" else "identified, not named,"
 
 
 def summary_line(report: Report) -> str:
