@@ -100,14 +100,14 @@ class _ReplayedBody:
         self._script = script
 
     def __iter__(self) -> Iterator[bytes]:
-        for ms, data in self._script.pieces():
+        for ms, data in self._script.timed_chunks():
             if ms:
                 time.sleep(ms / 1000)
             yield data
         self._raise_ending()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        for ms, data in self._script.pieces():
+        for ms, data in self._script.timed_chunks():
             if ms:
                 await anyio.sleep(ms / 1000)
             yield data

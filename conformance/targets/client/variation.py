@@ -50,7 +50,7 @@ class ReplayVariation:
     def sent_exchange(self) -> Exchange:
         """The exchange as it really goes out: these bytes, and how they end."""
         made = answer_script(self.exchange, Clock(), self.options)
-        chunks = tuple(Chunk(data, 0.0) for _, data in made.pieces())
+        chunks = tuple(Chunk(data, 0.0) for _, data in made.timed_chunks())
         end = "protocol-error" if self.kind in ("cut", "reset") else self.exchange.end
         return replace(self.exchange, chunks=chunks, end=end)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Literal
 
 from conformance.cassette import Clock
@@ -23,6 +24,7 @@ from conformance.targets.replay.cutting import (
     with_crlf,
 )
 from conformance.targets.replay.options import BodySpot, ReplayOptions
+from conformance.wire.chunked import chunk_bytes
 from conformance.wire.heads import CONNECTION_HEADERS, Headers
 
 AnswerEnd = Literal["whole", "fin", "rst", "stall"]
@@ -50,10 +52,12 @@ _CONTENT_TYPES: Final[dict[Framing, str]] = {
     "lines": "application/x-ndjson",
     "body": "application/json",
 }
+_KEPT: Final = 256 * 1024  # bytes of an answer
+_KEPT_CHUNKS: Final = 2_000
 _WITHOUT_BODY: Final = (204, 304)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AnswerScript:
     """One answer. Times are in milliseconds, sizes in bytes.
 
@@ -79,7 +83,18 @@ class AnswerScript:
     salt: str
     options: ReplayOptions
 
-    def pieces(self) -> Iterator[TimedChunk]:
+    @cached_property
+    def transfer_chunks(self) -> tuple[tuple[float, bytes, int], ...] | None:
+        """As `timed_chunks`, framed, with the sizes of the data; None where that would be many.
+
+        Most answers are short and given again and again: framing them anew costs a tenth more.
+        """
+        many = self.size > _KEPT or len(self.chunks) > _KEPT_CHUNKS
+        if many or self.options.chunking.kind != "recorded":
+            return None
+        return tuple((ms, chunk_bytes(data), len(data)) for ms, data in self.timed_chunks())
+
+    def timed_chunks(self) -> Iterator[TimedChunk]:
         """The body, cut as the options say, up to where it breaks off; empty pieces are left out.
 
         Gaps are the recorded ones times the options' factor.

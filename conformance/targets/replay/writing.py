@@ -138,8 +138,11 @@ def _planned_writes(
         yield script.head_ms, head, 0
     if body_end == "none":
         return
-    for ms, data in script.pieces():
-        yield ms, chunk_bytes(data) if body_end == "chunked" else data, len(data)
+    kept = script.transfer_chunks if body_end == "chunked" else None
+    yield from kept or (
+        (ms, chunk_bytes(data) if body_end == "chunked" else data, len(data))
+        for ms, data in script.timed_chunks()
+    )
     if script.end == "whole" and body_end == "chunked":
         yield script.end_ms, LAST_CHUNK, 0
     elif script.end != "stall" and not (script.end == "whole" and body_end == "length"):
