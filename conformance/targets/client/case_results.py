@@ -110,8 +110,8 @@ def answer_digest(answered: AdapterAnswer) -> tuple[Any, ...]:
     An empty delta is never joined, since it is a fault of its own.
     """
     runs = groupby(enumerate(answered.events), key=_run_key)
-    told = ((key[0], "".join(_delta_text(event) for _, event in run)) for key, run in runs)
-    return (answered.how, *told)
+    joined = ((key[0], "".join(_delta_text(event) for _, event in run)) for key, run in runs)
+    return (answered.how, *joined)
 
 
 def _run_key(numbered: tuple[int, Mapping[str, Any]]) -> tuple[str, int]:

@@ -11,20 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from conformance.cassette import Clock
 from conformance.core.events import Chunk, Exchange
 from conformance.core.framing import framing_of
 from conformance.mutate import OPERATORS, make_mutants, take_apart
 from conformance.targets.client.edge_cases import BYTEWISE, edge_cases
-from conformance.targets.replay import BodySpot, Chunking, ReplayOptions, event_count
+from conformance.targets.replay import ReplayOptions, event_count
 from conformance.targets.replay.script import answer_script
 
 ReplayExtent = Literal["quick", "full"]
 VariationKind = Literal["same", "edited", "cut", "reset"]
 SEEDS: Final = 20
 MOST_CUTS: Final = 256  # of a long stream so many places are tried, evenly
+_DECORATED: Final = ("comments", "crlf")
 _LINE_ENDS: Final = frozenset(b"\r\n")
 _LONG: Final = 64 * 1024  # a longer body comes in pieces of 7 bytes
 _FRAMING: Final = tuple(
@@ -59,24 +60,25 @@ def replay_variations(
     exchange: Exchange, dialect: str, extent: ReplayExtent, *, edited: bool
 ) -> list[ReplayVariation]:
     """All ways for one exchange; `edited`: edits of the framing too, every one legal."""
-    ways = [ReplayVariation("recorded", "same", exchange, _replay_options())]
+    made = [_variation("recorded", "same", exchange)]
     if extent == "quick" or exchange.end == "idle-timeout":  # each would wait for a deadline
-        return ways
-    ways += _chunking_variations(exchange)
+        return made
+    names = ("events", _bytewise(exchange), *(f"seed:{n}" for n in range(1, SEEDS + 1)))
+    made += [_variation(name, "same", exchange, chunking=name) for name in names]
     framing = framing_of(exchange) if _is_answer(exchange) else "body"
     if framing == "sse":
-        ways += _framing_variations(exchange)
-    if framing != "body":
-        ways += _cut_variations(exchange)
+        made += [_variation(name, "same", exchange, **{name: True}) for name in _DECORATED]
+    if framing != "body" and exchange.end == "eof":
+        made += _cut_variations(exchange)
     if edited and framing == "sse":
-        ways += _edited_variations(exchange, dialect)
-    return ways
+        made += _edited_variations(exchange, dialect)
+    return made
 
 
-def _replay_options(
-    chunking: str = "recorded", cut: str | None = None, how: str = "fin"
-) -> ReplayOptions:
-    return ReplayOptions.parse(chunking=chunking, cut=cut, how=how, repeat=True)
+def _variation(
+    name: str, kind: VariationKind, exchange: Exchange, **options: Any
+) -> ReplayVariation:
+    return ReplayVariation(name, kind, exchange, ReplayOptions.parse(**options, repeat=True))
 
 
 def _is_answer(exchange: Exchange) -> bool:
@@ -84,42 +86,18 @@ def _is_answer(exchange: Exchange) -> bool:
     return status in (None, 200) and any(chunk.data for chunk in exchange.chunks)
 
 
-def _chunking_variations(exchange: Exchange) -> Iterator[ReplayVariation]:
-    names = [
-        "events",
-        _bytewise_chunking(exchange),
-        *(f"seed:{number}" for number in range(1, SEEDS + 1)),
-    ]
-    for name in names:
-        yield ReplayVariation(
-            name, "same", exchange, replace(_replay_options(), chunking=Chunking.parse(name))
-        )
-
-
-def _bytewise_chunking(exchange: Exchange) -> str:
+def _bytewise(exchange: Exchange) -> str:
     size = sum(len(chunk.data) for chunk in exchange.chunks)
     return BYTEWISE if size <= _LONG else "bytes:7"
 
 
-def _framing_variations(exchange: Exchange) -> Iterator[ReplayVariation]:
-    for name in ("comments", "crlf"):
-        options = ReplayOptions.parse(comments=name == "comments", crlf=name == "crlf", repeat=True)
-        yield ReplayVariation(name, "same", exchange, options)
-
-
 def _cut_variations(exchange: Exchange) -> Iterator[ReplayVariation]:
-    if exchange.end != "eof":
-        return
     count = event_count(exchange)
-    step = max(1, -(-count // MOST_CUTS))
-    for place in range(0, count, step):
-        options = replace(_replay_options(), cut=BodySpot("event", place))
-        yield ReplayVariation(f"cut event:{place}", "cut", exchange, options)
+    for place in range(0, count, max(1, -(-count // MOST_CUTS))):
+        yield _variation(f"cut event:{place}", "cut", exchange, cut=f"event:{place}")
     middle = f"byte:{_inside_a_line(b''.join(chunk.data for chunk in exchange.chunks))}"
-    yield ReplayVariation(f"cut {middle}", "cut", exchange, _replay_options(cut=middle))
-    yield ReplayVariation(
-        f"reset {middle}", "reset", exchange, _replay_options(cut=middle, how="rst")
-    )
+    yield _variation(f"cut {middle}", "cut", exchange, cut=middle)
+    yield _variation(f"reset {middle}", "reset", exchange, cut=middle, how="rst")
 
 
 def _inside_a_line(body: bytes) -> int:
@@ -133,7 +111,7 @@ def _edited_variations(exchange: Exchange, dialect: str) -> Iterator[ReplayVaria
     stream = take_apart(exchange, dialect)
     for operator in _FRAMING:
         for mutant in make_mutants(operator, stream, most=1):
-            yield ReplayVariation(operator.name, "same", mutant.exchange, _replay_options())
+            yield _variation(operator.name, "same", mutant.exchange)
     for edge in edge_cases(stream):
-        chunking = _bytewise_chunking(exchange) if edge.chunking == BYTEWISE else edge.chunking
-        yield ReplayVariation(edge.name, "edited", edge.exchange, _replay_options(chunking))
+        chunking = _bytewise(exchange) if edge.chunking == BYTEWISE else edge.chunking
+        yield _variation(edge.name, "edited", edge.exchange, chunking=chunking)

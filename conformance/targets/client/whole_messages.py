@@ -92,8 +92,8 @@ def judge_restoring(cases: CaseSeries) -> Iterator[StreamResult]:
             body = json.dumps(turns.body(stored)).encode()
             head = Response(200, "1.1", (("content-type", "application/json"),))
             chunks = (Chunk(body, 0.0),)
-            said = Exchange(number=number, response=head, chunks=chunks, scenario=STORED)
-            made = cases.judging.judge_message(said, answered)
+            whole = Exchange(number=number, response=head, chunks=chunks, scenario=STORED)
+            made = cases.judging.judge_message(whole, answered)
         else:
             made = no_answer(f"stored/form-{number}", answered)
         gathered = GatheredReplays([("restore", made)])
