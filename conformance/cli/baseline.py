@@ -18,7 +18,7 @@ from conformance.baseline import (
 )
 from conformance.cli import options as shared
 from conformance.cli.failures import CONFORMS, INTERNAL, NOTHING, USAGE
-from conformance.cli.terminal import progress_line, put, warn
+from conformance.cli.terminal import progress_line, put, warn, warn_errors
 from conformance.core.errors import Place, UsageError
 from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
@@ -75,8 +75,7 @@ def _load_before(output: Path, target: str | None, *, update: bool) -> Baseline:
 
 def _refuse_unjudged(report: Report) -> None:
     """What could not be judged is never expected, so nothing is written."""
-    for error in report.errors:
-        warn(f"error: {visible(error)}")
+    warn_errors(report.errors)
     broken = [rule for rule, verdict in report.verdicts.items() if verdict is Verdict.ERROR]
     if broken:
         warn(f"error: rules ended in ERROR: {', '.join(broken)}")

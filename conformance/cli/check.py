@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from conformance.baseline import load_baseline
 from conformance.cli import options as shared
 from conformance.cli.failures import CONFORMS, NOTHING
-from conformance.cli.judged_report import check_outputs, optional_baseline, put_report
+from conformance.cli.judged_report import check_outputs, put_report
 from conformance.cli.terminal import progress_line, warn, warn_errors
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
@@ -38,7 +39,7 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
 ) -> None:
     """Judge recorded streams by the rules, offline."""
     check_outputs(format_, outputs or ())
-    baseline = optional_baseline(expected_failures)
+    baseline = load_baseline(expected_failures) if expected_failures else None
     suites, rules = suite or (), rule or ()
     with progress_line(f"checking {', '.join(visible(str(path), 60) for path in paths[:3])} ..."):
         report = check_paths(

@@ -8,7 +8,7 @@ from conformance.cli.explain import rule_page
 from conformance.cli.terminal import has_colour, put
 from conformance.core.errors import HarnessError
 from conformance.core.shipped import cassettes
-from conformance.judging.result import Finding, Report
+from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
 from conformance.report.files import render
 
@@ -21,10 +21,15 @@ def demo_command() -> None:
     good, broken = _judge_shipped(GOOD), _judge_shipped(BROKEN)
     if good.findings or not broken.findings:
         raise HarnessError("the demo recordings are not judged as they should be")
-    _show_report("A reasoning stream that keeps the rules:", good)
-    _show_report("The same stream with one fault:", broken)
-    put(f"The rule that it broke (conformance explain {_first_finding(broken).rule}):\n")
-    put(rule_page(_first_finding(broken).rule))
+    for title, report in (
+        ("A reasoning stream that keeps the rules:", good),
+        ("The same stream with one fault:", broken),
+    ):
+        put(f"{title}\n")
+        put(render(report, "text", colour=has_colour()))
+    first = min(broken.findings, key=lambda finding: finding.event)
+    put(f"The rule that it broke (conformance explain {first.rule}):\n")
+    put(rule_page(first.rule))
     put("Next: conformance check YOUR.cassette.jsonl, or a folder, or a raw .sse file.")
 
 
@@ -32,13 +37,4 @@ def _judge_shipped(name: str) -> Report:
     path = cassettes() / name
     if not path.is_file():
         raise HarnessError(f"the demo recording {name} was not shipped")
-    return check_paths([path], dialect=None, profile=None, suites=())
-
-
-def _show_report(title: str, report: Report) -> None:
-    put(f"{title}\n")
-    put(render(report, "text", colour=has_colour()))
-
-
-def _first_finding(report: Report) -> Finding:
-    return min(report.findings, key=lambda finding: finding.event)
+    return check_paths([path])

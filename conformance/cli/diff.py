@@ -9,13 +9,12 @@ import typer
 
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, USAGE
 from conformance.cli.options import DialectOption, OutputsOption, ProfileOption, SuiteOption
-from conformance.cli.terminal import has_colour, progress_line, put, warn
+from conformance.cli.terminal import has_colour, progress_line, put, warn, warn_errors
 from conformance.diff import RecordingDifference, compare
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices
 from conformance.report.difference import difference_renderer
 from conformance.report.files import split_output, write_whole
-from conformance.report.printable import visible
 
 
 def diff_command(  # noqa: PLR0917  # typer makes options of parameters
@@ -49,8 +48,7 @@ def diff_command(  # noqa: PLR0917  # typer makes options of parameters
     for file, render in writing:
         write_whole(file, render(found, verbose=verbose).encode("utf-8", "backslashreplace"))
     if format_ != "text":
-        for error in found.errors:
-            warn(f"error: {visible(error)}")
+        warn_errors(found.errors)
     raise typer.Exit(_exit_code(found))
 
 

@@ -95,22 +95,15 @@ def find_rule_id(typed: str, known: Collection[str]) -> str:
     """Find the rule id meant; UsageError if none or several fit."""
     if typed in known:
         return typed
-    for fits in (_ends_with, _contains):
-        found = sorted(rule for rule in known if fits(rule, typed))
+    ending = [rule for rule in known if rule.endswith(f"/{typed}")]
+    holding = [rule for rule in known if typed and typed in rule]
+    for found in (sorted(ending), sorted(holding)):
         if len(found) == 1:
             return found[0]
         if found:
             more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
             raise UsageError(f"{typed!r} fits {', '.join(found[:_SHOWN])}{more}; which one?")
     raise UsageError(f"there is no rule {typed!r}", hint=_suggest_id(typed, known))
-
-
-def _ends_with(rule: str, typed: str) -> bool:
-    return rule.endswith(f"/{typed}")
-
-
-def _contains(rule: str, typed: str) -> bool:
-    return bool(typed) and typed in rule
 
 
 def _suggest_id(typed: str, known: Collection[str]) -> str:

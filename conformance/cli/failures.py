@@ -11,7 +11,6 @@ import typer
 from conformance.core.errors import (
     CassetteError,
     ConformanceError,
-    HarnessError,
     RemoteError,
     SpecError,
     UsageError,
@@ -26,13 +25,6 @@ INTERNAL: Final = 4
 NOTHING: Final = 5
 INTERRUPTED: Final = 130
 
-_CODES: Final[tuple[tuple[type[ConformanceError], int], ...]] = (
-    (UsageError, USAGE),
-    (SpecError, USAGE),
-    (CassetteError, USAGE),
-    (RemoteError, REMOTE),
-    (HarnessError, INTERNAL),
-)
 # Newer typer brings a click of its own, older typer uses the package: ask typer for the class.
 _WRONG_CALL: Final = typer.BadParameter.__mro__[2]
 
@@ -41,9 +33,9 @@ def exit_code(error: BaseException) -> int:
     """Give the exit code that an exception stands for."""
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return INTERRUPTED
-    if isinstance(error, _WRONG_CALL):
+    if isinstance(error, _WRONG_CALL | UsageError | SpecError | CassetteError):
         return USAGE
-    return next((code for kind, code in _CODES if isinstance(error, kind)), INTERNAL)
+    return REMOTE if isinstance(error, RemoteError) else INTERNAL
 
 
 def describe_failure(error: BaseException) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from conformance.baseline import Baseline, apply_baseline, load_baseline
+from conformance.baseline import Baseline, apply_baseline
 from conformance.cli.terminal import has_colour, put
 from conformance.judging.result import Report
 from conformance.report import text
@@ -18,10 +17,6 @@ def check_outputs(format_: str, outputs: Sequence[str]) -> None:
     renderer(format_)
     for each in outputs:
         parse_output(each)
-
-
-def optional_baseline(path: Path | None) -> Baseline | None:
-    return load_baseline(path) if path else None
 
 
 def put_report(

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import typer
 
+from conformance.baseline import load_baseline
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, REMOTE
-from conformance.cli.judged_report import check_outputs, optional_baseline, put_report
+from conformance.cli.judged_report import check_outputs, put_report
 from conformance.cli.run_options import RunArguments, client_options, server_options
 from conformance.cli.terminal import progress_line, put, warn, warn_errors
 from conformance.cli.verbs import takes_fields_of
@@ -25,7 +26,7 @@ from conformance.runs import (
     RunOutcome,
     only_model,
     plan_requests,
-    promises_of,
+    profiles_of,
     recorded_scenarios,
     request_costs,
     run_server,
@@ -44,7 +45,7 @@ def run_command(given: RunArguments) -> None:
     """Judge a live server by scenarios, or a client by recordings."""
     outputs = given.outputs or ()
     check_outputs(given.format_, outputs)
-    baseline = optional_baseline(given.expected_failures)
+    baseline = load_baseline(given.expected_failures) if given.expected_failures else None
     with _run_folder(given.save) as folder:
         outcome = _judge_client(given) if given.client is not None else _judge_server(given, folder)
         report = put_report(outcome.report, baseline, given.format_, outputs, verbose=given.verbose)
@@ -118,15 +119,15 @@ def _load_scenarios(given: RunArguments, options: RunOptions) -> tuple[Scenario,
 
 def _render_plan(options: RunOptions, scenarios: Sequence[Scenario], *, is_gateway: bool) -> str:
     """The requests of a run, a line each, and what they can cost at most."""
+    profiles = profiles_of(options)
     lines: list[str] = []
     requests = tokens = 0
     for dialect in options.dialects or tuple(ENDPOINTS):
         plan = plan_requests(
             scenarios,
             dialect,
-            without=options.without,
-            promises=promises_of(options, dialect),
-            repeat=options.repeat,
+            options,
+            profiles[dialect].promises if dialect in profiles else (),
             gateway=is_gateway,
         )
         lines += [f"{dialect}, {plan.request_count} requests"]

@@ -7,7 +7,7 @@ from conformance.runs.options import RunOptions
 from conformance.runs.outcome import RunOutcome
 from conformance.runs.plan import plan_requests, request_costs
 from conformance.runs.recorded import recorded_scenarios
-from conformance.runs.session import promises_of, run_server
+from conformance.runs.session import profiles_of, run_server
 from conformance.runs.step_requests import RequestSettings, scenario_requests
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
     "RunOutcome",
     "only_model",
     "plan_requests",
-    "promises_of",
+    "profiles_of",
     "recorded_scenarios",
     "request_costs",
     "run_server",

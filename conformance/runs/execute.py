@@ -1,33 +1,41 @@
-"""Runs the scenarios of a plan on one API: some at a time, until the target falls silent."""
+"""Runs the scenarios of a plan on one API: some at a time, until the target falls silent.
+
+Where there are findings it asks again: how often they come, and whether texts are steady.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from conformance.core.errors import ConformanceError
-from conformance.profiles.profile import Profile
+from conformance.evidence.expectations import compares_answers
+from conformance.judging.result import StreamResult
+from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun
-from conformance.runs.confirm import confirm_findings
 from conformance.runs.plan import RequestPlan, ScenarioRun
 from conformance.runs.probe import is_alive
 from conformance.runs.scenario_run import ScenarioOutcome, run_scenario
 
-Planner = Callable[[Profile, frozenset[str]], RequestPlan]
-"""What to send, by the profile and by what the target turned out to lack."""
+Planner = Callable[[Sequence[str], frozenset[str]], RequestPlan]
+"""What to send, by the profile's promises and by what the target turned out to lack."""
 
 
-async def run_probing_scenarios(run: ApiRun, planner: Planner, profile: Profile) -> RequestPlan:
+async def run_probing_scenarios(
+    run: ApiRun, planner: Planner, promises: Sequence[str]
+) -> RequestPlan:
     """Runs the scenarios that find out what the target looks at; the plan without the rest."""
-    whole = planner(profile, frozenset())
+    whole = planner(promises, frozenset())
     probing = [each for each in whole.runs if each.scenario.probes and each.round == 1]
     ignored: set[str] = set()
     for scenario_run in probing:
         outcome = await _run_one(run, scenario_run, asyncio.Semaphore(1))
         if outcome and _is_all_complete(run, outcome):
             ignored.add(scenario_run.scenario.probes)
-    planned = planner(profile, frozenset(ignored)) if ignored else whole
+    planned = planner(promises, frozenset(ignored)) if ignored else whole
     names = {each.name for each in probing}
     run.left_out += [each for each in planned.left_out if each.name not in names]
     return replace(planned, runs=tuple(each for each in planned.runs if each not in probing))
@@ -69,7 +77,7 @@ async def _run_one(
             role, why = next(iter(outcome.silent.items()))
             run.died = f"the server stopped answering at {scenario_run.name}/{role}: {why}"
         elif scenario_run.round == 1 and outcome.exchanges:
-            await confirm_findings(run, outcome)
+            await _confirm_findings(run, outcome)
         return outcome
 
 
@@ -77,3 +85,49 @@ def _is_all_complete(run: ApiRun, outcome: ScenarioOutcome) -> bool:
     reading = run.settings.reading
     endings = {outcome.transcript_of(each, reading).ending for each in outcome.answers}
     return endings == {"complete"}
+
+
+async def _confirm_findings(run: ApiRun, outcome: ScenarioOutcome) -> None:
+    """Runs a scenario again as often as the user wants, once at least where texts decide."""
+    results = run.judge_kept_run(outcome.run.name)
+    ids = _finding_ids(results)
+    texts_decide = run.deterministic and _fails_by_text(run, results)
+    confirm = run.target.options.confirm
+    ids_of_runs = [ids]
+    for _ in range(max(confirm - 1 if ids else 0, int(texts_decide))):
+        other = await run_scenario(outcome.run, run.target.sender, run.settings)
+        if other.spent or other.silent:
+            break
+        ids_of_runs.append(_judge_unkept(run, other))
+        if texts_decide and not _says_same(run, outcome, other):
+            run.deterministic = False
+    if confirm > 1:
+        for each in ids:
+            times = sum(each in found for found in ids_of_runs)
+            run.finding_notes[each] = f"finding {each}: {times} of {len(ids_of_runs)} runs"
+
+
+def _finding_ids(results: Sequence[StreamResult]) -> set[str]:
+    return {finding.id for result in results for finding in result.findings}
+
+
+def _judge_unkept(run: ApiRun, outcome: ScenarioOutcome) -> set[str]:
+    """Ids of the findings of a scenario that is not part of the run, and is not kept."""
+    with TemporaryDirectory(prefix="conformance-") as folder:
+        path = run.write_outcome(outcome, run.target.folder.at_path(Path(folder)))
+        return _finding_ids(run.judge_recording(path))
+
+
+def _fails_by_text(run: ApiRun, results: Sequence[StreamResult]) -> bool:
+    failed = {rule for each in results for rule, v in each.verdicts.items() if v is Verdict.FAIL}
+    return any(compares_answers(r) for r in run.target.rulebook.rules if r.id in failed)
+
+
+def _says_same(run: ApiRun, one: ScenarioOutcome, other: ScenarioOutcome) -> bool:
+    reading = run.settings.reading
+    pairs = ((each, other.exchange_of(each.role)) for each in one.answers)
+    return all(
+        b is None
+        or one.transcript_of(a, reading).spoken() == other.transcript_of(b, reading).spoken()
+        for a, b in pairs
+    )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from conformance.dialects import SUPPORTED
+from conformance.runs.options import RunOptions
 from conformance.scenarios import Scenario, Step
 
 SANITY: Final = 3  # requests per API: twice at first, once at last
@@ -53,21 +54,20 @@ class RequestPlan:
 def plan_requests(
     scenarios: Sequence[Scenario],
     dialect: str,
-    *,
-    without: frozenset[str] = frozenset(),
-    ignored: frozenset[str] = frozenset(),
+    options: RunOptions,
     promises: Iterable[str] = (),
-    repeat: int = 1,
+    ignored: frozenset[str] = frozenset(),
+    *,
     gateway: bool = False,
 ) -> RequestPlan:
     """What is to be sent to one API of a target.
 
-    It lacks `without` (the user says), does not look at `ignored` (the run found out), and keeps
-    `promises` (its profile says). A gateway is sent scenarios of its own.
+    It keeps `promises` (its profile says), and does not look at `ignored` (the run found out). A
+    gateway is sent scenarios of its own.
     """
     lacks = {
         **dict.fromkeys(ignored, "which the target does not look at"),
-        **dict.fromkeys(without, "which --without leaves out"),
+        **dict.fromkeys(options.without, "which --without leaves out"),
     }
     kept = frozenset(promises)
     runs: list[ScenarioRun] = []
@@ -88,7 +88,8 @@ def plan_requests(
         taken = tuple(step for step, why in zip(steps, whys, strict=True) if not why)
         if taken:
             runs.append(ScenarioRun(scenario, dialect, taken))
-    rounds = [replace(run, round=number) for number in range(1, repeat + 1) for run in runs]
+    numbers = range(1, options.repeat + 1)
+    rounds = [replace(run, round=number) for number in numbers for run in runs]
     return RequestPlan(dialect, tuple(rounds), tuple(left_out))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +18,7 @@ from conformance.runs.execute import Planner, run_planned_scenarios, run_probing
 from conformance.runs.options import RunOptions
 from conformance.runs.outcome import RunOutcome, run_outcome
 from conformance.runs.pace import RequestPace, RequestsSpentError
-from conformance.runs.plan import RequestPlan, ScenarioRun, plan_requests
+from conformance.runs.plan import ScenarioRun, plan_requests
 from conformance.runs.probe import (
     NotLetInError,
     NotOfferedError,
@@ -57,18 +58,17 @@ async def run_server(
         options = replace(options, jobs=1, repeat=1)
     run_folder = RunFolder(folder, options, kind="gateway" if upstream else "server")
     run_folder.claim_alone()
+    profiles = profiles_of(options)
     runs: list[ApiRun] = []
-    absent: list[RemoteError] = []
-    gone: list[RemoteError] = []
+    absent, gone = list[RemoteError](), list[RemoteError]()
     for dialect in options.dialects or tuple(ENDPOINTS):
         target = ApiTarget(dialect, sender, run_folder, options, rulebook, show_progress)
-        run = _new_api_run(target)
+        run = _new_api_run(target, options.profile if dialect in profiles else None)
+        planner = partial(plan_requests, scenarios, dialect, options, gateway=bool(upstream))
         try:
-            await run_api(run, _new_planner(scenarios, target))
-        except (NotOfferedError, NotLetInError) as err:
-            absent.append(err)
+            await run_api(run, planner)
         except RemoteError as err:
-            gone.append(err)
+            (absent if isinstance(err, NotOfferedError | NotLetInError) else gone).append(err)
         else:
             runs.append(run)
         if gone or run.died:
@@ -85,7 +85,7 @@ async def run_api(run: ApiRun, planner: Planner) -> None:
     """
     try:
         if await probe_api(run):
-            plan = await run_probing_scenarios(run, planner, identify_profile(run))
+            plan = await run_probing_scenarios(run, planner, identify_profile(run).promises)
             await run_planned_scenarios(run, plan)
             if not run.died:
                 await probe_again(run)
@@ -99,9 +99,22 @@ async def run_api(run: ApiRun, planner: Planner) -> None:
     run.judge_kept()
 
 
-def promises_of(options: RunOptions, dialect: str) -> tuple[str, ...]:
-    """What the profile that the user named promises for an API; nothing where none is named."""
-    return _choose_profile(_profile_for(dialect, options), dialect, options).promises
+def profiles_of(options: RunOptions) -> dict[str, Profile]:
+    """The user's profile by dialect, for every API of the run that has one of that name.
+
+    Raises UsageError for a name that none of them knows.
+    """
+    choices = CheckChoices(profile=options.profile, folders=options.folders)
+    found: dict[str, Profile] = {}
+    unknown: list[UsageError] = []
+    for dialect in options.dialects or tuple(ENDPOINTS):
+        try:
+            found[dialect], _ = choose_profile(get(dialect), choices, None)
+        except UsageError as err:
+            unknown.append(err)
+    if not found:
+        raise unknown[0]
+    return found
 
 
 def _new_sender(
@@ -111,22 +124,7 @@ def _new_sender(
     return RequestSender(server, pace, options.secrets, upstream=upstream)
 
 
-def _new_planner(scenarios: Sequence[Scenario], target: ApiTarget) -> Planner:
-    def plan_for(profile: Profile, ignored: frozenset[str]) -> RequestPlan:
-        return plan_requests(
-            scenarios,
-            target.dialect,
-            gateway=target.sender.upstream is not None,
-            without=target.options.without,
-            ignored=ignored,
-            promises=profile.promises,
-            repeat=target.options.repeat,
-        )
-
-    return plan_for
-
-
-def _new_api_run(target: ApiTarget) -> ApiRun:
+def _new_api_run(target: ApiTarget, profile: str | None) -> ApiRun:
     dialect, options = target.dialect, target.options
     (scenario,) = load_scenarios([SANITY])
     sanity = replace(scenario, name="sanity", steps=scenario.steps_for(dialect)[:1])
@@ -134,37 +132,7 @@ def _new_api_run(target: ApiTarget) -> ApiRun:
         target,
         RequestSettings(options.model, options.max_tokens),
         ScenarioOutcome(ScenarioRun(sanity, dialect, ())),
-        _profile_for(dialect, options),
+        profile,
         # Behind a gateway no two answers are alike: the script counts them.
         deterministic=target.sender.upstream is None,
     )
-
-
-def _profile_for(dialect: str, options: RunOptions) -> str | None:
-    """The user's profile where there is one of that name for the API, else None.
-
-    Raises UsageError for a name that no API of the run knows.
-    """
-    name = options.profile
-    try:
-        _choose_profile(name, dialect, options)
-    except UsageError:
-        others = options.dialects or tuple(ENDPOINTS)
-        if not any(_has_profile(name, each, options) for each in others):
-            raise
-        return None
-    return name
-
-
-def _has_profile(name: str | None, dialect: str, options: RunOptions) -> bool:
-    try:
-        _choose_profile(name, dialect, options)
-    except UsageError:
-        return False
-    return True
-
-
-def _choose_profile(name: str | None, dialect: str, options: RunOptions) -> Profile:
-    return choose_profile(get(dialect), CheckChoices(profile=name, folders=options.folders), None)[
-        0
-    ]

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.judging.result import Report
 from conformance.rules.verdicts import Verdict
-from conformance.runs import plan_requests
+from conformance.runs import RunOptions, plan_requests
 from conformance.scenarios import load_scenarios
 from reference_impl.server.app import application
 from reference_impl.server.likeness import LIKENESSES
@@ -34,7 +34,8 @@ def test_others_are_asked_beside_a_step_and_not_judged(run: Runner) -> None:
 
 
 def test_a_plan_counts_what_is_asked_beside() -> None:
-    assert plan_requests(load_scenarios(["company"]), "openai.chat").request_count == SANITY + 3 + 3
+    plan = plan_requests(load_scenarios(["company"]), "openai.chat", RunOptions("m"))
+    assert plan.request_count == SANITY + 3 + 3
 
 
 def test_a_server_that_mixes_up_its_streams_is_found(run: Runner) -> None:
