@@ -19,17 +19,19 @@ from conformance.recordings.check import CheckChoices, check_recording
 from conformance.rules.verdicts import Verdict
 from reference_impl.server.defects import Api
 from tests.reference.driving import Answer, Headers, ask
-from tests.reference.turns import chat_turns, messages_turns, responses_turns
+from tests.reference.turns import chat_turns, messages_turns, ollama_turns, responses_turns
 
 PATHS: Final[Mapping[Api, str]] = {
     "chat": "/v1/chat/completions",
     "responses": "/v1/responses",
     "messages": "/v1/messages",
+    "ollama": "/api/chat",
 }
 DIALECTS: Final[Mapping[Api, str]] = {
     "chat": "openai.chat",
     "responses": "openai.responses",
     "messages": "anthropic.messages",
+    "ollama": "ollama.chat",
 }
 JSON: Final = (("content-type", "application/json"),)
 OPT_IN: Final = (("x-include-thinking", "true"),)
@@ -113,12 +115,25 @@ def messages_scenes() -> Iterator[Scene]:
     yield Scene("follow-up", turn, after="tool-turn")
 
 
+def ollama_scenes() -> Iterator[Scene]:
+    draw = {"messages": [_user(DRAW)], "think": True}
+    yield Scene("stream", draw)
+    yield Scene("body", {**draw, "stream": False})
+    yield Scene("off", {**draw, "think": False})
+    cut = {"messages": [_user(COUNT)], "options": {"num_predict": CUT}}
+    yield Scene("cut", {**draw, **cut})
+    turn = {**draw, "messages": [_user(CALCULATE)], "tools": [_nested(TOOL)]}
+    yield Scene("tool-turn", turn)
+    yield Scene("follow-up", turn, after="tool-turn")
+
+
 ENCRYPTED: Final = "reasoning.encrypted_content"
 TOOL: Final = {"name": "calculator", "description": "Adds two numbers.", "parameters": SCHEMA}
 SCENES: Final[Mapping[Api, Callable[[], Iterator[Scene]]]] = {
     "chat": chat_scenes,
     "responses": responses_scenes,
     "messages": messages_scenes,
+    "ollama": ollama_scenes,
 }
 
 
@@ -128,6 +143,14 @@ def _user(text: str) -> dict[str, str]:
 
 def _nested(tool: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "function", "function": dict(tool)}
+
+
+TURNS: Final[Mapping[Api, Callable[[Mapping[str, Any], bytes, str], Mapping[str, Any]]]] = {
+    "chat": chat_turns,
+    "responses": responses_turns,
+    "messages": messages_turns,
+    "ollama": ollama_turns,
+}
 
 
 Asker = Callable[[str, Mapping[str, Any], Headers], Awaitable[Answer]]
@@ -152,8 +175,7 @@ async def play_to(asker: Asker, api: Api, scenes: Iterable[Scene], model: str) -
 
 def carried_on(api: Api, fields: Mapping[str, Any], answer: Answer) -> Mapping[str, Any]:
     """The request that follows a turn with a tool call."""
-    follow = {"chat": chat_turns, "responses": responses_turns, "messages": messages_turns}[api]
-    return follow(fields, answer.data, RESULT)
+    return TURNS[api](fields, answer.data, RESULT)
 
 
 def recorded(api: Api, played: Iterable[Played], path: Path, *, profile: str = "reference") -> Path:

@@ -69,3 +69,17 @@ def _add(block: dict[str, Any], delta: Mapping[str, Any]) -> None:
         return
     field = delta["type"].removesuffix("_delta")
     block[field] = block.get(field, "") + delta[field]
+
+
+def ollama_turns(fields: Fields, data: bytes, result: str) -> Fields:
+    """With the message put together, and the results of its calls."""
+    turn: dict[str, Any] = {"role": "assistant", "content": "", "thinking": "", "tool_calls": []}
+    for line in data.decode(errors="replace").splitlines():
+        with suppress(ValueError):  # a defect may tear it
+            for name, value in json.loads(line).get("message", {}).items():
+                turn[name] = value if name == "role" else turn[name] + value
+    results = [
+        {"role": "tool", "tool_name": call["function"]["name"], "content": result}
+        for call in turn["tool_calls"]
+    ]
+    return {**fields, "messages": [*fields["messages"], turn, *results]}

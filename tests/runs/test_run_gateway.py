@@ -47,8 +47,9 @@ def violated(report: Report) -> set[tuple[str, str]]:
     return {(f.rule, f"{s.scenario}/{s.role}") for s in report.streams for f in s.findings}
 
 
-def test_a_right_gateway_has_no_finding(tmp_path: Path) -> None:
-    outcome = ran(Gateway(), tmp_path)
+@pytest.mark.parametrize("dialect", ["openai.chat", "ollama.chat"])
+def test_a_right_gateway_has_no_finding(dialect: str, tmp_path: Path) -> None:
+    outcome = ran(Gateway(), tmp_path, dialects=(dialect,))
     assert violated(outcome.report) == set()
     assert outcome.unanswered == ()
     hops = ("hop-text", "hop-thinking", "hop-tools", "hop-usage", "hop-calls")

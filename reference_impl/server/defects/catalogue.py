@@ -11,8 +11,9 @@ from typing import Final
 from .of_chat import OF_CHAT
 from .of_events import OF_EVENTS
 from .of_messages import OF_MESSAGES
+from .of_ollama import OF_OLLAMA
 from .of_responses import OF_RESPONSES
 from .of_sending import OF_SENDING
 
-_ALL: Final = (*OF_EVENTS, *OF_CHAT, *OF_RESPONSES, *OF_MESSAGES, *OF_SENDING)
+_ALL: Final = (*OF_EVENTS, *OF_CHAT, *OF_RESPONSES, *OF_MESSAGES, *OF_OLLAMA, *OF_SENDING)
 DEFECTS: Final = {defect.name: defect for defect in _ALL}

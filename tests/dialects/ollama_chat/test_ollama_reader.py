@@ -1,0 +1,108 @@
+"""Lines and bodies of Ollama's chat: what they give, and what they end with."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from conformance import dialects
+from conformance.core.events import Frame, Request
+from conformance.core.reading import Reading
+
+LAST = {"done": True, "done_reason": "stop", "prompt_eval_count": 7, "eval_count": 9}
+
+
+def line(message: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"model": "m", "message": {"role": "assistant", **message}, "done": False, **more}
+
+
+def read(*payloads: Any, kind: Any = "line", end: Any = "eof", **reading: Any) -> list[Any]:
+    """Semantic events as type and what is said; wire events by type alone."""
+    reader = dialects.get("ollama.chat").reader(Reading(**reading))
+    events = []
+    for number, payload in enumerate(payloads, 1):
+        frame = Frame(kind, "message", json.dumps(payload), "", 0)
+        events += reader.read(frame, payload, number)
+    events += reader.end(end, len(payloads) + 1)
+    return [(e.type, dict(e.data)) if e.layer == "semantic" else e.type for e in events]
+
+
+def semantic(events: list[Any], *types: str) -> list[Any]:
+    return [e for e in events if isinstance(e, tuple) and (not types or e[0] in types)]
+
+
+def test_thinking_then_text_and_the_last_line() -> None:
+    events = read(line({"content": "", "thinking": "a"}), line({"content": "b"}), line({}, **LAST))
+    assert [e for e in events if isinstance(e, str)] == [
+        "ollama.chunk",
+        "ollama.chunk",
+        "ollama.last",
+    ]
+    assert [e[0] for e in semantic(events)] == [
+        *("message.start", "thinking.start", "thinking.delta"),
+        *("thinking.end", "text.start", "text.delta", "text.end", "finish", "usage", "done"),
+    ]
+    assert semantic(events, "usage") == [("usage", {"choice": 0, "input": 7, "output": 9})]
+
+
+def test_a_call_comes_whole_with_its_arguments_as_text() -> None:
+    call = {"function": {"index": 0, "name": "f", "arguments": {"a": 1}}}
+    events = read(line({"content": "", "tool_calls": [call, call]}), line({}, **LAST))
+    ends = semantic(events, "tool.end")
+    assert [(e["index"], e["name"], json.loads(e["arguments"])) for _, e in ends] == [
+        (0, "f", {"a": 1}),
+        (1, "f", {"a": 1}),
+    ]
+
+
+def test_a_body_is_done_when_it_is_there() -> None:
+    events = read(line({"content": "b"}), kind="body")
+    assert semantic(events, "done", "cut") == [("done", {"choice": 0, "explicit": False})]
+
+
+def test_an_end_without_a_last_line_is_a_cut_also_after_an_error() -> None:
+    events = read(line({"content": "b"}), {"error": "no more"})
+    assert [e[0] for e in semantic(events, "error", "cut", "done")] == ["error", "cut"]
+    assert semantic(events, "error")[0][1]["message"] == "no more"
+
+
+def test_a_null_or_empty_text_opens_nothing() -> None:
+    events = read(line({"content": "", "thinking": ""}), line({"content": None, "thinking": None}))
+    assert semantic(events, "thinking.start", "text.start") == []
+
+
+def test_markers_in_content_are_thinking_where_the_profile_names_them() -> None:
+    events = read(
+        line({"content": "<th"}),
+        line({"content": "ink>a</think>b"}),
+        line({}, **LAST),
+        markers=(("<think>", "</think>"),),
+    )
+    deltas = semantic(events, "thinking.delta", "text.delta")
+    assert [(kind, data["text"]) for kind, data in deltas] == [
+        ("thinking.delta", "a"),
+        ("text.delta", "b"),
+    ]
+
+
+@pytest.mark.parametrize("payload", [{"a": 1}, [1], dialects.NOT_JSON])
+def test_what_is_no_line_of_an_answer_is_unknown(payload: Any) -> None:
+    reader = dialects.get("ollama.chat").reader(Reading())
+    (event,) = reader.read(Frame("line", "message", "x", "", 0), payload, 1)
+    assert event.type == "ollama.unknown"
+
+
+def test_a_list_of_models_is_neither_done_nor_cut() -> None:
+    entry = {"name": "m:latest", "model": "m:latest"}
+    assert read({"models": [entry]}, kind="body") == ["models", "models.entry"]
+    assert dialects.recognise(Frame("body", "", "", "", 0), {"models": [entry]}) == "ollama.chat"
+
+
+def test_it_streams_unless_switched_off() -> None:
+    dialect = dialects.get("ollama.chat")
+    assert dialect.expected_framing(Request(json={"model": "m"})) == "lines"
+    assert dialect.expected_framing(Request(json={"model": "m", "stream": False})) == "body"
+    assert dialects.dialect_at("/api/chat") == "ollama.chat"
+    assert dialects.asks_for_stream("/api/chat", {"model": "m"})
