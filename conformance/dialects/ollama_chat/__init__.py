@@ -6,6 +6,8 @@ from typing import Final
 
 from conformance.dialects.base import Dialect
 from conformance.dialects.endpoint import Endpoint, ModelListing
+from conformance.dialects.ollama_chat.client_cases import CLIENT_CASES
+from conformance.dialects.ollama_chat.knob_signs import OllamaKnobs
 from conformance.dialects.ollama_chat.reader import NAME, VOCABULARY, OllamaReader, recognises
 from conformance.dialects.ollama_chat.requests import REQUEST
 from conformance.dialects.ollama_chat.script import SCRIPT
@@ -19,9 +21,11 @@ DIALECT: Final = Dialect(
     framing="lines",
     keys=WIRE_KEYS,
     bounds=BOUNDS,
+    knobs=OllamaKnobs,
     endpoint=Endpoint("ollama", "/api/chat", base=""),
     models=ModelListing("/api/tags", base="", entries="models", name="model", frame={}, details={}),
     request=REQUEST,
+    client=CLIENT_CASES,
     script=SCRIPT,
     mutation="conformance.dialects.ollama_chat.mutation",
 )
