@@ -109,10 +109,7 @@ class _Comparison:
     ) -> ExchangeComparison:
         if old is None or new is None:
             return _on_one_side("exchange", label, is_new=old is None)
-        before, now = (
-            shape_of(each.recording, each.exchange, each.result, self.rulebook)
-            for each in (old, new)
-        )
+        before, now = (shape_of(each.recording, each.exchange, each.result) for each in (old, new))
         notes = list(_request_notes(old.exchange, new.exchange))
         if before.is_clipped or now.is_clipped:
             notes.append("a stream has more steps or fields than are compared; the rest was not")

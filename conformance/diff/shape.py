@@ -14,9 +14,8 @@ from conformance.dialects import get
 from conformance.diff.fields import FieldShapes
 from conformance.diff.order import StepOrder
 from conformance.judging.result import StreamResult
-from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import profile_at_hand, reading
-from conformance.recordings.identification import identify_exchange
+from conformance.recordings.identification import identity_of
 from conformance.rules.verdicts import Verdict
 
 # What of a semantic event is shape.
@@ -66,14 +65,12 @@ class ExchangeShape:
             self._sizes[name] += len(text)
 
 
-def shape_of(
-    recording: Recording, exchange: Exchange, result: StreamResult, rulebook: Rulebook
-) -> ExchangeShape:
+def shape_of(recording: Recording, exchange: Exchange, result: StreamResult) -> ExchangeShape:
     """The shape of an exchange that was judged with this result."""
     dialect = get(result.dialect)
-    identified = identify_exchange(recording, exchange, dialect, rulebook)
+    knobs = identity_of(recording, exchange, dialect).knobs
     facts = _exchange_facts(exchange, result)
-    shape = ExchangeShape(identified.identity.knobs, result.verdicts, facts)
+    shape = ExchangeShape(knobs, result.verdicts, facts)
     read_as = reading(profile_at_hand(result.profile, result.dialect))
     # The request is not the server's doing.
     for each in islice(dialect.trace(exchange, read_as), 1, None):

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 from typing import Final, NamedTuple
 
 from conformance.cassette import Recording
@@ -42,6 +42,8 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import SCENARIO_RULES
 from conformance.judging.transcript import Transcript
 from conformance.judging.view import JudgedView, JudgeSetting
+from conformance.rules.applies import Evidence
+from conformance.rules.engine import Judge
 from conformance.rules.model import Compare, Rule
 from conformance.rules.monitors.gather import Contribution, compare
 from conformance.rules.verdicts import Level, Verdict
@@ -190,6 +192,34 @@ def compare_exchanges(
             verdict, reason, violations = compare(rule.form, by_rule[rule.id])
             findings = tuple(make_finding(rule, v, RecentFrames(), "run") for v in violations)
             yield RuleComparison(rule, verdict, reason, findings)
+
+
+def sent_contributions(
+    setting: JudgeSetting, sent: Transcript
+) -> tuple[tuple[str, Contribution], ...]:
+    """What an exchange that a client reported brings, as sent, to rules that compare views.
+
+    These compare semantic events alone, which `sent` must have kept: no byte is read again.
+    """
+    exchange = sent.exchange
+    evidence = Evidence(
+        exchange.request,
+        exchange.response,
+        setting.fidelity,
+        role=exchange.role,
+        hop=exchange.hop,
+        reported=True,
+        declared=setting.declared,
+        user_choices=exchange.user_choices,
+    )
+    judge = Judge(setting.bound.rules, evidence)
+    for _, events in groupby(sent.events, key=lambda event: event.number):
+        for event in events:
+            judge.read(event)
+        judge.settle()
+    judge.close(exchange.end)
+    place = (exchange.number, exchange.role, exchange.hop, "wire", sent.last)
+    return tuple((rule.id, Contribution(*place, monitor)) for rule, monitor in judge.gathered())
 
 
 def write_comparisons(

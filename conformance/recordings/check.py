@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 
@@ -37,9 +37,6 @@ from conformance.rules.applies import Evidence
 FRAMES_TO_RECOGNISE = 64
 ProfileFinder = Callable[[str, str, tuple[Path, ...]], Profile]
 _YAML = (".yaml", ".yml")
-
-Senders = dict[str, Sender | None]
-"""Who sent a recording's exchanges, by dialect; None where nothing tells beyond doubt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +122,10 @@ def _judge_exchanges(
     recording: Recording, rulebook: Rulebook, choices: CheckChoices
 ) -> Iterator[JudgedView]:
     scenario: ScenarioJudge | None = None
-    senders: Senders = {}
+    recognised = _RecognisedRecording(recording, choices.folders)
     last = recording.exchanges[-1]
     for exchange in recording.exchanges:
-        setting = _exchange_setting(recording, exchange, rulebook, choices, senders)
+        setting = _exchange_setting(recognised, exchange, rulebook, choices)
         if scenario is not None:
             scenario.next()
         elif exchange is recording.exchanges[0] and setting.bound.scenario.plans:
@@ -156,21 +153,21 @@ def _judge_exchanges(
 
 
 def _exchange_setting(
-    recording: Recording,
+    recognised: _RecognisedRecording,
     exchange: Exchange,
     rulebook: Rulebook,
     choices: CheckChoices,
-    senders: Senders,
 ) -> JudgeSetting:
+    recording = recognised.recording
     stated = choices.dialect or exchange.dialect or recording.header.dialect
-    dialect = choose_dialect(exchange, stated)
+    dialect = agreed_dialect(stated, recognised.dialect_of(exchange))
     if is_played(recording.header, exchange):
         choices = replace(choices, profile="strict")  # the gateway's ways are not those behind it
     by = judged_by(
         dialect,
         choices,
         recording.header.profile,
-        lambda: _sender_of(recording, dialect, choices.folders, senders),
+        lambda: recognised.sender_of(dialect),
         rulebook.profile,
     )
     return JudgeSetting(
@@ -186,22 +183,39 @@ def _exchange_setting(
     )
 
 
-def _sender_of(
-    recording: Recording, dialect: Dialect, folders: tuple[Path, ...], senders: Senders
-) -> Sender | None:
-    """Who sent the exchanges of one dialect; looked for once per recording."""
-    if dialect.name not in senders:
-        spoken = (each for each in recording.exchanges if recognised_dialect(each) == dialect.name)
-        senders[dialect.name] = sender_of(spoken, dialect, folders)
-    return senders[dialect.name]
+@dataclass(slots=True)
+class _RecognisedRecording:
+    """What the exchanges of a recording show of themselves; each is looked at once for it."""
+
+    recording: Recording
+    folders: tuple[Path, ...]
+    _dialects: dict[int, str | None] = field(default_factory=dict)
+    _senders: dict[str, Sender | None] = field(default_factory=dict)
+
+    def dialect_of(self, exchange: Exchange) -> str | None:
+        if exchange.number not in self._dialects:
+            self._dialects[exchange.number] = recognised_dialect(exchange)
+        return self._dialects[exchange.number]
+
+    def sender_of(self, dialect: Dialect) -> Sender | None:
+        """Who sent the exchanges of one dialect; None where nothing tells beyond doubt."""
+        if dialect.name not in self._senders:
+            exchanges = self.recording.exchanges
+            spoken = (each for each in exchanges if self.dialect_of(each) == dialect.name)
+            self._senders[dialect.name] = sender_of(spoken, dialect, self.folders)
+        return self._senders[dialect.name]
 
 
 def choose_dialect(exchange: Exchange, stated: str | None) -> Dialect:
+    """As `agreed_dialect`, of what the stream shows."""
+    return agreed_dialect(stated, recognised_dialect(exchange))
+
+
+def agreed_dialect(stated: str | None, shown: str | None) -> Dialect:
     """The dialect that was stated, unless the stream shows another; else the one it shows.
 
     Raises UsageError where they contradict, where it is not supported, or where none shows.
     """
-    shown = recognised_dialect(exchange)
     if stated is None and shown is None:
         known = ", ".join(dialects.SUPPORTED)
         raise UsageError("no known dialect is recognised", hint=f"name one: --dialect {known}")

@@ -70,13 +70,14 @@ def identify_exchange(
 ) -> ExchangeIdentification:
     """Everything that one exchange tells of its sender."""
     strict = find("strict", dialect.name)
-    identity = _identity_of(recording, exchange, dialect)
+    identity = identity_of(recording, exchange, dialect)
     failed = _failed_rules(recording, exchange, dialect, strict, rulebook)
     found = tuple(_deviation_of(rule, identity.knobs, strict) for rule in failed)
     return ExchangeIdentification(str(recording.path), exchange.number, identity, strict, found)
 
 
-def _identity_of(recording: Recording, exchange: Exchange, dialect: Dialect) -> Identity:
+def identity_of(recording: Recording, exchange: Exchange, dialect: Dialect) -> Identity:
+    """Who sent one exchange, and which knobs of its dialect it shows."""
     identity = _witness_identity(recording, exchange, dialect, _UNREAD)
     reading = _reading_of(identity)
     if reading == _UNREAD:

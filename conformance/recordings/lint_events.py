@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final, NamedTuple
 
-from conformance.core.events import Event, Exchange, Frame
+from conformance.core.events import Event, Exchange
 from conformance.core.framing import exchange_frames
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects import SUPPORTED
@@ -18,35 +19,52 @@ _IDENTIFIED: Final = frozenset(bounds.identified for bounds in _BOUNDS)
 
 
 class CutEvent(NamedTuple):
-    """The number of a broken event, from 1, its byte, and whether nothing but comments follows."""
+    """The number of a broken event, from 1, and whether nothing but comments follows."""
 
     number: int
-    offset: int
     is_last: bool
 
 
-def cut_events(exchange: Exchange) -> list[CutEvent]:
-    """Every event of an answer that begins like JSON and is none."""
+def cut_events(exchange: Exchange, events: Iterable[Event]) -> list[CutEvent]:
+    """Every event of an answer that begins like JSON and is none; `events` are all it gave."""
     found, last = [], 0
-    for number, (frame, _) in enumerate(exchange_frames(exchange), 1):
-        last = last if frame.kind == "comment" else number
-        if _is_cut(frame):
-            found.append(CutEvent(number, frame.offset, is_last=False))
-    return [each._replace(is_last=each.number == last) for each in found]
+    for event in events:
+        if event.layer != "transport" or not event.number or event.type == "http.end":
+            continue
+        last = last if event.type == "sse.comment" else event.number
+        if _is_cut(event):
+            found.append(event.number)
+    if not last and _begins_like_json(body := _body_text(exchange)):
+        found += [1] if decode_json(body) is NOT_JSON else []  # a whole body has no frame events
+        last = 1
+    return [CutEvent(number, number == last) for number in found]
 
 
-def _is_cut(frame: Frame) -> bool:
+def frame_offset(exchange: Exchange, number: int) -> int:
+    """The byte at which the frame of a number begins; -1 where there is none."""
+    frames = islice(exchange_frames(exchange), number - 1, number)
+    return next((frame.offset for frame, _ in frames), -1)
+
+
+def _is_cut(event: Event) -> bool:
     """Whether the JSON of an event ends early; a missing blank line alone is no cut."""
-    if frame.kind == "ignored-line":
-        return frame.event == "unfinished"
-    if frame.kind == "ignored":
-        if frame.event != "unfinished":
-            return False
-        lines = (line.partition(":") for line in frame.data.splitlines())
-        data = "\n".join(value.removeprefix(" ") for name, _, value in lines if name == "data")
-    else:
-        data = frame.data
-    return data[:1] in ("{", "[") and data != "[DONE]" and decode_json(data) is NOT_JSON
+    if event.type in ("sse.frame", "line.frame"):
+        return "json" not in event.data and _begins_like_json(event.data["data"])
+    if event.data.get("reason") != "unfinished":
+        return False
+    if event.type == "line.ignored":
+        return True
+    lines = (line.partition(":") for line in event.data["text"].splitlines())
+    data = "\n".join(value.removeprefix(" ") for name, _, value in lines if name == "data")
+    return _begins_like_json(data) and decode_json(data) is NOT_JSON
+
+
+def _body_text(exchange: Exchange) -> str:
+    return exchange.body.decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def _begins_like_json(data: str) -> bool:
+    return data[:1] in ("{", "[") and data != "[DONE]"
 
 
 def find_splice(events: Iterable[Event]) -> int | None:

@@ -18,12 +18,12 @@ from conformance.cassette import Recording
 from conformance.cassette.recording import MUTANTS
 from conformance.core.errors import Place
 from conformance.core.events import Exchange
-from conformance.core.framing import exchange_frames, framing_of
+from conformance.core.framing import framing_of
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_recording
 from conformance.recordings.lint_claims import claimed_word, denies_thinking, thinking_field
-from conformance.recordings.lint_events import cut_events, find_splice
+from conformance.recordings.lint_events import cut_events, find_splice, frame_offset
 from conformance.recordings.lint_privacy import PrivacyScanner, PrivateLeftover
 from conformance.rules.lint import Problem, Severity
 from conformance.rules.node import nearest
@@ -77,7 +77,7 @@ class _RecordingLint:
         yield from self._clock_faults()
         for exchange in self.recording.exchanges:
             yield from self._pairing_faults(exchange)
-            yield from self._cut_events(exchange)
+            yield from self._cut_events(exchange, wire[exchange.number])
             yield from self._second_answers(exchange, wire[exchange.number])
         yield from self._unmet_claims(wire)
 
@@ -185,23 +185,23 @@ class _RecordingLint:
             message = "the request asks for a stream, but the answer is a JSON body"
             yield self._make_problem("stream", message, "error", exchange)
 
-    def _cut_events(self, exchange: Exchange) -> Iterator[Problem]:
+    def _cut_events(self, exchange: Exchange, result: StreamResult) -> Iterator[Problem]:
         rebuilt = self.recording.header.fidelity == "events"
-        for cut in cut_events(exchange):
+        for cut in cut_events(exchange, result.events):
+            at = frame_offset(exchange, cut.number)
             if cut.is_last and exchange.end == "eof":
                 message = "the last event is cut off, and the recording says that the stream ended"
-                yield self._make_problem("event-cut", message, "error", exchange, cut.offset)
+                yield self._make_problem("event-cut", message, "error", exchange, at)
             elif not cut.is_last:
                 message = f"event {cut.number} breaks off inside its JSON"
                 severity: Severity = "error" if rebuilt else "warning"
-                yield self._make_problem("event-cut", message, severity, exchange, cut.offset)
+                yield self._make_problem("event-cut", message, severity, exchange, at)
 
     def _second_answers(self, exchange: Exchange, result: StreamResult) -> Iterator[Problem]:
         number = find_splice(result.events)
         if number is not None:
-            every = enumerate(exchange_frames(exchange), 1)
-            at = next((frame.offset for n, (frame, _) in every if n == number), -1)
             message = f"a second answer begins with event {number}: record one to an exchange"
+            at = frame_offset(exchange, number)
             yield self._make_problem("second-answer", message, "error", exchange, at)
 
     def _unmet_claims(self, wire: Mapping[int, StreamResult]) -> Iterator[Problem]:

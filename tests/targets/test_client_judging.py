@@ -14,12 +14,12 @@ from conformance.core import shipped
 from conformance.core.events import SEMANTIC_EVENTS, Chunk, Exchange
 from conformance.dialects import get
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.transcript import read_transcript
 from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import AdapterAnswer
 from conformance.targets.client.client_judge import ClientJudge, ClientLedger, respell_arguments
 from conformance.targets.client.protocol import ClientImplementation
+from conformance.targets.client.variation import VariationKind
 
 AGREES = "thinking/client/agrees-with-wire"
 ENDING = "harness/ending"
@@ -44,14 +44,22 @@ def judging(name: str, *, silent: tuple[str, ...] = ()) -> tuple[ClientJudge, Ex
 
 
 def events_of(judge: ClientJudge, exchange: Exchange) -> tuple[Event, ...]:
-    events = read_transcript(exchange, judge.dialect, judge.reading, keep="semantic").client_events
+    events = judge.read_sent(exchange).client_events
     return tuple(event for event in events if event["type"] in judge.about.events)
+
+
+def judged(
+    judge: ClientJudge, exchange: Exchange, answered: AdapterAnswer, kind: VariationKind
+) -> ClientLedger:
+    return judge.judge_stream(judge.read_sent(exchange), answered, kind)
 
 
 def completed(
     judge: ClientJudge, exchange: Exchange, events: Iterable[Mapping[str, Any]]
 ) -> ClientLedger:
-    return judge.judge_stream(exchange, AdapterAnswer("completed", tuple(events)), "same")
+    return judge.judge_stream(
+        judge.read_sent(exchange), AdapterAnswer("completed", tuple(events)), "same"
+    )
 
 
 def failing(made: ClientLedger) -> set[str]:
@@ -72,7 +80,9 @@ def test_a_client_that_tells_everything_breaks_nothing(name: str) -> None:
 @pytest.mark.parametrize("how", ["failed", "cut"])
 def test_a_whole_answer_told_as_broken_is_found(how: Any) -> None:
     judge, exchange = judging(CHAT)
-    made = judge.judge_stream(exchange, AdapterAnswer(how, events_of(judge, exchange)), "same")
+    made = judge.judge_stream(
+        judge.read_sent(exchange), AdapterAnswer(how, events_of(judge, exchange)), "same"
+    )
     assert failing(made) == {ENDING}
 
 
@@ -80,15 +90,15 @@ def test_a_cut_told_as_complete_is_found() -> None:
     judge, exchange = judging(CHAT, silent=("cut", "done", "error"))
     cut = replace(exchange, chunks=exchange.chunks[:5], end="protocol-error")
     told = AdapterAnswer("completed", events_of(judge, cut))
-    assert failing(judge.judge_stream(cut, told, "cut")) == {ENDING}
-    assert failing(judge.judge_stream(cut, replace(told, how="failed"), "cut")) == set()
+    assert failing(judged(judge, cut, told, "cut")) == {ENDING}
+    assert failing(judged(judge, cut, replace(told, how="failed"), "cut")) == set()
 
 
 def test_after_a_reset_only_the_ending_is_judged() -> None:
     judge, exchange = judging(CHAT)
     cut = replace(exchange, chunks=exchange.chunks[:5], end="protocol-error")
-    assert failing(judge.judge_stream(cut, AdapterAnswer("failed"), "reset")) == set()
-    assert failing(judge.judge_stream(cut, AdapterAnswer("completed"), "reset")) == {ENDING}
+    assert failing(judged(judge, cut, AdapterAnswer("failed"), "reset")) == set()
+    assert failing(judged(judge, cut, AdapterAnswer("completed"), "reset")) == {ENDING}
 
 
 def test_lost_thinking_is_found() -> None:
@@ -132,10 +142,10 @@ def test_a_call_more_than_was_sent_keeps_its_spelling() -> None:
 
 def test_refusals_may_be_shown_as_text() -> None:
     judge, exchange = judging(REFUSAL, silent=("refusal.delta",))
-    sent = read_transcript(exchange, judge.dialect, judge.reading, keep="semantic").client_events
+    sent = judge.read_sent(exchange).client_events
     shown = tuple({**e, "type": "text.delta"} if e["type"] == "refusal.delta" else e for e in sent)
     told = AdapterAnswer("completed", tuple(e for e in shown if e["type"] in judge.about.events))
-    assert AGREES not in failing(judge.judge_stream(exchange, told, "same"))
+    assert AGREES not in failing(judged(judge, exchange, told, "same"))
 
 
 def test_what_the_server_did_is_not_the_client_s_fault() -> None:
@@ -144,7 +154,9 @@ def test_what_the_server_did_is_not_the_client_s_fault() -> None:
     leaking = body.replace(b'"content":"They are', b'"content":"</think>They are')
     assert leaking != body
     sent = replace(exchange, chunks=(Chunk(leaking, 0.0),))
-    made = judge.judge_stream(sent, AdapterAnswer("completed", events_of(judge, sent)), "same")
+    made = judge.judge_stream(
+        judge.read_sent(sent), AdapterAnswer("completed", events_of(judge, sent)), "same"
+    )
     assert failing(made) == set()
     assert made.reasons["stripping/visible-text/no-markers"] == "what was sent breaks it"
     assert "sent bytes" in {change.by for change in made.changes}

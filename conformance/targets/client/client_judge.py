@@ -21,7 +21,7 @@ from conformance.core.events import Exchange, Request
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects import get
 from conformance.evidence.expectations import judges_requests
-from conformance.evidence.writing import compare_exchanges
+from conformance.evidence.writing import compare_exchanges, sent_contributions
 from conformance.judging import harness
 from conformance.judging.client_view import check_client, compares_views, undeclared_rules
 from conformance.judging.fast.running import check_wire
@@ -29,7 +29,7 @@ from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
-from conformance.judging.view import JudgedView, JudgeSetting
+from conformance.judging.view import JudgeSetting
 from conformance.profiles.profile import Profile, reading
 from conformance.rules.model import Answer, Rule
 from conformance.rules.verdicts import Verdict
@@ -97,34 +97,35 @@ class ClientJudge:
         small = Rulebook(rulebook.suites, sorted(two)) if two else None
         self._small = replace(self.setting, bound=small.bound(profile)) if small else None
 
+    def read_sent(self, exchange: Exchange) -> Transcript:
+        """What was sent, as a correct client would have it, with its semantic events."""
+        return read_transcript(exchange, self.dialect, self.reading, keep="semantic")
+
     def judge_stream(
-        self, exchange: Exchange, answered: AdapterAnswer, kind: VariationKind
+        self, sent: Transcript, answered: AdapterAnswer, kind: VariationKind
     ) -> ClientLedger:
-        """Judges a stream that was answered with an end; `exchange` holds what was sent."""
-        sent = read_transcript(exchange, self.dialect, self.reading, keep="semantic")
+        """Judges what was answered with an end; `sent` is the stream that went out."""
+        exchange = sent.exchange
         made = ClientLedger()
         # After a reset, and of a refusal, the end alone is judged.
         if kind != "reset" and not _is_refused(exchange):
             events = respell_arguments(answered.events, sent.client_events)
-            self._judge_suites(
-                made, exchange, sent, events, _compared_types(sent, self.about.events)
-            )
+            self._judge_suites(made, sent, events, _compared_types(sent, self.about.events))
         made.state_harness_rule(
             harness.ENDING, _ending_finding(sent, answered, client_place(exchange))
         )
         return made
 
-    def judge_message(self, exchange: Exchange, answered: AdapterAnswer) -> ClientLedger:
-        """Judges the events of a whole message; `exchange` has it as its body."""
-        sent = read_transcript(exchange, self.dialect, self.reading, keep="semantic")
+    def judge_message(self, sent: Transcript, answered: AdapterAnswer) -> ClientLedger:
+        """Judges the events of a whole message, which is the body of what was sent."""
         made = ClientLedger()
         events = respell_arguments(answered.events, sent.client_events)
-        self._judge_suites(made, exchange, sent, events, self.about.events & _CONTENT)
+        self._judge_suites(made, sent, events, self.about.events & _CONTENT)
         return made
 
     def judge_requests(self, exchanges: Sequence[Exchange]) -> ClientLedger:
         """Judges what a client would send: rules that look at requests, over these exchanges."""
-        judged = [self._judge_wire(self.setting, each) for each in exchanges]
+        judged = [check_wire(self.setting, each, each.chunks, each.end) for each in exchanges]
         rules = {rule.id for rule in self.rulebook.rules if judges_requests(rule)}
         made = ClientLedger()
         made.take_judged(judged[-1].result, rules)
@@ -136,18 +137,17 @@ class ClientJudge:
     def _judge_suites(
         self,
         made: ClientLedger,
-        exchange: Exchange,
         sent: Transcript,
         events: Sequence[Mapping[str, Any]],
         compared: frozenset[str],
     ) -> None:
-        watched = replace(exchange, seen=tuple(events))
+        watched = replace(sent.exchange, seen=tuple(events))
         setting = replace(self.setting, declared=compared)
         client = check_client(setting, watched, events)
         made.take_judged(client.result, client.result.verdicts.keys())
         if self._small is not None:
-            wire = self._judge_wire(replace(self._small, declared=compared), watched)
-            given = [*client.contributions, *wire.contributions]
+            wire = sent_contributions(replace(self._small, declared=compared), sent)
+            given = [*client.contributions, *wire]
             for one in compare_exchanges(
                 self.rulebook, [pair for pair in given if pair[0] in self._of_views]
             ):
@@ -156,9 +156,6 @@ class ClientJudge:
         self._withdraw_undeclared(made, sent)
         if made.findings:
             self._withdraw_faults_sent(made, setting, watched, sent)
-
-    def _judge_wire(self, setting: JudgeSetting, exchange: Exchange) -> JudgedView:
-        return check_wire(setting, exchange, exchange.chunks, exchange.end)
 
     def _withdraw_undeclared(self, made: ClientLedger, sent: Transcript) -> None:
         """Rules 1 to 3."""

@@ -15,15 +15,14 @@ from conformance.core import shipped
 from conformance.core.errors import SpecError, UsageError
 from conformance.core.events import Exchange
 from conformance.dialects import SUPPORTED, get
-from conformance.dialects.base import Reading
 from conformance.judging import harness
 from conformance.judging.result import Report, StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.transcript import read_transcript
+from conformance.judging.transcript import Transcript
 from conformance.profiles.profile import Profile, laid_over
 from conformance.recordings.check import (
     CheckChoices,
-    choose_dialect,
+    agreed_dialect,
     choose_profile,
     judged_by,
     recognised_dialect,
@@ -226,10 +225,13 @@ class ClientSession:
             judging = self._judge_of(recording, exchange)
             if judging is None:
                 continue
-            replays = ExchangeReplays(endpoint, judging, visited.tally, self.options.extent)
-            is_rich = _is_rich(exchange, judging)
+            sent = judging.read_sent(exchange)
+            if sent.choices > 1 and "choices" not in self.about.features:  # most SDKs read one
+                continue
+            replays = ExchangeReplays(endpoint, judging, visited.tally, sent, self.options.extent)
+            is_rich = _is_rich(sent, judging)
             visited.streams.append(
-                replays.judge_exchange(exchange, edited=is_rich and replays.dialect not in edited)
+                replays.judge_exchange(edited=is_rich and replays.dialect not in edited)
             )
             if is_rich and replays.seen is not None:
                 edited.add(replays.dialect)
@@ -244,10 +246,10 @@ class ClientSession:
         if exchange.hop == "upstream" or (request and request.method != "POST"):
             return None
         stated = exchange.dialect or recording.header.dialect
-        name = stated or recognised_dialect(exchange) or ""
-        if name not in self.dialects or not self._reads_all_choices(exchange, name):
+        shown = recognised_dialect(exchange)
+        if (stated or shown) not in self.dialects:
             return None
-        dialect = choose_dialect(exchange, stated)
+        dialect = agreed_dialect(stated, shown)
         by = judged_by(
             dialect,
             self.chosen,
@@ -265,13 +267,6 @@ class ClientSession:
             named=by.named or bool(by.notes),
             name=called,
         )
-
-    def _reads_all_choices(self, exchange: Exchange, dialect: str) -> bool:
-        """Whether the client would ask for so many choices: most SDKs read one."""
-        if "choices" in self.about.features:
-            return True
-        sent = read_transcript(exchange, get(dialect), Reading(), keep="semantic")
-        return all(event.get("choice", 0) == 0 for event in sent.client_events)
 
     def _save_requests(self, judging: ClientJudge, sent: Sequence[Exchange]) -> None:
         """What the client would send for every choice, beside what was chosen."""
@@ -344,11 +339,10 @@ class RecordingOutcome:
     tally: CaseTally = field(default_factory=CaseTally)
 
 
-def _is_rich(exchange: Exchange, judging: ClientJudge) -> bool:
+def _is_rich(sent: Transcript, judging: ClientJudge) -> bool:
     """Whether a stream is worth every edit of its framing: it thinks, speaks and ends well."""
-    if exchange.end != "eof" or judging.reading.markers:
+    if sent.exchange.end != "eof" or judging.reading.markers:
         return False
-    sent = read_transcript(exchange, judging.dialect, judging.reading, keep="semantic")
     return sent.client_end == "completed" and sent.types >= _RICH
 
 

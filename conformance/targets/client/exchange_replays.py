@@ -15,7 +15,7 @@ from conformance.dialects import required
 from conformance.dialects.base import Dialect
 from conformance.judging import harness
 from conformance.judging.result import StreamResult
-from conformance.judging.transcript import read_transcript
+from conformance.judging.transcript import Transcript
 from conformance.profiles.profile import Profile
 from conformance.targets.client.adapter import ENDS, AdapterAnswer
 from conformance.targets.client.case_results import CaseSeries, GatheredReplays, answer_digest
@@ -46,33 +46,34 @@ _IN_TEXT: Final = frozenset({"markers", "include_thinking"})
 
 @dataclass(slots=True)
 class ExchangeReplays(CaseSeries):
-    """Takes one exchange to the client. `seen` is what it reported of the recording itself."""
+    """Takes one exchange to the client. `seen` is what it reported of the recording itself.
 
+    `recorded` is the exchange as its bytes say; what goes out otherwise is read by itself.
+    """
+
+    recorded: Transcript
     extent: ReplayExtent = "full"
     seen: tuple[Mapping[str, Any], ...] | None = None
 
-    def judge_exchange(self, exchange: Exchange, *, edited: bool) -> StreamResult:
-        """The result over all replays of one exchange."""
+    def judge_exchange(self, *, edited: bool) -> StreamResult:
+        """The result over all replays of the exchange."""
+        exchange = self.recorded.exchange
         gathered = GatheredReplays()
         command = case_conversation(exchange, self.judging.profile)
         # A client that asks for a stream is owed none of a whole body, and the other way round.
         if _is_whole(exchange) == (BODIES in self.endpoint.about.features):
-            skipped = self._replay_all(gathered, exchange, command, edited=edited)
+            skipped = self._replay_all(gathered, command, edited=edited)
             if skipped is not None:
                 return self.result(exchange, skipped, ClientLedger())
         if EXTRACT in self.endpoint.about.ops and not _IN_TEXT & command["options"].keys():
-            self._judge_extracted(gathered, exchange)
+            self._judge_extracted(gathered)
         return stream_result(self.judging, exchange, gathered.combined_verdicts())
 
     def _replay_all(
-        self,
-        gathered: GatheredReplays,
-        exchange: Exchange,
-        command: Mapping[str, Any],
-        *,
-        edited: bool,
+        self, gathered: GatheredReplays, command: Mapping[str, Any], *, edited: bool
     ) -> AdapterAnswer | None:
         """Every way of replaying a stream; the answer of a client that skips it."""
+        exchange = self.recorded.exchange
         known: tuple[Any, ClientLedger] | None = None
         for variation in replay_variations(exchange, self.dialect, self.extent, edited=edited):
             case = self.endpoint.replay_stream(variation, self.dialect, command)
@@ -87,7 +88,7 @@ class ExchangeReplays(CaseSeries):
             gathered.add_replay(variation.name, made)
             if variation.name == "recorded":
                 known, self.seen = (answer_digest(answered), made), answered.events
-                self._judge_next_request(gathered, exchange, command, case.seq)
+                self._judge_next_request(gathered, command, case.seq)
         return None
 
     def _judge_replay(
@@ -102,20 +103,26 @@ class ExchangeReplays(CaseSeries):
             why = f"the client asked for {case.requests}{self.endpoint.stderr_tail()}"
         if why:
             return no_answer(where, AdapterAnswer("errored", why=why))
-        made = self.judging.judge_stream(variation.sent_exchange(), answered, variation.kind)
+        made = self.judging.judge_stream(self._read_sent(variation), answered, variation.kind)
         made.state_harness_rule(harness.ANSWERS, None)
         made.state_harness_rule(harness.ONE_REQUEST, _repeated_request(case.seen, where))
         return made
 
+    def _read_sent(self, variation: ReplayVariation) -> Transcript:
+        """What went out; other chunks of the same bytes are not read again."""
+        made, recorded = variation.sent_exchange(), self.recorded.exchange
+        is_same = (made.response, made.end, made.body) == (
+            *(recorded.response, recorded.end, recorded.body),
+        )
+        return self.recorded if is_same else self.judging.read_sent(made)
+
     def _judge_next_request(
-        self, gathered: GatheredReplays, exchange: Exchange, command: Mapping[str, Any], seq: str
+        self, gathered: GatheredReplays, command: Mapping[str, Any], seq: str
     ) -> None:
         """What the client would send after this answer, judged as a request."""
         if NEXT_REQUEST not in self.endpoint.about.ops:
             return
-        sent = read_transcript(
-            exchange, self.judging.dialect, self.judging.reading, keep="semantic"
-        )
+        sent = self.recorded
         if sent.client_end != "completed":
             return
         calls = [event for event in sent.client_events if event["type"] == "tool.end"]
@@ -131,21 +138,24 @@ class ExchangeReplays(CaseSeries):
             if answered.request is not None:
                 made = ClientLedger()
                 for roles in _turn_roles(is_first=is_first, calls=bool(calls)):
-                    turns = _turn_exchanges(exchange, answered.request, roles, user_choices_in(now))
+                    turns = _turn_exchanges(
+                        sent.exchange, answered.request, roles, user_choices_in(now)
+                    )
                     made.fill_open(self.judging.judge_requests(turns))
                 gathered.add_replay("next request", made)
             elif answered.how != "skipped":
                 gathered.add_replay("next request", no_answer("next-request", answered))
 
-    def _judge_extracted(self, gathered: GatheredReplays, exchange: Exchange) -> None:
+    def _judge_extracted(self, gathered: GatheredReplays) -> None:
         """The answer once more, as a whole message."""
+        exchange = self.recorded.exchange
         message = _whole_message(exchange, self.judging.dialect)
         if message is None:
             return
         answered = self.endpoint.ask(EXTRACT, dialect=self.dialect, message=message)
         self.count_case(EXTRACT, answered)
         if answered.how == "told":
-            gathered.add_replay("extract", self.judging.judge_message(exchange, answered))
+            gathered.add_replay("extract", self.judging.judge_message(self.recorded, answered))
         elif answered.how != "skipped":
             gathered.add_replay("extract", no_answer(client_place(exchange), answered))
 
@@ -176,7 +186,8 @@ def _turn_exchanges(
     exchange: Exchange, request: Request, roles: tuple[str, str], choice: Mapping[str, Any]
 ) -> list[Exchange]:
     before = replace(exchange, role=roles[0], hop="", user_choices=choice)
-    return [before, request_exchange(request, exchange.number + 1, roles[1], exchange, choice)]
+    after = request_exchange(request, exchange.number + 1, roles[1], exchange, choice)
+    return [before, replace(after, chunks=())]  # nobody answers: the request alone is judged
 
 
 def _repeated_request(seen: Sequence[SeenRequest], where: str) -> Any:

@@ -113,7 +113,7 @@ def _judge_case(
     if not each.rest:
         chunks = tuple(Chunk(data, 0.0) for data in each.answers)
         sent = replace(sent, chunks=chunks, end="protocol-error")
-    made = judging.judge_stream(sent, answered, "same")
+    made = judging.judge_stream(judging.read_sent(sent), answered, "same")
     made.state_harness_rule(harness.ANSWERS, None)
     wrong = _request_fault(each, case)
     found = wrong and harness.client_finding(harness.RECONNECT, where, *wrong, answered.events)

@@ -93,7 +93,7 @@ def judge_restoring(cases: CaseSeries) -> Iterator[StreamResult]:
             head = Response(200, "1.1", (("content-type", "application/json"),))
             chunks = (Chunk(body, 0.0),)
             whole = Exchange(number=number, response=head, chunks=chunks, scenario=STORED)
-            made = cases.judging.judge_message(whole, answered)
+            made = cases.judging.judge_message(cases.judging.read_sent(whole), answered)
         else:
             made = no_answer(f"stored/form-{number}", answered)
         gathered = GatheredReplays([("restore", made)])
