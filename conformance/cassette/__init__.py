@@ -7,7 +7,13 @@ secrets out; `inspect` shows a stream; `locate` finds the line of a byte.
 from __future__ import annotations
 
 from conformance.cassette.convert import as_cassette, convert
-from conformance.cassette.header import Cassette, Clock, Fidelity, Header, Origin, Redaction
+from conformance.cassette.header import (
+    Cassette,
+    CassetteClock,
+    Header,
+    RecordingOrigin,
+    Redaction,
+)
 from conformance.cassette.inspect import inspect
 from conformance.cassette.read import exchanges, read
 from conformance.cassette.recording import (
@@ -24,11 +30,10 @@ from conformance.cassette.write import Writer, write
 __all__ = [
     "BodyRedactor",
     "Cassette",
-    "Clock",
-    "Fidelity",
+    "CassetteClock",
     "Header",
-    "Origin",
     "Recording",
+    "RecordingOrigin",
     "Redaction",
     "Redactor",
     "Writer",

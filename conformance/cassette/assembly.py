@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from msgspec import UNSET
 
-from conformance.cassette.header import Clock, Header, Redaction
+from conformance.cassette.header import CassetteClock, Header, Redaction
 from conformance.cassette.records import Plain, Record, fault, payload
 from conformance.cassette.source import RawLine
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
@@ -39,7 +39,7 @@ class Draft:
     end: Ending | None = None
     sealed: bool = False
     seen: tuple[dict[str, object], ...] | None = None
-    clock: Clock = field(default_factory=Clock)
+    clock: CassetteClock = field(default_factory=CassetteClock)
     size: int = 0
     spots: list[tuple[int, int]] = field(default_factory=list)
     chunks: list[Chunk] = field(default_factory=list)
@@ -207,7 +207,7 @@ class Assembly:
             raise fault(self._file, line, f"a second response of exchange {draft.number}")
         draft.responded = True
         draft.response = record.response if isinstance(record.response, Response) else None
-        draft.clock = Clock(_time(record))
+        draft.clock = CassetteClock(_time(record))
         draft.head_line = line.number
 
     def _take_data(self, line: RawLine, record: Record, draft: Draft) -> None:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from conformance.core.events import Exchange
+from conformance.core.events import Exchange, Fidelity
 
-Origin = Literal["live", "synthetic", "imported"]
-Fidelity = Literal["bytes", "text", "events"]
+RecordingOrigin = Literal["live", "synthetic", "imported"]
 
 VERSION: Final = "1.0"
 MAJOR: Final = 1
@@ -24,7 +23,7 @@ class Redaction:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class CassetteClock:
     """Times of one exchange that no chunk holds, in milliseconds; None where no clock was kept.
 
     `head` runs from the request to the response head, `end` from the last chunk (without one:
@@ -40,7 +39,7 @@ class Header:
     """The first line of a cassette. `extra` holds keys that this version does not know."""
 
     version: str = VERSION
-    origin: Origin = "synthetic"
+    origin: RecordingOrigin = "synthetic"
     fidelity: Fidelity = "bytes"
     dialect: str | None = None
     profile: str | None = None
@@ -65,7 +64,7 @@ class Cassette:
 
     header: Header
     exchanges: tuple[Exchange, ...] = ()
-    clocks: Mapping[int, Clock] = field(default_factory=dict)
+    clocks: Mapping[int, CassetteClock] = field(default_factory=dict)
     torn: bool = False
     sealed: bool = False
     trailer: tuple[Redaction, ...] = ()

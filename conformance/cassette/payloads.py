@@ -104,7 +104,7 @@ def _json_value(file: str, number: int, text: bytes) -> Any:
         raise CassetteError(message, place=Place(file, number), text=shown) from err
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A value as it is spelled, and the 1-based line on which it begins."""
 
     line: int
@@ -116,24 +116,24 @@ class Part(NamedTuple):
         return _TOKEN.sub(lambda token: token[1] or b"", self.raw)
 
 
-def part(data: bytes, *path: str) -> Part:
+def part(data: bytes, *path: str) -> TextPart:
     """The value at a path of keys. KeyError if there is none; `data` is known to be JSON."""
     raw, at = data, 0
     for key in path:
         inner = bytes(msgspec.json.decode(raw, type=_Fields)[key])
         at += raw.index(inner)
         raw = inner
-    return Part(1 + data.count(b"\n", 0, at), raw)
+    return TextPart(1 + data.count(b"\n", 0, at), raw)
 
 
-def array_elements(data: bytes, *path: str) -> list[Part]:
+def array_elements(data: bytes, *path: str) -> list[TextPart]:
     """The elements of the array at a path of keys; as `part`."""
     line, raw = part(data, *path)
     found, at = [], 0
     for element in map(bytes, msgspec.json.decode(raw, type=list[msgspec.Raw])):
         start = raw.index(element, at)
         line += raw.count(b"\n", at, start)
-        found.append(Part(line, element))
+        found.append(TextPart(line, element))
         line += element.count(b"\n")
         at = start + len(element)
     return found

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.cassette.read import Reader
+from conformance.cassette.read import CassetteReader
 from conformance.core.errors import UsageError
 
 
@@ -39,7 +39,7 @@ def line_starts(body: bytes) -> Layout:
 
 def cassette_layout(path: Path | str, exchange: int) -> Layout:
     """The layout of one exchange of a cassette. Reads the file again; raises CassetteError."""
-    for draft in Reader(path, locating=True).drafts():
+    for draft in CassetteReader(path, locating=True).drafts():
         if draft.number == exchange:
             spots = draft.spots
             return Layout(draft.head_line, tuple(o for o, _ in spots), tuple(n for _, n in spots))

@@ -31,7 +31,7 @@ _HOLD: Final = 64 * 1024 * 1024
 
 def read(path: Path | str, *, max_bytes: int = MAX_BYTES) -> Cassette:
     """The whole cassette. Raises CassetteError."""
-    reader = Reader(path, max_bytes=max_bytes)
+    reader = CassetteReader(path, max_bytes=max_bytes)
     drafts = list(reader.drafts())
     return Cassette(
         header=reader.header,
@@ -50,13 +50,13 @@ def exchanges(path: Path | str, *, max_bytes: int = MAX_BYTES) -> Iterator[Excha
     Raises CassetteError, at the latest when the broken line is reached. In a file with more than
     64 MiB of body, a `seen` that comes after the next exchange's request is refused.
     """
-    reader = Reader(path, max_bytes=max_bytes)
+    reader = CassetteReader(path, max_bytes=max_bytes)
     with closing(reader.drafts(hold=_HOLD)) as drafts:
         for draft in drafts:
             yield draft.exchange(reader.header)
 
 
-class Reader:
+class CassetteReader:
     """Reads one file once. `torn` and `notes` are known when `drafts` is through."""
 
     def __init__(

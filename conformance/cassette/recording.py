@@ -16,14 +16,14 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from conformance.cassette.header import Cassette, Fidelity, Header
+from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording
 from conformance.cassette.payloads import rebuild
 from conformance.cassette.positions import cassette_layout, line_starts
 from conformance.cassette.read import read
 from conformance.cassette.source import plain_name, read_lines
 from conformance.core.errors import CassetteError, Place, UsageError
-from conformance.core.events import Chunk, Exchange, Response
+from conformance.core.events import Chunk, Exchange, Fidelity, Response
 
 MUTANTS: Final = "mutants"
 _SUFFIXES: Final = (

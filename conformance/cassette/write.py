@@ -22,7 +22,7 @@ from typing import IO, Any, Final, Self
 
 import msgspec
 
-from conformance.cassette.header import Cassette, Clock, Header, Redaction
+from conformance.cassette.header import Cassette, CassetteClock, Header, Redaction
 from conformance.cassette.records import header_fields
 from conformance.cassette.segments import is_one_line, segments
 from conformance.core.errors import CassetteError, Place, UsageError
@@ -187,9 +187,9 @@ class Writer:
         """A trailer: redactions that were not known when the header was written."""
         self._write_line({"redactions": [asdict(each) for each in counts]})
 
-    def exchange(self, exchange: Exchange, clock: Clock | None = None) -> None:
+    def exchange(self, exchange: Exchange, clock: CassetteClock | None = None) -> None:
         """A whole exchange. Chunks need a head: where there is none, it is written as unknown."""
-        times = clock or Clock()
+        times = clock or CassetteClock()
         self.request(
             exchange.request,
             exchange=exchange.number,

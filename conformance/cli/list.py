@@ -28,7 +28,7 @@ _REQUIREMENT_COLUMNS: Final = ("verdict", "id", "side", "says")
 Row = Mapping[str, Any]
 
 
-class Kind(StrEnum):
+class ListedKind(StrEnum):
     """What can be listed."""
 
     RULES = "rules"
@@ -39,7 +39,9 @@ class Kind(StrEnum):
 
 
 def list_command(
-    kind: Annotated[Kind | None, typer.Argument(help="What to list; default: everything.")] = None,
+    kind: Annotated[
+        ListedKind | None, typer.Argument(help="What to list; default: everything.")
+    ] = None,
     suite: SuiteOption = None,
     system: Annotated[
         str | None,
@@ -67,7 +69,7 @@ def list_command(
         as_data = json.dumps({"requirements": rows}, indent=2)
         put(as_data if format_ == "json" else _render_requirements(rows))
         return
-    kinds = [kind] if kind else list(Kind)
+    kinds = [kind] if kind else list(ListedKind)
     found = {str(each): list(_ROWS[each](tuple(suite or ()))) for each in kinds}
     put(json.dumps(found, indent=2) if format_ == "json" else _render_kinds(found))
 
@@ -111,12 +113,12 @@ def _system_rows(_suites: Sequence[str]) -> Iterator[Row]:
         yield {"name": name, "requirements": len(system.requirements), "title": system.title}
 
 
-_ROWS: Final[Mapping[Kind, Callable[[Sequence[str]], Iterable[Row]]]] = {
-    Kind.RULES: _rule_rows,
-    Kind.SUITES: _suite_rows,
-    Kind.PROFILES: _profile_rows,
-    Kind.DIALECTS: _dialect_rows,
-    Kind.SYSTEMS: _system_rows,
+_ROWS: Final[Mapping[ListedKind, Callable[[Sequence[str]], Iterable[Row]]]] = {
+    ListedKind.RULES: _rule_rows,
+    ListedKind.SUITES: _suite_rows,
+    ListedKind.PROFILES: _profile_rows,
+    ListedKind.DIALECTS: _dialect_rows,
+    ListedKind.SYSTEMS: _system_rows,
 }
 
 

@@ -12,7 +12,7 @@ import typer
 
 from conformance.cli.options import TextOrJsonOption, require_format
 from conformance.cli.terminal import put
-from conformance.profiles.tokenizer_markers import Found, Pair, find
+from conformance.profiles.tokenizer_markers import Found, MarkerPair, find
 from conformance.report.printable import visible
 
 _FIRST: Final = "of several pairs the one that was added first counts: it has the lowest id"
@@ -55,11 +55,11 @@ def _text_lines(found: Found) -> Iterator[str]:
     yield f"  profile  knobs: {{markers: {visible(_knob_text(pair, found.file.name))}}}"
 
 
-def _pair_text(pair: Pair) -> str:
+def _pair_text(pair: MarkerPair) -> str:
     return " ".join(f"{visible(each.text)} {each.id}" for each in (pair.open, pair.close))
 
 
-def _knob_text(pair: Pair, file: str) -> str:
+def _knob_text(pair: MarkerPair, file: str) -> str:
     """As a profile sets it; JSON is YAML, too."""
     value = json.dumps([[pair.open.text, pair.close.text]], ensure_ascii=False)
     return f"{{value: {value}, because: added tokens, seen: {json.dumps(file)}}}"

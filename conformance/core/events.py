@@ -22,6 +22,7 @@ import msgspec
 
 FrameKind = Literal["event", "comment", "ignored", "line", "ignored-line", "body"]
 Layer = Literal["transport", "wire", "semantic"]
+Fidelity = Literal["bytes", "text", "events"]
 Ending = Literal["eof", "reset", "client-closed", "idle-timeout", "protocol-error", "open"]
 
 ENDINGS: Final[tuple[Ending, ...]] = get_args(Ending)

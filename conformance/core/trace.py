@@ -28,7 +28,7 @@ class TracedFrame(NamedTuple):
     events: Sequence[Event]
 
 
-class Trace:
+class FrameTrace:
     """Numbers frames from 1 and gives the events each of them gave rise to."""
 
     def __init__(self, reader: Reader) -> None:
@@ -94,7 +94,7 @@ def trace_exchange(
     exchange: Exchange, reader: Reader, expected: Framing | None = None
 ) -> Iterator[TracedFrame]:
     """Every frame of a recorded exchange, from the request to the end, one at a time."""
-    trace = Trace(reader)
+    trace = FrameTrace(reader)
     yield TracedFrame(0, 0.0, None, trace.head(exchange.request, exchange.response))
     ms: float | None = 0.0
     for frame, ms in exchange_frames(exchange, expected):

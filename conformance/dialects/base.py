@@ -16,7 +16,7 @@ from conformance.dialects.requests import RequestForm
 from conformance.dialects.script import Script
 from conformance.dialects.wire_keys import AnswerBounds, ItemPlaces, SseEnvelope, WireKeys
 
-__all__ = ["Columns", "Dialect", "Reader", "Reading"]
+__all__ = ["DeltaColumns", "Dialect", "Reader", "Reading"]
 
 
 class KnobWatcher(Protocol):
@@ -40,7 +40,7 @@ class PrivateTextWatcher(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class DeltaColumns:
     """Fields that differ between the many frames of one run of deltas.
 
     `paths` lead from the payload to strings and whole numbers; `text` is the one among them whose
@@ -68,7 +68,7 @@ class Dialect:
     vocabulary: Vocabulary
     reader: Callable[[Reading], Reader]
     recognises: Callable[[Frame, Any], bool]
-    columns: Callable[[Any, Reading], Columns | None] = lambda _payload, _reading: None
+    columns: Callable[[Any, Reading], DeltaColumns | None] = lambda _payload, _reading: None
     framing: Framing = "sse"
     keys: WireKeys = field(default_factory=WireKeys)
     envelope: SseEnvelope = field(default_factory=SseEnvelope)

@@ -20,7 +20,7 @@ from operator import itemgetter
 from typing import Final, Literal
 
 PieceKind = Literal["open", "thinking", "close", "text"]
-Piece = tuple[PieceKind, str]
+MarkerPiece = tuple[PieceKind, str]
 """What a stretch of the wire is, with its text (`open` and `close`: the marker)."""
 
 HARMONY_HEADERS: Final = (
@@ -96,10 +96,10 @@ class Markers:
             self._prompted = next(iter(closes))
             self._enter_block(self._prompted)
 
-    def feed(self, text: str, *, last: bool = False) -> list[Piece]:
+    def feed(self, text: str, *, last: bool = False) -> list[MarkerPiece]:
         """Pieces that are decided by now; `last` says that this run of text is over."""
         buffer = self._held + text
-        pieces: list[Piece] = []
+        pieces: list[MarkerPiece] = []
         start = self._skip_said_open(pieces, buffer, last=last) if self._prompted else 0
         while True:
             hold = len(buffer) if last else self._search.undecided(buffer, start)
@@ -115,7 +115,7 @@ class Markers:
         self._held = buffer[hold:]
         return _merge_pieces(pieces)
 
-    def flush(self) -> list[Piece]:
+    def flush(self) -> list[MarkerPiece]:
         """Pieces of what was held back: other output came, or the end. A block stays open."""
         pieces = self.feed("", last=True)
         if self._undecided is not None:
@@ -126,7 +126,7 @@ class Markers:
             self._add_text(pieces, "".join(texts))
         return pieces
 
-    def _skip_said_open(self, pieces: list[Piece], buffer: str, *, last: bool) -> int:
+    def _skip_said_open(self, pieces: list[MarkerPiece], buffer: str, *, last: bool) -> int:
         """Rule 6; returns where the rest begins. `_prompted` stays set while undecided."""
         marker = self._prompted
         if not last and len(buffer) < len(marker) and marker.startswith(buffer):
@@ -137,7 +137,7 @@ class Markers:
         pieces.append(("open", marker))
         return len(marker)
 
-    def _add_text(self, pieces: list[Piece], text: str) -> None:
+    def _add_text(self, pieces: list[MarkerPiece], text: str) -> None:
         if not text:
             return
         if self._undecided is not None:
@@ -145,7 +145,7 @@ class Markers:
         else:
             pieces.append(("thinking" if self._inside else "text", text))
 
-    def _take_marker(self, pieces: list[Piece], marker: str) -> None:
+    def _take_marker(self, pieces: list[MarkerPiece], marker: str) -> None:
         if not self._inside:
             if marker in self._closes:  # else a harmony header
                 self._enter_block(marker)
@@ -167,7 +167,7 @@ class Markers:
         self._search = self._outside
 
 
-def _merge_pieces(pieces: list[Piece]) -> list[Piece]:
+def _merge_pieces(pieces: list[MarkerPiece]) -> list[MarkerPiece]:
     """Adjacent pieces of a kind as one: a swallowed header or undecided close parts none."""
     if len(pieces) < 2:
         return pieces

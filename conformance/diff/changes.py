@@ -14,7 +14,7 @@ from conformance.profiles.knobs import spell_value
 from conformance.rules.patterns import same
 from conformance.rules.verdicts import Verdict
 
-Kind = Literal[
+ChangeKind = Literal[
     "recording", "exchange", "fact", "event", "order", "field", "knob", "verdict", "text"
 ]
 
@@ -28,7 +28,7 @@ _AROUND: Final = 40  # characters of a text shown where it begins to differ
 class WireChange:
     """One difference; `before` or `now` is empty where there was nothing to say."""
 
-    kind: Kind
+    kind: ChangeKind
     what: str
     before: str
     now: str

@@ -60,7 +60,7 @@ class GatewayHops:
         return self.behind[0]
 
 
-Pair = Callable[[GatewayHops], tuple[Any, Any]]
+HopPair = Callable[[GatewayHops], tuple[Any, Any]]
 
 
 def compare_hops(
@@ -161,7 +161,7 @@ def _upstream_summaries(hops: GatewayHops) -> list[str]:
     return own + ["".join(each.text) for each in hops.behind[1:] if each.text]
 
 
-def _beginnings_of(pair: Pair) -> Pair:
+def _beginnings_of(pair: HopPair) -> HopPair:
     """Of what failed here after all: whatever was shown of a text was said upstream."""
 
     def begun(hops: GatewayHops) -> tuple[Any, Any]:
@@ -245,7 +245,7 @@ def _total_tokens(answer: Transcript) -> int | None:
     return total if isinstance(total, int) else sum(counts) if len(counts) == len(parts) else None
 
 
-_PAIRS: Final[tuple[tuple[Rule, Pair], ...]] = (
+_PAIRS: Final[tuple[tuple[Rule, HopPair], ...]] = (
     (HOP_TEXT, _visible_texts),
     (HOP_TOOLS, _tool_calls),
     (HOP_THINKING, _thinking_texts),

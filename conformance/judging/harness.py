@@ -23,7 +23,7 @@ from conformance.rules.model import Never, Rule
 from conformance.rules.monitors.base import Violation
 from conformance.rules.verdicts import Level
 
-Report = Sequence[Mapping[str, Any]]
+HarnessReport = Sequence[Mapping[str, Any]]
 
 
 def _harness_rule(
@@ -109,7 +109,9 @@ RULES: Final = (
 )
 
 
-def client_finding(rule: Rule, where: str, expected: str, got: str, report: Report = ()) -> Finding:
+def client_finding(
+    rule: Rule, where: str, expected: str, got: str, report: HarnessReport = ()
+) -> Finding:
     """A finding at the end of what a client reported."""
     memory = RecentFrames()
     for number, event in enumerate(report, 1):

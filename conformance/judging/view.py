@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from conformance.core.events import Ending, Event, Exchange
+from conformance.core.events import Ending, Event, Exchange, Fidelity
 from conformance.dialects.base import Dialect
 from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.ledger import Ledger
@@ -18,7 +18,7 @@ from conformance.judging.rulebook import BoundRules
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
 from conformance.profiles.profile import Profile
-from conformance.rules.applies import Evidence, Fidelity
+from conformance.rules.applies import Evidence
 from conformance.rules.engine import Judge
 from conformance.rules.model import Rule
 from conformance.rules.monitors.base import Violation

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from conformance.core.events import Ending, Event, Exchange, Frame
 from conformance.core.framing import Framer
-from conformance.core.trace import Trace
+from conformance.core.trace import FrameTrace
 from conformance.dialects.base import Reader
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.view import ExchangeView, JudgedView, JudgeSetting
@@ -30,7 +30,7 @@ class WireView(ExchangeView):
         self.framer = Framer(exchange.response, expected=expected)
         evidence = _wire_evidence(setting, exchange, reader, self.framer)
         super().__init__(setting, exchange, evidence, scenario)
-        self.trace = Trace(reader)
+        self.trace = FrameTrace(reader)
         self.bytes = 0
         self.take(self.trace.head(exchange.request, exchange.response))
 

@@ -33,7 +33,7 @@ _TRIES: Final = 3
 _ALL: Final = 1_000
 
 Operators = Sequence[Operator]
-Outcome = Literal["killed", "survived", "allowed", "gap", "passed", "alarm", "unseen", "seen"]
+MutantOutcome = Literal["killed", "survived", "allowed", "gap", "passed", "alarm", "unseen", "seen"]
 
 _LIVING: Final = ("survived", "alarm")
 
@@ -45,7 +45,7 @@ class Trial:
     operator: str
     base: str
     mutant: str
-    outcome: Outcome
+    outcome: MutantOutcome
     killers: frozenset[str]
     new: frozenset[str]
     reason: str = ""
@@ -62,7 +62,7 @@ class Matrix:
     allowances: tuple[Allowance, ...] = ()
     used: frozenset[int] = field(default_factory=frozenset)
 
-    def of(self, outcome: Outcome) -> tuple[Trial, ...]:
+    def of(self, outcome: MutantOutcome) -> tuple[Trial, ...]:
         return tuple(trial for trial in self.trials if trial.outcome == outcome)
 
     @property
@@ -214,7 +214,7 @@ def _half_of_mutants(
             yield from make_mutants(operator, stream, seed=seed + name % 97, most=most)
 
 
-def _trial_outcome(mutant: Mutant, killers: frozenset[str], new: frozenset[str]) -> Outcome:
+def _trial_outcome(mutant: Mutant, killers: frozenset[str], new: frozenset[str]) -> MutantOutcome:
     if mutant.must == "pass":
         return "alarm" if new else "passed"
     if mutant.must == "either":
@@ -226,7 +226,7 @@ def judge_shipped(base: BaseRecording, rulebook: Rulebook) -> Trial:
     """A shipped mutant; its own header says which rules have to fail."""
     judged = base.judge(rulebook)
     wanted = set(base.cassette.header.expect)
-    outcome: Outcome = "killed" if wanted and wanted <= judged.failing else "survived"
+    outcome: MutantOutcome = "killed" if wanted and wanted <= judged.failing else "survived"
     return Trial("shipped", base.name, base.name, outcome, judged.killed_by, judged.failing)
 
 

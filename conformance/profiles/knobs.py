@@ -15,8 +15,8 @@ from conformance.core.errors import Place
 from conformance.rules.node import Node, nearest, shown
 from conformance.rules.patterns import PatternError, regex
 
-Side = Literal["server", "client"]
-SIDES: Final[tuple[Side, ...]] = ("server", "client")
+KnobSide = Literal["server", "client"]
+SIDES: Final[tuple[KnobSide, ...]] = ("server", "client")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Knob:
     type: str
     of: str
     place: Place
-    side: Side = "server"
+    side: KnobSide = "server"
 
     def read(self, node: Node) -> Any:
         """Give the plain value at `node`; one that is not allowed is a `SpecError`."""
@@ -64,7 +64,7 @@ def declare(name: str, node: Node) -> Knob:
     return replace(knob, strict=knob.read(node.required("value")))
 
 
-def read_side(node: Node) -> Side | None:
+def read_side(node: Node) -> KnobSide | None:
     """Give the `side` that a file states, None where it states none."""
     at = node.get("side")
     return next(side for side in SIDES if side == at.one_of(SIDES)) if at else None

@@ -23,7 +23,7 @@ from conformance.core.errors import ConformanceError, Place, SpecError, UsageErr
 from conformance.core.shipped import specs
 from conformance.dialects.base import Reading
 from conformance.profiles.fingerprints import Fingerprint, read
-from conformance.profiles.knobs import Knob, Side, declare, read_side
+from conformance.profiles.knobs import Knob, KnobSide, declare, read_side
 from conformance.rules import document
 from conformance.rules.node import Node, nearest
 from conformance.rules.verdicts import Level
@@ -77,7 +77,7 @@ class Profile:
     overrides: Mapping[str, Override] = field(default_factory=dict)
     extends: str = ""
     fingerprints: tuple[Fingerprint, ...] = ()
-    side: Side = "server"
+    side: KnobSide = "server"
 
 
 def load_profile(path: Path | str, folders: Iterable[Path] = ()) -> Profile:
@@ -261,7 +261,7 @@ def _refuse_servers(root: Node) -> None:
 
 
 def _read_knobs(
-    root: Node, declared: Mapping[str, Knob], side: Side
+    root: Node, declared: Mapping[str, Knob], side: KnobSide
 ) -> tuple[dict[str, Any], dict[str, KnobReason]]:
     values: dict[str, Any] = {}
     reasons: dict[str, KnobReason] = {}

@@ -46,7 +46,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class MarkerPair:
     """What opens and what closes a block of thinking."""
 
     open: Token
@@ -58,7 +58,7 @@ class Found:
     """The file that was read, and its pairs: the first one counts, none means pass-through."""
 
     file: Path
-    pairs: tuple[Pair, ...]
+    pairs: tuple[MarkerPair, ...]
 
 
 class _AddedToken(msgspec.Struct):
@@ -91,7 +91,7 @@ def find(path: Path) -> Found:
     raise UsageError("holds no tokenizer", place=Place(str(path)), hint=_EXPECTED)
 
 
-def pairs(tokens: list[Token]) -> Iterator[Pair]:
+def pairs(tokens: list[Token]) -> Iterator[MarkerPair]:
     """Every pair among added tokens, in the order of the ids of what opens; 64 at most."""
     short = sorted(
         (each for each in tokens if len(each.text) <= _LONGEST), key=lambda each: each.id
@@ -104,7 +104,7 @@ def pairs(tokens: list[Token]) -> Iterator[Pair]:
         closer = next((known[text] for text in _close_markers(token.text) if text in known), None)
         if closer is not None and found < _MOST_PAIRS:
             found += 1
-            yield Pair(token, closer)
+            yield MarkerPair(token, closer)
 
 
 def _close_markers(opener: str) -> Iterator[str]:

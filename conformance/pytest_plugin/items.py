@@ -71,7 +71,7 @@ class RuleItem(SpecItem):
         return self.parent.verdicts.outcome(stream, self.name), stream
 
 
-class JudgedExchange:
+class ExchangeOfCassette:
     """What a node of a recorded exchange holds, beside being one."""
 
     def __init__(
@@ -81,7 +81,7 @@ class JudgedExchange:
         self.verdicts, self.stream, self.line = verdicts, stream, line
 
 
-class ExchangeNode(JudgedExchange, pytest.Collector):
+class ExchangeNode(ExchangeOfCassette, pytest.Collector):
     """One exchange of one recording, with an item for each rule."""
 
     def collect(self) -> Iterator[pytest.Item]:
@@ -89,7 +89,7 @@ class ExchangeNode(JudgedExchange, pytest.Collector):
             yield RuleItem.from_parent(self, name=rule)
 
 
-class ExchangeItem(JudgedExchange, SpecItem):
+class ExchangeItem(ExchangeOfCassette, SpecItem):
     """All rules of one exchange at once."""
 
     def judge(self) -> tuple[ItemOutcome, StreamResult]:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from conformance.cassette import (
     Cassette,
     Header,
-    Origin,
     Recording,
+    RecordingOrigin,
     locate,
     open_recording,
     redact,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from conformance.pytest_plugin.settings import ReplaySettings
 
-Source = Any
+TraceSource = Any
 """An httpx response, the path of a recording, the bytes of a body, or an exchange."""
 
 _LEVELS: Final = tuple(Level)
@@ -117,7 +117,7 @@ class _MemoryRecording(Recording):
 
 
 def trace_of(
-    source: Source,
+    source: TraceSource,
     *,
     dialect: str | None = None,
     profile: str | None = None,
@@ -138,7 +138,7 @@ def trace_of(
         exchange = Exchange(chunks=(Chunk(bytes(source)),))
     else:
         exchange = source if isinstance(source, Exchange) else responses.exchange_of(source)
-    origin: Origin = "imported" if exchange.response is None else "live"
+    origin: RecordingOrigin = "imported" if exchange.response is None else "live"
     header = Header(origin=origin, fidelity=fidelity)
     choices = CheckChoices(dialect=dialect or _requested_dialect(exchange), profile=profile)
     where = Path(_NAME) if folder is None else _free_path(folder)
@@ -186,7 +186,7 @@ class Tracer:
         self._request = request
 
     def __call__(
-        self, source: Source, *, dialect: str | None = None, profile: str | None = None
+        self, source: TraceSource, *, dialect: str | None = None, profile: str | None = None
     ) -> Trace:
         __tracebackhide__ = True
         if isinstance(source, str | Path):
@@ -201,7 +201,7 @@ class Tracer:
 
     def _trace(
         self,
-        source: Source,
+        source: TraceSource,
         dialect: str | None,
         profile: str | None,
         exchange: Any = None,
@@ -238,7 +238,7 @@ class ConformanceFailure(AssertionError):  # noqa: N818  # read as a sentence, a
 
 
 def assert_conforms(
-    trace: Trace | Source,
+    trace: Trace | TraceSource,
     *suites: str,
     strict: bool | None = None,
     require_exercised: bool | None = None,

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TypeVar
 
-Outcome = TypeVar("Outcome")
+JobOutcome = TypeVar("JobOutcome")
 
 WORTHWHILE: Final = 64  # files: fewer are done before the processes have begun
 _AT_ONCE: Final = 32  # files that a process takes at a time, at most
@@ -27,8 +27,8 @@ _work: Callable[[Path], object] | None = None  # what a forked process does; set
 
 
 def run_parallel(
-    work: Callable[[Path], Outcome], paths: Iterator[Path], jobs: int | None
-) -> Iterator[Outcome]:
+    work: Callable[[Path], JobOutcome], paths: Iterator[Path], jobs: int | None
+) -> Iterator[JobOutcome]:
     """`work` done on each path, in order. `jobs` None stands for all processors.
 
     What comes of the work must be picklable; an exception in it is raised here.
@@ -56,8 +56,8 @@ def _may_fork() -> bool:
 
 
 def _run_forked(
-    work: Callable[[Path], Outcome], paths: Sequence[Path], count: int
-) -> Iterator[Outcome]:
+    work: Callable[[Path], JobOutcome], paths: Sequence[Path], count: int
+) -> Iterator[JobOutcome]:
     with ProcessPoolExecutor(
         count, multiprocessing.get_context("fork"), initializer=_begin_process, initargs=(work,)
     ) as pool:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from conformance.core.json_values import NOT_JSON, cut_at, list_at, put_at, value_at
 from conformance.dialects import get
-from conformance.dialects.base import Columns, Reading
+from conformance.dialects.base import DeltaColumns, Reading
 from conformance.dialects.wire_keys import ItemPlaces
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
@@ -53,7 +53,7 @@ def without_items(pieces: Sequence[Piece], dialect: str) -> Iterator[list[Piece]
         ]
 
 
-def _is_same_run(one: Piece, other: Piece, columns: Columns) -> bool:
+def _is_same_run(one: Piece, other: Piece, columns: DeltaColumns) -> bool:
     if (one.kind, one.name) != (other.kind, other.name):
         return False
     return _without_columns(one, columns) == _without_columns(other, columns) and bool(
@@ -61,7 +61,7 @@ def _is_same_run(one: Piece, other: Piece, columns: Columns) -> bool:
     )
 
 
-def _without_columns(piece: Piece, columns: Columns) -> Any:
+def _without_columns(piece: Piece, columns: DeltaColumns) -> Any:
     payload = piece.payload
     for path in columns.paths:
         payload = put_at(payload, _column_path(path), None)

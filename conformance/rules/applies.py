@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from conformance.core.events import Request, Response
+from conformance.core.events import Fidelity, Request, Response
 from conformance.core.framing import Framing
 from conformance.rules.model import Compare, Rule, Side, Timing
 from conformance.rules.paths import MISSING, Getter, getter
 from conformance.rules.patterns import CHOICES, REQUEST, UNASKED, Test, compile_value, references
 from conformance.rules.verdicts import Verdict
 
-Fidelity = Literal["bytes", "text", "events"]
 Refusal = tuple[Verdict, str]
 
 

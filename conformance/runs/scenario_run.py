@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from conformance.cassette import Clock
+from conformance.cassette import CassetteClock
 from conformance.core.events import Exchange, Layer, Request
 from conformance.dialects import get
 from conformance.dialects.base import Reading
@@ -36,7 +36,7 @@ class ScenarioOutcome:
 
     run: ScenarioRun
     exchanges: list[Exchange] = field(default_factory=list)
-    clocks: dict[int, Clock] = field(default_factory=dict)
+    clocks: dict[int, CassetteClock] = field(default_factory=dict)
     step_facts: dict[str, dict[str, Any]] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
     silent: dict[str, str] = field(default_factory=dict)
@@ -63,10 +63,10 @@ class ScenarioOutcome:
             self.silent[step.role] = reply.silent
         for heard in reply.upstream or ():
             self._add_exchange(
-                replace(heard.exchange, hop="upstream"), Clock(head=0.0, end=0.0), step.role
+                replace(heard.exchange, hop="upstream"), CassetteClock(head=0.0, end=0.0), step.role
             )
 
-    def _add_exchange(self, exchange: Exchange, clock: Clock, role: str) -> None:
+    def _add_exchange(self, exchange: Exchange, clock: CassetteClock, role: str) -> None:
         number = len(self.exchanges) + 1
         named = replace(exchange, number=number, scenario=self.run.name, role=role)
         self.exchanges.append(named)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from conformance.cassette import Clock
+from conformance.cassette import CassetteClock
 from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange, Request
 from conformance.runs.pace import RequestPace, is_refusal
@@ -84,7 +84,9 @@ class RequestSender:
                 fetched = await self.server.fetch(request, self.secrets.get(dialect))
             except NoAnswerError as err:
                 exchange = Exchange(request=request, end=err.end)
-                return TargetReply(FetchedAnswer(exchange, Clock(), str(err)), silent=str(err))
+                return TargetReply(
+                    FetchedAnswer(exchange, CassetteClock(), str(err)), silent=str(err)
+                )
             response = fetched.exchange.response
             if not await self.pace.wait_after_refusal(response, attempt):
                 break

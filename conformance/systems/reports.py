@@ -35,7 +35,7 @@ class ReportStream(msgspec.Struct, frozen=True):
     view: str = "wire"
 
 
-class _Report(msgspec.Struct, frozen=True):
+class _RequirementReport(msgspec.Struct, frozen=True):
     report: str
     streams: tuple[ReportStream, ...]
 
@@ -52,7 +52,7 @@ def read_streams(path: Path) -> tuple[ReportStream, ...]:
     if len(data) > MAX_BYTES:
         raise SpecError(f"the report is larger than {MAX_BYTES} bytes", place=place)
     try:
-        found = msgspec.json.decode(data, type=_Report)
+        found = msgspec.json.decode(data, type=_RequirementReport)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
         hint = "conformance run ... -o json=FILE writes one"
         raise SpecError(f"no report in JSON: {err}", place=place, hint=hint) from err

@@ -45,7 +45,7 @@ class Preset:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RequirementSource:
     """Where a behaviour is documented: the key of a document, and the place in it."""
 
     document: str
@@ -63,7 +63,7 @@ class Requirement:
     id: str
     says: str
     side: str
-    source: Source
+    source: RequirementSource
     place: Place
     rules: tuple[str, ...] = ()
     reason: str = ""
@@ -168,9 +168,11 @@ def _read_requirement(
     )
 
 
-def _read_source(node: Node, documents: Mapping[str, Node]) -> Source:
+def _read_source(node: Node, documents: Mapping[str, Node]) -> RequirementSource:
     node.mapping(_SOURCE_KEYS)
-    return Source(node.required("document").one_of(tuple(documents)), node.required("at").string())
+    return RequirementSource(
+        node.required("document").one_of(tuple(documents)), node.required("at").string()
+    )
 
 
 def _read_preset_names(

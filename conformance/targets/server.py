@@ -19,7 +19,7 @@ from typing import Final, Self
 
 import httpx
 
-from conformance.cassette import Clock
+from conformance.cassette import CassetteClock
 from conformance.core.errors import RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.dialects import asks_for_stream, base_path
@@ -44,7 +44,7 @@ class FetchedAnswer:
     """What one request gave. `fault` says why it ended otherwise than by itself; else empty."""
 
     exchange: Exchange
-    clock: Clock
+    clock: CassetteClock
     fault: str = ""
 
 
@@ -185,7 +185,7 @@ class LiveServer:
             chunks=tuple(chunks),
             end=end,
         )
-        return FetchedAnswer(exchange, Clock(head=head, end=_elapsed_ms(last)), fault)
+        return FetchedAnswer(exchange, CassetteClock(head=head, end=_elapsed_ms(last)), fault)
 
     async def _decoded_pieces(
         self, response: httpx.Response, begun: float, *, streams: bool

@@ -8,7 +8,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.cassette import Cassette, Clock, Header
+from conformance.cassette import Cassette, CassetteClock, Header
 from conformance.cassette import write as write_cassette
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from tests.authoring.pieces import Piece, encoded
@@ -77,7 +77,7 @@ class Draft:
         )
         turns = enumerate((self, *self.then), 1)
         exchanges = tuple(turn._exchange(number) for number, turn in turns)
-        clock = Clock(HEAD_MS, END_MS)
+        clock = CassetteClock(HEAD_MS, END_MS)
         return Cassette(header, exchanges, {each.number: clock for each in exchanges})
 
     def _extra(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from conformance.cassette import Cassette, Clock, Header, write
+from conformance.cassette import Cassette, CassetteClock, Header, write
 from conformance.core.events import Chunk, Exchange, Request, Response
 from tests.benchmarks.corpora import chat
 from tests.benchmarks.rounds import Candidate, process, report, rounds, say, spread, taken
@@ -56,7 +56,7 @@ def cassettes(folder: Path) -> None:
             chunks=body,
         )
         header = Header(dialect="openai.chat", profile="openai")
-        clock = Clock(1.0, 1.0)
+        clock = CassetteClock(1.0, 1.0)
         write(folder / f"{number:04}.cassette.jsonl", Cassette(header, (exchange,), {1: clock}))
 
 

@@ -20,7 +20,7 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from conformance.cassette import Cassette, Clock, Header, write
+from conformance.cassette import Cassette, CassetteClock, Header, write
 from conformance.core.events import Chunk, Exchange, Request, Response
 from tests.benchmarks.rounds import Candidate, report, rounds, say, spread, taken
 
@@ -47,7 +47,7 @@ def write_cassette(path: Path) -> None:
     response = Response(200, "1.1", (("content-type", "text/event-stream"),))
     body = tuple(Chunk(data, 1.0) for data in chunks())
     exchange = Exchange(request=request, response=response, chunks=body)
-    write(path, Cassette(Header(), (exchange,), {1: Clock(1.0, 1.0)}))
+    write(path, Cassette(Header(), (exchange,), {1: CassetteClock(1.0, 1.0)}))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from conformance.cassette import Clock, exchanges, locate, read
+from conformance.cassette import CassetteClock, exchanges, locate, read
 from conformance.cassette.source import MAX_LINE
 from conformance.core.errors import CassetteError, UsageError
 from conformance.core.events import Chunk
@@ -72,7 +72,7 @@ def test_every_part_of_the_format_is_read(tmp_path: Path) -> None:
     )
     assert exchange.end == "eof"
     assert exchange.seen == ({"type": "thinking.start", "ms": 12.0},)
-    assert cassette.clocks == {1: Clock(412.0, 0.19)}
+    assert cassette.clocks == {1: CassetteClock(412.0, 0.19)}
     assert not cassette.torn
     assert cassette.notes == ("1 lines of kinds unknown to this version were skipped",)
 

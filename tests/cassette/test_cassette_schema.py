@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from conformance.cassette import Cassette, Clock, Header, Redaction, write
+from conformance.cassette import Cassette, CassetteClock, Header, Redaction, write
 from conformance.core.events import Chunk, Exchange, Request, Response
 
 SCHEMA = json.loads(files("conformance.schemas").joinpath("cassette.schema.json").read_text())
@@ -49,7 +49,9 @@ HEADER = Header(
 def test_everything_written_is_valid(tmp_path: Path, seal: bool) -> None:
     path = tmp_path / "a.cassette.jsonl"
     bare = Exchange(number=2)
-    cassette = Cassette(HEADER, (FULL, bare), {1: Clock(1, 2)}, trailer=(Redaction("query", 1),))
+    cassette = Cassette(
+        HEADER, (FULL, bare), {1: CassetteClock(1, 2)}, trailer=(Redaction("query", 1),)
+    )
     write(path, cassette, seal=seal)
     lines = path.read_text().splitlines()
     assert len(lines) == 12

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conformance.cassette import Cassette, Clock, Header, Redaction, Writer, read, write
+from conformance.cassette import Cassette, CassetteClock, Header, Redaction, Writer, read, write
 from conformance.cassette.segments import segments
 from conformance.cassette.write import _plain_line
 from conformance.core.errors import CassetteError, UsageError
@@ -103,7 +103,7 @@ def test_reading_and_writing_again_gives_the_same_file(
 ) -> None:
     path, again = tmp_path / "a.cassette.jsonl", tmp_path / "b.cassette.jsonl.gz"
     exchanges = numbered(found)
-    clocks = {one.number: Clock(head, end) for one in exchanges}
+    clocks = {one.number: CassetteClock(head, end) for one in exchanges}
     header = Header(origin="live", expect={"a": "FAIL"}, extra={"x": [1]}, target={"name": "ogx"})
     first = Cassette(header, exchanges, clocks, sealed=seal, trailer=(Redaction("header", 1),))
     write(path, first)

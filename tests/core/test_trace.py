@@ -11,7 +11,7 @@ from conformance.core.clock import chunk_times
 from conformance.core.events import Chunk, Event, Exchange, Request, Response
 from conformance.core.framing import Framer, exchange_frames
 from conformance.core.json_values import NOT_JSON, decode_json
-from conformance.core.trace import Trace
+from conformance.core.trace import FrameTrace
 from conformance.dialects import Reading
 from conformance.recordings.api import check_chunks
 
@@ -24,7 +24,7 @@ STREAM = (
 
 
 def traced(data: bytes, *, body: bool = False) -> list[Event]:
-    trace = Trace(dialects.get("openai.chat").reader(Reading()))
+    trace = FrameTrace(dialects.get("openai.chat").reader(Reading()))
     framer = Framer(framing="body" if body else "sse")
     found = [*framer.feed(data), *framer.close()]
     return [*(event for frame in found for event in trace.frame(frame)), *trace.end("eof")]
@@ -55,7 +55,7 @@ def test_a_frame_carries_its_payload_only_where_it_is_json() -> None:
 
 
 def test_the_head_has_number_zero_and_lower_case_names() -> None:
-    trace = Trace(dialects.get("openai.chat").reader(Reading()))
+    trace = FrameTrace(dialects.get("openai.chat").reader(Reading()))
     request = Request("POST", "/v1/chat/completions", (("X-A", "1"),), {"messages": []})
     events = trace.head(request, Response(200, "1.1", (("Content-Type", "text/plain"),)))
     assert [event.number for event in events] == [0] * len(events)

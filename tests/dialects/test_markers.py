@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.dialects.markers import Markers, Piece
+from conformance.dialects.markers import MarkerPiece, Markers
 
 THINK = (("<think>", "</think>"),)
 HARMONY = (("<|channel|>analysis<|message|>", "<|end|>"),)
@@ -23,12 +23,12 @@ def split(
     *,
     opened_by_prompt: bool = False,
     last_close: bool = False,
-) -> list[Piece]:
+) -> list[MarkerPiece]:
     """Every piece, adjacent ones of a kind as one, as a reader of the whole would see them."""
     markers = Markers(pairs, opened_by_prompt=opened_by_prompt, last_close=last_close)
     pieces = [piece for text in pieces_of_text for piece in markers.feed(text)]
     pieces += markers.flush()
-    merged: list[Piece] = []
+    merged: list[MarkerPiece] = []
     for kind, run in groupby(pieces, key=lambda piece: piece[0]):
         merged.append((kind, "".join(text for _, text in run)))
     return merged
@@ -86,7 +86,7 @@ def split(
         ),
     ],
 )
-def test_every_two_way_split_gives_the_same_pieces(text: str, expected: list[Piece]) -> None:
+def test_every_two_way_split_gives_the_same_pieces(text: str, expected: list[MarkerPiece]) -> None:
     for at in range(len(text) + 1):
         assert split([text[:at], text[at:]]) == expected
     assert split(list(text)) == expected
@@ -127,7 +127,7 @@ def test_the_longest_of_two_markers_that_begin_alike_counts() -> None:
     ],
 )
 def test_a_block_opened_by_the_prompt_is_inside_from_the_start(
-    text: str, expected: list[Piece]
+    text: str, expected: list[MarkerPiece]
 ) -> None:
     for at in range(len(text) + 1):
         assert split([text[:at], text[at:]], opened_by_prompt=True) == expected
@@ -150,7 +150,7 @@ def test_a_block_opened_by_the_prompt_is_inside_from_the_start(
     ],
 )
 def test_last_close_ends_the_block_at_the_last_close_marker(
-    text: str, expected: list[Piece]
+    text: str, expected: list[MarkerPiece]
 ) -> None:
     for at in range(len(text) + 1):
         assert split([text[:at], text[at:]], last_close=True) == expected

@@ -12,7 +12,7 @@ from jsonschema_rs import validator_for
 from conformance.cli import main
 from conformance.core.errors import UsageError
 from conformance.profiles.profile import load_profile
-from conformance.profiles.tokenizer_markers import Pair, Token, find, pairs
+from conformance.profiles.tokenizer_markers import MarkerPair, Token, find, pairs
 from reference_impl.model import markers as reference
 from reference_impl.model import variants
 
@@ -78,7 +78,7 @@ def test_of_several_pairs_the_one_that_was_added_first_comes_first() -> None:
 
 def test_a_token_that_is_there_twice_has_its_first_id() -> None:
     [pair] = pairs([*tokens("<think>", "</think>"), Token(3, "<think>")])
-    assert pair == Pair(Token(3, "<think>"), Token(11, "</think>"))
+    assert pair == MarkerPair(Token(3, "<think>"), Token(11, "</think>"))
 
 
 def test_pairs_are_bounded() -> None:
@@ -125,7 +125,7 @@ SHAPES: list[tuple[str, Any]] = [
 @pytest.mark.parametrize(("name", "value"), SHAPES)
 def test_every_file_of_a_model_is_read(name: str, value: Any, tmp_path: Path) -> None:
     path = written(tmp_path, name, value)
-    assert find(path).pairs == (Pair(Token(0, "<think>"), Token(1, "</think>")),)
+    assert find(path).pairs == (MarkerPair(Token(0, "<think>"), Token(1, "</think>")),)
     assert find(tmp_path).file == path
 
 

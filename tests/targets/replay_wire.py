@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from conformance.cassette import Cassette, Clock, Header, Redaction
+from conformance.cassette import Cassette, CassetteClock, Header, Redaction
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 
 SSE: Final = (("content-type", "text/event-stream"),)
@@ -46,7 +46,9 @@ def exchange(
 
 def cassette(*exchanges: Exchange, redacted: bool = False, head_ms: float = 0.0) -> Cassette:
     header = Header(redactions=(Redaction("field.api_key", 1),) if redacted else ())
-    return Cassette(header, exchanges, {each.number: Clock(head_ms, 0.0) for each in exchanges})
+    return Cassette(
+        header, exchanges, {each.number: CassetteClock(head_ms, 0.0) for each in exchanges}
+    )
 
 
 def request(

@@ -5,24 +5,27 @@ from collections.abc import Callable
 import pytest
 
 from conformance.core.errors import UsageError
-from conformance.targets.replay import BodySpot, Chunking, ReplayOptions, Timing
+from conformance.targets.replay import BodySpot, Chunking, ReplayOptions, ReplayTiming
 
 SPELLINGS = [
     (Chunking.parse, "recorded", Chunking()),
     (Chunking.parse, "events", Chunking("events")),
     (Chunking.parse, "bytes:3", Chunking("bytes", 3)),
     (Chunking.parse, "seed:0", Chunking("seed", 0)),
-    (Timing.parse, "recorded", Timing(1)),
-    (Timing.parse, "none", Timing(0)),
-    (Timing.parse, "scale:0.25", Timing(0.25)),
+    (ReplayTiming.parse, "recorded", ReplayTiming(1)),
+    (ReplayTiming.parse, "none", ReplayTiming(0)),
+    (ReplayTiming.parse, "scale:0.25", ReplayTiming(0.25)),
     (BodySpot.parse, "event:0", BodySpot("event", 0)),
     (BodySpot.parse, "byte:17", BodySpot("byte", 17)),
 ]
 WRONG = [
     *((Chunking.parse, text) for text in ("", "Events", "bytes", "bytes:0", "bytes:-1", "seed:x")),
     *((Chunking.parse, text) for text in ("seed:", "recorded:1", "bytes:1.5", "bytes:²", "x:1")),
-    *((Timing.parse, text) for text in ("", "scale", "scale:", "scale:-1", "scale:nan", "scale:x")),
-    *((Timing.parse, text) for text in ("scale:inf", "none:1", "1")),
+    *(
+        (ReplayTiming.parse, text)
+        for text in ("", "scale", "scale:", "scale:-1", "scale:nan", "scale:x")
+    ),
+    *((ReplayTiming.parse, text) for text in ("scale:inf", "none:1", "1")),
     *(
         (BodySpot.parse, text)
         for text in ("", "5", "event", "event:-1", "byte:", "line:3", "byte:9e9")
@@ -62,7 +65,7 @@ def test_spellings_make_the_same_options_as_values() -> None:
         chunking="seed:3", timing="scale:2", cut="byte:9", how="rst", crlf=True, comments=True
     )
     assert parsed == ReplayOptions(
-        Chunking("seed", 3), Timing(2), BodySpot("byte", 9), "rst", comments=True, crlf=True
+        Chunking("seed", 3), ReplayTiming(2), BodySpot("byte", 9), "rst", comments=True, crlf=True
     )
 
 

@@ -19,9 +19,9 @@ import msgspec
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
 from conformance.cassette.payloads import (
-    Part,
     Payload,
     Rebuilt,
+    TextPart,
     array_elements,
     join_frames,
     part,
@@ -136,7 +136,7 @@ def _rebuilt_body(data: bytes, answer: dict[str, Any], *, whole: bool) -> Rebuil
     return reframe([_payload_of(*each) for each in zip(parts, kept, strict=True)], whole=whole)
 
 
-def _payload_of(element: Part, value: Any) -> Payload:
+def _payload_of(element: TextPart, value: Any) -> Payload:
     if not (isinstance(value, dict) and "__data__" in value):
         return Payload.of(element.line, element.compact, value)
     inner = part(element.raw, "__data__")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.dialects.base import Columns, Reading
+from conformance.dialects.base import DeltaColumns, Reading
 from conformance.dialects.json_edge import mapping, string
 
 TEXT_FIELDS: Final = {
@@ -15,10 +15,10 @@ TEXT_FIELDS: Final = {
 """Type of a delta -> the field that holds its text."""
 
 
-def delta_columns(payload: Any, _reading: Reading) -> Columns | None:
+def delta_columns(payload: Any, _reading: Reading) -> DeltaColumns | None:
     fields = mapping(payload)
     delta = mapping(fields.get("delta"))
     name = TEXT_FIELDS.get(string(delta.get("type")))
     if fields.get("type") != "content_block_delta" or name is None or not string(delta.get(name)):
         return None
-    return Columns((f"delta.{name}",), f"delta.{name}")
+    return DeltaColumns((f"delta.{name}",), f"delta.{name}")

@@ -13,7 +13,7 @@ from conformance.core.json_values import text_at
 from conformance.core.reading import Reading
 from conformance.dialects.blocks import Block, Blocks
 from conformance.dialects.json_edge import arguments_text, mapping, objects, string
-from conformance.dialects.markers import Markers, Piece
+from conformance.dialects.markers import MarkerPiece, Markers
 from conformance.dialects.sink import Sink
 from conformance.dialects.tool_call import ToolCall
 
@@ -86,7 +86,7 @@ class Message:
         if self._markers is not None:
             self._pieces(self._markers.flush())
 
-    def _pieces(self, pieces: list[Piece]) -> None:
+    def _pieces(self, pieces: list[MarkerPiece]) -> None:
         for kind, text in pieces:
             if kind == "text":
                 self._write(text)

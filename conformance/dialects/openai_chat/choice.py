@@ -17,7 +17,7 @@ from typing import Any, Final
 from conformance.dialects.base import Reading
 from conformance.dialects.blocks import Block, Blocks, Channel
 from conformance.dialects.json_edge import arguments_text, mapping, objects, string, whole
-from conformance.dialects.markers import Markers, Piece
+from conformance.dialects.markers import MarkerPiece, Markers
 from conformance.dialects.openai_chat import fields as chat_fields
 from conformance.dialects.sink import Sink
 from conformance.dialects.tool_call import ToolCall
@@ -165,7 +165,7 @@ class Choice:
         else:
             self._end_thinking()
 
-    def _read_pieces(self, pieces: list[Piece]) -> None:
+    def _read_pieces(self, pieces: list[MarkerPiece]) -> None:
         for kind, text in pieces:
             if kind == "text":
                 self._say_text(text)

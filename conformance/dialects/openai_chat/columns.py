@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.dialects.base import Columns, Reading
+from conformance.dialects.base import DeltaColumns, Reading
 from conformance.dialects.json_edge import mapping
 
 _TEXTS: Final = ("content", "reasoning_content", "reasoning", "reasoning_text", "refusal")
@@ -15,7 +15,7 @@ _LISTS: Final = ("tool_calls", "reasoning_details", "thinking_blocks", "function
 _WITHIN: Final = {"chat.choice": "choices.0."}
 
 
-def delta_columns(payload: Any, reading: Reading) -> Columns | None:
+def delta_columns(payload: Any, reading: Reading) -> DeltaColumns | None:
     fields = mapping(payload)
     choices = fields.get("choices")
     if not isinstance(choices, list) or len(choices) != 1 or reading.fields:
@@ -31,4 +31,4 @@ def delta_columns(payload: Any, reading: Reading) -> Columns | None:
         return None
     path = f"choices.0.delta.{texts[0]}"
     padded = isinstance(fields.get("obfuscation"), str)
-    return Columns((path, *(("obfuscation",) if padded else ())), path, _WITHIN)
+    return DeltaColumns((path, *(("obfuscation",) if padded else ())), path, _WITHIN)

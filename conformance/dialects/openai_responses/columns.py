@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.dialects.base import Columns, Reading
+from conformance.dialects.base import DeltaColumns, Reading
 from conformance.dialects.json_edge import mapping, string
 
 _DELTAS: Final = frozenset(
@@ -18,7 +18,7 @@ _DELTAS: Final = frozenset(
 )
 
 
-def delta_columns(payload: Any, _reading: Reading) -> Columns | None:
+def delta_columns(payload: Any, _reading: Reading) -> DeltaColumns | None:
     fields = mapping(payload)
     if string(fields.get("type")) not in _DELTAS or not string(fields.get("delta")):
         return None
@@ -30,4 +30,4 @@ def delta_columns(payload: Any, _reading: Reading) -> Columns | None:
         for name, is_there in (("sequence_number", numbered), ("obfuscation", padded))
         if is_there
     ]
-    return Columns(("delta", *more), "delta")
+    return DeltaColumns(("delta", *more), "delta")

@@ -21,7 +21,7 @@ from typing import Any, Final
 import msgspec
 
 from conformance.core.events import Event, Frame
-from conformance.dialects.base import Columns
+from conformance.dialects.base import DeltaColumns
 from conformance.judging.fast.template import Taken, Template, template
 from conformance.rules.engine import Judge, Reading
 from conformance.rules.monitors.base import Monitor
@@ -56,7 +56,12 @@ class Run:
     """Frames taken so far, and what to tell the rules about them."""
 
     def __init__(
-        self, template: Template, frame: Frame, columns: Columns, parts: Sequence[Part], at: int
+        self,
+        template: Template,
+        frame: Frame,
+        columns: DeltaColumns,
+        parts: Sequence[Part],
+        at: int,
     ) -> None:
         self.template = template
         self.frame = frame  # the frame that the run began behind
@@ -230,7 +235,13 @@ def is_delta(events: Sequence[Event]) -> bool:
 
 
 def begin(
-    judge: Judge, frame: Frame, payload: Any, columns: Columns, events: Sequence[Event], *, at: int
+    judge: Judge,
+    frame: Frame,
+    payload: Any,
+    columns: DeltaColumns,
+    events: Sequence[Event],
+    *,
+    at: int,
 ) -> Run | None:
     """The run that may follow a delta which has just been read; None where there can be none.
 
@@ -245,7 +256,7 @@ def begin(
 
 
 def parts_of(
-    judge: Judge, payload: Any, columns: Columns, events: Sequence[Event]
+    judge: Judge, payload: Any, columns: DeltaColumns, events: Sequence[Event]
 ) -> list[Part] | None:
     """Who reads the events of more such frames; None unless all of them are still."""
     parts: list[Part] = []
@@ -261,7 +272,7 @@ def parts_of(
     return parts
 
 
-def _places(event: Event, payload: Any, columns: Columns) -> dict[str, str] | None:
+def _places(event: Event, payload: Any, columns: DeltaColumns) -> dict[str, str] | None:
     """Columns of an event: path in the event -> path in the payload ("" for the whole data)."""
     if event.layer == "semantic":
         return {TEXTS[event.type]: columns.text}

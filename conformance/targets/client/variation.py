@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from conformance.cassette import Clock
+from conformance.cassette import CassetteClock
 from conformance.core.events import Chunk, Exchange
 from conformance.core.framing import framing_of
 from conformance.mutate import OPERATORS, make_mutants, take_apart
@@ -50,7 +50,7 @@ class ReplayVariation:
 
     def sent_exchange(self) -> Exchange:
         """The exchange as it really goes out: these bytes, and how they end."""
-        made = answer_script(self.exchange, Clock(), self.options)
+        made = answer_script(self.exchange, CassetteClock(), self.options)
         chunks = tuple(Chunk(data, 0.0) for _, data in made.timed_chunks())
         end = "protocol-error" if self.kind in ("cut", "reset") else self.exchange.end
         return replace(self.exchange, chunks=chunks, end=end)

@@ -11,13 +11,13 @@ from conformance.targets.replay.options import (
     Chunking,
     ReplayLimits,
     ReplayOptions,
-    Timing,
+    ReplayTiming,
 )
 from conformance.targets.replay.routing import url_prefix
 from conformance.targets.replay.script import event_count
 from conformance.targets.replay.server import ReplayServer, ThreadedServer, serving
 from conformance.targets.replay.state import ReplayOutcome, SeenRequest
-from conformance.targets.replay.tape import ExchangeAddress, Source
+from conformance.targets.replay.tape import ExchangeAddress, ReplaySource
 
 __all__ = [
     "BodySpot",
@@ -27,10 +27,10 @@ __all__ = [
     "ReplayOptions",
     "ReplayOutcome",
     "ReplayServer",
+    "ReplaySource",
+    "ReplayTiming",
     "SeenRequest",
-    "Source",
     "ThreadedServer",
-    "Timing",
     "event_count",
     "serving",
     "url_prefix",

@@ -20,7 +20,7 @@ import msgspec
 from conformance.cassette.opaque import find_secrets
 
 # A path through objects and lists; "*" stands for any key or index.
-Path = tuple[str, ...]
+KeyPath = tuple[str, ...]
 
 _NOT_JSON: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _BLANK: Final = b"*"
@@ -28,12 +28,12 @@ _RUNS: Final = re.compile(rb"\x00+")
 _MOST_VISITS: Final = 100_000
 
 
-def parse_paths(spellings: Sequence[str]) -> tuple[Path, ...]:
+def parse_paths(spellings: Sequence[str]) -> tuple[KeyPath, ...]:
     """Dotted paths: `user`, `messages.*.id`."""
     return tuple(tuple(spelling.split(".")) for spelling in spellings)
 
 
-def canonical_json(body: bytes, ignored: Sequence[Path] = ()) -> bytes | None:
+def canonical_json(body: bytes, ignored: Sequence[KeyPath] = ()) -> bytes | None:
     """The one form of this JSON text; None if it is none, or nested too deeply."""
     try:
         value = _DECODER.decode(body)
@@ -44,7 +44,7 @@ def canonical_json(body: bytes, ignored: Sequence[Path] = ()) -> bytes | None:
         return None
 
 
-def canonical_value(value: Any, ignored: Sequence[Path] = ()) -> bytes | None:
+def canonical_value(value: Any, ignored: Sequence[KeyPath] = ()) -> bytes | None:
     """As `canonical`, for a value that was decoded before."""
     try:
         return canonical_json(msgspec.json.encode(value), ignored)
@@ -67,7 +67,7 @@ def _parse_number(literal: str) -> int | float | str:
     return value if abs(value) < float("inf") else literal
 
 
-def _remove_field(value: Any, path: Path) -> None:
+def _remove_field(value: Any, path: KeyPath) -> None:
     """Takes the field out of the value, in place; bounded, whatever the wildcards."""
     waiting, visits = [(value, 0)], 0
     while waiting and visits < _MOST_VISITS:

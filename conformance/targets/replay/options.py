@@ -49,7 +49,7 @@ class Chunking:
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class ReplayTiming:
     """Recorded gaps times `factor`: 1 is as recorded, 0 does not wait."""
 
     factor: float = 0.0
@@ -110,7 +110,7 @@ class ReplayOptions:
     """
 
     chunking: Chunking = Chunking()
-    timing: Timing = Timing()
+    timing: ReplayTiming = ReplayTiming()
     cut: BodySpot | None = None
     how: CutKind = "fin"
     stall: BodySpot | None = None
@@ -147,7 +147,7 @@ class ReplayOptions:
 
 _SPELLED: Final[Mapping[str, Callable[[str], object]]] = {
     "chunking": Chunking.parse,
-    "timing": Timing.parse,
+    "timing": ReplayTiming.parse,
     "cut": BodySpot.parse,
     "stall": BodySpot.parse,
 }

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
-from conformance.cassette import Clock
+from conformance.cassette import CassetteClock
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.core.framing import Framing, framing_of
@@ -108,7 +108,7 @@ class AnswerScript:
                 waited = 0.0
 
 
-def answer_script(exchange: Exchange, clock: Clock, options: ReplayOptions) -> AnswerScript:
+def answer_script(exchange: Exchange, clock: CassetteClock, options: ReplayOptions) -> AnswerScript:
     """What to send. Raises CassetteError for a head that HTTP cannot carry."""
     response = exchange.response or Response()
     headers = _head_to_send(response, exchange)

@@ -20,7 +20,7 @@ from conformance.targets.replay.state import SeenRequest, ServerState
 from conformance.targets.replay.tape import (
     ExchangeAddress,
     RecordedExchange,
-    Source,
+    ReplaySource,
     load_recording,
     load_recordings,
     source_name,
@@ -42,7 +42,7 @@ class ReplayServer:
 
     def __init__(
         self,
-        cassettes: Iterable[Source] = (),
+        cassettes: Iterable[ReplaySource] = (),
         *,
         options: ReplayOptions | None = None,
         on_exchange: Callable[[SeenRequest], None] | None = None,
@@ -111,7 +111,7 @@ class ReplayServer:
         return self.url + url_prefix(name, session)
 
     def mount(
-        self, cassette: Source, *, name: str = "", options: ReplayOptions | None = None
+        self, cassette: ReplaySource, *, name: str = "", options: ReplayOptions | None = None
     ) -> str:
         """Serves one more recording, under its own prefix only; the name it got.
 
@@ -187,7 +187,7 @@ class ThreadedServer(ReplayServer):
 
 @contextmanager
 def serving(
-    cassettes: Iterable[Source] = (),
+    cassettes: Iterable[ReplaySource] = (),
     *,
     options: ReplayOptions | None = None,
     on_exchange: Callable[[SeenRequest], None] | None = None,

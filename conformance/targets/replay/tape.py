@@ -9,7 +9,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
-from conformance.cassette import Cassette, Clock, Recording, discover, open_recording
+from conformance.cassette import Cassette, CassetteClock, Recording, discover, open_recording
 from conformance.cassette.recording import MUTANTS
 from conformance.cassette.source import plain_name
 from conformance.core.errors import CassetteError, ConformanceError, Place
@@ -17,7 +17,7 @@ from conformance.core.events import Exchange
 from conformance.targets.replay.options import ReplayOptions
 from conformance.targets.replay.script import answer_script
 
-Source = Path | str | Recording | Cassette
+ReplaySource = Path | str | Recording | Cassette
 _SUFFIXES: Final = (".cassette.jsonl", ".chunks.txt")
 
 
@@ -38,7 +38,7 @@ class RecordedExchange:
 
     name: str
     exchange: Exchange
-    clock: Clock
+    clock: CassetteClock
     redacted: bool
 
     @property
@@ -46,7 +46,7 @@ class RecordedExchange:
         return ExchangeAddress(self.name, self.exchange.number)
 
 
-def load_recording(source: Source, name: str) -> tuple[RecordedExchange, ...]:
+def load_recording(source: ReplaySource, name: str) -> tuple[RecordedExchange, ...]:
     """The exchanges of a recording under this name; it is read if it is a path.
 
     Raises CassetteError if it cannot be read, or holds an answer that HTTP cannot carry.
@@ -55,7 +55,7 @@ def load_recording(source: Source, name: str) -> tuple[RecordedExchange, ...]:
     cassette = recording.cassette if isinstance(recording, Recording) else recording
     redacted = bool(cassette.header.redactions or cassette.trailer)
     entries = tuple(
-        RecordedExchange(name, each, cassette.clocks.get(each.number, Clock()), redacted)
+        RecordedExchange(name, each, cassette.clocks.get(each.number, CassetteClock()), redacted)
         for each in cassette.exchanges
     )
     try:
@@ -67,7 +67,7 @@ def load_recording(source: Source, name: str) -> tuple[RecordedExchange, ...]:
     return entries
 
 
-def load_recordings(sources: Iterable[Source]) -> dict[str, tuple[RecordedExchange, ...]]:
+def load_recordings(sources: Iterable[ReplaySource]) -> dict[str, tuple[RecordedExchange, ...]]:
     """The exchanges of every recording, folders searched, by its name. Raises CassetteError.
 
     A name is the file's without suffix; where two files share one, the folders down to it from the
@@ -84,12 +84,12 @@ def load_recordings(sources: Iterable[Source]) -> dict[str, tuple[RecordedExchan
     return loaded
 
 
-def load_exchanges(sources: Iterable[Source]) -> tuple[RecordedExchange, ...]:
+def load_exchanges(sources: Iterable[ReplaySource]) -> tuple[RecordedExchange, ...]:
     """The exchanges of all recordings. Raises CassetteError."""
     return tuple(chain.from_iterable(load_recordings(sources).values()))
 
 
-def source_name(source: Source) -> str:
+def source_name(source: ReplaySource) -> str:
     """What a recording is called where nothing else is said."""
     if isinstance(source, Cassette):
         return "cassette"
@@ -103,7 +103,7 @@ def recording_stem(path: Path) -> str:
     return name[: len(name) - len(suffix)] if suffix else name
 
 
-def _named_sources(source: Source) -> list[tuple[Source, str, str]]:
+def _named_sources(source: ReplaySource) -> list[tuple[ReplaySource, str, str]]:
     """Each recording with its name, and with a longer one by the folders above it."""
     if isinstance(source, Recording | Cassette):
         return [(source, source_name(source), source_name(source))]
