@@ -19,6 +19,7 @@ from conformance.cassette.recording import MUTANTS
 from conformance.core.errors import Place
 from conformance.core.events import Exchange
 from conformance.core.framing import framing_of
+from conformance.dialects import asks_for_stream
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_recording
@@ -178,10 +179,11 @@ class _RecordingLint:
             return
         refused = response is not None and (response.status or 0) >= _BAD_REQUEST
         streams = framing_of(exchange) != "body"
-        if streams and not request.json.get("stream"):
+        asks = asks_for_stream(request.path, request.json)
+        if streams and not asks:
             message = "the request does not ask for a stream, but the answer is an event stream"
             yield self._make_problem("stream", message, "error", exchange)
-        elif request.json.get("stream") is True and not streams and not refused:
+        elif asks and not streams and not refused:
             message = "the request asks for a stream, but the answer is a JSON body"
             yield self._make_problem("stream", message, "error", exchange)
 

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from conformance.cassette import Recording
 from conformance.core.errors import Place
 from conformance.core.events import Exchange, Request
+from conformance.dialects import asks_for_stream
 from conformance.recordings.lint_claims import claimed_word
 from conformance.rules.lint import Problem
 
@@ -102,7 +103,7 @@ def _keep_exchange(
         test,
         _digest_of(asked.method, asked.path, asked.json),
         _digest_of(asked.method, asked.path, rest),
-        body.get("stream") is True,
+        asks_for_stream(asked.path, body),
     )
 
 
