@@ -122,7 +122,7 @@ def test_the_plan_of_recordings_behind_a_gateway(capsys: pytest.CaptureFixture[s
 WRONG: list[tuple[list[str], str]] = [
     (["run"], "expected one target"),
     (["run", "--url", "http://x", "--asgi", "a:b"], "expected one target"),
-    (["run", "--url", "nonsense"], "expected http"),
+    (["run", "--url", "nonsense"], "expected an http or https URL"),
     (["run", "--asgi", "no_such_module:app", "--model", "m"], "cannot load"),
     ([*APP, "--api", "telepathy"], "no API is called 'telepathy'"),
     ([*APP, "--without", "thinkin"], "did you mean 'thinking'?"),
