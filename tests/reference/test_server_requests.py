@@ -45,6 +45,8 @@ def message(answer: Answer) -> str:
     """What the envelope of this API says; it has all the fields of that envelope."""
     envelope = answer.json
     error = envelope["error"]
+    if isinstance(error, str):  # Ollama's says no more
+        return error
     if envelope.get("type") == "error":
         assert set(error) == {"type", "message"}
     else:
