@@ -64,10 +64,11 @@ class Readings:
             self.met.append((data, _reader_module()))
 
     def excess(self, allowed: Allowed, *exchanges: Exchange) -> list[str]:
-        """What is read too often, in words."""
+        """What is read too often, or by nobody, in words."""
         found: list[str] = []
         for exchange in exchanges:
             times = Counter(module for data, module in self.met if exchange.body.startswith(data))
+            found += [] if times else [f"nobody reads exchange {exchange.number}"]
             found += [
                 f"{module} reads exchange {exchange.number} {count} times; allowed: {most}, {why}"
                 for module, count in times.items()

@@ -3,11 +3,12 @@
 Rule 1: thinking and text form runs; a run ends when anything else comes.
 Rule 2: a call comes whole: it starts, has its arguments and ends at once. It is numbered by its
         place among the calls of the answer, since servers may give all of them the number 0.
+        Nothing is kept of a call, so there may be any number of them.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from conformance.core.json_values import text_at
 from conformance.core.reading import Reading
@@ -16,8 +17,6 @@ from conformance.dialects.json_edge import arguments_text, mapping, objects, str
 from conformance.dialects.markers import MarkerPiece, Markers
 from conformance.dialects.sink import Sink
 from conformance.dialects.tool_call import ToolCall
-
-MOST_TOOLS: Final = 4096
 
 
 class Message:
@@ -97,8 +96,6 @@ class Message:
 
     def _call(self, element: dict[str, Any]) -> None:
         self.close()
-        if self._calls >= MOST_TOOLS:
-            return
         function = mapping(element.get("function"))
         name = string(function.get("name"))
         call = ToolCall(0, self._calls, string(element.get("id")), name)

@@ -106,3 +106,9 @@ def test_it_streams_unless_switched_off() -> None:
     assert dialect.expected_framing(Request(json={"model": "m", "stream": False})) == "body"
     assert dialects.dialect_at("/api/chat") == "ollama.chat"
     assert dialects.asks_for_stream("/api/chat", {"model": "m"})
+
+
+def test_no_call_is_left_out_however_many_there_are() -> None:
+    call = {"function": {"name": "add", "arguments": {}}}
+    ends = semantic(read(*[line({"tool_calls": [call] * 50})] * 100), "tool.end")
+    assert [data["index"] for _, data in ends] == list(range(5000))
