@@ -11,7 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from conformance.core.events import Request, Response
+    from conformance.judging.checker import Checker
     from conformance.judging.result import Finding, Report, StreamResult
+    from conformance.judging.stream_check import StreamCheck
     from conformance.judging.suites import load_suites
     from conformance.pytest_plugin.trace import ConformanceFailure, Trace, assert_conforms
     from conformance.recordings.api import check_cassette, check_chunks
@@ -20,10 +23,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Checker",
     "ConformanceFailure",
     "Finding",
     "Level",
     "Report",
+    "Request",
+    "Response",
+    "StreamCheck",
     "StreamResult",
     "Trace",
     "Verdict",
@@ -35,10 +42,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Checker": "conformance.judging.checker",
     "ConformanceFailure": "conformance.pytest_plugin.trace",
     "Finding": "conformance.judging.result",
     "Level": "conformance.rules.verdicts",
     "Report": "conformance.judging.result",
+    "Request": "conformance.core.events",
+    "Response": "conformance.core.events",
+    "StreamCheck": "conformance.judging.stream_check",
     "StreamResult": "conformance.judging.result",
     "Trace": "conformance.pytest_plugin.trace",
     "Verdict": "conformance.rules.verdicts",

@@ -76,6 +76,11 @@ class ExchangeView:
         self._findings: list[Finding] = []
         self._label = f"{exchange.scenario}/{exchange.role}/{exchange.number}/{self.name}"
 
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """What was found so far; verdicts may still withdraw it."""
+        return self._findings
+
     def take(self, events: Sequence[Event]) -> None:
         """Hands over everything that one frame gave rise to."""
         for event in events:

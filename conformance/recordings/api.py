@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from conformance.core.events import Chunk, Exchange, Request
-from conformance.dialects import get
-from conformance.judging.fast.running import check_wire
+from conformance.judging.checker import YAML_SUFFIXES, Checker
+from conformance.judging.exchange_input import GivenChunk
 from conformance.judging.result import Finding, Report, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.suites import load_suites
-from conformance.judging.view import JudgeSetting
 from conformance.recordings.check import (
     CheckChoices,
     check_paths,
     check_recording,
-    choose_profile,
 )
 
 __all__ = [
     "CheckChoices",
+    "Checker",
     "Finding",
     "Report",
     "Rulebook",
@@ -35,7 +34,7 @@ __all__ = [
 
 
 def check_chunks(
-    chunks: Iterable[bytes],
+    chunks: Iterable[GivenChunk],
     *,
     dialect: str,
     profile: str | None = None,
@@ -47,14 +46,19 @@ def check_chunks(
 
     `chunks` are the bytes of an event stream or of a JSON body, `request` is the decoded JSON
     that was asked. With `keep` the report has `events`. Raises UsageError for unknown names.
+    Files of the user's own are read at every call: who judges many streams by them holds a
+    `Checker`.
     """
-    rulebook = Rulebook.load(suites)
-    spoken = get(dialect)
-    chosen, named = choose_profile(spoken, CheckChoices(profile=profile), None)
-    setting = JudgeSetting(spoken, chosen, rulebook.bound(chosen), named=named, keep=keep)
-    asked = Request(json=dict(request)) if request is not None else None
-    exchange = Exchange(request=asked)
-    return Report((check_wire(setting, exchange, map(Chunk, chunks), "eof").result,))
+    own = bool(suites) or (profile or "").endswith(YAML_SUFFIXES)
+    checker = (
+        Checker(dialect, profile, suites=suites) if own else _shipped_checker(dialect, profile)
+    )
+    return Report((checker.check(chunks, request=request, keep=keep),))
+
+
+@lru_cache(maxsize=64)
+def _shipped_checker(dialect: str, profile: str | None) -> Checker:
+    return Checker(dialect, profile)
 
 
 def check_cassette(

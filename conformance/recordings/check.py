@@ -22,6 +22,7 @@ from conformance.evidence.writing import (
     write_comparisons,
     write_exchange,
 )
+from conformance.judging.checker import ProfileFinder, choose_named_profile
 from conformance.judging.client_view import check_client, declared_events
 from conformance.judging.fast.running import check_wire
 from conformance.judging.result import Report, StreamResult
@@ -29,14 +30,12 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
 from conformance.judging.view import JudgedView, JudgeSetting
-from conformance.profiles.profile import Profile, find, laid_over, load_profile
+from conformance.profiles.profile import Profile, find, laid_over
 from conformance.recordings.identification import Sender, sender_of
 from conformance.recordings.parallel import run_parallel
 from conformance.rules.applies import Evidence
 
 FRAMES_TO_RECOGNISE = 64
-ProfileFinder = Callable[[str, str, tuple[Path, ...]], Profile]
-_YAML = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,18 +274,9 @@ def choose_profile(
 
     A user may name a file; a recording may not, it could lead anywhere.
     """
-    if choices.profile is not None and choices.profile.endswith(_YAML):
-        return _from_file(choices.profile, dialect, choices.folders), True
-    name = choices.profile or recorded
-    return named(name or "strict", dialect.name, choices.folders), name is not None
-
-
-def _from_file(path: str, dialect: Dialect, folders: tuple[Path, ...]) -> Profile:
-    profile = load_profile(path, folders)
-    if profile.dialect != dialect.name:
-        said = f"profile {profile.name!r} is for {profile.dialect}"
-        raise UsageError(f"{said}, but the stream speaks {dialect.name}")
-    return profile
+    if choices.profile:
+        return choose_named_profile(choices.profile, dialect, choices.folders, named), True
+    return named(recorded or "strict", dialect.name, choices.folders), recorded is not None
 
 
 def _with_lines(recording: Recording, result: StreamResult) -> StreamResult:

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from conformance import dialects
 from conformance.cassette import Recording
 from conformance.core.events import Event, Exchange
 from conformance.dialects.base import Dialect, Reading
@@ -71,7 +72,7 @@ def identify_exchange(
     """Everything that one exchange tells of its sender."""
     strict = find("strict", dialect.name)
     identity = identity_of(recording, exchange, dialect)
-    failed = _failed_rules(recording, exchange, dialect, strict, rulebook)
+    failed = failed_rules(recording, exchange, strict, rulebook)
     found = tuple(_deviation_of(rule, identity.knobs, strict) for rule in failed)
     return ExchangeIdentification(str(recording.path), exchange.number, identity, strict, found)
 
@@ -129,15 +130,15 @@ def _events(exchange: Exchange, dialect: Dialect, reading: Reading) -> Iterator[
         yield from (each for each in events if number or each.type == "http.response")
 
 
-def _failed_rules(
-    recording: Recording,
-    exchange: Exchange,
-    dialect: Dialect,
-    strict: Profile,
-    rulebook: Rulebook,
+def failed_rules(
+    recording: Recording, exchange: Exchange, profile: Profile, rulebook: Rulebook
 ) -> list[Rule]:
+    """Rules that one exchange breaks by itself, by that profile."""
     setting = JudgeSetting(
-        dialect, strict, rulebook.bound(strict), fidelity=recording.header.fidelity, named=False
+        dialects.get(profile.dialect),
+        profile,
+        rulebook.bound(profile),
+        fidelity=recording.header.fidelity,
     )
     verdicts = check_wire(setting, exchange, exchange.chunks, exchange.end).result.verdicts
     return [rule for rule in rulebook.rules if verdicts.get(rule.id) is Verdict.FAIL]

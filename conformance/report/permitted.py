@@ -14,15 +14,12 @@ from typing import Final
 from conformance.cassette import Recording
 from conformance.core.errors import UsageError
 from conformance.core.events import Exchange
-from conformance.dialects import get
 from conformance.evidence.expectations import is_played
-from conformance.judging.fast.running import check_wire
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.judging.view import JudgeSetting
+from conformance.recordings.identification import failed_rules
 from conformance.report.silences import Silence, rule_silences
 from conformance.report.wording import count
-from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
 _STRICT: Final = "strict"
@@ -79,24 +76,9 @@ def _excused_rules(
     if not (profile.reasons or profile.overrides):
         return {}
     found: dict[Silence, set[str]] = {}
-    for rule in _strictly_failing(recording, exchange, result, rulebook):
+    strict = rulebook.profile(_STRICT, result.dialect)
+    for rule in failed_rules(recording, exchange, strict, rulebook):
         if result.verdicts.get(rule.id) is not Verdict.FAIL:
             for silence in rule_silences(rule, [profile]):
                 found.setdefault(silence, set()).add(rule.id)
     return found
-
-
-def _strictly_failing(
-    recording: Recording, exchange: Exchange, result: StreamResult, rulebook: Rulebook
-) -> list[Rule]:
-    """Rules that fail by the strict profile."""
-    strict = rulebook.profile(_STRICT, result.dialect)
-    setting = JudgeSetting(
-        get(result.dialect),
-        strict,
-        rulebook.bound(strict),
-        fidelity=recording.header.fidelity,
-        named=False,
-    )
-    verdicts = check_wire(setting, exchange, exchange.chunks, exchange.end).result.verdicts
-    return [rule for rule in rulebook.rules if verdicts.get(rule.id) is Verdict.FAIL]

@@ -1,0 +1,179 @@
+"""Rules made ready once for a dialect and a profile, and held: each stream costs only itself.
+
+A `Checker` never changes, so threads share it. It pickles as what it was made of: the dialect by
+its name, the shipped suites by being shipped, the profile and a user's suites as data. Whoever
+unpickles it needs none of their files, and judges by them as they were when it was made.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.core.errors import UsageError
+from conformance.core.events import Exchange, Request, Response
+from conformance.dialects import get
+from conformance.dialects.base import Dialect
+from conformance.judging.exchange_input import (
+    GivenChunk,
+    checked_ending,
+    given_chunks,
+    given_exchange,
+    with_clock,
+)
+from conformance.judging.fast.running import check_wire
+from conformance.judging.result import StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.stream_check import BUDGET_MS, StreamCheck, stopped_result
+from conformance.judging.suites import load_suites
+from conformance.judging.view import JudgeSetting
+from conformance.profiles.profile import Profile, find, load_profile
+from conformance.rules.model import Suite
+from conformance.rules.verdicts import Verdict
+
+ProfileFinder = Callable[[str, str, tuple[Path, ...]], Profile]
+StreamSample = float | Callable[[Request | None], bool]
+
+YAML_SUFFIXES: Final = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class _CheckerRecipe:
+    """What a checker is made of; `suites` is None for all that ship."""
+
+    dialect: str
+    profile: Profile
+    named: bool
+    suites: tuple[Suite, ...] | None
+    rules: tuple[str, ...]
+
+
+class Checker:
+    """Judges streams of one dialect by one profile; may be shared by threads, and pickled.
+
+    `profile` is the name of a shipped profile, of one in `folders`, or a file; None stands for the
+    strict one. `suites` are ids of shipped suites, or files and folders; `rules` are globs of rule
+    ids. Raises UsageError for what is not there, SpecError for a broken file.
+    """
+
+    def __init__(
+        self,
+        dialect: str,
+        profile: Path | str | None = None,
+        *,
+        suites: Sequence[str] = (),
+        rules: Sequence[str] = (),
+        folders: Sequence[Path] = (),
+    ) -> None:
+        name = None if profile is None else str(profile)
+        chosen = choose_named_profile(name, get(dialect), tuple(folders))
+        own = load_suites(suites) if suites else None
+        self._make(_CheckerRecipe(dialect, chosen, name is not None, own, tuple(rules)))
+
+    def check(
+        self,
+        chunks: Iterable[GivenChunk],
+        *,
+        request: Any = None,
+        response: Response | Mapping[str, Any] | None = None,
+        end: str = "eof",
+        keep: bool = False,
+    ) -> StreamResult:
+        """Judges one response body as it arrives, in bounded memory.
+
+        A chunk is bytes, or `(ms, bytes)` with the milliseconds since the chunk before (since the
+        response head, for the first); the first chunk says whether there is a clock. `request` is
+        the decoded JSON that was asked, or a `Request`, which has method, path and headers too.
+        `response` is a `Response`, or a mapping with `status` and `headers` (a mapping, or pairs).
+        `end` says how the stream ended, in the words of a cassette. With `keep` the result has
+        `events`. Raises UsageError for values of another shape.
+        """
+        how = checked_ending(end)
+        first_ms, made = given_chunks(chunks)
+        exchange = with_clock(given_exchange(request, response), first_ms)
+        setting = replace(self._setting, keep=True) if keep else self._setting
+        return check_wire(setting, exchange, made, how).result
+
+    def stream(
+        self,
+        *,
+        request: Any = None,
+        response: Response | Mapping[str, Any] | None = None,
+        budget_ms: float = BUDGET_MS,
+        sample: StreamSample = 1.0,
+    ) -> StreamCheck:
+        """Judges a stream while it passes, for use inside a proxy; values as those of `check`.
+
+        `budget_ms` is the processor time that judging this stream may take: past it, the stream
+        ends UNTESTABLE. `sample` is the share of streams that are judged, from 0 to 1, or says of
+        a request whether its stream is: one that is not costs nothing, and its result says so.
+        """
+        exchange = given_exchange(request, response)
+        chosen = _is_chosen(sample, exchange.request)
+        result = None if chosen else self._left_out_result()
+        return StreamCheck(self._setting, exchange, budget_ms, self._unheard_result, result)
+
+    def __getstate__(self) -> _CheckerRecipe:
+        return self._recipe
+
+    def __setstate__(self, recipe: _CheckerRecipe) -> None:
+        self._make(recipe)
+
+    def __repr__(self) -> str:
+        return f"Checker({self._recipe.dialect!r}, {self._recipe.profile.name!r})"
+
+    def _make(self, recipe: _CheckerRecipe) -> None:
+        rulebook = _recipe_rulebook(recipe)
+        self._recipe = recipe
+        self._setting = JudgeSetting(
+            get(recipe.dialect),
+            recipe.profile,
+            rulebook.bound(recipe.profile),
+            named=recipe.named,
+            notes=rulebook.notes,
+        )
+        self._unheard: StreamResult | None = None
+        self._left_out: StreamResult | None = None
+
+    # Two threads may work one of these out at once: both come to the same.
+
+    def _unheard_result(self) -> StreamResult:
+        """The result of a stream of which nothing is known."""
+        if self._unheard is None:
+            self._unheard = check_wire(self._setting, Exchange(), (), "open").result
+        return replace(self._unheard, findings=())
+
+    def _left_out_result(self) -> StreamResult:
+        if self._left_out is None:
+            why = "the stream was not chosen to be judged"
+            of_nothing = self._unheard_result()
+            self._left_out = stopped_result(of_nothing, (), Verdict.UNTESTABLE, why)
+        return self._left_out
+
+
+def choose_named_profile(
+    name: str | None, dialect: Dialect, folders: tuple[Path, ...], named: ProfileFinder = find
+) -> Profile:
+    """The profile that a user names, by its name or its file; the strict one for None."""
+    if name is None or not name.endswith(YAML_SUFFIXES):
+        return named(name or "strict", dialect.name, folders)
+    profile = load_profile(name, folders)
+    if profile.dialect != dialect.name:
+        said = f"profile {profile.name!r} is for {profile.dialect}"
+        raise UsageError(f"{said}, but the stream speaks {dialect.name}")
+    return profile
+
+
+def _recipe_rulebook(recipe: _CheckerRecipe) -> Rulebook:
+    if recipe.suites is None:
+        return Rulebook.load((), recipe.rules)
+    return Rulebook(recipe.suites, recipe.rules)
+
+
+def _is_chosen(sample: StreamSample, request: Request | None) -> bool:
+    if callable(sample):
+        return sample(request)
+    return sample >= 1 or random.random() < sample  # noqa: S311  # a sample keeps no secret

@@ -1,0 +1,145 @@
+"""One stream that is judged while it passes: what comes is judged, and the bytes never wait.
+
+Rule 1: nothing that a stream holds makes `feed` or `close` raise. An error of ours ends the
+judging with the verdict ERROR.
+Rule 2: the judging of one stream takes no more processor time than its budget. That is looked at
+before every piece of `PIECE` bytes; past it the judging ends with UNTESTABLE, and what follows
+costs nothing.
+Rule 3: where the judging ended early, what was found until then stands, and every other rule says
+why it was not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from time import thread_time
+from typing import Final
+
+from conformance.core.events import Exchange
+from conformance.judging.exchange_input import checked_ending, with_clock
+from conformance.judging.fast.running import RunningView
+from conformance.judging.result import Finding, StreamResult
+from conformance.judging.view import JudgeSetting
+from conformance.rules.verdicts import Verdict
+
+PIECE: Final = 1 << 14  # bytes that are judged before the budget is looked at again
+BUDGET_MS: Final = 5000.0
+
+
+class StreamCheck:
+    """A stream under way, as `Checker.stream` gives it; used by one thread at a time.
+
+    `unheard` gives the result of a stream of which nothing is known, `result` is given where
+    nothing is to be judged at all.
+    """
+
+    def __init__(
+        self,
+        setting: JudgeSetting,
+        exchange: Exchange,
+        budget_ms: float,
+        unheard: Callable[[], StreamResult],
+        result: StreamResult | None = None,
+    ) -> None:
+        self._setting = setting
+        self._exchange = exchange
+        self._budget_ms = budget_ms
+        self._spent = 0.0  # seconds
+        self._unheard = unheard
+        self._view: RunningView | None = None
+        self._elapsed: float | None = 0.0
+        self._bytes = 0
+        self._told = 0  # findings given to the caller
+        self._result = result
+
+    @property
+    def is_judging(self) -> bool:
+        """Whether bytes are still judged: not in a stream that was not chosen, nor after a stop."""
+        return self._result is None
+
+    def feed(self, data: bytes, ms: float | None = None) -> tuple[Finding, ...]:
+        """Judges the next chunk; the findings that came with it.
+
+        `ms` are milliseconds since the chunk before (since the response head, for the first);
+        without them rules about time are UNTESTABLE. Deltas that are alike are judged several at
+        a time, so a finding may come some chunks later. `close` has the last word: a finding is
+        withdrawn where only the end of the answer tells that its rule does not apply.
+        """
+        if self._result is not None:
+            return ()
+        before = self._told
+        began = thread_time()
+        try:
+            self._judge(data, ms, began)
+        except Exception as err:  # noqa: BLE001  # rule 1
+            self._stop(Verdict.ERROR, _failure(err))
+        self._spent += thread_time() - began
+        return tuple(self._found()[before:])
+
+    def close(self, end: str = "eof") -> StreamResult:
+        """Verdicts and findings; `end` says how the stream ended, in the words of a cassette.
+
+        A second call gives the same result. Raises UsageError for an unknown word.
+        """
+        how = checked_ending(end)
+        if self._result is None:
+            try:
+                self._result = self._begun(None).finish(how).result
+            except Exception as err:  # noqa: BLE001  # rule 1
+                self._stop(Verdict.ERROR, _failure(err))
+        self._view = None
+        assert self._result is not None
+        return self._result
+
+    def _judge(self, data: bytes, ms: float | None, began: float) -> None:
+        view = self._begun(ms)
+        self._elapsed = None if self._elapsed is None or ms is None else self._elapsed + ms
+        for at in range(0, max(len(data), 1), PIECE):
+            if (self._spent + thread_time() - began) * 1000 > self._budget_ms:
+                spent = f"the budget of {self._budget_ms:g} ms was spent"
+                self._stop(Verdict.UNTESTABLE, f"{spent} after {self._bytes} bytes")
+                return
+            piece = data[at : at + PIECE]
+            view.feed(piece, self._elapsed)
+            self._bytes += len(piece)
+
+    def _begun(self, first_ms: float | None) -> RunningView:
+        if self._view is None:
+            self._view = RunningView(self._setting, with_clock(self._exchange, first_ms))
+        return self._view
+
+    def _found(self) -> Sequence[Finding]:
+        if self._view is None:
+            return () if self._result is None else self._result.findings
+        self._told = len(self._view.findings)
+        return self._view.findings
+
+    def _stop(self, verdict: Verdict, why: str) -> None:
+        found = () if self._view is None else self._view.findings
+        self._result = stopped_result(self._unheard(), found, verdict, why)
+
+
+def stopped_result(
+    unheard: StreamResult, found: Sequence[Finding], verdict: Verdict, why: str
+) -> StreamResult:
+    """The result of a stream that was not judged to its end; `unheard` is that of nothing at all.
+
+    Rules that can apply to no stream of the profile stay NOT-APPLICABLE.
+    """
+    failed = {finding.rule for finding in found}
+    none = Verdict.NOT_APPLICABLE
+    verdicts = {rule: v if v is none else verdict for rule, v in unheard.verdicts.items()}
+    open_rules = {rule for rule, v in verdicts.items() if v is not none}
+    reasons = {**unheard.reasons, **dict.fromkeys(open_rules, why)}
+    return replace(
+        unheard,
+        verdicts=verdicts | dict.fromkeys(failed, Verdict.FAIL),
+        reasons={rule: reason for rule, reason in reasons.items() if rule not in failed},
+        findings=tuple(sorted(found, key=lambda finding: (finding.event, finding.rule))),
+        notes=(*unheard.notes, why),
+    )
+
+
+def _failure(err: Exception) -> str:
+    return f"the judge failed: {type(err).__name__}: {err}"
