@@ -1,13 +1,13 @@
 """Streams to measure with, made from seeds: shapes, lengths and alphabets of real ones.
 
-Conforming, unless said otherwise, for the profiles `openai` and `anthropic`. Four tokens in a
-hundred hold something else than ASCII letters: quotes, escapes, other scripts.
+Conforming, unless said otherwise, for the profiles that `CORPORA` names. Four tokens in a hundred
+hold something else than ASCII letters: quotes, escapes, other scripts; or as many as `others` says.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from random import Random
 from typing import Any, Final
 
@@ -15,6 +15,8 @@ Fields = dict[str, Any]
 Chunks = list[bytes]
 
 EVENTS: Final = 100_000
+OTHERS: Final = 0.04  # of the tokens hold quotes, escapes or other scripts
+MANY_OTHERS: Final = 0.25
 PARTS: Final = 40
 ITEM: Final = "rs_" + "0a1b2c3d4e" * 5
 USUAL: Final = (" the", " so", " answer", "ing", " is", " a", " number", ",", " of", " therefore")
@@ -22,9 +24,9 @@ OTHER: Final = (' "quoted"', "\n\n", " na\u00efve", "\u8c46\u8150", "\\(x\\)", "
 PADDING: Final = "Qx7PzK2mWd9RtYbL"
 
 
-def tokens(source: Random) -> Iterator[str]:
+def tokens(source: Random, others: float = OTHERS) -> Iterator[str]:
     while True:
-        yield source.choice(OTHER if source.random() < 0.04 else USUAL)
+        yield source.choice(OTHER if source.random() < others else USUAL)
 
 
 def encoded(payload: Fields, name: str = "") -> bytes:
@@ -32,7 +34,20 @@ def encoded(payload: Fields, name: str = "") -> bytes:
     return (f"event: {name}\ndata: {data}\n\n" if name else f"data: {data}\n\n").encode()
 
 
-def responses(events: int = EVENTS, parts: int = PARTS) -> list[bytes]:
+def spaced(frames: Iterable[bytes]) -> list[bytes]:
+    """The same frames as `json.dumps` writes JSON: spaces after colons and commas, ASCII only."""
+    return [_spaced(frame) for frame in frames]
+
+
+def _spaced(frame: bytes) -> bytes:
+    begin, end = frame.find(b"{"), frame.rfind(b"}") + 1
+    if begin < 0:
+        return frame
+    data = json.dumps(json.loads(frame[begin:end]))
+    return frame[:begin] + data.encode() + frame[end:]
+
+
+def responses(events: int = EVENTS, parts: int = PARTS, others: float = OTHERS) -> list[bytes]:
     """Responses: a reasoning item of many summary parts, then a short message."""
     source = Random(1)
     numbered: list[Fields] = []
@@ -43,7 +58,7 @@ def responses(events: int = EVENTS, parts: int = PARTS) -> list[bytes]:
     numbered.append({"type": "response.output_item.added", "output_index": 0, "item": item})
     per, texts = (events - 12) // parts - 4, []
     for index in range(parts):
-        said = [t for t, _ in zip(tokens(source), range(per), strict=False)]
+        said = [t for t, _ in zip(tokens(source, others), range(per), strict=False)]
         texts.append("".join(said))
         numbered += _part(index, said)
     summary = [{"type": "summary_text", "text": text} for text in texts]
@@ -113,9 +128,9 @@ def chat_chunk(delta: Fields, reason: str | None = None, *, padding: str = "") -
     return encoded({**CHAT_HEAD, "choices": [choice], "usage": None, **pad})
 
 
-def chat_deltas(count: int, name: str, source: Random) -> Iterator[bytes]:
+def chat_deltas(count: int, name: str, source: Random, others: float = OTHERS) -> Iterator[bytes]:
     """Deltas of text or of thinking, padded as a real system pads them."""
-    for text, _ in zip(tokens(source), range(count), strict=False):
+    for text, _ in zip(tokens(source, others), range(count), strict=False):
         yield chat_chunk({name: text}, padding=PADDING[: 16 - len(text) % 16])
 
 
@@ -133,19 +148,19 @@ def chat_end(output: int) -> list[bytes]:
     ]
 
 
-def chat(events: int = EVENTS) -> list[bytes]:
+def chat(events: int = EVENTS, others: float = OTHERS) -> list[bytes]:
     """Chat Completions: long reasoning, then text."""
     source = Random(2)
     thinking = (events - 4) * 9 // 10
     return [
         chat_chunk({"role": "assistant", "content": ""}),
-        *chat_deltas(thinking, "reasoning_content", source),
-        *chat_deltas(events - 4 - thinking, "content", source),
+        *chat_deltas(thinking, "reasoning_content", source, others),
+        *chat_deltas(events - 4 - thinking, "content", source, others),
         *chat_end(events),
     ]
 
 
-def messages(events: int = EVENTS) -> list[bytes]:
+def messages(events: int = EVENTS, others: float = OTHERS) -> list[bytes]:
     """Messages: a block of thinking with its signature, a block of text, pings."""
     source = Random(3)
     thinking = (events - 10) * 9 // 10
@@ -162,20 +177,20 @@ def messages(events: int = EVENTS) -> list[bytes]:
     delta = {"stop_reason": "end_turn", "stop_sequence": None}
     payloads: Iterable[Fields] = (
         {"type": "message_start", "message": message},
-        *_block(0, "thinking", thinking, source),
-        *_block(1, "text", events - 10 - thinking, source),
+        *_block(0, "thinking", thinking, source, others),
+        *_block(1, "text", events - 10 - thinking, source, others),
         {"type": "message_delta", "delta": delta, "usage": {"output_tokens": events}},
         {"type": "message_stop"},
     )
     return [encoded(payload, payload["type"]) for payload in payloads]
 
 
-def _block(index: int, kind: str, count: int, source: Random) -> Iterator[Fields]:
+def _block(index: int, kind: str, count: int, source: Random, others: float) -> Iterator[Fields]:
     thinks = kind == "thinking"
     block = {"type": kind, kind: "", **({"signature": ""} if thinks else {})}
     yield {"type": "content_block_start", "index": index, "content_block": block}
     yield {"type": "ping"}
-    for text, _ in zip(tokens(source), range(count), strict=False):
+    for text, _ in zip(tokens(source, others), range(count), strict=False):
         delta = {"type": f"{kind}_delta", kind: text}
         yield {"type": "content_block_delta", "index": index, "delta": delta}
     if thinks:
@@ -184,11 +199,31 @@ def _block(index: int, kind: str, count: int, source: Random) -> Iterator[Fields
     yield {"type": "content_block_stop", "index": index}
 
 
-CORPORA: Final = {
+def ollama(events: int = EVENTS, others: float = OTHERS) -> list[bytes]:
+    """Ollama's own API: lines of thinking, then of text, each with the time it was made."""
+    source, lines = Random(6), list[Fields]()
+    for number, text in zip(range(events - 1), tokens(source, others), strict=False):
+        at = f"2026-11-20T10:{number // 600 % 60:02}:{number % 600 / 10:04.1f}00417Z"
+        thinks = number < events * 9 // 10
+        said = {"content": "", "thinking": text} if thinks else {"content": text}
+        message = {"role": "assistant", **said}
+        lines.append({"model": "m-1", "created_at": at, "message": message, "done": False})
+    counts = {"prompt_eval_count": 9, "eval_count": events}
+    times = {"total_duration": 9, "load_duration": 1, "prompt_eval_duration": 2, "eval_duration": 6}
+    last = {**lines[-1], "message": {"role": "assistant", "content": ""}, "done": True}
+    lines.append({**last, "done_reason": "stop", **times, **counts})
+    return [
+        json.dumps(e, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for e in lines
+    ]
+
+
+Make = Callable[..., list[bytes]]
+CORPORA: Final[Mapping[str, tuple[Make, str]]] = {
     "openai.responses": (responses, "openai"),
     "openai.chat": (chat, "openai"),
     "anthropic.messages": (messages, "anthropic"),
 }
+LONG: Final[Mapping[str, tuple[Make, str]]] = {**CORPORA, "ollama.chat": (ollama, "strict")}
 
 
 def net(frames: Iterable[bytes]) -> Chunks:

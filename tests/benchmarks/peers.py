@@ -28,6 +28,17 @@ def httpx_sse(chunks: Chunks) -> int:
     return count
 
 
+def httpx_lines(chunks: Chunks) -> int:
+    """The same of lines, one JSON value each, as the client of Ollama reads them."""
+    response = _response(importlib.import_module("httpx"), chunks)
+    return sum(1 for line in response.iter_lines() if line and json.loads(line))
+
+
+def bare(chunks: Chunks) -> int:
+    """The least that every reader does: frames and their JSON, whichever framing it is."""
+    return (httpx_lines if chunks[:1] and chunks[0][:1] == b"{" else httpx_sse)(chunks)
+
+
 def _response(http: Any, chunks: Chunks) -> Any:
     body = type("Chunked", (http.SyncByteStream,), {"__iter__": lambda _: iter(chunks)})()
     return http.Response(200, headers={"content-type": "text/event-stream"}, stream=body)

@@ -1,0 +1,265 @@
+"""Speed on streams as people have them: `python -m tests.benchmarks.bench_real [options]`.
+
+`-m tests.benchmarks.bench_real corpus --of held --rounds 3` takes some ten seconds.
+
+Sections: `corpus` (drawn from shipped recordings, or captured with `--captures FOLDER`, by dialect
+and length), `fixed` (what a stream costs that holds nothing), `long` (100,000 alike events) and
+`escaped` (the same with a quarter of the tokens holding escapes and other scripts, and spaces in
+the JSON). All against frames and JSON read by httpx-sse and `json.loads`, which check nothing.
+`--profile` shows where the time of the first candidate of ours goes, function by function.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import os
+import pstats
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import conformance
+from conformance.core.events import Chunk, Exchange
+from conformance.dialects import get
+from conformance.judging.fast.running import check_wire
+from conformance.judging.rulebook import Rulebook
+from conformance.judging.view import JudgeSetting
+from conformance.recordings.check import CheckChoices, choose_profile
+from tests.benchmarks import corpora, peers
+from tests.benchmarks.real_streams import (
+    DIALECTS,
+    LENGTHS,
+    SHARES,
+    RealStream,
+    captured,
+    drawn,
+)
+from tests.benchmarks.rounds import Times, ratios, say, spread, taken
+
+Judge = Callable[[RealStream], object]
+
+BARE: Final = "httpx-sse"
+HELD: Final = "held"
+CALLED: Final = "check_chunks"
+REPEATED: Final = 100  # streams that hold nothing, judged one after another
+
+
+@cache
+def rulebook() -> Rulebook:
+    return Rulebook.load()
+
+
+@cache
+def setting(dialect: str, profile: str | None) -> JudgeSetting:
+    spoken = get(dialect)
+    chosen, named = choose_profile(spoken, CheckChoices(profile=profile), None)
+    return JudgeSetting(spoken, chosen, rulebook().bound(chosen), named=named)
+
+
+def held(stream: RealStream) -> object:
+    """Rules and profile were made once; nothing is known but the bytes."""
+    chosen = setting(stream.dialect, stream.profile)
+    return check_wire(chosen, Exchange(), map(Chunk, stream.chunks), "eof").result
+
+
+def asked(stream: RealStream) -> object:
+    """The same where request and response head were recorded."""
+    chosen = setting(stream.dialect, stream.profile)
+    return check_wire(chosen, stream.exchange, map(Chunk, stream.chunks), "eof").result
+
+
+def called(stream: RealStream) -> object:
+    """The public call, once for every stream."""
+    return conformance.check_chunks(stream.chunks, dialect=stream.dialect, profile=stream.profile)
+
+
+OURS: Final[dict[str, Judge]] = {HELD: held, "asked": asked, CALLED: called}
+
+
+def all_of(read: Judge, streams: Sequence[RealStream]) -> Callable[[], None]:
+    def run() -> None:
+        for stream in streams:
+            read(stream)
+
+    return run
+
+
+def bare(stream: RealStream) -> object:
+    return peers.bare(list(stream.chunks))
+
+
+def measured(options: argparse.Namespace, streams: Sequence[RealStream]) -> Times:
+    """Seconds of each candidate for all the streams, round by round."""
+    chosen = {name: OURS[name] for name in options.of}
+    every = {BARE: bare, **chosen}
+    for read in every.values():  # what is made at first is made now
+        all_of(read, streams)()
+    run = {name: all_of(read, streams) for name, read in every.items()}
+    return taken(run, options.rounds, within=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Streams alike in dialect and length; `weight` is what one of them counts for in a mean."""
+
+    dialect: str
+    length: str
+    streams: Sequence[RealStream]
+    weight: float
+    times: Times
+
+
+def shown(title: str, groups: Sequence[Group]) -> None:
+    """Ratios of some groups together, and milliseconds a stream for orientation."""
+    streams = sum(len(group.streams) for group in groups)
+    weighted = [(group.weight, each) for group in groups for each in group.streams]
+    whole = sum(weight for weight, _ in weighted)
+    frames = sum(weight * each.frames for weight, each in weighted) / whole
+    size = sum(weight * sum(map(len, each.chunks)) for weight, each in weighted) / whole / 1e3
+    times = {
+        name: [
+            sum(group.weight * seconds for group, seconds in zip(groups, one_round, strict=True))
+            for one_round in zip(*(group.times[name] for group in groups), strict=True)
+        ]
+        for name in groups[0].times
+    }
+    took = statistics.median(times[BARE]) * 1e3 / whole
+    spoken = (f"{n} {spread(ratios(times, n, BARE))}" for n in times if n != BARE)
+    title = f"{title}: {streams} streams, {frames:.0f} frames, {size:.1f} KB"
+    say(title, "; ".join((f"{BARE} {took:.3f} ms", *spoken)))
+
+
+def streams_of(options: argparse.Namespace) -> Iterator[tuple[RealStream, float]]:
+    """The streams to measure with, and how much each of them counts."""
+    if options.captures:
+        for each in captured(Path(options.captures)):
+            if each.dialect in options.dialect and each.length in options.length:
+                yield each, 1.0
+        return
+    for dialect in options.dialect:
+        for length in options.length:
+            several = drawn(dialect, length)
+            yield from ((each, SHARES[length] / len(several)) for each in several)
+
+
+def corpus(options: argparse.Namespace) -> None:
+    """By dialect and length, by dialect, and all together."""
+    parts: dict[tuple[int, int], list[RealStream]] = {}
+    weights: dict[tuple[int, int], float] = {}
+    for each, weight in streams_of(options):
+        key = DIALECTS.index(each.dialect), list(LENGTHS).index(each.length)
+        parts.setdefault(key, []).append(each)
+        weights[key] = weight
+    groups = []
+    for key, streams in sorted(parts.items()):
+        dialect, length = streams[0].dialect, streams[0].length
+        groups.append(Group(dialect, length, streams, weights[key], measured(options, streams)))
+        shown(f"{dialect} {length}", groups[-1:])
+    for dialect in options.dialect:
+        shown(dialect, [group for group in groups if group.dialect == dialect])
+    shown("all", groups)
+
+
+def fixed(options: argparse.Namespace) -> None:
+    """Milliseconds for a stream of no frame and of one."""
+    for dialect in options.dialect:
+        first = drawn(dialect, "<20")[0]
+        one = first.chunks[0][: _first_end(first.chunks[0])]
+        for title, chunks in (("no frame", ()), ("one frame", (one,))):
+            stream = RealStream(dialect, first.profile, chunks, len(chunks))
+            times = measured(options, [stream] * REPEATED)
+            for name in options.of:
+                each = [1e3 * seconds / REPEATED for seconds in times[name]]
+                say(f"{dialect}, {title}: {name}", f"{spread(each, 3)} ms  goal 0.05")
+
+
+def _first_end(chunk: bytes) -> int:
+    ends = (chunk.find(b"\n\n") + 2, chunk.find(b"\n") + 1)
+    return next((end for end in ends if end > 1), len(chunk))
+
+
+def alike(options: argparse.Namespace) -> None:
+    _long(options, corpora.OTHERS, "100,000 alike events")
+
+
+def escaped(options: argparse.Namespace) -> None:
+    _long(options, corpora.MANY_OTHERS, "100,000 events, escapes and spaces")
+
+
+def _long(options: argparse.Namespace, others: float, title: str) -> None:
+    for dialect in options.dialect:
+        make, profile = corpora.LONG[dialect]
+        frames = make(others=others)
+        if others == corpora.MANY_OTHERS:
+            frames = corpora.spaced(frames)
+        chunks = corpora.net(frames)
+        stream = RealStream(dialect, profile, tuple(chunks), len(frames))
+        every: dict[str, Callable[[], object]] = {
+            BARE: lambda c=chunks: peers.bare(c),  # type: ignore[misc]
+            HELD: lambda s=stream: held(s),  # type: ignore[misc]
+        }
+        if dialect in peers.SDKS and not options.no_sdk:
+            sdk, read = peers.SDKS[dialect]
+            every[sdk] = lambda r=read, c=chunks: r(c)  # type: ignore[misc]
+        times = taken(every, options.rounds, within=True)
+        say(f"{dialect}, {title}: {HELD} / {BARE}", spread(ratios(times, HELD, BARE)))
+        for name in list(every)[2:]:
+            say(f"{dialect}, {title}: {name} / {HELD}", spread(ratios(times, name, HELD), 1))
+
+
+def profiled(options: argparse.Namespace) -> None:
+    """Where the time of one candidate goes, over the chosen streams."""
+    streams = [each for each, _ in streams_of(options)]
+    run = all_of(OURS[options.of[0]], streams)
+    run()
+    watch = cProfile.Profile()
+    began = time.process_time()
+    watch.runcall(lambda: [run() for _ in range(options.rounds)])
+    number = len(streams) * options.rounds
+    say(f"{number} streams, {options.of[0]}", f"{1e3 * (time.process_time() - began) / number} ms")
+    pstats.Stats(watch, stream=sys.stdout).sort_stats(options.sort).print_stats(options.lines)
+
+
+SECTIONS: Final = {"corpus": corpus, "fixed": fixed, "long": alike, "escaped": escaped}
+
+
+def options_of(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument(
+        "sections", nargs="*", choices=[*SECTIONS, []], help="all, if none is named"
+    )
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--dialect", nargs="+", choices=DIALECTS, default=DIALECTS)
+    parser.add_argument("--length", nargs="+", choices=list(LENGTHS), default=list(LENGTHS))
+    parser.add_argument("--of", nargs="+", choices=list(OURS), default=[HELD, CALLED])
+    folder = os.environ.get("CONFORMANCE_CAPTURES")
+    parser.add_argument("--captures", nargs="?", const=folder, help="a folder of recordings")
+    parser.add_argument("--no-sdk", action="store_true", help="leave out the slow SDKs")
+    parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--sort", default="tottime", choices=("tottime", "cumtime"))
+    parser.add_argument("--lines", type=int, default=40)
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    options = options_of(None)
+    say("rounds", str(options.rounds))
+    if options.profile:
+        profiled(options)
+        return
+    for name in options.sections or SECTIONS:
+        SECTIONS[name](options)
+
+
+if __name__ == "__main__":
+    main()
