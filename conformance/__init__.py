@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from conformance.core.version import __version__
+
 if TYPE_CHECKING:
     from conformance.core.events import Request, Response
     from conformance.judging.checker import Checker
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from conformance.recordings.api import check_cassette, check_chunks
     from conformance.rules.verdicts import Level, Verdict
 
-__version__ = "0.1.0"
 
 __all__ = [
     "Checker",

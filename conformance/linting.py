@@ -16,7 +16,9 @@ from conformance.core.errors import ConformanceError, Place, SpecError, UsageErr
 from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import dialect_vocabulary, shipped_suites
-from conformance.profiles.profile import Profile, available, limits, load_profile
+from conformance.profiles.load import limits, load_profile
+from conformance.profiles.lookup import available
+from conformance.profiles.profile import Profile
 from conformance.recordings.linting import suites_in
 from conformance.rules import document
 from conformance.rules.lint import Known, Problem, lint_suite, lint_together

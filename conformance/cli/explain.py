@@ -13,7 +13,9 @@ from conformance.cli.terminal import has_colour, put
 from conformance.core.errors import UsageError
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
-from conformance.profiles.profile import Profile, available, load_profile
+from conformance.profiles.load import load_profile
+from conformance.profiles.lookup import available
+from conformance.profiles.profile import Profile
 from conformance.recordings.examples import rule_example
 from conformance.report import pages
 from conformance.report.explain import explain_rule

@@ -13,7 +13,8 @@ from conformance.cli.terminal import put, warn
 from conformance.core.errors import Place, UsageError
 from conformance.identify import draft
 from conformance.judging.rulebook import Rulebook
-from conformance.profiles.profile import find, named_well
+from conformance.profiles.folders import named_well
+from conformance.profiles.lookup import find
 from conformance.recordings.check import choose_dialect
 from conformance.recordings.identification import ExchangeIdentification, identify_exchange
 from conformance.report.identity import identity_json, identity_text

@@ -18,7 +18,8 @@ from conformance.core.errors import UsageError
 from conformance.dialects import NAMES, SUPPORTED
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
-from conformance.profiles.profile import available, load_profile
+from conformance.profiles.load import load_profile
+from conformance.profiles.lookup import available
 from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.systems import System, find_system, read_streams, system_names, verdict_of

@@ -14,7 +14,8 @@ from conformance.dialects import get
 from conformance.diff.fields import FieldShapes
 from conformance.diff.order import StepOrder
 from conformance.judging.result import StreamResult
-from conformance.profiles.profile import profile_at_hand, reading
+from conformance.profiles.lookup import profile_at_hand
+from conformance.profiles.profile import reading
 from conformance.recordings.identification import identity_of
 from conformance.rules.verdicts import Verdict
 

@@ -31,7 +31,8 @@ from conformance.judging.run_rules import (
     HOP_USAGE,
 )
 from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end, read_transcript
-from conformance.profiles.profile import find, reading
+from conformance.profiles.lookup import find
+from conformance.profiles.profile import reading
 from conformance.rules.model import Rule
 from conformance.rules.monitors.differences import first_difference
 from conformance.rules.verdicts import Verdict

@@ -30,7 +30,9 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.stream_check import BUDGET_MS, StreamCheck, stopped_result
 from conformance.judging.suites import load_suites
 from conformance.judging.view import JudgeSetting
-from conformance.profiles.profile import Profile, find, load_profile
+from conformance.profiles.load import load_profile
+from conformance.profiles.lookup import find
+from conformance.profiles.profile import Profile
 from conformance.rules.model import Suite
 from conformance.rules.verdicts import Verdict
 

@@ -15,7 +15,8 @@ from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
 from conformance.judging.result import StreamResult
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
-from conformance.profiles.profile import Profile, find
+from conformance.profiles.lookup import find
+from conformance.profiles.profile import Profile
 from conformance.rules.model import Rule, Suite
 from conformance.rules.node import nearest
 from conformance.rules.patterns import PatternError

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from conformance import dialects
 from conformance.core import shipped
+from conformance.core.built_values import built_value
 from conformance.core.errors import SpecError, UsageError
 from conformance.core.events import Vocabulary
 from conformance.rules.load import load_suite
@@ -25,7 +26,12 @@ def dialect_vocabulary(dialect: str) -> Vocabulary:
 @cache
 def shipped_suites() -> tuple[Suite, ...]:
     """Every suite that ships, in the order of their ids."""
-    return tuple(load_suite(path, dialect_vocabulary) for path in suite_files(shipped.specs()))
+    return tuple(_shipped_suite(path) for path in suite_files(shipped.specs()))
+
+
+def _shipped_suite(path: Path) -> Suite:
+    built: Suite | None = built_value("suite", path)
+    return built or load_suite(path, dialect_vocabulary)
 
 
 def suite_files(folder: Path) -> list[Path]:

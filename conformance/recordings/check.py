@@ -30,7 +30,8 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
 from conformance.judging.view import JudgedView, JudgeSetting
-from conformance.profiles.profile import Profile, find, laid_over
+from conformance.profiles.lookup import find
+from conformance.profiles.profile import Profile, laid_over
 from conformance.recordings.identification import Sender, sender_of
 from conformance.recordings.parallel import run_parallel
 from conformance.rules.applies import Evidence

@@ -17,7 +17,8 @@ from conformance.judging.fast.running import check_wire
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
 from conformance.profiles.fingerprints import Fingerprint, Watch
-from conformance.profiles.profile import Profile, find, fingerprints
+from conformance.profiles.lookup import find, fingerprints
+from conformance.profiles.profile import Profile
 from conformance.rules.lint_knobs import knobs_read
 from conformance.rules.model import Rule
 from conformance.rules.patterns import UNASKED, compile_value, same

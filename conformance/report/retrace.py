@@ -20,7 +20,8 @@ from conformance.core.events import Event, Exchange
 from conformance.core.trace import TracedFrame
 from conformance.dialects import get
 from conformance.judging.result import StreamResult
-from conformance.profiles.profile import profile_at_hand, reading
+from conformance.profiles.lookup import profile_at_hand
+from conformance.profiles.profile import reading
 
 Lane = Literal["thinking", "summary", "text", "tools", "stream"]
 LANES: Final[tuple[Lane, ...]] = ("thinking", "summary", "text", "tools", "stream")

@@ -11,7 +11,7 @@ from conformance.cassette import Recording, open_recording
 from conformance.core.errors import ConformanceError, SpecError, UsageError
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.profiles.profile import profile_at_hand
+from conformance.profiles.lookup import profile_at_hand
 from conformance.recordings.check import CheckChoices, check_recording, recording_files
 from conformance.systems import read_streams
 

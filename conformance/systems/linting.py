@@ -17,7 +17,7 @@ from conformance.linting import (
     known_rules,
     unknown_name,
 )
-from conformance.profiles.profile import available
+from conformance.profiles.lookup import available
 from conformance.rules.lint import Problem
 from conformance.rules.node import Node
 from conformance.scenarios import Scenario, load_scenario, load_scenarios

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.profiles.knobs import spell_value
-from conformance.profiles.profile import Profile, available, load_profile
+from conformance.profiles.load import load_profile
+from conformance.profiles.lookup import available
+from conformance.profiles.profile import Profile
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "profiles.md"
 _NOT_SYSTEMS: Final = frozenset({"strict"})

@@ -15,7 +15,7 @@ from conformance.dialects import Endpoint, Reading
 from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.suites import shipped_suites
-from conformance.profiles.profile import find
+from conformance.profiles.lookup import find
 from conformance.recordings.api import check_chunks
 from conformance.rules.verdicts import Verdict
 

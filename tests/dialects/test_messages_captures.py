@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from conformance.core.events import Event, Frame
-from conformance.profiles.profile import find
+from conformance.profiles.lookup import find
 
 CAPTURES = os.environ.get("CONFORMANCE_CAPTURES", "")
 FILES = sorted(Path(CAPTURES).glob("hosted/anthropic_*")) if CAPTURES else []

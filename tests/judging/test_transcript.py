@@ -16,7 +16,8 @@ from conformance.judging.fast.running import check_wire
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.judging.view import JudgeSetting
-from conformance.profiles.profile import find, reading
+from conformance.profiles.lookup import find
+from conformance.profiles.profile import reading
 from conformance.recordings.check import recognised_dialect
 
 FILES = discover(shipped.cassettes())[::9]

@@ -17,7 +17,7 @@ from conformance.judging.fast.running import check_wire
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
 from conformance.judging.wire import WireView
-from conformance.profiles.profile import find
+from conformance.profiles.lookup import find
 from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.rules.verdicts import Verdict
 

@@ -10,7 +10,8 @@ from conformance.core.errors import SpecError
 from conformance.core.events import Event
 from conformance.profiles import fingerprints as module
 from conformance.profiles.fingerprints import Fingerprint, Watch, read
-from conformance.profiles.profile import available, fingerprints, load_profile
+from conformance.profiles.load import load_profile
+from conformance.profiles.lookup import available, fingerprints
 from conformance.rules.document import parse
 
 DIALECT = "openai.chat"

@@ -21,7 +21,8 @@ from conformance.dialects.openai_chat.private_fields import PrivateFields
 from conformance.identify import Identity, Witness, draft, named
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.fingerprints import Fingerprint
-from conformance.profiles.profile import find, fingerprints, limits, load_profile
+from conformance.profiles.load import limits, load_profile
+from conformance.profiles.lookup import find, fingerprints
 from conformance.recordings.check import CheckChoices, check_paths, check_recording, choose_dialect
 from conformance.recordings.identification import ExchangeIdentification, identify_exchange
 from conformance.rules.model import Alias

@@ -11,7 +11,7 @@ from jsonschema_rs import validator_for
 
 from conformance.cli import main
 from conformance.core.errors import UsageError
-from conformance.profiles.profile import load_profile
+from conformance.profiles.load import load_profile
 from conformance.profiles.tokenizer_markers import MarkerPair, Token, find, pairs
 from reference_impl.model import markers as reference
 from reference_impl.model import variants

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from conformance.profiles.profile import Profile, find
+from conformance.profiles.lookup import find
+from conformance.profiles.profile import Profile
 
 
 def frames(path: Path) -> list[tuple[bool, str]]:

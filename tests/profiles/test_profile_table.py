@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.profiles.profile import available
+from conformance.profiles.lookup import available
 from tests.authoring.profile_table import PAGE, page
 
 

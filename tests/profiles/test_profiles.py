@@ -11,7 +11,9 @@ import pytest
 from conformance.core import shipped
 from conformance.core.errors import SpecError, UsageError
 from conformance.dialects.base import Reading
-from conformance.profiles.profile import available, find, laid_over, limits, load_profile, reading
+from conformance.profiles.load import limits, load_profile
+from conformance.profiles.lookup import available, find
+from conformance.profiles.profile import laid_over, reading
 from conformance.rules import document
 from tests.each import each_row
 

@@ -26,7 +26,7 @@ from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
 from conformance.judging.wire import WireView
-from conformance.profiles.profile import find
+from conformance.profiles.lookup import find
 from conformance.recordings.check import CheckChoices, check_recording
 from conformance.recordings.rechunk import rechunk_recording
 from conformance.rules.verdicts import Verdict

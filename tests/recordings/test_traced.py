@@ -11,7 +11,8 @@ from conformance.core import shipped
 from conformance.core.events import Chunk, Exchange, Response
 from conformance.dialects import Reading, get
 from conformance.judging.rulebook import Rulebook
-from conformance.profiles.profile import profile_at_hand, reading
+from conformance.profiles.lookup import profile_at_hand
+from conformance.profiles.profile import reading
 from conformance.recordings.check import CheckChoices, check_recording
 
 FILES = [

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from conformance.profiles.profile import available, find
+from conformance.profiles.lookup import available, find
 from conformance.rules.patterns import regex
 from reference_impl.client.__main__ import main
 from reference_impl.client.defects import DEFECTS, HONEST, Defect

@@ -12,7 +12,7 @@ import pytest
 from conformance.core.errors import SpecError
 from conformance.core.events import Vocabulary
 from conformance.judging.rulebook import Rulebook
-from conformance.profiles.profile import find
+from conformance.profiles.lookup import find
 from conformance.rules import document
 from conformance.rules.document import parse
 from conformance.rules.load import load_suite, read_suite

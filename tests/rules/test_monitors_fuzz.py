@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from conformance.core.events import Ending, Event, Layer
 from conformance.dialects import SUPPORTED
 from conformance.judging.rulebook import Rulebook
-from conformance.profiles.profile import find
+from conformance.profiles.lookup import find
 from conformance.rules import document
 from conformance.rules.applies import Evidence
 from conformance.rules.engine import Judge

@@ -9,7 +9,7 @@ from typing import Final
 
 from conformance.core.errors import Place
 from conformance.linting import unknown_name
-from conformance.profiles.profile import available
+from conformance.profiles.lookup import available
 from conformance.rules import document
 from conformance.rules.lint import Problem
 from conformance.rules.node import Node

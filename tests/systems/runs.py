@@ -17,7 +17,7 @@ import msgspec
 
 from conformance.cli import main
 from conformance.core import shipped
-from conformance.profiles.profile import available
+from conformance.profiles.lookup import available
 from conformance.report import json
 from conformance.runs import RunOptions, RunOutcome, run_server
 from conformance.scenarios import load_scenarios

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.core.events import Ending, Event
 from conformance.dialects.openai_chat.knob_signs import ChatKnobs
-from conformance.profiles.profile import find
+from conformance.profiles.lookup import find
 
 Seen = Callable[..., list[Event]]
 Chunk = dict[str, Any]

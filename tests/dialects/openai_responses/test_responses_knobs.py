@@ -9,7 +9,7 @@ import pytest
 
 from conformance.core.events import Event
 from conformance.dialects.openai_responses.knob_signs import ResponsesKnobs
-from conformance.profiles.profile import find
+from conformance.profiles.lookup import find
 
 Seen = Callable[..., list[Event]]
 Payload = dict[str, Any]
