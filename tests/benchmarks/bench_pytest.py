@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from conformance.cassette import Cassette, CassetteClock, Header, write
 from conformance.core.events import Chunk, Exchange, Request, Response
 from tests.benchmarks.corpora import chat
-from tests.benchmarks.rounds import Candidate, process, report, rounds, say, spread, taken
+from tests.benchmarks.rounds import Candidate, children, process, report, rounds, say, spread, taken
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CASSETTES: Final = 1_000
@@ -94,6 +94,7 @@ def main() -> None:
                 ),
             },
             rounds(),
+            children,
         )
         starts = taken(
             {"bare": pytest_of(one, plugin=False), "idle": pytest_of(one, plugin=True)},

@@ -1,6 +1,6 @@
 """Speed on streams as people have them: `python -m tests.benchmarks.bench_real [options]`.
 
-`-m tests.benchmarks.bench_real corpus --of held --rounds 3` takes some ten seconds.
+`-m tests.benchmarks.bench_real corpus --of Checker --rounds 3` takes some ten seconds.
 
 Sections: `corpus` (drawn from shipped recordings, or captured with `--captures FOLDER`, by dialect
 and length), `fixed` (what a stream costs that holds nothing), `long` (100,000 alike events) and
@@ -27,12 +27,6 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import conformance
-from conformance.core.events import Chunk, Exchange
-from conformance.dialects import get
-from conformance.judging.fast.running import check_wire
-from conformance.judging.rulebook import Rulebook
-from conformance.judging.view import JudgeSetting
-from conformance.recordings.check import CheckChoices, choose_profile
 from tests.benchmarks import corpora, peers
 from tests.benchmarks.real_streams import (
     DIALECTS,
@@ -47,33 +41,25 @@ from tests.benchmarks.rounds import Times, ratios, say, spread, taken
 Judge = Callable[[RealStream], object]
 
 BARE: Final = "httpx-sse"
-HELD: Final = "held"
+HELD: Final = "Checker"
 CALLED: Final = "check_chunks"
 REPEATED: Final = 100  # streams that hold nothing, judged one after another
 
 
 @cache
-def rulebook() -> Rulebook:
-    return Rulebook.load()
-
-
-@cache
-def setting(dialect: str, profile: str | None) -> JudgeSetting:
-    spoken = get(dialect)
-    chosen, named = choose_profile(spoken, CheckChoices(profile=profile), None)
-    return JudgeSetting(spoken, chosen, rulebook().bound(chosen), named=named)
+def checker(dialect: str, profile: str | None) -> conformance.Checker:
+    return conformance.Checker(dialect, profile)
 
 
 def held(stream: RealStream) -> object:
     """Rules and profile were made once; nothing is known but the bytes."""
-    chosen = setting(stream.dialect, stream.profile)
-    return check_wire(chosen, Exchange(), map(Chunk, stream.chunks), "eof").result
+    return checker(stream.dialect, stream.profile).check(stream.chunks)
 
 
 def asked(stream: RealStream) -> object:
     """The same where request and response head were recorded."""
-    chosen = setting(stream.dialect, stream.profile)
-    return check_wire(chosen, stream.exchange, map(Chunk, stream.chunks), "eof").result
+    held_checker = checker(stream.dialect, stream.profile)
+    return held_checker.check(stream.chunks, request=stream.request, response=stream.response)
 
 
 def called(stream: RealStream) -> object:
@@ -103,7 +89,7 @@ def measured(options: argparse.Namespace, streams: Sequence[RealStream]) -> Time
     for read in every.values():  # what is made at first is made now
         all_of(read, streams)()
     run = {name: all_of(read, streams) for name, read in every.items()}
-    return taken(run, options.rounds, within=True)
+    return taken(run, options.rounds, time.process_time)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +195,7 @@ def _long(options: argparse.Namespace, others: float, title: str) -> None:
         if dialect in peers.SDKS and not options.no_sdk:
             sdk, read = peers.SDKS[dialect]
             every[sdk] = lambda r=read, c=chunks: r(c)  # type: ignore[misc]
-        times = taken(every, options.rounds, within=True)
+        times = taken(every, options.rounds, time.process_time)
         say(f"{dialect}, {title}: {HELD} / {BARE}", spread(ratios(times, HELD, BARE)))
         for name in list(every)[2:]:
             say(f"{dialect}, {title}: {name} / {HELD}", spread(ratios(times, name, HELD), 1))

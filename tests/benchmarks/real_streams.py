@@ -71,10 +71,6 @@ class RealStream:
     response: Response | None = None
 
     @property
-    def exchange(self) -> Exchange:
-        return Exchange(request=self.request, response=self.response)
-
-    @property
     def length(self) -> str:
         """The class of its length."""
         return next((n for n, (_, most) in LENGTHS.items() if self.frames <= most), ">500")

@@ -24,12 +24,15 @@ def rounds() -> int:
     return int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
 
 
-def taken(candidates: Mapping[str, Candidate], count: int, *, within: bool = False) -> Times:
+def taken(
+    candidates: Mapping[str, Candidate],
+    count: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Times:
     """Seconds per candidate and round; garbage of one is not collected on another's account.
 
-    With `within`, processor time of this process: fit for what starts no other and waits for none.
+    `clock` may be `time.process_time`, or `children` for candidates that are processes.
     """
-    clock = time.process_time if within else time.perf_counter
     times: dict[str, list[float]] = {name: [] for name in candidates}
     for _ in range(count):
         for name, candidate in candidates.items():
@@ -38,6 +41,11 @@ def taken(candidates: Mapping[str, Candidate], count: int, *, within: bool = Fal
             candidate()
             times[name].append(clock() - began)
     return times
+
+
+def children() -> float:
+    """Processor seconds of all processes that were started and have ended, and of theirs."""
+    return sum(os.times()[2:4])
 
 
 def spread(values: Sequence[float], digits: int = 2) -> str:
