@@ -16,16 +16,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.baseline import (
-    Baseline,
-    BaselineEntry,
-    apply_baseline,
-    draft_baseline,
-    lint_baselines,
-    load_baseline,
-    spell_baseline,
-)
 from conformance.baseline.addresses import file_stem
+from conformance.baseline.applying import apply_baseline
+from conformance.baseline.drafting import draft_baseline
+from conformance.baseline.entries import Baseline, BaselineEntry, load_baseline
+from conformance.baseline.linting import lint_baselines
+from conformance.baseline.spelling import spell_baseline
 from conformance.core.errors import Place, SpecError, UsageError
 from conformance.judging.result import Finding, Report, StreamResult
 from conformance.report import render

@@ -11,7 +11,8 @@ from typing import Final
 
 import pytest
 
-from conformance.baseline import Baseline, apply_baseline, load_baseline
+from conformance.baseline.applying import apply_baseline
+from conformance.baseline.entries import Baseline, load_baseline
 from conformance.cassette import Recording, open_recording
 from conformance.core.events import Chunk, Exchange
 from conformance.core.shipped import cassettes, specs

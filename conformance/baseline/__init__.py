@@ -6,23 +6,3 @@ entry is stale and fails the run.
 Rule 2: a violation that no entry lists fails the run, whatever its level.
 Rule 3: an ERROR and a file that cannot be read are never excused.
 """
-
-from __future__ import annotations
-
-from conformance.baseline.applying import apply_baseline
-from conformance.baseline.drafting import BaselineChange, draft_baseline
-from conformance.baseline.entries import Baseline, BaselineEntry, load_baseline
-from conformance.baseline.linting import lint_baselines
-from conformance.baseline.spelling import heading_of, spell_baseline
-
-__all__ = [
-    "Baseline",
-    "BaselineChange",
-    "BaselineEntry",
-    "apply_baseline",
-    "draft_baseline",
-    "heading_of",
-    "lint_baselines",
-    "load_baseline",
-    "spell_baseline",
-]

@@ -7,15 +7,9 @@ from typing import Annotated
 
 import typer
 
-from conformance.baseline import (
-    Baseline,
-    BaselineChange,
-    BaselineEntry,
-    draft_baseline,
-    heading_of,
-    load_baseline,
-    spell_baseline,
-)
+from conformance.baseline.drafting import BaselineChange, draft_baseline
+from conformance.baseline.entries import Baseline, BaselineEntry, load_baseline
+from conformance.baseline.spelling import heading_of, spell_baseline
 from conformance.cli import options as shared
 from conformance.cli.failures import CONFORMS, INTERNAL, NOTHING, USAGE
 from conformance.cli.terminal import progress_line, put, warn, warn_errors

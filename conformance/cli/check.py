@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from conformance.baseline import load_baseline
+from conformance.baseline.entries import load_baseline
 from conformance.cli import options as shared
 from conformance.cli.failures import CONFORMS, NOTHING
 from conformance.cli.judged_report import check_outputs, put_report

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.baseline import Baseline, apply_baseline
+from conformance.baseline.applying import apply_baseline
+from conformance.baseline.entries import Baseline
 from conformance.cli.terminal import has_colour, put
 from conformance.judging.result import Report
 from conformance.report import text

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from conformance.baseline import lint_baselines
+from conformance.baseline.linting import lint_baselines
 from conformance.cli.failures import CONFORMS, FINDINGS, USAGE
 from conformance.cli.terminal import progress_line, put
 from conformance.core.shipped import specs

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import typer
 
-from conformance.baseline import load_baseline
+from conformance.baseline.entries import load_baseline
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, REMOTE
 from conformance.cli.judged_report import check_outputs, put_report
 from conformance.cli.run_options import RunArguments, client_options, server_options

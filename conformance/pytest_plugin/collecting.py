@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from conformance.baseline import Baseline, load_baseline
 from conformance.baseline.addresses import file_stem
+from conformance.baseline.entries import Baseline, load_baseline
 from conformance.cassette import open_recording
 from conformance.core.errors import ConformanceError
 from conformance.judging.result import Report, StreamResult

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from conformance.baseline import Baseline
+from conformance.baseline.entries import Baseline
 from conformance.core.errors import ConformanceError
 from conformance.judging.result import Report, StreamResult
 from conformance.pytest_plugin.collecting import SpecCollection

@@ -18,8 +18,9 @@ from typing import Final, Literal
 
 import pytest
 
-from conformance.baseline import Baseline, apply_baseline, load_baseline
 from conformance.baseline.addresses import report_subjects
+from conformance.baseline.applying import apply_baseline
+from conformance.baseline.entries import Baseline, load_baseline
 from conformance.judging.result import Finding, Report, StreamResult, merge_reports
 from conformance.pytest_plugin.options import display_path, option_value
 from conformance.report.printable import Paint

@@ -32,8 +32,8 @@ from conformance.judging.transcript import Transcript
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile, laid_over
-from conformance.recordings.identification import Sender, sender_of
 from conformance.recordings.parallel import run_parallel
+from conformance.recordings.sender import Sender, sender_of
 from conformance.rules.applies import Evidence
 
 FRAMES_TO_RECOGNISE = 64

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from conformance import dialects
 from conformance.cassette import Recording
-from conformance.core.events import Event, Exchange
+from conformance.core.events import Exchange
 from conformance.dialects.base import Dialect, Reading
-from conformance.identify import Identity, Witness, named
+from conformance.identify import Identity, Witness
 from conformance.judging.fast.running import check_wire
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
-from conformance.profiles.fingerprints import Fingerprint, Watch
-from conformance.profiles.lookup import find, fingerprints
+from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile
+from conformance.recordings.sender import answer_events, known_fingerprints
 from conformance.rules.lint_knobs import knobs_read
 from conformance.rules.model import Rule
 from conformance.rules.patterns import UNASKED, compile_value, same
 from conformance.rules.verdicts import Level, Verdict
-
-Sender = tuple[str, tuple[str, ...]]
-"""Name of a profile, and the signs that name it."""
 
 _UNREAD: Final = Reading()
 _HOW_TO_READ: Final = frozenset({"markers", "think_opened_by"})
@@ -51,20 +46,6 @@ class ExchangeIdentification:
     identity: Identity
     strict: Profile
     deviations: tuple[StrictDeviation, ...]
-
-
-def sender_of(
-    exchanges: Iterable[Exchange], dialect: Dialect, folders: tuple[Path, ...]
-) -> Sender | None:
-    """The one profile that the exchanges show beyond doubt; None if there is none."""
-    watch = Watch(_fingerprints(dialect.name, folders))
-    for exchange in exchanges:
-        for event in _events(exchange, dialect, _UNREAD):
-            watch.see(event)
-    profile, certainty = named(watch.met)
-    if profile is None or certainty != "certain":
-        return None
-    return profile, tuple(watch.met_by(profile, weak=False))
 
 
 def identify_exchange(
@@ -110,25 +91,10 @@ def _witness_identity(
     recording: Recording, exchange: Exchange, dialect: Dialect, reading: Reading
 ) -> Identity:
     framed = recording.header.fidelity != "events"
-    witness = Witness(dialect.name, _fingerprints(dialect.name, ()), framed=framed)
-    for event in _events(exchange, dialect, reading):
+    witness = Witness(dialect.name, known_fingerprints(dialect.name, ()), framed=framed)
+    for event in answer_events(exchange, dialect, reading):
         witness.see(event)
     return witness.identity()
-
-
-def _fingerprints(dialect: str, folders: tuple[Path, ...]) -> tuple[Fingerprint, ...]:
-    return fingerprints(dialect, folders) if folders else _shipped_fingerprints(dialect)
-
-
-@cache
-def _shipped_fingerprints(dialect: str) -> tuple[Fingerprint, ...]:
-    return fingerprints(dialect)
-
-
-def _events(exchange: Exchange, dialect: Dialect, reading: Reading) -> Iterator[Event]:
-    """What was answered; what was asked tells nothing of who answered."""
-    for number, _, _, events in dialect.trace(exchange, reading):
-        yield from (each for each in events if number or each.type == "http.response")
 
 
 def failed_rules(

@@ -7,11 +7,9 @@ that is not possible, or there are few files, everything happens in this process
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Final, TypeVar
@@ -52,12 +50,15 @@ def processor_count() -> int:
 
 def _may_fork() -> bool:
     """A fork takes this thread only: another one could hold a lock for ever."""
-    return "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
+    return hasattr(os, "fork") and threading.active_count() == 1
 
 
 def _run_forked(
     work: Callable[[Path], JobOutcome], paths: Sequence[Path], count: int
 ) -> Iterator[JobOutcome]:
+    import multiprocessing  # noqa: PLC0415  # 8 ms that few files must not pay
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  # as above
+
     with ProcessPoolExecutor(
         count, multiprocessing.get_context("fork"), initializer=_begin_process, initargs=(work,)
     ) as pool:

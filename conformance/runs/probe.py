@@ -11,7 +11,7 @@ from conformance.dialects import get, required
 from conformance.judging.transcript import read_transcript
 from conformance.profiles.profile import Profile, reading
 from conformance.recordings.check import CheckChoices, choose_profile
-from conformance.recordings.identification import sender_of
+from conformance.recordings.sender import sender_of
 from conformance.report.printable import visible
 from conformance.runs.api_run import ApiRun
 from conformance.runs.pace import RequestsSpentError

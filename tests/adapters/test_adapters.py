@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.baseline import apply_baseline, load_baseline
+from conformance.baseline.applying import apply_baseline
+from conformance.baseline.entries import load_baseline
 from conformance.core import shipped
 from conformance.targets.client import ClientOptions, ClientOutcome, run_client
 from tests.adapters import matrix

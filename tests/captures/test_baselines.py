@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.baseline import apply_baseline, load_baseline
+from conformance.baseline.applying import apply_baseline
+from conformance.baseline.entries import load_baseline
 from conformance.core.shipped import specs
 from conformance.judging.result import Report
 from conformance.recordings.check import check_paths

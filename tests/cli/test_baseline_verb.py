@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from conformance.baseline import load_baseline
+from conformance.baseline.entries import load_baseline
 from conformance.cli import main
 from conformance.judging.result import StreamResult
 from conformance.recordings import rechunk

@@ -28,7 +28,7 @@ from conformance.recordings.check import (
     recognised_dialect,
     recording_files,
 )
-from conformance.recordings.identification import sender_of
+from conformance.recordings.sender import sender_of
 from conformance.report.wording import count
 from conformance.targets.client.case_results import CaseSeries, CaseTally
 from conformance.targets.client.client_judge import ClientJudge, ClientLedger, stream_result

@@ -1,0 +1,46 @@
+"""Which profile the exchanges of a recording show beyond doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+from conformance.core.events import Event, Exchange
+from conformance.dialects.base import Dialect, Reading
+from conformance.identify.witness import named
+from conformance.profiles.fingerprints import Fingerprint, Watch
+from conformance.profiles.lookup import fingerprints
+
+Sender = tuple[str, tuple[str, ...]]
+"""Name of a profile, and the signs that name it."""
+
+
+def sender_of(
+    exchanges: Iterable[Exchange], dialect: Dialect, folders: tuple[Path, ...]
+) -> Sender | None:
+    """The one profile that the exchanges show beyond doubt; None if there is none."""
+    watch = Watch(known_fingerprints(dialect.name, folders))
+    for exchange in exchanges:
+        for event in answer_events(exchange, dialect, Reading()):
+            watch.see(event)
+    profile, certainty = named(watch.met)
+    if profile is None or certainty != "certain":
+        return None
+    return profile, tuple(watch.met_by(profile, weak=False))
+
+
+def known_fingerprints(dialect: str, folders: tuple[Path, ...]) -> tuple[Fingerprint, ...]:
+    """Those of every profile; read once in a process where no folder is the user's."""
+    return fingerprints(dialect, folders) if folders else _shipped_fingerprints(dialect)
+
+
+@cache
+def _shipped_fingerprints(dialect: str) -> tuple[Fingerprint, ...]:
+    return fingerprints(dialect)
+
+
+def answer_events(exchange: Exchange, dialect: Dialect, reading: Reading) -> Iterator[Event]:
+    """What was answered; what was asked tells nothing of who answered."""
+    for number, _, _, events in dialect.trace(exchange, reading):
+        yield from (each for each in events if number or each.type == "http.response")
