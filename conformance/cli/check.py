@@ -62,7 +62,8 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
 
 def _exit_code(code: int, report: Report, paths: list[Path]) -> int:
     """NOTHING for streams that no rule looked at: they would look green."""
-    if code not in (CONFORMS, NOTHING) or report.verdicts:
+    is_judged = any(stream.verdicts for stream in report.streams)
+    if is_judged or code not in (CONFORMS, NOTHING):
         return code
     warn(f"error: {_describe_nothing(report, paths)}")
     return NOTHING

@@ -44,7 +44,7 @@ from conformance.judging.transcript import Transcript
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.rules.applies import Evidence
 from conformance.rules.engine import Judge
-from conformance.rules.model import Compare, Rule
+from conformance.rules.model import Rule
 from conformance.rules.monitors.gather import Contribution, compare
 from conformance.rules.verdicts import Level, Verdict
 
@@ -187,9 +187,9 @@ def compare_exchanges(
     by_rule: dict[str, list[Contribution]] = {}
     for rule_id, contribution in given:
         by_rule.setdefault(rule_id, []).append(contribution)
-    for rule in rulebook.rules:
-        if isinstance(rule.form, Compare) and rule.id in by_rule:
-            verdict, reason, violations = compare(rule.form, by_rule[rule.id])
+    for rule, form in rulebook.comparing:
+        if rule.id in by_rule:
+            verdict, reason, violations = compare(form, by_rule[rule.id])
             findings = tuple(make_finding(rule, v, RecentFrames(), "run") for v in violations)
             yield RuleComparison(rule, verdict, reason, findings)
 

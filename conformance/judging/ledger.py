@@ -95,10 +95,18 @@ class Ledger:
         """Rules that have one of these verdicts now."""
         return [rule for rule, given in self.verdicts.items() if given in verdicts]
 
-    def result(self) -> StreamResult:
-        """The result as it stands."""
+    @property
+    def exchange(self) -> int:
+        """The number of the exchange."""
+        return self._judged.exchange
+
+    def result(self, target: str | None = None, hop: str | None = None) -> StreamResult:
+        """The result as it stands, and what the recording says of target and hop if it is given."""
+        judged = self._judged
         return replace(
-            self._judged,
+            judged,
+            target=judged.target if target is None else target,
+            hop=judged.hop if hop is None else hop,
             verdicts=dict(self.verdicts),
             reasons=dict(self.reasons),
             findings=tuple(self.findings),

@@ -142,13 +142,12 @@ class Report:
     @property
     def verdicts(self) -> dict[str, Verdict]:
         """Verdict per rule over the run, by the combining order."""
-        seen: dict[str, list[Verdict]] = {}
-        for stream in self.streams:
-            for rule, verdict in stream.verdicts.items():
-                known = seen.setdefault(rule, [])
-                if verdict not in known:
-                    known.append(verdict)
-        return {rule: combine(seen[rule]) for rule in sorted(seen)}
+        # Thousands of streams give the same few pairs.
+        given = {pair for stream in self.streams for pair in stream.verdicts.items()}
+        several: dict[str, list[Verdict]] = {}
+        for rule, verdict in given:
+            several.setdefault(rule, []).append(verdict)
+        return {rule: combine(several[rule]) for rule in sorted(several)}
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -167,15 +166,14 @@ class Report:
         Under a baseline every level counts: it says exactly what fails, so what it does not list
         is news; and an entry that no longer describes the run is a finding, too.
         """
-        verdicts = self.verdicts
-        if Verdict.ERROR in verdicts.values():
+        if any(Verdict.ERROR in stream.verdicts.values() for stream in self.streams):
             return 4
         if self.errors:
             return 2
         if self._violated(strict=strict):
             return 1
         unclear = GAPS | {Verdict.INCONCLUSIVE}
-        if require_exercised and not unclear.isdisjoint(verdicts.values()):
+        if require_exercised and not unclear.isdisjoint(self.verdicts.values()):
             return 1
         return 0 if self.streams else 5
 

@@ -17,7 +17,7 @@ from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile
-from conformance.rules.model import Rule, Suite
+from conformance.rules.model import Compare, Rule, Suite
 from conformance.rules.node import nearest
 from conformance.rules.patterns import PatternError
 from conformance.rules.plans import RuleSet
@@ -57,6 +57,9 @@ class Rulebook:
         selected = _select_rules(self.suites, globs)
         self._added = frozenset(rule for rule in ADDED_RULES if _fits_globs(rule, globs))
         self.rules = selected if as_of is None else _rules_until(selected, as_of)
+        self.comparing = tuple(
+            (rule, rule.form) for rule in self.rules if isinstance(rule.form, Compare)
+        )
         self.notes = _left_out_notes(len(selected) - len(self.rules), as_of)
         self._bound: _BoundByProfile = {}
         self._profiles: dict[tuple[str, str, tuple[Path, ...]], Profile] = {}

@@ -104,11 +104,10 @@ def check_recording(
     write_comparisons(judged, rulebook, recording)
     target = target_of(recording)
     hops = {each.number: each.hop for each in recording.exchanges}
-    results = [
-        replace(_with_lines(recording, rulebook.narrowed(r)), target=target, hop=hops[r.exchange])
-        for r in (each.result for each in judged)
-    ]
-    results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
+    given = (each.ledger.result(target, hops[each.ledger.exchange]) for each in judged)
+    results = [_with_lines(recording, rulebook.narrowed(result)) for result in given]
+    if recording.notes:
+        results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
     return results
 
 
