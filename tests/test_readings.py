@@ -25,7 +25,10 @@ __all__ = ["run"]
 
 # These only hand on what somebody else reads.
 _HANDING_ON = frozenset(
-    {"conformance.core.framing", "conformance.core.trace", "conformance.dialects.base"}
+    {
+        *("conformance.core.framing", "conformance.core.trace", "conformance.dialects.base"),
+        "conformance.judging.fast.joined",
+    }
 )
 
 _JUDGE = "conformance.judging.wire"
@@ -36,7 +39,7 @@ Allowed = Mapping[str, tuple[int, str]]
 
 CHECK: Allowed = {
     "conformance.recordings.check": (1, "the first frames show the dialect"),
-    "conformance.recordings.identification": (1, "signs name the profile, which the judge needs"),
+    "conformance.recordings.sender": (1, "signs name the profile, which the judge needs"),
     _JUDGE: (1, "the judge"),
 }
 RUN: Allowed = {
@@ -103,7 +106,7 @@ def cassette(name: str) -> Path:
     return shipped.cassettes() / f"{name}.cassette.jsonl"
 
 
-NAMED: Allowed = {each: CHECK[each] for each in CHECK if "identification" not in each}
+NAMED: Allowed = {each: CHECK[each] for each in CHECK if "sender" not in each}
 
 
 @pytest.mark.parametrize(
@@ -119,7 +122,7 @@ def test_check_looks_for_the_sender_once(readings: Readings, tmp_path: Path) -> 
     known = read(cassette("openai.chat/deepseek/tool-round"))
     write(path, replace(known, header=replace(known.header, profile=None)))
     check_paths([path])
-    assert "conformance.recordings.identification" in {module for _, module in readings.met}
+    assert "conformance.recordings.sender" in {module for _, module in readings.met}
     assert readings.excess(CHECK, *known.exchanges) == []
 
 

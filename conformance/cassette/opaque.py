@@ -8,6 +8,7 @@ where no known key occurs.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,7 +43,12 @@ SIGNS: Final = (
 )
 # A string that the stream's end cut off is one, too: half a secret is a secret. Possessive, so that
 # an open quote is never looked at twice.
-_TOKEN: Final = re.compile(rb'"((?:[^"\\\r\n]|\\[^\r\n])*+)(?:"(\s*+:)?)?|[{}\[\],]|\n\r?\n')
+_TOKEN: Final = re.compile(
+    rb'"((?:[^"\\\r\n]|\\[^\r\n])*+)(?:"((?:(?!\n\r?\n)\s)*+:)?)?|[{}\[\],]|\n\r?\n'
+)
+_TELLING: Final = (*(b'"%b"' % key for key in _RULES), *_DATA_TYPES)
+_BLANK_LINES: Final = (b"\n\n", b"\n\r\n")
+_BLANK_LINE: Final = re.compile(rb"\n\r?\n")
 _MAX_DEPTH: Final = 500
 
 
@@ -57,10 +63,25 @@ class _OpenObject:
 def secret_spans(body: bytes) -> list[Span]:
     """Every non-empty value that must not be shown, in the order of the bytes."""
     walk = _JsonWalk()
-    for token in _TOKEN.finditer(body):
-        walk.take(token)
-    walk.finish()
+    for start, stop in _telling_parts(body):
+        for token in _TOKEN.finditer(body, start, stop):
+            walk.take(token)
+        walk.finish()
     return sorted(walk.found)
+
+
+def _telling_parts(body: bytes) -> Iterator[tuple[int, int]]:
+    """What lies between two blank lines, where a key or a type stands in it that tells."""
+    present = [name for name in _TELLING if name in body]
+    if not present:
+        return
+    stop = 0
+    for sign in re.finditer(b"|".join(map(re.escape, present)), body):
+        if sign.start() >= stop:
+            start = max(body.rfind(end, stop, sign.start()) for end in _BLANK_LINES)
+            after = _BLANK_LINE.search(body, sign.end())
+            stop, start = after.start() if after else len(body), max(start, stop)
+            yield start, stop
 
 
 def find_secrets(text: bytes) -> list[Span]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, deque
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import starmap
 from typing import Any, Final
@@ -64,6 +64,7 @@ _IDENTITY: Final = ("", "identity")
 _EVENT_ENDS: Final = (b"\n\n", b"\n\r\n", b"\r\r")
 _LINE_ENDS: Final = (b"\n",)
 _LONGEST_HOLD: Final = 16 * 1024 * 1024
+_AT_ONCE: Final = 1 << 13  # bytes of chunks that are looked through together
 
 
 class Redactor:
@@ -219,8 +220,7 @@ class Redactor:
         if self._opaque:
             self._know_opaque(body, secret_spans(body))
         streaming = BodyRedactor(self, exchange.response, longest=len(body))
-        done = [chunk for each in exchange.chunks for chunk in streaming.feed(each)]
-        return (*done, *streaming.close())
+        return (*streaming.feed_all(exchange.chunks), *streaming.close())
 
     def _redact_headers(self, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
         return tuple((name, self._redact_header(name, value)) for name, value in headers)
@@ -272,6 +272,32 @@ class BodyRedactor:
         self._clean = bytearray()
         self._flooded = False
         self._waiting: deque[tuple[int, float | None]] = deque()
+
+    def feed_all(self, chunks: Sequence[Chunk]) -> Iterator[Chunk]:
+        """As `feed`, of many; where several hold whole frames they are looked through as one."""
+        at = 0
+        while at < len(chunks):
+            count = 0 if self._waiting or self._flooded else self._count_whole(chunks, at)
+            stop = at + (count or 1)
+            together = b"".join([chunk.data for chunk in chunks[at:stop]])
+            if count and self._redactor.is_plain(together):
+                yield from chunks[at:stop]
+            else:
+                for chunk in chunks[at:stop]:
+                    yield from self.feed(chunk)
+            at = stop
+
+    def _count_whole(self, chunks: Sequence[Chunk], at: int) -> int:
+        """How many chunks, of at most `_AT_ONCE` bytes, end with a frame; 0 where none does."""
+        whole = size = 0
+        for number in range(at, len(chunks)):
+            data = chunks[number].data
+            size += len(data)
+            if size > _AT_ONCE:
+                break
+            if self._frame_ends and data.endswith(self._frame_ends):
+                whole = number - at + 1
+        return whole
 
     def feed(self, chunk: Chunk) -> list[Chunk]:
         """Chunks that are complete now."""

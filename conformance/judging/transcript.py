@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 from conformance.core.events import Event, Exchange, Layer
 from conformance.dialects.base import Dialect, Reading
+from conformance.judging.fast.joined import read_joined
 from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.result import Finding
 from conformance.rules.model import Rule
@@ -143,11 +144,11 @@ class Transcript:
 def read_transcript(
     exchange: Exchange, dialect: Dialect, reading: Reading, *, keep: Layer | None = None
 ) -> Transcript:
-    """Reads the bytes once, event by event."""
+    """Reads the bytes once: event by event where a layer is kept, else with deltas joined."""
     transcript = Transcript(exchange, keep)
-    for number, _, frame, events in dialect.trace(exchange, reading):
-        if frame is not None:
-            transcript.memory.keep(number, frame, events)
+    for number, frames, events, _ in read_joined(exchange, dialect, reading, joins=keep is None):
+        for at, frame in enumerate(frames, number - len(frames) + 1):
+            transcript.memory.keep(at, frame, events)
         transcript.take(events)
         transcript.last = number
     size = sum(len(chunk.data) for chunk in exchange.chunks)

@@ -75,6 +75,10 @@ class Watch:
             for kind in fingerprint.event.types:
                 self._awaited.setdefault(kind, []).append(matcher)
 
+    def awaits(self, kind: str) -> bool:
+        """Whether an event of this type may still tell something."""
+        return bool(self._awaited.get(kind))
+
     def see(self, event: Event) -> None:
         awaited = self._awaited.get(event.type)
         if not awaited or (event.layer == "wire" and self._is_known(event)):

@@ -9,6 +9,7 @@ from pathlib import Path
 from conformance.core.events import Event, Exchange
 from conformance.dialects.base import Dialect, Reading
 from conformance.identify.witness import named
+from conformance.judging.fast.joined import read_joined
 from conformance.profiles.fingerprints import Fingerprint, Watch
 from conformance.profiles.lookup import fingerprints
 
@@ -22,7 +23,9 @@ def sender_of(
     """The one profile that the exchanges show beyond doubt; None if there is none."""
     watch = Watch(known_fingerprints(dialect.name, folders))
     for exchange in exchanges:
-        for event in answer_events(exchange, dialect, Reading()):
+        # Deltas that are alike show the watch no more than the first of them.
+        joins = not watch.awaits("sse.frame")
+        for event in answer_events(exchange, dialect, Reading(), joins=joins):
             watch.see(event)
     profile, certainty = named(watch.met)
     if profile is None or certainty != "certain":
@@ -40,7 +43,13 @@ def _shipped_fingerprints(dialect: str) -> tuple[Fingerprint, ...]:
     return fingerprints(dialect)
 
 
-def answer_events(exchange: Exchange, dialect: Dialect, reading: Reading) -> Iterator[Event]:
-    """What was answered; what was asked tells nothing of who answered."""
-    for number, _, _, events in dialect.trace(exchange, reading):
-        yield from (each for each in events if number or each.type == "http.response")
+def answer_events(
+    exchange: Exchange, dialect: Dialect, reading: Reading, *, joins: bool = False
+) -> Iterator[Event]:
+    """What was answered; what was asked tells nothing of who answered.
+
+    With `joins`, of deltas that are alike only the first ones are given.
+    """
+    for number, _, events, is_joined in read_joined(exchange, dialect, reading, joins=joins):
+        if not is_joined:
+            yield from (each for each in events if number or each.type == "http.response")

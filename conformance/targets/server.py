@@ -14,6 +14,8 @@ import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from itertools import count
+from math import inf
 from time import monotonic
 from typing import Final, Self
 
@@ -35,6 +37,7 @@ from conformance.wire.origin import Origin
 
 MOST_REDIRECTS: Final = 3
 MOST_CHUNKS: Final = 500_000
+_MOST_LATE: Final = 0.05  # seconds
 _DECODED: Final = {"content-encoding": "x-decoded-from"}
 _KEEPING: Final = frozenset({307, 308})  # redirects that keep method and body
 
@@ -194,29 +197,49 @@ class LiveServer:
         limits = self.limits
         decoder = ContentDecoder(response.headers.get("content-encoding", ""), limits.max_bytes)
         pieces = response.aiter_raw()
-        number = 0
-        while True:
-            left = limits.timeout - (monotonic() - begun)
-            idle = min(limits.idle, left) if streams else left
-            try:
-                raw = await asyncio.wait_for(anext(pieces, None), idle)
-            except (TimeoutError, httpx.ReadTimeout) as err:
-                raise limits.fell_silent(begun) from err
-            except (httpx.HTTPError, httpx.StreamError, OSError) as err:
-                raise _broken_by(err) from err
-            number += 1
-            if raw is None:
-                return
-            try:
-                data = decoder.feed(raw)
-            except UndecodableError as err:
-                raise BrokenExchange("protocol-error", str(err)) from err
-            if data:
-                yield data
-            if decoder.is_full or number > MOST_CHUNKS:
-                raise limits.too_much()
-            if monotonic() - begun > limits.timeout:
-                raise limits.too_slow()
+        try:
+            async with asyncio.timeout(None) as timer:
+                watch = _SilenceWatch(timer, limits, begun, streams=streams)
+                for number in count(1):
+                    watch.begin_wait()
+                    raw = await anext(pieces, None)
+                    if raw is None:
+                        return
+                    if data := decoder.feed(raw):
+                        yield data
+                    if decoder.is_full or number > MOST_CHUNKS:
+                        raise limits.too_much()
+                    if monotonic() - begun > limits.timeout:
+                        raise limits.too_slow()
+        except UndecodableError as err:
+            raise BrokenExchange("protocol-error", str(err)) from err
+        except (TimeoutError, httpx.ReadTimeout) as err:
+            raise limits.fell_silent(begun) from err
+        except (httpx.HTTPError, httpx.StreamError, OSError) as err:
+            raise _broken_by(err) from err
+
+
+class _SilenceWatch:
+    """Ends the reading of a body after a silence, and when its time is over.
+
+    To move a timer costs more than to read a piece that is there already, so it is moved once in
+    a while, and a silence may be noticed a little late.
+    """
+
+    def __init__(
+        self, timer: asyncio.Timeout, limits: ExchangeLimits, begun: float, *, streams: bool
+    ) -> None:
+        self._timer = timer
+        self._over = begun + limits.timeout
+        self._idle = limits.idle if streams else inf
+        self._late = min(limits.idle / 10, _MOST_LATE)
+        self._moved = -inf
+
+    def begin_wait(self) -> None:
+        now = monotonic()
+        if now - self._moved > self._late:
+            self._moved = now
+            self._timer.reschedule(min(now + self._idle + self._late, self._over))
 
 
 def _base_url(text: str) -> httpx.URL:
