@@ -43,7 +43,7 @@ format: $(DEV)/installed
 
 bench: $(DEV)/installed      ## candidates interleaved in one run, ratios of medians
 	$(RUN)/python -m pip install -q -e ".[dev,bench]"
-	for each in real sse check memory cassettes start engine replay proxy live pytest; do $(RUN)/python tests/benchmarks/bench_$$each.py || exit 1; done
+	for each in real sse check memory cassettes start engine replay proxy live run pytest; do $(RUN)/python tests/benchmarks/bench_$$each.py || exit 1; done
 
 MINUTES ?= 10
 fuzz: $(DEV)/installed       ## hostile streams judged both ways; MINUTES=10, CONFORMANCE_CAPTURES=folder

@@ -3,7 +3,8 @@
 A thousand cassettes of 60 events, judged by all rules, against a thousand parametrised tests that
 do nothing: in one file of items per exchange, by `assert_conforms` in a thousand tests, and by
 `conformance check`, which tells what of it is judging. Then what a pytest start costs more with the
-plugin that nobody uses. Every candidate is a process of its own.
+plugin that nobody uses. Every candidate is a process of its own; what is measured is
+processor time, also that of processes which it starts.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def main() -> None:
                 "1,000 empty tests": pytest_of(empty, plugin=False),
                 "conformance.yaml": pytest_of(spec, plugin=True),
                 "assert_conforms": pytest_of(asserted, plugin=True),
-                "conformance check": process(
+                "check": process(
                     sys.executable,
                     "-m",
                     "conformance",
@@ -101,9 +102,8 @@ def main() -> None:
             3 * rounds(),
         )
     title = "1,000 cassettes of 60 events"
-    for each in ("conformance.yaml", "assert_conforms"):
-        report(title, times, each, "1,000 empty tests", "<= 2")
-    report(title, times, "conformance check", "1,000 empty tests", "<= 0.6, see bench_cassettes")
+    for each, goal in (("check", 0.8), ("conformance.yaml", 1.5), ("assert_conforms", 1.8)):
+        report(title, times, each, "1,000 empty tests", f"<= {goal}")
     added = [1e3 * (i - b) for i, b in zip(starts["idle"], starts["bare"], strict=True)]
     say("idle plugin, ms added to a pytest start", f"{spread(added, 1)}  goal <= 15")
     say("  median of bare start, ms", f"{1e3 * statistics.median(starts['bare']):.0f}")
