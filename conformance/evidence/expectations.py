@@ -17,7 +17,8 @@ from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding
 from conformance.judging.run_rules import ENDING, THINKING
 from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end
-from conformance.rules.model import Compare, Rule
+from conformance.rules.forms.compare import Compare
+from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
 RUN: Final = "run"

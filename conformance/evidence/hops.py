@@ -33,8 +33,8 @@ from conformance.judging.run_rules import (
 from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end, read_transcript
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import reading
+from conformance.rules.forms.differences import first_difference
 from conformance.rules.model import Rule
-from conformance.rules.monitors.differences import first_difference
 from conformance.rules.verdicts import Verdict
 
 _NAME: Final = "hops"

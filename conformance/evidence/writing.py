@@ -43,9 +43,9 @@ from conformance.judging.run_rules import SCENARIO_RULES
 from conformance.judging.transcript import Transcript
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.rules.applies import Evidence
-from conformance.rules.engine import Judge
+from conformance.rules.forms.compare import Compare, Contribution, compare
+from conformance.rules.judge import Judge
 from conformance.rules.model import Rule
-from conformance.rules.monitors.gather import Contribution, compare
 from conformance.rules.verdicts import Level, Verdict
 
 _OUR_REQUEST: Final = "the scenario wrote the request"
@@ -64,7 +64,7 @@ class JudgedExchange:
     @property
     def rules(self) -> Iterable[Rule]:
         bound = self.setting.bound
-        return (plan.rule for plan in chain(bound.rules.plans, bound.scenario.plans))
+        return (each.rule for each in chain(bound.rules.rules, bound.scenario.rules))
 
 
 Write = Callable[[Ledger, JudgedExchange], None]
@@ -219,7 +219,7 @@ def sent_contributions(
         judge.settle()
     judge.close(exchange.end)
     place = (exchange.number, exchange.role, exchange.hop, "wire", sent.last)
-    return tuple((rule.id, Contribution(*place, monitor)) for rule, monitor in judge.gathered())
+    return tuple((rule.id, Contribution(*place, sides)) for rule, sides in judge.gathered())
 
 
 def write_comparisons(

@@ -16,8 +16,9 @@ from conformance.cassette import Header
 from conformance.core.events import SEMANTIC_EVENTS, Event, Exchange
 from conformance.judging.view import ExchangeView, JudgedView, JudgeSetting
 from conformance.rules.applies import Evidence
-from conformance.rules.model import Compare, Rule
-from conformance.rules.plans import Outcome
+from conformance.rules.compiled import Outcome
+from conformance.rules.forms.compare import Compare
+from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
 NOT_FIELDS = frozenset({"type", "ms"})

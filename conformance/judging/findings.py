@@ -9,8 +9,11 @@ from typing import Final
 
 from conformance.core.events import Event, Frame
 from conformance.judging.result import ContextLine, Finding
-from conformance.rules.model import Answer, Grammar, Never, Rule
-from conformance.rules.monitors.base import Violation
+from conformance.rules.forms.base import Violation
+from conformance.rules.forms.grammar import Grammar
+from conformance.rules.forms.never import Never
+from conformance.rules.forms.response import Answer
+from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
 CONTEXT: Final = 3

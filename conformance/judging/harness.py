@@ -19,8 +19,9 @@ from typing import Any, Final
 from conformance.core.errors import Place
 from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.result import Finding
-from conformance.rules.model import Never, Rule
-from conformance.rules.monitors.base import Violation
+from conformance.rules.forms.base import Violation
+from conformance.rules.forms.never import Never
+from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level
 
 HarnessReport = Sequence[Mapping[str, Any]]

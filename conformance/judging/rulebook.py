@@ -20,7 +20,7 @@ from conformance.profiles.profile import Profile
 from conformance.rules.model import Compare, Rule, Suite
 from conformance.rules.node import nearest
 from conformance.rules.patterns import PatternError
-from conformance.rules.plans import RuleSet
+from conformance.rules.rule_set import RuleSet
 from conformance.rules.verdicts import Level
 
 # Nine digits: more would be no version, and integers of any length are slow to read.

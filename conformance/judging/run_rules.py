@@ -9,7 +9,8 @@ from typing import Final
 
 from conformance.core.errors import Place
 from conformance.judging import harness
-from conformance.rules.model import Never, Rule
+from conformance.rules.forms.never import Never
+from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level
 
 

@@ -13,10 +13,10 @@ from dataclasses import replace
 from conformance.core.events import Ending, Event
 from conformance.judging.rulebook import BoundRules
 from conformance.rules.applies import Evidence
-from conformance.rules.engine import Judge
+from conformance.rules.compiled import Outcome
+from conformance.rules.forms.base import Violation
+from conformance.rules.judge import Judge
 from conformance.rules.model import Rule
-from conformance.rules.monitors.base import Violation
-from conformance.rules.plans import Outcome
 
 Broken = tuple[Rule, Violation]
 

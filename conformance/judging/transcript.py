@@ -16,8 +16,8 @@ from conformance.dialects.base import Dialect, Reading
 from conformance.judging.fast.joined import read_joined
 from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.result import Finding
+from conformance.rules.forms.base import Violation
 from conformance.rules.model import Rule
-from conformance.rules.monitors.base import Violation
 
 WHOLE_ENDS: Final = frozenset({"complete", "length", "tools", "filtered"})
 """Words of `Transcript.ending` for an answer that is all there."""

@@ -19,11 +19,11 @@ from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
 from conformance.profiles.profile import Profile
 from conformance.rules.applies import Evidence
-from conformance.rules.engine import Judge
+from conformance.rules.compiled import Outcome
+from conformance.rules.forms.base import Violation
+from conformance.rules.forms.compare import Contribution
+from conformance.rules.judge import Judge
 from conformance.rules.model import Rule
-from conformance.rules.monitors.base import Violation
-from conformance.rules.monitors.gather import Contribution
-from conformance.rules.plans import Outcome
 from conformance.rules.verdicts import Verdict
 
 
@@ -116,7 +116,7 @@ class ExchangeView:
         off = self.setting.bound.off if self.name == "wire" else {}
         # A rule may turn out not to apply only at the end, when an echo of the request is known.
         # What a scenario's rule broke stands, whatever comes of the exchange.
-        several = {plan.rule.id for plan in self.setting.bound.scenario.plans}
+        several = {each.rule.id for each in self.setting.bound.scenario.rules}
         findings = [
             f for f in self._findings if verdicts.get(f.rule) is Verdict.FAIL or f.rule in several
         ]
@@ -147,4 +147,4 @@ class ExchangeView:
     def _comparison_parts(self) -> Iterable[tuple[str, Contribution]]:
         exchange = self.exchange
         place = (exchange.number, exchange.role, exchange.hop, self.name, self.judge.last)
-        return ((rule.id, Contribution(*place, monitor)) for rule, monitor in self.judge.gathered())
+        return ((rule.id, Contribution(*place, sides)) for rule, sides in self.judge.gathered())

@@ -25,7 +25,7 @@ from conformance.mutate.catalogue import OPERATORS
 from conformance.mutate.client_defects import DEFECTS, client_mutants
 from conformance.mutate.rule_events import stream_events
 from conformance.mutate.rule_mutants import RuledStream
-from conformance.rules.plans import Plan
+from conformance.rules.compiled import CompiledRule
 
 # Bases on which one rule is tried to be violated; more of them seldom help.
 _TRIES: Final = 3
@@ -183,19 +183,19 @@ class _MatrixRun:
         for stream in base.streams():
             profile = base.profile(stream)
             ruled = RuledStream(stream, stream_events(stream, profile))
-            for plan in self.rulebook.bound(profile).rules.plans:
-                if plan.rule.id in plain.passing and self.tries[plan.rule.id] < _TRIES:
-                    yield from self._violate_rule(base, plain, ruled, plan)
+            for compiled in self.rulebook.bound(profile).rules.rules:
+                if compiled.rule.id in plain.passing and self.tries[compiled.rule.id] < _TRIES:
+                    yield from self._violate_rule(base, plain, ruled, compiled)
 
     def _violate_rule(
-        self, base: BaseRecording, plain: RuleOutcomes, ruled: RuledStream, plan: Plan
+        self, base: BaseRecording, plain: RuleOutcomes, ruled: RuledStream, compiled: CompiledRule
     ) -> Iterator[Trial]:
-        self.tries[plan.rule.id] += 1
-        for mutant in ruled.mutants(plan):
+        self.tries[compiled.rule.id] += 1
+        for mutant in ruled.mutants(compiled):
             judged = base.judge(self.rulebook, mutant.exchange)
             yield (trial := self._judge_trial(base, mutant, plain, judged, ()))
-            if plan.rule.id in trial.new:
-                self.tries[plan.rule.id] = _TRIES
+            if compiled.rule.id in trial.new:
+                self.tries[compiled.rule.id] = _TRIES
                 return
 
 

@@ -12,8 +12,8 @@ from conformance.core.json_values import Path, value_at
 from conformance.dialects import get
 from conformance.editing.stream import Stream
 from conformance.profiles.profile import Profile, reading
+from conformance.rules.compiled import CompiledRule, NamedEvent
 from conformance.rules.patterns import UNASKED
-from conformance.rules.plans import Named, Plan
 
 REQUEST: Final = -1
 
@@ -38,22 +38,22 @@ def stream_events(stream: Stream, profile: Profile) -> list[RuleEvent]:
     return found
 
 
-def events_by_name(plan: Plan, events: list[RuleEvent]) -> dict[str, list[RuleEvent]]:
+def events_by_name(compiled: CompiledRule, events: list[RuleEvent]) -> dict[str, list[RuleEvent]]:
     """The events that each name of the rule stands for."""
-    return {named.name: [s for s in events if _matches(named, s.event)] for named in plan.names}
+    return {named.name: [s for s in events if _matches(named, s.event)] for named in compiled.names}
 
 
-def near_misses(named: Named, events: list[RuleEvent]) -> list[RuleEvent]:
+def near_misses(named: NamedEvent, events: list[RuleEvent]) -> list[RuleEvent]:
     """Events of the right layer and type on which a condition of the name does not hold."""
     typed = [each for each in events if _has_type(named, each.event)]
     return [each for each in typed if not _matches(named, each.event)]
 
 
-def _has_type(named: Named, event: Event) -> bool:
+def _has_type(named: NamedEvent, event: Event) -> bool:
     return named.alias.layer == event.layer and named.is_type(event.type, UNASKED)
 
 
-def _matches(named: Named, event: Event) -> bool:
+def _matches(named: NamedEvent, event: Event) -> bool:
     if not _has_type(named, event):
         return False
     return all(test(get_(event.data), event.data, UNASKED) for get_, test in named.conditions)

@@ -28,9 +28,14 @@ from conformance.mutate.rule_events import (
     field_path,
     near_misses,
 )
-from conformance.rules.model import Answer, Each, Fold, Grammar, Never, Values
+from conformance.rules.compiled import CompiledRule, NamedEvent
+from conformance.rules.forms.each import Each
+from conformance.rules.forms.fold import Fold
+from conformance.rules.forms.grammar import Grammar
+from conformance.rules.forms.never import Never
+from conformance.rules.forms.response import Answer
+from conformance.rules.forms.values import Values
 from conformance.rules.patterns import UNASKED, compile_value
-from conformance.rules.plans import Named, Plan
 
 _MOST: Final = 16
 _WRONG: Final = "another value"
@@ -45,26 +50,26 @@ class RuledStream:
     stream: Stream
     events: list[RuleEvent]
 
-    def mutants(self, plan: Plan) -> Iterator[Mutant]:
+    def mutants(self, compiled: CompiledRule) -> Iterator[Mutant]:
         """At most `_MOST` mutants made from one rule."""
         made = 0
-        for edited in self._edits_of(plan):
+        for edited in self._edits_of(compiled):
             if edited is None:
                 continue
             exchange = edited.renumbered().result()
             if exchange != self.stream.exchange:
                 made += 1
-                yield Mutant(f"rule:{plan.rule.id}", "either", made, exchange)
+                yield Mutant(f"rule:{compiled.rule.id}", "either", made, exchange)
             if made >= _MOST:
                 return
 
-    def _edits_of(self, plan: Plan) -> _Edits:
-        form = plan.rule.form
-        found = events_by_name(plan, self.events)
+    def _edits_of(self, compiled: CompiledRule) -> _Edits:
+        form = compiled.rule.form
+        found = events_by_name(compiled, self.events)
         if isinstance(form, Grammar):
             yield from _violate_grammar(self.stream, found)
         elif isinstance(form, Never):
-            yield from _violate_never(self, plan, form, found)
+            yield from _violate_never(self, compiled, form, found)
         elif isinstance(form, Answer):
             yield from _violate_answer(self.stream, form, found)
         elif isinstance(form, Values):
@@ -101,7 +106,9 @@ def _violate_grammar(stream: Stream, found: _Found) -> _Edits:
             yield stream.move(each.place, len(stream.pieces))
 
 
-def _violate_never(ruled: RuledStream, plan: Plan, form: Never, found: _Found) -> _Edits:
+def _violate_never(
+    ruled: RuledStream, compiled: CompiledRule, form: Never, found: _Found
+) -> _Edits:
     stream = ruled.stream
     bad = _body_places(found, form.events)
     after = _body_places(found, form.after)
@@ -113,13 +120,13 @@ def _violate_never(ruled: RuledStream, plan: Plan, form: Never, found: _Found) -
         if until:
             yield stream.move(place, until[0])
             yield stream.without(*until)
-    named = {each.name: each for each in plan.names}
+    named = {each.name: each for each in compiled.names}
     for name in form.events:
         for each in _first_and_last(near_misses(named[name], ruled.events)):
             yield _make_event(stream, named[name], each)
 
 
-def _make_event(stream: Stream, named: Named, what: RuleEvent) -> Stream | None:
+def _make_event(stream: Stream, named: NamedEvent, what: RuleEvent) -> Stream | None:
     """The event changed so that the name's conditions hold for it."""
     for (path, pattern), (get, test) in zip(named.alias.conditions, named.conditions, strict=True):
         if test(get(what.event.data), what.event.data, UNASKED):
@@ -190,7 +197,7 @@ def _violate_answer(stream: Stream, form: Answer, found: _Found) -> _Edits:
 
 
 def _violate_values(stream: Stream, form: Values, found: _Found) -> _Edits:
-    everywhere = [(s, path) for name, path in form.paths.items() for s in found.get(name, [])]
+    everywhere = [(s, path) for name, path in form.of.items() for s in found.get(name, [])]
     everywhere.sort(key=lambda pair: pair[0].place)
     for what, dotted in everywhere[-1:] + everywhere[:1]:
         way = field_path(stream, what, dotted)
@@ -234,7 +241,7 @@ def _schema_paths(schema: Any, way: str = "") -> Iterator[str]:
 
 
 def _violate_fold(stream: Stream, form: Fold, found: _Found) -> _Edits:
-    for name, dotted in form.paths.items():
+    for name, dotted in form.over.items():
         for what in _first_and_last(found.get(name, [])):
             if way := field_path(stream, what, dotted):
                 yield _change_field(stream, what, _set_other(way))

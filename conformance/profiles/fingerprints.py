@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from conformance.core.events import Event
 from conformance.dialects import SUPPORTED
-from conformance.rules.model import Alias
+from conformance.rules.alias import Alias
 from conformance.rules.names import Names
 from conformance.rules.node import Node
 from conformance.rules.paths import getter

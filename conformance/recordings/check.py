@@ -127,7 +127,7 @@ def _judge_exchanges(
         setting = _exchange_setting(recognised, exchange, rulebook, choices)
         if scenario is not None:
             scenario.next()
-        elif exchange is recording.exchanges[0] and setting.bound.scenario.plans:
+        elif exchange is recording.exchanges[0] and setting.bound.scenario.rules:
             evidence = Evidence(
                 exchange.request, exchange.response, user_choices=exchange.user_choices
             )

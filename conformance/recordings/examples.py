@@ -17,7 +17,7 @@ from conformance.core.events import Exchange, Request, Response
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_recording
-from conformance.rules.model import Compare
+from conformance.rules.forms.compare import Compare
 from conformance.rules.verdicts import Verdict
 
 _SUFFIX: Final = ".cassette.jsonl"

@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 from conformance.core.events import Fidelity, Request, Response
 from conformance.core.framing import Framing
-from conformance.rules.model import Compare, Rule, Side, Timing
+from conformance.rules.forms.compare import Compare, Side
+from conformance.rules.forms.timing import Timing
+from conformance.rules.model import Rule
 from conformance.rules.paths import MISSING, Getter, getter
 from conformance.rules.patterns import CHOICES, REQUEST, UNASKED, Test, compile_value, references
 from conformance.rules.verdicts import Verdict

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from conformance.rules.alias import Alias
+from conformance.rules.forms.grammar import Grammar
 from conformance.rules.grammar import Automaton, Node, TooManyStatesError, names
-from conformance.rules.model import Alias, Grammar
 
 LARGEST: Final = 400  # parts of a grammar that is still walked; shipped ones have below 20
 MOST_STATES: Final = 512

@@ -7,20 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.core.events import SEMANTIC_EVENTS
+from conformance.rules.alias import Alias
+from conformance.rules.forms.compare import Compare
 from conformance.rules.lint_texts import Fault
-from conformance.rules.model import (
-    Alias,
-    Answer,
-    Compare,
-    Each,
-    Fold,
-    Grammar,
-    Never,
-    Overlap,
-    Rule,
-    Timing,
-    Values,
-)
+from conformance.rules.model import Rule
 from conformance.rules.node import Node, nearest
 
 # A dialect makes these itself: a server's bytes say at most what they carry.
@@ -78,11 +68,9 @@ def _view(rule: Rule, node: Node) -> Iterator[Fault]:
 
 
 def _checks_ourselves(rule: Rule) -> bool:
-    form = rule.form
-    if isinstance(form, Values | Fold):
-        return all(_is_own(rule.aliases[name], path) for name, path in form.paths.items())
-    if isinstance(form, Each):
-        return all(_is_own(rule.aliases[name], "*") for name in form.events)
+    looked_at = rule.form.looked_at
+    if looked_at is not None:
+        return all(_is_own(rule.aliases[name], path) for name, path in looked_at.items())
     return all(_is_start_or_end(alias) for alias in rule.aliases.values())
 
 
@@ -101,18 +89,9 @@ def _is_own(alias: Alias, path: str) -> bool:
 
 def _order(rule: Rule, node: Node) -> Iterator[Fault]:
     layers = {alias.layer for alias in rule.aliases.values()}
-    if _is_ordered(rule) and {"wire", "semantic"} <= layers:
+    if rule.form.is_ordered and {"wire", "semantic"} <= layers:
         message = "orders wire against semantic events: one frame gives rise to both"
         yield "warning", _form(rule, node).error(message)
-
-
-def _is_ordered(rule: Rule) -> bool:
-    form = rule.form
-    if isinstance(form, Never):
-        return bool(form.after or form.until)
-    if isinstance(form, Answer):
-        return bool(form.when or form.before)
-    return isinstance(form, Grammar | Fold)
 
 
 def _fields(rule: Rule, node: Node) -> Iterator[Fault]:
@@ -139,16 +118,7 @@ def _paths(rule: Rule) -> Iterator[tuple[str, str]]:
     """Every (event name, path) that the rule reads."""
     for name, alias in rule.aliases.items():
         yield from ((name, path) for path, _ in alias.conditions)
-    form = rule.form
-    if isinstance(form, Values | Fold):
-        yield from form.paths.items()
-    if isinstance(form, Fold):
-        for stated in filter(None, (form.equals, form.contains)):
-            yield from ((name, stated.path) for name in stated.events)
-        if isinstance(form.lacks, Overlap):
-            yield from form.lacks.paths.items()
-    if isinstance(form, Compare):
-        yield from (*form.left.paths.items(), *form.right.paths.items())
+    yield from rule.form.paths()
 
 
 def _cost(rule: Rule, node: Node) -> Iterator[Fault]:
@@ -166,18 +136,6 @@ def _reads_text(path: str, pattern: Any) -> bool:
     return _TEXT_PATH.fullmatch(path) is not None and not absence
 
 
-_FORMS: Final[Mapping[type, str]] = {
-    Grammar: "grammar",
-    Never: "never",
-    Answer: "response",
-    Values: "values",
-    Each: "each",
-    Fold: "fold",
-    Timing: "timing",
-    Compare: "compare",
-}
-
-
 def _form(rule: Rule, node: Node) -> Node:
     """The value of the rule's form, where its events are named."""
-    return node.required(_FORMS[type(rule.form)])
+    return node.required(rule.form.key)

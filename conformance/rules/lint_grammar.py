@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.rules.forms.grammar import Grammar
 from conformance.rules.language import counted, language
 from conformance.rules.lint_events import is_delta
 from conformance.rules.lint_texts import Fault
-from conformance.rules.model import Grammar, Rule
+from conformance.rules.model import Rule
 from conformance.rules.node import Node
 
 

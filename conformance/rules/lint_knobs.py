@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.rules.lint_texts import Fault
-from conformance.rules.model import Fold, Rule
+from conformance.rules.model import Rule
 from conformance.rules.node import Node, nearest, shown
 from conformance.rules.patterns import CHOICES, REQUEST, references, same
 
@@ -23,9 +23,7 @@ def knobs_read(rule: Rule) -> frozenset[str]:
     patterns += [value for alias in rule.aliases.values() for _, value in alias.conditions]
     applies = rule.applies
     patterns += [value for _, value in (*applies.request, *applies.response, *applies.user_choices)]
-    if isinstance(rule.form, Fold):
-        patterns += [rule.form.minus, rule.form.lacks, rule.form.at_least]
-    patterns += [getattr(rule.form, name, None) for name in ("schema", "start")]
+    patterns += rule.form.knob_values()
     named = frozenset[str]().union(*(references(pattern) for pattern in patterns))
     return frozenset(name for name in named if not name.startswith((REQUEST, *CHOICES)))
 

@@ -9,7 +9,9 @@ from typing import Any, Final
 
 from conformance.core.events import Vocabulary
 from conformance.rules import document
-from conformance.rules.forms import FORMS, VIEWS, FormReader, chosen
+from conformance.rules.forms import FORMS, read_form
+from conformance.rules.forms.compare import VIEWS
+from conformance.rules.forms.reading import FormReader, chosen
 from conformance.rules.model import Applies, Rule, Suite
 from conformance.rules.names import Names
 from conformance.rules.node import Node
@@ -73,7 +75,7 @@ def _rule(node: Node, suite: str, dialect: str | None, names: Names) -> Rule:
         if bound in entries and "never" not in entries:
             raise node.key(bound).error(f"{bound!r} belongs to the form never")
     reader = FormReader(names)
-    form = reader.read(node)
+    form = read_form(reader, node)
     return Rule(
         id=f"{suite}/{_matching(node.required('id'), _ID, 'lower-case words joined by -')}",
         level=chosen(node.required("level"), tuple(Level)),

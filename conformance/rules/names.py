@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from conformance.core.events import SEMANTIC_EVENTS, TRANSPORT_EVENTS, Layer, Vocabulary
-from conformance.rules.model import Alias
+from conformance.rules.alias import Alias
 from conformance.rules.node import Node, nearest
 from conformance.rules.patterns import CHOICES, REQUEST, PatternError, probe, references
 

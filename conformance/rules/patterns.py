@@ -135,6 +135,21 @@ def knob(text: str, knobs: Mapping[str, Any]) -> Any:
     return knobs[name]
 
 
+def constant(value: Any, knobs: Mapping[str, Any]) -> Any:
+    """A constant, or the profile's value where `$knob` stands."""
+    return knob(value, knobs) if isinstance(value, str) and value.startswith("$") else value
+
+
+def texts(value: Any, knobs: Mapping[str, Any]) -> tuple[str, ...]:
+    """A list of texts, given as such or as `$knob`; lists inside the list are flattened."""
+    value = constant(value, knobs)
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list | tuple):
+        raise PatternError(f"expected texts, got {value!r}")
+    return tuple(text for each in value for text in texts(each, knobs))
+
+
 def _map(pattern: Mapping[str, Any], knobs: Mapping[str, Any]) -> Test:
     if len(pattern) == 1 and next(iter(pattern)) in SPECIAL:
         ((key, inner),) = pattern.items()
@@ -266,6 +281,11 @@ def fields_named(pattern: Any) -> tuple[str, ...]:
     if isinstance(pattern, list | tuple):
         return tuple(path for each in pattern for path in fields_named(each))
     return ()
+
+
+def looks_elsewhere(pattern: Any) -> bool:
+    """Whether it compares with another field of the event, or with the exchange."""
+    return bool(fields_named(pattern)) or any(map(is_of_exchange, references(pattern)))
 
 
 def probe(

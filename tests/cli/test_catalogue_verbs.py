@@ -15,7 +15,9 @@ from conformance.cli import demo, explain, lint, main
 from conformance.cli import list as list_verb
 from conformance.core.errors import Place
 from conformance.judging.result import Finding, Report, StreamResult
-from conformance.rules.model import Alias, Never, Rule, Suite
+from conformance.rules.alias import Alias
+from conformance.rules.forms.never import Never
+from conformance.rules.model import Rule, Suite
 from conformance.rules.verdicts import Level, Verdict
 
 

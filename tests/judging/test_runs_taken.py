@@ -4,7 +4,7 @@ import pytest
 
 import conformance
 from conformance.core.events import Event
-from conformance.rules.engine import Judge
+from conformance.rules.judge import Judge
 from tests.benchmarks.corpora import chat, messages, net, responses
 
 STREAMS = {

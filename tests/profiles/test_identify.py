@@ -25,7 +25,7 @@ from conformance.profiles.load import limits, load_profile
 from conformance.profiles.lookup import find, fingerprints
 from conformance.recordings.check import CheckChoices, check_paths, check_recording, choose_dialect
 from conformance.recordings.identification import ExchangeIdentification, identify_exchange
-from conformance.rules.model import Alias
+from conformance.rules.alias import Alias
 from conformance.rules.verdicts import Verdict
 
 CHAT = "openai.chat"

@@ -10,7 +10,10 @@ from conformance.judging.result import Finding
 from conformance.recordings.examples import RuleExample
 from conformance.report.explain import explain_rule
 from conformance.report.silences import Silence
-from conformance.rules.model import Alias, Applies, Fold, Never, Rule
+from conformance.rules.alias import Alias
+from conformance.rules.forms.fold import Fold
+from conformance.rules.forms.never import Never
+from conformance.rules.model import Applies, Rule
 from conformance.rules.verdicts import Level
 
 

@@ -15,7 +15,10 @@ from conformance.judging.result import Finding
 from conformance.recordings.examples import RuleExample
 from conformance.report.pages import rule_index, rule_page
 from conformance.report.silences import Silence
-from conformance.rules.model import Alias, Applies, Fold, Never, Rule, Suite
+from conformance.rules.alias import Alias
+from conformance.rules.forms.fold import Fold
+from conformance.rules.forms.never import Never
+from conformance.rules.model import Applies, Rule, Suite
 from conformance.rules.verdicts import Level
 
 PAGES = Path(__file__).parents[2] / "docs" / "rules"

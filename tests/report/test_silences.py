@@ -8,7 +8,10 @@ import pytest
 from conformance.core.errors import Place
 from conformance.profiles.profile import KnobReason, Override, Profile
 from conformance.report.silences import Silence, rule_silences
-from conformance.rules.model import Alias, Applies, Fold, Never, Rule
+from conformance.rules.alias import Alias
+from conformance.rules.forms.fold import Fold
+from conformance.rules.forms.never import Never
+from conformance.rules.model import Applies, Rule
 from conformance.rules.verdicts import Level
 
 

@@ -12,10 +12,11 @@ import pytest
 from conformance.core.events import SEMANTIC_EVENTS, Event, Request, Response, Vocabulary
 from conformance.rules.applies import Evidence
 from conformance.rules.document import parse
-from conformance.rules.engine import Judge
+from conformance.rules.judge import Judge
 from conformance.rules.load import read_suite
 from conformance.rules.model import Suite
-from conformance.rules.plans import Outcome, RuleSet
+from conformance.rules.compiled import Outcome
+from conformance.rules.rule_set import RuleSet
 
 WIRE = frozenset(
     {"a", "b", "c", "d", "e", "nobody.knows", "item.added", "item.done", "[DONE]"}

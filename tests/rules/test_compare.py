@@ -11,13 +11,14 @@ import pytest
 from conformance.core.events import SEMANTIC_EVENTS, Ending, Event, Vocabulary
 from conformance.rules.applies import Evidence
 from conformance.rules.document import parse
-from conformance.rules.engine import Judge
+from conformance.rules.judge import Judge
 from conformance.rules.load import read_suite
-from conformance.rules.model import Compare, Rule
+from conformance.rules.forms.compare import Compare
+from conformance.rules.model import Rule
 from conformance.rules.monitors import gather
-from conformance.rules.monitors.base import Violation
-from conformance.rules.monitors.gather import Contribution, compare
-from conformance.rules.plans import RuleSet
+from conformance.rules.forms.base import Violation
+from conformance.rules.forms.compare import Contribution, compare
+from conformance.rules.rule_set import RuleSet
 from conformance.rules.verdicts import Verdict
 
 Side = Mapping[str, Any]

@@ -8,7 +8,7 @@ from typing import Any, Final
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from conformance.rules.plans import Outcome
+from conformance.rules.compiled import Outcome
 
 STATED: Final = {"in": "b", "path": "text"}
 RULES: Final[dict[str, dict[str, Any]]] = {

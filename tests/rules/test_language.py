@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from conformance.rules.grammar import parse
 from conformance.rules.language import counted, language
-from conformance.rules.model import Alias, Grammar
+from conformance.rules.alias import Alias
+from conformance.rules.forms.grammar import Grammar
 
 ALIASES = {name: Alias(name, f"type.{name}") for name in "ab"}
 LONGEST = 8

@@ -17,9 +17,10 @@ from conformance.judging.rulebook import Rulebook
 from conformance.profiles.lookup import find
 from conformance.rules import document
 from conformance.rules.applies import Evidence
-from conformance.rules.engine import Judge
-from conformance.rules.model import Alias, Rule
-from conformance.rules.plans import RuleSet
+from conformance.rules.judge import Judge
+from conformance.rules.alias import Alias
+from conformance.rules.model import Rule
+from conformance.rules.rule_set import RuleSet
 from conformance.rules.verdicts import Verdict
 
 FOLDER: Final = Path(__file__).parent.parent / "vectors" / "rules"

@@ -8,7 +8,7 @@ from typing import Any, Final
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.rules.plans import Outcome
+from conformance.rules.compiled import Outcome
 from conformance.rules.verdicts import Verdict
 
 Row = tuple[int, str]

@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from conformance.rules.monitors.texts import BEFORE, Hit, Search, difference
+from conformance.rules.forms.texts import BEFORE, Hit, Search, difference
 
 texts = st.text("ab<é", max_size=40)
 needles = st.lists(st.text("ab<é", min_size=1, max_size=6), min_size=1, max_size=4)

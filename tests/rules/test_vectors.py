@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.rules import document
 from conformance.rules.forms import FORMS
-from conformance.rules.plans import Outcome
+from conformance.rules.compiled import Outcome
 from conformance.rules.verdicts import Verdict
 from tests.each import each
 

@@ -71,7 +71,7 @@ def check_wire(
     `scenario` goes on over several exchanges; the last one's result holds its verdicts.
     `transcript` takes the events as they go by, those of a run joined to one.
     """
-    several = scenario is not None and bool(setting.bound.scenario.plans)
+    several = scenario is not None and bool(setting.bound.scenario.rules)
     if several or setting.keep:
         view = WireView(setting, exchange, scenario)
         view.transcript = transcript
@@ -231,9 +231,10 @@ class RunningView(WireView):
         self._replay(run)
 
     def _extend(self, run: Run) -> None:
-        for stretch, readers in run.stretches(self.trace.number):
-            for monitor, names in readers:
-                monitor.extend(stretch, names)
+        for stretch, part in run.stretches(self.trace.number):
+            for place, _, act in part.acts:
+                act.extend(place, stretch)
+            self.judge.repeated(part.letters, stretch.event, stretch.last)
         self._move_on(run)
 
     def _single(self, run: Run, at: int) -> tuple[Run, bool]:

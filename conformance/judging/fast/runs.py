@@ -23,8 +23,8 @@ import msgspec
 from conformance.core.events import Event, Frame
 from conformance.dialects.base import DeltaColumns
 from conformance.judging.fast.template import Taken, Template, template
-from conformance.rules.engine import Judge, Reading
-from conformance.rules.monitors.base import Monitor
+from conformance.rules.forms.base import Act, Letter, Slice
+from conformance.rules.judge import Judge
 from conformance.rules.paths import getter
 from conformance.rules.repetition import Column, Stretch
 
@@ -46,10 +46,11 @@ class Part:
 
     event: Event
     columns: Mapping[str, str]  # path in the event -> path in the payload
-    readers: Sequence[Reading]
+    acts: Sequence[tuple[Slice, int, Act]]
+    letters: Sequence[tuple[Slice, Letter]]
 
 
-Misfit = tuple[int, Monitor[Any], frozenset[str]]  # which of the stretches, who, and its names
+Misfit = tuple[int, Slice, Act]  # which of the stretches, and what does not fit where
 
 
 class Run:
@@ -106,17 +107,13 @@ class Run:
     def is_full(self) -> bool:
         return self.count >= MOST_FRAMES or self.size >= MOST_BYTES
 
-    def stretches(self, number: int) -> list[tuple[Stretch, Sequence[Reading]]]:
+    def stretches(self, number: int) -> list[tuple[Stretch, Part]]:
         """What every part amounts to; `number` is that of the last frame before."""
         first, last = number + 1, number + self.count
         times = [(number + upto, ms) for upto, ms in self.times]
         return [
-            (
-                Stretch(part.event, first, last, _Columns(self, part.columns), times),
-                part.readers,
-            )
+            (Stretch(part.event, first, last, _Columns(self, part.columns), times), part)
             for part in self.parts
-            if part.readers
         ]
 
     def column(self, path: str) -> Column:
@@ -146,10 +143,10 @@ class Run:
     def misfits(self, number: int) -> list[Misfit]:
         """Who would find something, or meet a cap; `number` is that of the last frame before."""
         return [
-            (at, monitor, names)
-            for at, (stretch, readers) in enumerate(self.stretches(number))
-            for monitor, names in readers
-            if not monitor.fits(stretch, names)
+            (at, place, act)
+            for at, (stretch, part) in enumerate(self.stretches(number))
+            for place, _, act in part.acts
+            if not act.fits(place, stretch)
         ]
 
     def fitting(self, number: int, misfits: Sequence[Misfit]) -> int:
@@ -161,7 +158,7 @@ class Run:
         while unfit - fits > 1:
             middle = (fits + unfit) // 2
             stretches = self.upto(middle).stretches(number)
-            if all(monitor.fits(stretches[at][0], names) for at, monitor, names in misfits):
+            if all(act.fits(place, stretches[at][0]) for at, place, act in misfits):
                 fits = middle
             else:
                 unfit = middle
@@ -259,17 +256,20 @@ def parts_of(
     judge: Judge, payload: Any, columns: DeltaColumns, events: Sequence[Event]
 ) -> list[Part] | None:
     """Who reads the events of more such frames; None unless all of them are still."""
-    parts: list[Part] = []
+    places: list[dict[str, str]] = []
     for event in events:
-        places = _places(event, payload, columns)
-        readers = judge.readers(event, places) if places is not None else None
-        if places is None or readers is None:
+        found = _places(event, payload, columns)
+        if found is None:
             return None
-        parts.append(Part(event, places, readers))
-    collecting = [m for part in parts for m, _ in part.readers if m.collects]
-    if len(set(map(id, collecting))) < len(collecting):
-        return None  # what two events of a frame give comes in turn, not one after the other
-    return parts
+        places.append(found)
+    paths = [(event, tuple(found)) for event, found in zip(events, places, strict=True)]
+    repeating = judge.repeating(paths)
+    if repeating is None:
+        return None
+    return [
+        Part(event, found, *taking)
+        for event, found, taking in zip(events, places, repeating, strict=True)
+    ]
 
 
 def _places(event: Event, payload: Any, columns: DeltaColumns) -> dict[str, str] | None:

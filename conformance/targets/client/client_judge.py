@@ -31,7 +31,8 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.judging.view import JudgeSetting
 from conformance.profiles.profile import Profile, reading
-from conformance.rules.model import Answer, Rule
+from conformance.rules.forms.response import Answer
+from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import AdapterAnswer, joined_text
 from conformance.targets.client.protocol import ClientImplementation

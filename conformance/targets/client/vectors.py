@@ -26,7 +26,7 @@ from conformance.recordings.check import (
     recognised_dialect,
 )
 from conformance.report.files import write_whole
-from conformance.rules.monitors.gather import MERGED_FIELDS
+from conformance.rules.forms.compare import MERGED_FIELDS
 from conformance.targets.client.conversation import case_conversation
 from conformance.targets.client.variation import ReplayVariation, replay_variations
 from conformance.targets.replay.tape import recording_stem

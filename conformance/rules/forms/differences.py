@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from conformance.rules.monitors.texts import difference
+from conformance.rules.forms.texts import difference
 from conformance.rules.paths import MISSING
 from conformance.rules.patterns import token
 

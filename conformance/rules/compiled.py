@@ -1,0 +1,102 @@
+"""Rules made ready for one profile: immutable once built, shared by exchanges and threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from conformance.core.events import Event
+from conformance.rules.alias import Alias
+from conformance.rules.applies import Terms, profile_excludes, terms
+from conformance.rules.forms.base import Machine, Presence, Violation
+from conformance.rules.forms.compare import Compare
+from conformance.rules.model import Rule
+from conformance.rules.paths import Getter, getter
+from conformance.rules.patterns import Asked, Test, compile_value
+from conformance.rules.verdicts import Verdict
+
+
+class Outcome(msgspec.Struct, frozen=True, gc=False):
+    """What came of one rule: verdict, the reason where it is neither PASS nor FAIL, violations."""
+
+    rule: Rule
+    verdict: Verdict
+    reason: str = ""
+    violations: tuple[Violation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NamedEvent:
+    """One name of one rule, compiled: which types it may have and which conditions must hold.
+
+    `present` is what the form needs besides, None where it needs nothing.
+    """
+
+    name: str
+    alias: Alias
+    is_type: Callable[[str, Asked], bool]
+    conditions: tuple[tuple[Getter, Test], ...]
+    present: Presence | None
+
+    def holds(self, event: Event, context: Any) -> bool:
+        """Whether an event of the right type answers to the name."""
+        data = event.data
+        return all(test(get(data), data, context) for get, test in self.conditions) and (
+            self.present is None or self.present.test(data, context)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledRule:
+    """A rule made ready for one profile.
+
+    `excluded` is its outcome where the profile rules it out, `vacuous` where nothing of it came.
+    """
+
+    rule: Rule
+    names: tuple[NamedEvent, ...]
+    machine: Machine
+    terms: Terms
+    slice: tuple[str, ...]
+    excluded: Outcome | None
+    vacuous: Outcome
+    passed: Outcome
+
+
+def compile_rule(rule: Rule, knobs: Mapping[str, Any]) -> CompiledRule:
+    """Raises PatternError where a knob is missing or does not fit."""
+    # Comparisons have no slices: they are made of what a whole exchange brings.
+    slice_ = () if isinstance(rule.form, Compare) else rule.slice
+    machine = rule.form.machine(rule.aliases, knobs, sliced=bool(slice_))
+    names = tuple(
+        NamedEvent(
+            name,
+            alias,
+            _type_test(alias, knobs),
+            tuple((getter(path), compile_value(v, knobs)) for path, v in alias.conditions),
+            machine.needs(name),
+        )
+        for name, alias in rule.aliases.items()
+    )
+    excluded = profile_excludes(rule, knobs)
+    wanted = sorted({alias.describe() for alias in rule.aliases.values()})
+    return CompiledRule(
+        rule=rule,
+        names=names,
+        machine=machine,
+        terms=terms(rule, knobs),
+        slice=slice_,
+        excluded=Outcome(rule, Verdict.NOT_APPLICABLE, excluded) if excluded else None,
+        vacuous=Outcome(rule, Verdict.VACUOUS, f"never fired: no {' / '.join(wanted)}"),
+        passed=Outcome(rule, Verdict.PASS),
+    )
+
+
+def _type_test(alias: Alias, knobs: Mapping[str, Any]) -> Callable[[str, Asked], bool]:
+    if types := frozenset(alias.types):
+        return lambda kind, _asked: kind in types
+    test = compile_value(alias.type, knobs)
+    return lambda kind, asked: test(kind, {}, asked)

@@ -1,0 +1,239 @@
+"""Which rules an event concerns, and under which names: prepared once per type of event.
+
+Rule 1: what several names ask of an event is asked once. The answers are the bits of a mask, and
+what a mask means to each group of rules is remembered.
+Rule 2: where a question looks at nothing but one plain value, its answer is remembered, too.
+Rule 3: the numbers of types, masks and values are capped; past a cap all is worked out anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from conformance.core.events import Event, Layer
+from conformance.rules.compiled import CompiledRule, NamedEvent
+from conformance.rules.forms.base import Context, Letter, Names, Presence, failure_text
+from conformance.rules.group import Group
+from conformance.rules.paths import MISSING, Getter, getter
+from conformance.rules.patterns import Test, looks_elsewhere
+from conformance.rules.repetition import is_related, is_steady
+
+MOST_MASKS: Final = 4096
+MOST_VALUES: Final = 256
+_LONGEST_VALUE: Final = 64
+_OVERFLOW: Final = ".overflow"  # a dialect's wire event: it gives no semantic events from here on
+_PLAIN: Final = frozenset({bool, int, type(None), type(MISSING)})
+
+# Groups, and what an event says to each of them.
+Heard = tuple[tuple[Group, Letter], ...]
+PlacedRule = tuple[CompiledRule, Group, int]  # with its group, and its position there
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """One condition of one path. Its answer is bit `bit` of the mask."""
+
+    bit: int
+    pattern: Any
+    test: Test
+
+
+class _PathQuestions:
+    """All conditions of one path; `answer` gives their bits."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.get: Getter = getter(path)
+        self._local: list[_Question] = []
+        self._wide: list[_Question] = []  # they look at other fields, too, or at the request
+        self._strings: dict[str, int] = {}
+        self._others: dict[tuple[type, Any], int] = {}
+
+    @property
+    def questions(self) -> list[_Question]:
+        return [*self._local, *self._wide]
+
+    def add(self, question: _Question) -> None:
+        """Takes one more condition."""
+        (self._wide if looks_elsewhere(question.pattern) else self._local).append(question)
+
+    def answer(self, data: Mapping[str, Any], context: Context) -> int:
+        value = self.get(data)
+        kind = value.__class__
+        bits = None
+        if kind is str:
+            bits = self._strings.get(value)
+        elif kind in _PLAIN:
+            bits = self._others.get((kind, value))
+        if bits is None:
+            bits = self._ask(self._local, value, data, context)
+            self._remember(kind, value, bits)
+        return bits | self._ask(self._wide, value, data, context) if self._wide else bits
+
+    def _remember(self, kind: type, value: Any, bits: int) -> None:
+        if kind is str:
+            if len(value) <= _LONGEST_VALUE and len(self._strings) < MOST_VALUES:
+                self._strings[value] = bits
+        elif kind in _PLAIN and len(self._others) < MOST_VALUES:
+            self._others[kind, value] = bits
+
+    @staticmethod
+    def _ask(
+        questions: list[_Question], value: Any, data: Mapping[str, Any], context: Context
+    ) -> int:
+        bits = 0
+        for question in questions:
+            if question.test(value, data, context):
+                bits |= question.bit
+        return bits
+
+
+@dataclass(frozen=True, slots=True)
+class _Hearing:
+    """A rule that such events may concern, by its group and its position there.
+
+    `claims` are its names, each with the bits that must be set.
+    """
+
+    group: Group
+    position: int
+    claims: tuple[tuple[NamedEvent, int], ...]
+    hears_type: bool  # even where no name holds
+
+
+class EventRules:
+    """What one type of event means to a set of rules."""
+
+    def __init__(
+        self, layer: Layer, kind: str, rules: Iterable[PlacedRule], context: Context
+    ) -> None:
+        self.breaks = layer == "semantic" and kind == "error"
+        self.overflows = layer == "wire" and kind.endswith(_OVERFLOW)
+        self._paths: dict[str, _PathQuestions] = {}
+        self._bits: dict[object, int] = {}
+        self._present: list[tuple[Presence, int]] = []
+        self._hearings: list[_Hearing] = []
+        for rule, group, position in rules:
+            named = [n for n in rule.names if n.alias.layer == layer and n.is_type(kind, context)]
+            if named or rule.machine.hears_all:
+                claims = tuple((each, self._bits_needed(each)) for each in named)
+                hears = rule.machine.hears_type or rule.machine.hears_all
+                self._hearings.append(_Hearing(group, position, claims, hears))
+        self._asked = tuple(self._paths.values())
+        self._heard: dict[int, Heard] = {}
+        self._steady_bits: dict[tuple[str, ...], int] = {}
+        self._steady: dict[tuple[tuple[str, ...], int], Heard | None] = {}
+
+    def _bits_needed(self, named: NamedEvent) -> int:
+        bits = 0
+        for (path, pattern), (_, test) in zip(
+            named.alias.conditions, named.conditions, strict=True
+        ):
+            bit, is_new = self._bit_of((path, repr(pattern)))
+            bits |= bit
+            if is_new:
+                questions = self._paths.setdefault(path, _PathQuestions(path))
+                questions.add(_Question(bit, pattern, test))
+        if named.present is not None:
+            bit, is_new = self._bit_of(named.present)
+            bits |= bit
+            if is_new:
+                self._present.append((named.present, bit))
+        return bits
+
+    def _bit_of(self, question: object) -> tuple[int, bool]:
+        """The bit of a question, and whether it is asked for the first time."""
+        is_new = question not in self._bits
+        return self._bits.setdefault(question, 1 << len(self._bits)), is_new
+
+    def heard(self, event: Event, context: Context) -> Heard:
+        """Whom the event concerns; raises what a pattern raises."""
+        mask = self._mask(event, context)
+        found = self._heard.get(mask)
+        if found is None:
+            found = self._letters(mask)
+            if len(self._heard) < MOST_MASKS:
+                self._heard[mask] = found
+        return found
+
+    def _mask(self, event: Event, context: Context) -> int:
+        data, mask = event.data, 0
+        for path in self._asked:
+            mask |= path.answer(data, context)
+        for presence, bit in self._present:
+            if presence.test(data, context):
+                mask |= bit
+        return mask
+
+    def _letters(self, mask: int) -> Heard:
+        held: dict[Group, list[Names | None]] = {}
+        for hearing in self._hearings:
+            _add_names(held, hearing, [n.name for n, bits in hearing.claims if not bits & ~mask])
+        return tuple((group, group.letter(tuple(names))) for group, names in held.items())
+
+    def heard_one_by_one(
+        self, event: Event, context: Context
+    ) -> tuple[Heard, list[tuple[Group, int, str]]]:
+        """The same where a pattern raises: without the rules that it belongs to, and those.
+
+        A value may nest too deep to be compared.
+        """
+        held: dict[Group, list[Names | None]] = {}
+        failed: list[tuple[Group, int, str]] = []
+        for hearing in self._hearings:
+            try:
+                names = [n.name for n, _ in hearing.claims if n.holds(event, context)]
+            except Exception as err:  # noqa: BLE001  # one rule must not take the others along
+                failed.append((hearing.group, hearing.position, failure_text(err)))
+            else:
+                _add_names(held, hearing, names)
+        heard = tuple((group, group.letter(tuple(names))) for group, names in held.items())
+        return heard, failed
+
+    def steady(
+        self, event: Event, columns: tuple[str, ...], context: Context, knobs: Mapping[str, Any]
+    ) -> Heard | None:
+        """Whom all events concern that differ in the columns alone; None where that is unclear."""
+        mask = self._mask(event, context)
+        found = self._steady.get((columns, mask), False)
+        if found is False:
+            found = self._steady_letters(columns, mask, knobs)
+            if len(self._steady) < MOST_MASKS:
+                self._steady[columns, mask] = found
+        return found
+
+    def _steady_letters(
+        self, columns: tuple[str, ...], mask: int, knobs: Mapping[str, Any]
+    ) -> Heard | None:
+        steady = self._bits_of_steady(columns, knobs)
+        for hearing in self._hearings:
+            for _, bits in hearing.claims:
+                if bits & ~steady and not bits & steady & ~mask:
+                    return None  # one condition that never holds would settle it
+        heard = self._letters(mask)
+        is_keyed = any(is_related(path, columns) for group, _ in heard for path in group.paths)
+        return None if is_keyed else heard
+
+    def _bits_of_steady(self, columns: tuple[str, ...], knobs: Mapping[str, Any]) -> int:
+        """The questions whose answers are the same whatever the columns hold."""
+        bits = sum(
+            question.bit
+            for asked in self._asked
+            for question in asked.questions
+            if is_steady(asked.path, question.pattern, columns, knobs)
+        )
+        for presence, bit in self._present:
+            path = presence.path
+            if not path or path in columns or not is_related(path, columns):
+                bits |= bit
+        return bits
+
+
+def _add_names(
+    held: dict[Group, list[Names | None]], hearing: _Hearing, names: Sequence[str]
+) -> None:
+    if names or hearing.hears_type:
+        place = held.setdefault(hearing.group, [None] * len(hearing.group.machines))
+        place[hearing.position] = frozenset(names)

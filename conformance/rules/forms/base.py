@@ -1,0 +1,332 @@
+"""What a form is: its syntax, and a machine of pure steps for each rule that has it.
+
+A `Form` is the value that a rule holds, as it is written in YAML. Bound to a profile it gives a
+`Machine`, which says how one slice of one rule goes on: `step` takes the slice's state and the
+names that an event answers to, and gives the next state and what is to be done (`Act`). It asks for
+nothing else, so that whoever drives it may remember its answers (`rules/group.py`). What hangs on
+more than names, such as texts, numbers and clocks, is the business of acts: they alone see the
+event and the memory of the slice.
+
+Rule 1: a slice that has been violated is silent from then on; there is one finding per rule and
+slice, however long the stream goes on.
+Rule 2: bounds are judged when a frame is complete (`settle`), because two events of one frame are
+neither before nor after each other. A state may know that something came in this frame; `age`
+forgets it when the next frame begins.
+Rule 3: an obligation that is still open is a violation at a clean end of stream, and inconclusive
+where an error event came or we or the transport broke the stream.
+Rule 4: nothing grows without a cap; beyond it the rule ends with an error of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, Self
+
+from conformance.core.events import Event, Layer
+from conformance.rules.alias import Alias
+from conformance.rules.forms.reading import FormReader
+from conformance.rules.node import Node
+from conformance.rules.repetition import Stretch
+
+Names = frozenset[str]
+Key = tuple[Any, ...]
+State = Any  # small and hashable; a form knows its own
+
+
+class _Constant:
+    """A state that says nothing but its name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def __reduce__(self) -> str:
+        return self._name
+
+
+SILENT: Final = _Constant("SILENT")  # violated, or not to be judged here at all
+OPEN: Final = _Constant("OPEN")  # a slice of which nothing else is to be known
+FIRED: Final = _Constant("FIRED")  # the same, once it has been looked at
+
+
+class CapReachedError(Exception):
+    """A rule met one of its caps; it ends with verdict ERROR."""
+
+
+def failure_text(err: Exception) -> str:
+    """Why a rule ends with ERROR: a cap that it met, or a fault of ours."""
+    prefix = "" if isinstance(err, CapReachedError) else f"internal: {type(err).__name__}: "
+    return f"{prefix}{err}"
+
+
+class Mark(NamedTuple):
+    """An event remembered for a message: its type and number."""
+
+    type: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.type} (event {self.number})"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A rule broken: plain facts, to be dressed as a finding by whoever knows the bytes."""
+
+    number: int
+    slice: Mapping[str, Any]
+    expected: tuple[str, ...]
+    got: str
+    after: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """What an act found: the violation of a slice. `number` is the event's where it is None.
+
+    `owed` is True for an obligation that the end of the stream left open (rule 3).
+    """
+
+    message: str
+    expected: tuple[str, ...] = ()
+    got: str = ""
+    after: Mark | None = None
+    number: int | None = None
+    owed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """What an act could not tell, because the stream was broken."""
+
+    message: str
+
+
+# None: nothing to report; a state (OPEN, FIRED, ...) replaces that of the slice.
+Report = Breach | Unclear | State | None
+
+
+class Presence(NamedTuple):
+    """What must be there for a rule to hear an event: a test, and the path that it looks at."""
+
+    path: str
+    test: Callable[[Mapping[str, Any], Context], bool]
+
+
+class Context(Protocol):
+    """What acts and patterns may know of the exchange around the slice."""
+
+    broken: bool  # an error event came
+    whole: bool  # at the end: the stream ended by itself, without an error event
+    declared: frozenset[str] | None  # events that the client says it reports; None: it does not say
+    last: int  # number of the last frame so far
+    ms: float | None  # time of the current frame since the response head
+    spent: dict[Machine, int]  # work that a rule has done over all its slices
+
+    def asked(self, path: str) -> Any:
+        """The value at `path` of the request, or of the response's echo of it, or MISSING."""
+
+    def chosen(self, path: str) -> Any:
+        """The value at `path` of what the user of a client chose, or MISSING."""
+
+
+class Letter:
+    """What one event means to the rules that share a slice: the names it answers to, rule by rule.
+
+    None stands where the event does not concern a rule. Letters are compared by identity: equal
+    ones are one object, as far as they are remembered at all (`code` is negative where not).
+    """
+
+    __slots__ = ("code", "names")
+
+    def __init__(self, names: tuple[Names | None, ...], code: int) -> None:
+        self.names = names
+        self.code = code
+
+
+class Slice:
+    """One slice of an exchange and what the rules that share it keep of it, by position.
+
+    `heard` holds when each letter came last: running number of the event, frame, and type.
+    `opened` says since which running number a rule has had the slice.
+    """
+
+    __slots__ = ("frame", "heard", "key", "memory", "opened", "state")
+
+    def __init__(self, key: Key, state: Any, rules: int) -> None:
+        self.key = key
+        self.state = state
+        self.frame = 0
+        self.memory: list[Any] = [None] * rules
+        self.opened: list[int] = [0] * rules
+        self.heard: dict[Letter, tuple[int, int, str]] = {}
+
+    def last_mark(self, position: int, among: Collection[str] | None = None) -> Mark | None:
+        """The last event before the present one that a rule heard, under one of the names."""
+        latest: tuple[int, int, str] | None = None
+        for letter, heard in self.heard.items():
+            names = letter.names[position]
+            if not names or (among is not None and names.isdisjoint(among)):
+                continue
+            if heard[0] >= self.opened[position] and (latest is None or heard > latest):
+                latest = heard
+        return None if latest is None else Mark(latest[2], latest[1])
+
+
+class Act:
+    """What is to be done with one event, for one rule in one slice.
+
+    The second half is about events that repeat (`rules/repetition.py`): whether more of them, alike
+    but for some columns, could be taken as columns, and how.
+    """
+
+    collects: ClassVar[bool] = False  # the order of what it reads matters
+
+    def perform(self, place: Slice, event: Event, context: Context) -> Report:
+        raise NotImplementedError
+
+    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
+        """Whether more such events would change nothing but what is collected."""
+        del place, event, columns, context
+        return False
+
+    def fits(self, place: Slice, stretch: Stretch) -> bool:
+        """Whether taking the stretch event by event would report nothing; changes nothing."""
+        del place, stretch
+        return True
+
+    def extend(self, place: Slice, stretch: Stretch) -> None:
+        """Takes a stretch that fits, with the outcome of taking it event by event."""
+
+
+class Told(Act):
+    """An act that only reports, or remembers an event: nothing that could repeat."""
+
+    def __init__(self, perform: Callable[[Slice, Event, Context], Report]) -> None:
+        self.perform = perform  # type: ignore[method-assign]
+
+
+Step = tuple[State, tuple[Act, ...]]
+
+
+class Machine:
+    """How the slices of one rule go on. Pure but for its acts; shared by exchanges and threads.
+
+    `position` is the rule's among those that share its slices.
+    """
+
+    hears_type: bool = False  # an event concerns it by its type, even if no condition holds
+    hears_all: bool = False  # every event concerns it
+
+    def __init__(self, aliases: Mapping[str, Alias], *, sliced: bool) -> None:
+        self.aliases = aliases
+        self.sliced = sliced
+        self.position = 0
+
+    def needs(self, name: str) -> Presence | None:
+        """What must be there for the rule to hear an event under a name; None for nothing."""
+        del name
+        return None
+
+    def begins(self) -> State | None:
+        """State of the one slice that is there before any event; None where there is none."""
+        return None
+
+    def opens(self, names: Names) -> bool:
+        """Whether an event with all slice fields opens a slice that is not there."""
+        del names
+        return True
+
+    def fresh(self) -> State:
+        """State of a slice that was just opened."""
+        return OPEN
+
+    def memory(self) -> Any:
+        """What acts keep of a slice that was just opened."""
+        return None
+
+    def step(self, state: State, names: Names) -> Step:
+        """The state after an event that answers to `names`, and what is to be done."""
+        raise NotImplementedError
+
+    def age(self, state: State) -> State:
+        """The state at the beginning of the next frame."""
+        return state
+
+    def waits(self, state: State) -> bool:
+        """Whether something is left to do when the frame is complete."""
+        del state
+        return False
+
+    def settle(self, state: State, *, broken: bool) -> Step:
+        """The frame is complete; asked where a state waits."""
+        del broken
+        return state, ()
+
+    def close(self, state: State) -> tuple[Act, ...]:
+        """What is to be done at the end of the exchange."""
+        del state
+        return ()
+
+    def fired(self, state: State) -> bool:
+        """Whether the rule has looked at something it speaks of."""
+        return state is FIRED
+
+    def fired_by(self, layers: Collection[Layer]) -> bool:
+        """Whether it has fired without any slice, because these layers had events."""
+        del layers
+        return False
+
+    def describe(self, names: Collection[str]) -> tuple[str, ...]:
+        """Names of this rule as wire types, sorted."""
+        return tuple(sorted({self.aliases[name].describe() for name in names}))
+
+
+class Form:
+    """A form as a rule holds it: frozen data, and what reading, lint and docs know of it."""
+
+    __slots__ = ()
+    key: ClassVar[str]  # in YAML
+
+    @classmethod
+    def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
+        """The form that stands at `node`, the value of its key in `rule`."""
+        raise NotImplementedError
+
+    def machine(
+        self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
+    ) -> Machine:
+        """The machine of a rule under a profile's knobs; PatternError where they do not fit.
+
+        `aliases` are the rule's events by name; `sliced` is False for a rule without slice fields.
+        """
+        raise NotImplementedError
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the outcome hangs on the order of the events it names."""
+        return False
+
+    @property
+    def looked_at(self) -> Mapping[str, str] | None:
+        """Event name -> path of what is judged, `*` for the whole; None for whole sequences."""
+        return None
+
+    def knob_values(self) -> Sequence[Any]:
+        """What the form holds where `$knob` may stand."""
+        return ()
+
+    def paths(self) -> Iterator[tuple[str, str]]:
+        """Every (event name, path) that the form itself reads."""
+        return iter(())
+
+
+def either(words: tuple[str, ...]) -> str:
+    """`a, b or c`."""
+    if len(words) < 2:
+        return "".join(words) or "nothing"
+    return f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,0 +1,362 @@
+"""Form `compare`: what one exchange contributes, and the comparison once all are in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, Self
+
+import msgspec
+
+from conformance.core.events import Event
+from conformance.rules.alias import Alias
+from conformance.rules.forms.base import (
+    OPEN,
+    Act,
+    CapReachedError,
+    Context,
+    Form,
+    Machine,
+    Names,
+    Slice,
+    State,
+    Step,
+    Violation,
+)
+from conformance.rules.forms.differences import first_difference, first_missing
+from conformance.rules.forms.reading import FormReader, chosen
+from conformance.rules.node import Node
+from conformance.rules.paths import MISSING, getter
+from conformance.rules.patterns import is_number, same
+from conformance.rules.repetition import Stretch
+from conformance.rules.verdicts import Verdict, combine
+
+MOST_BYTES: Final = 16 * 1024 * 1024
+MERGED_FIELDS: Final = (
+    *("choice", "channel", "kind", "data", "text", "reason", "name", "arguments"),
+    *("input", "output", "reasoning", "total"),
+)
+# What is compared of a client that does not declare which events it reports.
+REPORTED: Final = frozenset(
+    {"thinking.delta", "text.delta", "refusal.delta", "tool.end", "finish", "error", "cut"}
+)
+
+Gather = Literal["concat", "sum", "count", "merged"]
+Relation = Literal["equal", "contains", "greater"]
+View = Literal["wire", "client"]
+GATHER: Final[tuple[Gather, ...]] = ("concat", "sum", "count", "merged")
+RELATIONS: Final[tuple[Relation, ...]] = ("equal", "contains", "greater")
+VIEWS: Final[tuple[View, ...]] = ("wire", "client")
+_COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
+    "equal": GATHER,
+    "contains": ("concat", "merged"),
+    "greater": ("sum", "count"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a comparison: which exchange or view, and what is collected from it.
+
+    `merged` lists the events themselves, adjacent deltas joined, without numbers and blocks.
+    """
+
+    paths: Mapping[str, str]
+    how: Gather
+    role: str = ""
+    hop: str = ""
+    view: View = "wire"
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Form):
+    key: ClassVar[str] = "compare"
+    left: Side
+    right: Side
+    are: Relation
+
+    @classmethod
+    def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
+        del rule
+        node.mapping({"left", "right", "are"})
+        left = _read_side(reader, node.required("left"))
+        right = _read_side(reader, node.required("right"))
+        are = chosen(node.required("are"), RELATIONS)
+        if left.how != right.how:
+            raise node.error(f"sides that compare collect alike, got {left.how} and {right.how}")
+        if left.how not in _COMPARABLE[are]:
+            wanted = " or ".join(_COMPARABLE[are])
+            raise node.required("are").error(f"{are} compares {wanted}, got {left.how}")
+        return cls(left, right, are)
+
+    def paths(self) -> Iterator[tuple[str, str]]:
+        yield from (*self.left.paths.items(), *self.right.paths.items())
+
+    def machine(
+        self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
+    ) -> Machine:
+        del knobs
+        return CompareMachine(aliases, self, sliced=sliced)
+
+
+def _read_side(reader: FormReader, node: Node) -> Side:
+    entries = node.mapping({"role", "hop", "view", "over", "take", "with"})
+    how = chosen(entries["with"], GATHER) if "with" in entries else "concat"
+    return Side(
+        reader.event_paths(node.required("over"), entries.get("take")),
+        how,
+        role=entries["role"].string() if "role" in entries else "",
+        hop=entries["hop"].string() if "hop" in entries else "",
+        view=chosen(entries["view"], VIEWS) if "view" in entries else "wire",
+    )
+
+
+class GatheredSide:
+    """One side's value, growing."""
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self.parts: list[Any] = []
+        self.size = 0
+
+    def add_event(self, event: Event, name: str) -> None:
+        """Takes what the side wants of an event under one of its names."""
+        if self.side.how == "merged":
+            self._merge(event)
+            return
+        value = getter(self.side.paths[name])(event.data)
+        if self.side.how == "concat" and isinstance(value, list):  # a path with `*`
+            for each in value:
+                self._add_value(each)
+        else:
+            self._add_value(value)
+
+    def _add_value(self, value: Any) -> None:
+        fits = isinstance(value, str) if self.side.how == "concat" else is_number(value)
+        if self.side.how == "count" or fits:
+            self._grow(len(value) if isinstance(value, str) else 0)
+            self.parts.append(value)
+
+    def _merge(self, event: Event) -> None:
+        shape = _shape(event)
+        text = event.data.get("text")
+        self._grow(_spelled_length(shape) + (len(text) if isinstance(text, str) else 0))
+        before = self.parts[-1] if self.parts else None
+        if text is not None and before is not None and before[0] == shape:
+            before[1].append(text)
+        else:
+            self.parts.append((shape, [text] if text is not None else None))
+
+    def merges(self, event: Event) -> bool:
+        """Whether such an event would be joined to the one before."""
+        return bool(self.parts) and bool(self.parts[-1][0] == _shape(event))
+
+    def weight(self, stretch: Stretch, column: str) -> int:
+        """What a stretch of events adds to the size."""
+        texts = len(stretch.columns[column].joined)
+        if self.side.how == "concat":
+            return texts
+        return texts + _spelled_length(_shape(stretch.event)) * stretch.count
+
+    def add_column(self, stretch: Stretch, column: str) -> None:
+        """Takes a stretch of events that fits."""
+        into = self.parts if self.side.how == "concat" else self.parts[-1][1]
+        into.append(stretch.columns[column].joined)
+        self.size += self.weight(stretch, column)
+
+    def _grow(self, size: int) -> None:
+        self.size += size
+        if self.size > MOST_BYTES:
+            raise CapReachedError(f"a side of the comparison grew beyond {MOST_BYTES} bytes")
+
+    def value(self) -> Any:
+        if self.side.how == "concat":
+            return "".join(self.parts)
+        if self.side.how == "sum":
+            return sum(self.parts)
+        if self.side.how == "count":
+            return len(self.parts)
+        return [s if texts is None else {**s, "text": "".join(texts)} for s, texts in self.parts]
+
+
+def _shape(event: Event) -> dict[str, Any]:
+    """What adjacent deltas must share to be joined."""
+    shown = {key: event.data[key] for key in MERGED_FIELDS if key in event.data and key != "text"}
+    if event.type == "thinking.part":  # a delta's part is a client's own business
+        shown["part"] = event.data.get("part")
+    return {"type": event.type, **shown}
+
+
+def _spelled_length(shape: dict[str, Any]) -> int:
+    return len(msgspec.json.encode(shape).decode())
+
+
+@dataclass(slots=True)
+class BothSides:
+    """What one exchange brings to a comparison.
+
+    `error` says which cap was met, `inconclusive` that the stream was broken.
+    """
+
+    left: GatheredSide
+    right: GatheredSide
+    error: str = ""
+    inconclusive: str = ""
+
+
+class CompareMachine(Machine):
+    """Collects both sides as far as this exchange is one of them; judges nothing itself."""
+
+    def __init__(self, aliases: Mapping[str, Alias], form: Compare, *, sliced: bool) -> None:
+        super().__init__(aliases, sliced=sliced)
+        self.form = form
+        self.views_differ = form.left.view != form.right.view
+
+    def begins(self) -> State | None:
+        return OPEN
+
+    def memory(self) -> BothSides:
+        return BothSides(GatheredSide(self.form.left), GatheredSide(self.form.right))
+
+    def step(self, state: State, names: Names) -> Step:
+        return state, (_Gather(self, names),)
+
+
+class _Gather(Act):
+    collects = True
+
+    def __init__(self, machine: CompareMachine, names: Names) -> None:
+        self.machine = machine
+        self.left = tuple(sorted(names & machine.form.left.paths.keys()))
+        self.right = tuple(sorted(names & machine.form.right.paths.keys()))
+
+    def perform(self, place: Slice, event: Event, context: Context) -> None:
+        if not self._is_compared(event, context):
+            return
+        sides: BothSides = place.memory[self.machine.position]
+        for name in self.left:
+            sides.left.add_event(event, name)
+        for name in self.right:
+            sides.right.add_event(event, name)
+
+    def _is_compared(self, event: Event, context: Context) -> bool:
+        if not self.machine.views_differ:
+            return True
+        return event.type in (REPORTED if context.declared is None else context.declared)
+
+    def _named(self, place: Slice) -> tuple[tuple[GatheredSide, tuple[str, ...]], ...]:
+        sides: BothSides = place.memory[self.machine.position]
+        return (sides.left, self.left), (sides.right, self.right)
+
+    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
+        if not self._is_compared(event, context):
+            return False
+        return all(
+            len(names) < 2 and all(_adds_columns(side, event, name, columns) for name in names)
+            for side, names in self._named(place)
+        )
+
+    def fits(self, place: Slice, stretch: Stretch) -> bool:
+        return all(
+            side.size + side.weight(stretch, _column(side.side, name)) <= MOST_BYTES
+            for side, names in self._named(place)
+            for name in names
+        )
+
+    def extend(self, place: Slice, stretch: Stretch) -> None:
+        for side, names in self._named(place):
+            for name in names:
+                side.add_column(stretch, _column(side.side, name))
+
+
+def _adds_columns(side: GatheredSide, event: Event, name: str, columns: tuple[str, ...]) -> bool:
+    """Whether more such events would only add the texts of a column."""
+    path = side.side.paths[name]
+    if side.side.how == "concat":
+        return path in columns and isinstance(getter(path)(event.data), str)
+    return side.side.how == "merged" and "text" in columns and side.merges(event)
+
+
+def _column(side: Side, name: str) -> str:
+    return side.paths[name] if side.how == "concat" else "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one exchange, seen in one view, brings to a comparison."""
+
+    exchange: int
+    role: str
+    hop: str
+    view: str
+    last: int
+    sides: BothSides
+
+
+def _matches(side: Side, given: Contribution) -> bool:
+    wanted = (side.role or given.role, side.hop or given.hop, side.view)
+    return wanted == (given.role, given.hop, given.view)
+
+
+def compare(
+    form: Compare, given: Sequence[Contribution]
+) -> tuple[Verdict, str, tuple[Violation, ...]]:
+    """Verdict, reason and violations over all exchanges of a run."""
+    pairs = _pairs(form, given)
+    if not pairs:
+        return Verdict.NOT_APPLICABLE, "no exchange has the role, hop or view it names", ()
+    results = [_result(form, *pair) for pair in pairs]
+    verdict = combine(each for each, _, _ in results)
+    reason = next(why for each, why, _ in results if each is verdict)
+    found = tuple(v for each, _, v in results if each is verdict and v is not None)
+    return verdict, reason, found
+
+
+def _result(
+    form: Compare, left: Contribution, right: Contribution
+) -> tuple[Verdict, str, Violation | None]:
+    if error := left.sides.error or right.sides.error:
+        return Verdict.ERROR, error, None
+    # Two views of one exchange saw the same end, however it came: that is comparable.
+    broken = left.sides.inconclusive or right.sides.inconclusive
+    if broken and left.exchange != right.exchange:
+        return Verdict.INCONCLUSIVE, broken, None
+    if not left.sides.left.parts and not right.sides.right.parts:
+        return Verdict.VACUOUS, "never fired: neither side has anything to compare", None
+    violation = _judge(form, left, right)
+    return (Verdict.FAIL if violation else Verdict.PASS), "", violation
+
+
+def _pairs(form: Compare, given: Sequence[Contribution]) -> list[tuple[Contribution, Contribution]]:
+    lefts = [each for each in given if _matches(form.left, each)]
+    rights = [each for each in given if _matches(form.right, each)]
+    if (form.left.role, form.left.hop) != (form.right.role, form.right.hop):
+        return list(zip(lefts[:1], rights[:1], strict=False))
+    by_exchange = {each.exchange: each for each in rights}
+    return [(left, by_exchange[left.exchange]) for left in lefts if left.exchange in by_exchange]
+
+
+def _judge(form: Compare, left: Contribution, right: Contribution) -> Violation | None:
+    one, other = left.sides.left.value(), right.sides.right.value()
+    if _holds(form, one, other):
+        return None
+    where, had, has = first_difference(one, other)
+    message = (
+        f"{_label(left)} and {_label(right)} are not {form.are} at {where}: {had} against {has}"
+    )
+    return Violation(left.last, {"exchange": left.exchange}, (has,), had, "", message)
+
+
+def _holds(form: Compare, one: Any, other: Any) -> bool:
+    if form.are == "greater":
+        return bool(one > other)
+    if form.are == "equal":
+        return same(one, other)
+    return other in one if isinstance(one, str) else first_missing(other, one) is MISSING
+
+
+def _label(given: Contribution) -> str:
+    words = [f"exchange {given.exchange}", given.role, given.hop]
+    if given.view == "client":
+        words.append("as the client saw it")
+    return " ".join(word for word in words if word)

@@ -1,0 +1,97 @@
+"""Form `each`: every such event satisfies a JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, ClassVar, Self
+
+from conformance.core.events import Event
+from conformance.rules.alias import Alias
+from conformance.rules.forms.base import (
+    FIRED,
+    Act,
+    Breach,
+    Context,
+    Form,
+    Machine,
+    Names,
+    Report,
+    Slice,
+    State,
+    Step,
+)
+from conformance.rules.forms.reading import FormReader, must_compile
+from conformance.rules.node import Node
+from conformance.rules.patterns import probe, schema_validator
+from conformance.rules.repetition import is_blind
+
+
+@dataclass(frozen=True, slots=True)
+class Each(Form):
+    key: ClassVar[str] = "each"
+    events: tuple[str, ...]
+    schema: Any
+
+    @classmethod
+    def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
+        del rule
+        node.mapping({"of", "schema"})
+        schema = node.required("schema")
+        plain = schema.plain()
+        must_compile(schema, lambda: probe(plain, schema_validator))
+        return cls(reader.named_events(node.required("of")), plain)
+
+    def knob_values(self) -> Sequence[Any]:
+        return (self.schema,)
+
+    @property
+    def looked_at(self) -> Mapping[str, str]:
+        return dict.fromkeys(self.events, "*")
+
+    def machine(
+        self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
+    ) -> Machine:
+        check = _CheckSchema(schema_validator(self.schema, knobs), self.schema)
+        return EachMachine(aliases, check, sliced=sliced)
+
+
+class EachMachine(Machine):
+    """One question to every event."""
+
+    def __init__(self, aliases: Mapping[str, Alias], check: Act, *, sliced: bool) -> None:
+        super().__init__(aliases, sliced=sliced)
+        self._acts = (check,)
+
+    def fresh(self) -> State:
+        return FIRED
+
+    def step(self, state: State, names: Names) -> Step:
+        del names
+        return state, self._acts
+
+
+class _CheckSchema(Act):
+    def __init__(self, validator: Any, schema: Any) -> None:
+        self.validator = validator
+        self._is_valid: Callable[[Any], bool] = validator.is_valid
+        self._is_blind = lru_cache(maxsize=256)(partial(is_blind, schema, ""))
+
+    def perform(self, place: Slice, event: Event, context: Context) -> Report:
+        del place, context
+        if self._is_valid(event.data):
+            return None
+        error = next(iter(self.validator.iter_errors(event.data)))
+        path = ".".join(str(part) for part in error.instance_path) or "payload"
+        what = str(error.message)[:300]
+        return Breach(f"{path} of {event.type}: {what}", (_broken_keyword(error),), what)
+
+    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
+        del place, event, context
+        return self._is_blind(columns)
+
+
+def _broken_keyword(error: Any) -> str:
+    keyword = str(error.schema_path[-1]) if error.schema_path else "schema"
+    return ".".join(map(str, error.schema_path)) if keyword.isdecimal() else keyword

@@ -1,0 +1,172 @@
+"""Form `fold`: collect a field over events, and compare what came together in exactly one way.
+
+What is collected and compared is in `fold_collect`; the folds that only watch a text stream by are
+in `fold_lacks` and `fold_grows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, Self
+
+from conformance.rules.alias import Alias
+from conformance.rules.forms.base import Form, Machine
+from conformance.rules.forms.fold_collect import CollectMachine
+from conformance.rules.forms.fold_grows import GrowsMachine
+from conformance.rules.forms.fold_lacks import LacksMachine
+from conformance.rules.forms.reading import FormReader, chosen, must_compile, read_texts
+from conformance.rules.node import Node
+from conformance.rules.patterns import regex, texts
+
+With = Literal["concat", "list", "count", "sum", "json"]
+WITH: Final[tuple[With, ...]] = ("concat", "list", "count", "sum", "json")
+
+_COMPARISONS: Final = ("equals", "contains", "lacks", "matches", "at_least", "grows")
+# Option of a fold -> what it goes with; elsewhere it would be ignored in silence.
+_FITTING: Final[Mapping[str, tuple[str, ...]]] = {
+    "at": ("json", "matches", "at_least"),
+    "order": ("list",),
+    "minus": ("list",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Where a fold's value is stated: a field of a later event, less volatile fields."""
+
+    events: tuple[str, ...]
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """`lacks` another fold: its text of at least `at_least` characters."""
+
+    paths: Mapping[str, str]
+    at_least: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fold(Form):
+    """Collect `over` (event name -> path) `how`, then compare in exactly one way."""
+
+    key: ClassVar[str] = "fold"
+    over: Mapping[str, str]
+    how: With
+    order: str | None = None
+    minus: Any = ()
+    equals: Stated | None = None
+    contains: Stated | None = None
+    lacks: Any = None  # marker list (or $knob), or Overlap
+    matches: str | None = None
+    at_least: Any = None
+    grows: bool | None = None
+    at: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
+        del rule
+        entries = node.mapping({"over", "take", "with", "order", "minus", "at", *_COMPARISONS})
+        how = chosen(node.required("with"), WITH) if "with" in entries else "concat"
+        _refuse_several_comparisons(node, entries, how)
+        _refuse_ignored_options(node, entries, how)
+        if how != "count" and node.required("over").kind != "mapping" and "take" not in entries:
+            raise node.error("key 'take' is missing")
+        return cls(
+            reader.event_paths(node.required("over"), entries.get("take")),
+            how,
+            order=entries["order"].string() if "order" in entries else None,
+            minus=read_texts(entries["minus"]) if "minus" in entries else (),
+            equals=_read_stated(reader, entries.get("equals")),
+            contains=_read_stated(reader, entries.get("contains")),
+            lacks=_read_lacks(reader, entries.get("lacks")),
+            matches=_read_matches(entries.get("matches")),
+            at_least=entries["at_least"].number() if "at_least" in entries else None,
+            grows=entries["grows"].boolean() if "grows" in entries else None,
+            at=reader.named_events(entries.get("at")),
+        )
+
+    @property
+    def is_ordered(self) -> bool:
+        return True
+
+    @property
+    def looked_at(self) -> Mapping[str, str]:
+        return self.over
+
+    @property
+    def stated(self) -> Stated | None:
+        return self.equals or self.contains
+
+    def knob_values(self) -> Sequence[Any]:
+        return self.minus, self.lacks, self.at_least
+
+    def paths(self) -> Iterator[tuple[str, str]]:
+        yield from self.over.items()
+        if self.stated is not None:
+            yield from ((name, self.stated.path) for name in self.stated.events)
+        if isinstance(self.lacks, Overlap):
+            yield from self.lacks.paths.items()
+
+    def machine(
+        self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
+    ) -> Machine:
+        if self.grows is not None:
+            return GrowsMachine(aliases, self.over, sliced=sliced)
+        if isinstance(self.lacks, Overlap):
+            over, least = self.lacks.paths, self.lacks.at_least
+            return LacksMachine(aliases, self.over, over, at_least=least, sliced=sliced)
+        if self.lacks is not None:
+            markers = texts(self.lacks, knobs)
+            return LacksMachine(aliases, self.over, {}, markers=markers, sliced=sliced)
+        masks = tuple(tuple(path.split(".")) for path in texts(self.minus, knobs))
+        matches = regex(self.matches) if self.matches is not None else None
+        return CollectMachine(aliases, self, masks, matches, sliced=sliced)
+
+
+def _refuse_several_comparisons(node: Node, entries: Mapping[str, Node], how: With) -> None:
+    given = [name for name in _COMPARISONS if name in entries]
+    if how == "json" and given:
+        message = f"with json asks whether the text is JSON: {given[0]!r} does not go with it"
+        raise node.key(given[0]).error(message)
+    if len(given) + (how == "json" and not given) != 1:
+        wanted = ", ".join(_COMPARISONS)
+        raise node.error(f"a fold compares in exactly one way ({wanted}), got {len(given)}")
+    if "grows" in given and entries["grows"].boolean():
+        raise entries["grows"].error("expected false, got true")
+
+
+def _refuse_ignored_options(fold: Node, entries: Mapping[str, Node], how: With) -> None:
+    given = {how, *(name for name in _COMPARISONS if name in entries)}
+    for option, fitting in _FITTING.items():
+        if option in entries and given.isdisjoint(fitting):
+            raise fold.key(option).error(f"{option!r} goes with {', '.join(fitting)} only")
+    if "contains" in given and how not in ("concat", "list"):
+        raise fold.key("contains").error(f"contains compares texts and lists, got {how}")
+    if not {"lacks", "grows"}.isdisjoint(given) and how != "concat":
+        raise fold.required("with").error(f"expected concat, got {how}")
+
+
+def _read_stated(reader: FormReader, node: Node | None) -> Stated | None:
+    if node is None:
+        return None
+    node.mapping({"in", "path"})
+    events = reader.named_events(node.required("in"))
+    return Stated(events, node.required("path").string())
+
+
+def _read_lacks(reader: FormReader, node: Node | None) -> Any:
+    if node is None or node.kind != "mapping":
+        return read_texts(node) if node else None
+    entries = node.mapping({"over", "take", "at_least"})
+    paths = reader.event_paths(node.required("over"), entries.get("take"))
+    return Overlap(paths, node.required("at_least").integer())
+
+
+def _read_matches(node: Node | None) -> str | None:
+    if node is None:
+        return None
+    pattern = node.string()
+    must_compile(node, lambda: regex(pattern))
+    return pattern

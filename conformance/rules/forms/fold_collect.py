@@ -1,0 +1,335 @@
+"""Folds that join, list, count or sum, and compare once their time has come.
+
+They compare with what a later event states, with a regular expression, with JSON or with a bound.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from conformance.core.events import Event
+from conformance.rules.alias import Alias
+from conformance.rules.forms.base import (
+    FIRED,
+    OPEN,
+    Act,
+    Breach,
+    CapReachedError,
+    Context,
+    Machine,
+    Mark,
+    Names,
+    Report,
+    Slice,
+    State,
+    Step,
+    Told,
+    Unclear,
+)
+from conformance.rules.forms.differences import first_difference, first_missing
+from conformance.rules.forms.texts import difference
+from conformance.rules.paths import MISSING, getter, without
+from conformance.rules.patterns import is_number, same
+from conformance.rules.repetition import Stretch, is_related
+
+if TYPE_CHECKING:
+    from conformance.rules.forms.fold import Fold
+
+MOST_BYTES: Final = 16 * 1024 * 1024
+MOST_PARTS: Final = MOST_BYTES // 16
+MOST_WORK: Final = 64 * MOST_BYTES
+
+
+@dataclass(slots=True)
+class Collected:
+    """What one slice collected.
+
+    `parts` are values, or texts. `origins` say of each text which event it came in: its number, or
+    that of the first of several events and how many characters each of them brought.
+    `count` is that of the events.
+    """
+
+    parts: list[Any] = field(default_factory=list)
+    origins: list[int | tuple[int, Sequence[int]]] = field(default_factory=list)
+    orders: list[Any] = field(default_factory=list)
+    count: int = 0
+    size: int = 0
+
+    def event_of(self, at: int) -> int | None:
+        """The event that a character of the joined texts came in."""
+        for part, origin in zip(self.parts, self.origins, strict=True):
+            first, lengths = (origin, (len(part),)) if isinstance(origin, int) else origin
+            for number, length in enumerate(lengths, first):
+                if at < length:
+                    return number
+                at -= length
+        return None
+
+
+class CollectMachine(Machine):
+    """Texts and numbers are the business of its acts."""
+
+    def __init__(
+        self,
+        aliases: Mapping[str, Alias],
+        form: Fold,
+        masks: tuple[tuple[str, ...], ...],
+        matches: Callable[[str], bool] | None,
+        *,
+        sliced: bool,
+    ) -> None:
+        super().__init__(aliases, sliced=sliced)
+        self.form = form
+        self.masks = masks
+        self.matches = matches
+        self.stated = form.stated
+        self.collecting = frozenset(form.over)
+        self._comparing = frozenset(self.stated.events if self.stated else form.at)
+
+    def memory(self) -> Collected:
+        return Collected()
+
+    def opens(self, names: Names) -> bool:
+        # A bound (`at`) only asks slices that are there; a statement may be the first we hear.
+        return bool(names & self.collecting or (self.stated and names & self._comparing))
+
+    def step(self, state: State, names: Names) -> Step:
+        acts: list[Act] = []
+        if collecting := names & self.collecting:
+            take = _TakeText if self.form.how in ("concat", "json") else _TakeAny
+            acts.append(take(self, min(collecting)))
+        if names & self._comparing:
+            act = self._compare if self.stated else self._judge
+            acts.append(Told(partial(act, state is OPEN, bool(collecting))))
+        return state, tuple(acts)
+
+    def close(self, state: State) -> tuple[Act, ...]:
+        return () if self.stated or self.form.at else (Told(partial(self._judge_at_end, state)),)
+
+    def value(self, state: Collected, context: Context) -> Any:
+        """What the fold amounts to."""
+        # Many comparisons of a large fold would not be linear.
+        spent = context.spent.get(self, 0) + state.size + state.count
+        context.spent[self] = spent
+        if spent > MOST_WORK:
+            raise CapReachedError("a large fold is compared too often")
+        if self.form.how in ("concat", "json"):
+            return "".join(state.parts)
+        if self.form.how == "count":
+            return state.count
+        if self.form.how == "sum":
+            return sum(part for part in state.parts if is_number(part))
+        return [without(part, self.masks) for part in self._ordered(state)]
+
+    def _ordered(self, state: Collected) -> list[Any]:
+        numbers = [o for o in state.orders if isinstance(o, int | float)]
+        if self.form.order is None or len(numbers) < len(state.parts):
+            return state.parts
+        pairs = sorted(zip(state.orders, range(len(state.parts)), strict=True))
+        return [state.parts[position] for _, position in pairs]
+
+    def _compare(
+        self, is_first: bool, has_more: bool, place: Slice, event: Event, context: Context
+    ) -> Report:
+        assert self.stated is not None
+        state: Collected = place.memory[self.position]
+        stated = getter(self.stated.path)(event.data)
+        after = partial(self._last_mark, place, event if has_more else None)
+        if stated is MISSING:
+            if not state.count:
+                return None
+            path = self.stated.path
+            message = f"{event.type} has no {path} for what {after()} ended"
+            return Breach(message, (path,), "absent", after())
+        if isinstance(stated, list):
+            stated = [without(element, self.masks) for element in stated]
+        collected = self.value(state, context)
+        compare = self._lacking if self.form.contains is not None else self._differing
+        found = compare(state, event, collected, stated, after)
+        return found or (FIRED if is_first else None)
+
+    def _last_mark(self, place: Slice, event: Event | None) -> Mark | None:
+        """The last event that was collected from, which may be the present one."""
+        if event is not None:
+            return Mark(event.type, event.number)
+        return place.last_mark(self.position, self.collecting)
+
+    def _lacking(
+        self,
+        state: Collected,
+        event: Event,
+        collected: Any,
+        stated: Any,
+        after: Callable[[], Mark | None],
+    ) -> Breach | None:
+        del state
+        assert self.stated is not None
+        if isinstance(collected, str):
+            holds = isinstance(stated, str) and collected in stated
+            missing = MISSING if holds else collected
+        else:
+            missing = first_missing(collected, stated)
+        if missing is MISSING:
+            return None
+        what = json.dumps(missing, ensure_ascii=False)[:200]
+        message = f"{self.stated.path} of {event.type} lacks what was streamed: {what}"
+        return Breach(message, (what,), "absent", after())
+
+    def _differing(
+        self,
+        state: Collected,
+        event: Event,
+        collected: Any,
+        stated: Any,
+        after: Callable[[], Mark | None],
+    ) -> Breach | None:
+        assert self.stated is not None
+        if same(collected, stated):
+            return None
+        where = f"{self.stated.path} of {event.type}"
+        parts = f"{state.count} " + "/".join(self.describe(self.collecting))
+        if isinstance(collected, str) and isinstance(stated, str):
+            at, had, states = difference(collected, stated)
+            number = state.event_of(at)
+            source = "" if number is None else f" (that character came in event {number})"
+            message = (
+                f"{where} differs from the {parts} joined at character {at}: "
+                f"joined {had}, stated {states}{source}"
+            )
+        else:
+            path, had, states = first_difference(collected, stated)
+            message = f"{where} differs from {parts} at {path}: streamed {had}, stated {states}"
+        return Breach(message, (had,), states, after())
+
+    def _judge(
+        self, is_first: bool, has_more: bool, place: Slice, event: Event, context: Context
+    ) -> Report:
+        after = self._last_mark(place, event if has_more else None)
+        problem = self._problem(self.value(place.memory[self.position], context))
+        if problem is None:
+            return FIRED if is_first else None
+        wanted, got = problem
+        return Breach(f"expected {wanted}, got {got}", (wanted,), got, after)
+
+    def _judge_at_end(self, state: State, place: Slice, event: Event, context: Context) -> Report:
+        if context.whole:
+            return self._judge(state is OPEN, False, place, event, context)
+        if self._problem(self.value(place.memory[self.position], context)) is not None:
+            return Unclear("the stream was broken")
+        return FIRED
+
+    def _problem(self, value: Any) -> tuple[str, str] | None:
+        """What is wanted of the value and what it is; None where it is right."""
+        if self.form.how == "json":
+            return _not_json(value)
+        if self.matches is not None:
+            text = value if isinstance(value, str) else json.dumps(value)
+            ends = repr(text if len(text) <= 80 else f"{text[:40]}…{text[-40:]}")
+            return None if self.matches(text) else (f"a match of {self.form.matches!r}", ends)
+        size = len(value) if isinstance(value, str | list) else value
+        return None if size >= self.form.at_least else (f"at least {self.form.at_least}", str(size))
+
+
+def _not_json(text: str) -> tuple[str, str] | None:
+    try:
+        msgspec.json.decode(text.encode("utf-8", "surrogatepass"))
+    except (msgspec.DecodeError, UnicodeDecodeError) as err:
+        return "JSON", f"{err}, ends in {text[-40:]!r}"
+    except RecursionError:
+        return "JSON", "nesting deeper than the decoder goes"
+    return None
+
+
+class _Take(Act):
+    """Adds what one event brings."""
+
+    collects = True
+
+    def __init__(self, machine: CollectMachine, name: str) -> None:
+        self.machine = machine
+        self.path = machine.form.over[name]
+        # `with: count` needs no field.
+        self.get = getter(self.path) if self.path else lambda data: data
+
+    def _refuse_more(self) -> None:
+        raise CapReachedError(f"a fold grew beyond {MOST_BYTES} bytes")
+
+
+class _TakeText(_Take):
+    """Joins texts; an empty one is nothing."""
+
+    def perform(self, place: Slice, event: Event, context: Context) -> None:
+        del context
+        text = self.get(event.data)
+        if not isinstance(text, str) or not text:
+            return
+        state: Collected = place.memory[self.machine.position]
+        state.size += len(text)
+        if state.size > MOST_BYTES or state.count >= MOST_PARTS:
+            self._refuse_more()
+        state.count += 1
+        state.parts.append(text)
+        state.origins.append(event.number)
+
+    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
+        del place, context
+        value = self.get(event.data)
+        if self.path in columns and isinstance(value, str):
+            return True
+        return not (is_related(self.path, columns) or (value and value is not MISSING))
+
+    def fits(self, place: Slice, stretch: Stretch) -> bool:
+        state: Collected = place.memory[self.machine.position]
+        column = stretch.columns.get(self.path)
+        more = 0 if column is None else len(column.joined)
+        return state.size + more <= MOST_BYTES and state.count + stretch.count < MOST_PARTS
+
+    def extend(self, place: Slice, stretch: Stretch) -> None:
+        column = stretch.columns.get(self.path)
+        if column is None:
+            return
+        state: Collected = place.memory[self.machine.position]
+        state.size += len(column.joined)
+        state.count += stretch.count
+        state.parts.append(column.joined)
+        state.origins.append((stretch.first, column.lengths))
+
+
+class _TakeAny(_Take):
+    """Lists, sums or counts values."""
+
+    def perform(self, place: Slice, event: Event, context: Context) -> None:
+        del context
+        value, form = self.get(event.data), self.machine.form
+        if value is MISSING:
+            return
+        state: Collected = place.memory[self.machine.position]
+        if form.how == "list":
+            state.size += len(msgspec.json.encode(value))
+        if state.size > MOST_BYTES or state.count >= MOST_PARTS:
+            self._refuse_more()
+        state.count += 1
+        if form.how == "count":
+            return  # how many there were is all that is asked
+        state.parts.append(value)
+        if form.order:
+            state.orders.append(getter(form.order)(event.data))
+
+    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
+        del place, columns, context
+        form = self.machine.form
+        counts = form.how == "count" and not form.order
+        return counts and self.get(event.data) is not MISSING
+
+    def fits(self, place: Slice, stretch: Stretch) -> bool:
+        state: Collected = place.memory[self.machine.position]
+        return bool(state.count + stretch.count < MOST_PARTS)
+
+    def extend(self, place: Slice, stretch: Stretch) -> None:
+        place.memory[self.machine.position].count += stretch.count

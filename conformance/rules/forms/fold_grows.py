@@ -1,0 +1,89 @@
+"""Folds with `grows: false`: deltas are increments, not everything so far again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from conformance.core.events import Event
+from conformance.rules.alias import Alias
+from conformance.rules.forms.base import (
+    FIRED,
+    Act,
+    Breach,
+    Context,
+    Machine,
+    Names,
+    Presence,
+    Report,
+    Slice,
+    State,
+    Step,
+)
+from conformance.rules.paths import getter
+
+GROWING_DELTAS: Final = 4
+
+
+@dataclass(slots=True)
+class Growth:
+    """The delta before, and how many there were while each began with its predecessor."""
+
+    before: str = ""
+    count: int = 0
+
+
+class GrowsMachine(Machine):
+    """Of at least four deltas in a slice, not every one begins with the one before it.
+
+    The first that does not settles it: from then on nothing is looked at any more.
+    """
+
+    def __init__(
+        self, aliases: Mapping[str, Alias], over: Mapping[str, str], *, sliced: bool
+    ) -> None:
+        super().__init__(aliases, sliced=sliced)
+        self.over = over
+
+    def needs(self, name: str) -> Presence:
+        return _text_at(self.over[name])
+
+    def memory(self) -> Growth:
+        return Growth()
+
+    def step(self, state: State, names: Names) -> Step:
+        return state, (() if state is FIRED else (_CompareDelta(self, min(names)),))
+
+
+@lru_cache(maxsize=1024)  # equal ones are one object, and asked once for all rules
+def _text_at(path: str) -> Presence:
+    get = getter(path)
+
+    def is_text(data: Mapping[str, Any], context: Context) -> bool:
+        del context
+        text = get(data)
+        return isinstance(text, str) and bool(text)
+
+    return Presence(path, is_text)
+
+
+class _CompareDelta(Act):
+    def __init__(self, machine: GrowsMachine, name: str) -> None:
+        self.machine = machine
+        self.get = getter(machine.over[name])
+
+    def perform(self, place: Slice, event: Event, context: Context) -> Report:
+        del context
+        growth: Growth = place.memory[self.machine.position]
+        text = self.get(event.data)
+        if len(text) <= len(growth.before) or not text.startswith(growth.before):
+            growth.before = ""
+            return FIRED
+        growth.before = text
+        growth.count += 1
+        if growth.count < GROWING_DELTAS:
+            return None
+        message = f"each of {growth.count} deltas begins with the one before"
+        return Breach(message, ("increments",), "whole text")

@@ -1,0 +1,157 @@
+"""Folds with `lacks`: text holds none of some markers, or not the text of another fold.
+
+However the text is cut. Of the other fold the first LONGEST_NEEDLE characters of each uninterrupted
+run are looked for: a leak begins at the beginning, and memory stays bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from conformance.core.events import Event
+from conformance.rules.alias import Alias
+from conformance.rules.forms.base import (
+    FIRED,
+    OPEN,
+    Act,
+    Breach,
+    Context,
+    Machine,
+    Names,
+    Report,
+    Slice,
+    State,
+    Step,
+)
+from conformance.rules.forms.texts import Search
+from conformance.rules.paths import MISSING, getter
+from conformance.rules.repetition import Stretch, is_related
+
+LONGEST_NEEDLE: Final = 256
+MOST_NEEDLES: Final = 64
+
+
+class WatchedText:
+    """The text that streams by, and the other fold's open text."""
+
+    __slots__ = ("needle", "needles", "search")
+
+    def __init__(self, markers: tuple[str, ...]) -> None:
+        self.search = Search(markers)
+        self.needle = ""
+        self.needles = 0
+
+    def add_to_needle(self, text: str) -> None:
+        """Takes text of the other fold."""
+        if len(self.needle) < LONGEST_NEEDLE:
+            self.needle = (self.needle + text)[:LONGEST_NEEDLE]
+
+    def end_needle(self, at_least: int) -> None:
+        """Looks for the other fold's text from here on."""
+        needle, self.needle = self.needle.strip(), ""
+        if len(needle) >= at_least and self.needles < MOST_NEEDLES:
+            self.search.add(needle)
+            self.needles += 1
+
+
+class LacksMachine(Machine):
+    """`over` is the text that is searched; `other`, if any, gives what is searched for."""
+
+    def __init__(
+        self,
+        aliases: Mapping[str, Alias],
+        over: Mapping[str, str],
+        other: Mapping[str, str],
+        *,
+        markers: tuple[str, ...] = (),
+        at_least: int | None = None,
+        sliced: bool,
+    ) -> None:
+        super().__init__(aliases, sliced=sliced)
+        self.over = over
+        self.other = other
+        self.markers = markers
+        self.at_least = at_least
+
+    def memory(self) -> WatchedText:
+        return WatchedText(self.markers)
+
+    def step(self, state: State, names: Names) -> Step:
+        acts: list[Act] = []
+        if other := names & self.other.keys():
+            acts.append(_TakeNeedle(self, self.other[min(other)]))
+        if own := names & self.over.keys():
+            acts.append(_SearchText(self, self.over[min(own)], is_first=state is OPEN))
+        return state, tuple(acts)
+
+
+class _ReadText(Act):
+    collects = True
+
+    def __init__(self, machine: LacksMachine, path: str) -> None:
+        self.machine = machine
+        self.path = path
+        self.get = getter(path)
+
+    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
+        del place, context
+        value = self.get(event.data)
+        if self.path in columns and isinstance(value, str):
+            return True
+        return not (is_related(self.path, columns) or (value and value is not MISSING))
+
+
+class _TakeNeedle(_ReadText):
+    """Takes the text that may not come again in the other."""
+
+    def perform(self, place: Slice, event: Event, context: Context) -> None:
+        del context
+        text = self.get(event.data)
+        if isinstance(text, str):
+            place.memory[self.machine.position].add_to_needle(text)
+
+    def extend(self, place: Slice, stretch: Stretch) -> None:
+        column = stretch.columns.get(self.path)
+        if column is not None:
+            place.memory[self.machine.position].add_to_needle(column.joined)
+
+
+class _SearchText(_ReadText):
+    """Searches the next piece of text."""
+
+    def __init__(self, machine: LacksMachine, path: str, *, is_first: bool) -> None:
+        super().__init__(machine, path)
+        self.is_first = is_first
+
+    def perform(self, place: Slice, event: Event, context: Context) -> Report:
+        del context
+        text = self.get(event.data)
+        if not isinstance(text, str) or not text:
+            return None
+        watched: WatchedText = place.memory[self.machine.position]
+        if watched.needle and self.machine.at_least is not None:
+            watched.end_needle(self.machine.at_least)
+        hit = watched.search.feed(text, event.number)
+        if hit is None:
+            return FIRED if self.is_first and watched.search.needles else None
+        spread = f", begun in event {hit.first}" if hit.first != hit.last else ""
+        clipped = hit.needle if len(hit.needle) <= 60 else hit.needle[:60] + "…"
+        message = f"{clipped!r} in text (…{hit.around[:120]!r}…){spread}"
+        return Breach(message, ("text without it",), repr(clipped), number=hit.last)
+
+    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
+        watched: WatchedText = place.memory[self.machine.position]
+        is_settled = not self.is_first or not watched.search.needles
+        return is_settled and not watched.needle and super().still(place, event, columns, context)
+
+    def fits(self, place: Slice, stretch: Stretch) -> bool:
+        column = stretch.columns.get(self.path)
+        watched: WatchedText = place.memory[self.machine.position]
+        return column is None or not watched.search.finds(column.joined)
+
+    def extend(self, place: Slice, stretch: Stretch) -> None:
+        column = stretch.columns.get(self.path)
+        if column is not None:
+            watched: WatchedText = place.memory[self.machine.position]
+            watched.search.skip(column, len(column.joined), stretch.last)

@@ -1,0 +1,120 @@
+"""Form `grammar`: the events that the rule names spell a word, slice by slice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Self
+
+from conformance.core.errors import SpecError
+from conformance.core.events import Event
+from conformance.rules import grammar
+from conformance.rules.alias import Alias
+from conformance.rules.forms.base import (
+    SILENT,
+    Act,
+    Breach,
+    CapReachedError,
+    Context,
+    Form,
+    Machine,
+    Mark,
+    Names,
+    Slice,
+    State,
+    Step,
+    Told,
+    either,
+)
+from conformance.rules.forms.reading import FormReader
+from conformance.rules.node import Node
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar(Form):
+    key: ClassVar[str] = "grammar"
+    root: grammar.Node
+    text: str
+
+    @classmethod
+    def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
+        del rule
+        text = node.string()
+        try:
+            root = grammar.parse(text)
+        except grammar.GrammarError as err:
+            raise _error_inside(node, err) from err
+        for name in sorted(grammar.names(root)):
+            reader.use(_name_inside(node, name))
+        return cls(root, text)
+
+    @property
+    def is_ordered(self) -> bool:
+        return True
+
+    def machine(
+        self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
+    ) -> Machine:
+        del knobs
+        return GrammarMachine(aliases, grammar.Automaton(self.root), sliced=sliced)
+
+
+class GrammarMachine(Machine):
+    """The state is that of the grammar's automaton."""
+
+    def __init__(
+        self, aliases: Mapping[str, Alias], automaton: grammar.Automaton, *, sliced: bool
+    ) -> None:
+        super().__init__(aliases, sliced=sliced)
+        self.automaton = automaton
+
+    def fresh(self) -> State:
+        return self.automaton.start
+
+    def fired(self, state: State) -> bool:
+        return state is not SILENT
+
+    def step(self, state: State, names: Names) -> Step:
+        try:
+            following = self.automaton.step(state, names)
+        except grammar.TooManyStatesError as err:
+            raise CapReachedError(str(err)) from err
+        if following >= 0:
+            return following, ()
+        return SILENT, (Told(partial(self._misplaced, state)),)
+
+    def close(self, state: State) -> tuple[Act, ...]:
+        return () if self.automaton.accepts(state) else (Told(partial(self._unfinished, state)),)
+
+    def _misplaced(self, state: State, place: Slice, event: Event, context: Context) -> Breach:
+        del context
+        expected, after = self._expected(state), place.last_mark(self.position)
+        message = f"expected {either(expected)}{_behind(after)}, got {event.type}"
+        return Breach(message, expected, event.type, after)
+
+    def _unfinished(self, state: State, place: Slice, event: Event, context: Context) -> Breach:
+        del event, context
+        expected, after = self._expected(state), place.last_mark(self.position)
+        message = f"expected {either(expected)}{_behind(after)}, got end of stream"
+        return Breach(message, expected, "end of stream", after, owed=True)
+
+    def _expected(self, state: State) -> tuple[str, ...]:
+        expected = self.describe(self.automaton.expected(state))
+        return (*expected, "end of stream") if self.automaton.accepts(state) else expected
+
+
+def _behind(mark: Mark | None) -> str:
+    return f" after {mark}" if mark else " first"
+
+
+def _error_inside(node: Node, err: grammar.GrammarError) -> SpecError:
+    return node.source.error(node.line, node.column + node.quoted + err.column, str(err))
+
+
+def _name_inside(node: Node, name: str) -> Node:
+    """A node for one name inside a grammar's text, at its own column."""
+    found = re.search(rf"(?<![\w.\-\[]){re.escape(name)}(?![\w.\-\]])", str(node.value))
+    at = found.start() if found else 0
+    return Node("scalar", name, node.line, node.column + node.quoted + at, node.source)

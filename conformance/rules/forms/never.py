@@ -1,0 +1,188 @@
+"""Form `never`: an event does not occur; with `until`, it occurs only once the other has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple, Self
+
+from conformance.core.events import Event, Layer
+from conformance.rules.alias import Alias
+from conformance.rules.forms.base import (
+    SILENT,
+    Act,
+    Breach,
+    Context,
+    Form,
+    Machine,
+    Mark,
+    Names,
+    Slice,
+    State,
+    Step,
+    Told,
+    either,
+)
+from conformance.rules.forms.reading import FormReader
+from conformance.rules.node import Node
+from conformance.rules.paths import MISSING, getter
+from conformance.rules.patterns import fields_named
+
+
+@dataclass(frozen=True, slots=True)
+class Never(Form):
+    key: ClassVar[str] = "never"
+    events: tuple[str, ...]
+    after: tuple[str, ...] = ()
+    until: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
+        after, until = rule.get("after"), rule.get("until")
+        named = (reader.named_events(each) for each in (node, after, until))
+        return cls(*named)
+
+    @property
+    def is_ordered(self) -> bool:
+        return bool(self.after or self.until)
+
+    def machine(
+        self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
+    ) -> Machine:
+        del knobs
+        return NeverMachine(aliases, self, sliced=sliced)
+
+
+class Window(NamedTuple):
+    """Where a slice stands: which bounds it has met, and what came in this very frame.
+
+    The event is forbidden from the frame behind `opened` on, or from the beginning where the rule
+    has no `after`; no longer once it is `closed`.
+    """
+
+    fired: bool
+    opened: bool = False
+    opened_now: bool = False  # in this frame, so that nothing in it comes after
+    closed: bool = False
+    pending: bool = False  # the event came, and what closes may still come in this frame
+    after_now: bool = False  # an `after` came in this frame
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The events that messages speak of."""
+
+    after: Mark | None = None
+    occurred: tuple[Event, str] | None = None  # and the name under which it is forbidden
+
+
+class NeverMachine(Machine):
+    """Windows in which an event may not come."""
+
+    def __init__(self, aliases: Mapping[str, Alias], form: Never, *, sliced: bool) -> None:
+        super().__init__(aliases, sliced=sliced)
+        self._events = frozenset(form.events)
+        self._after = frozenset(form.after)
+        self._until = frozenset(form.until)
+        # Without bounds it holds as soon as such an event was looked at.
+        self._unbounded = not (form.after or form.until)
+        self.hears_type = self._unbounded
+
+    def fresh(self) -> State:
+        return Window(fired=self._unbounded)
+
+    def memory(self) -> _Kept:
+        return _Kept()
+
+    def fired(self, state: State) -> bool:
+        return state is not SILENT and bool(state.fired)
+
+    def fired_by(self, layers: Collection[Layer]) -> bool:
+        # An unbounded absence of a whole type has been looked at once its layer spoke at all.
+        bare = (self.aliases[name] for name in self._events)
+        return self._unbounded and any(not a.conditions and a.layer in layers for a in bare)
+
+    def step(self, state: State, names: Names) -> Step:
+        window, acts = state, []
+        if occurring := names & self._events:
+            if self._forbids(window):
+                if not self._until:
+                    return SILENT, (Told(partial(self._forbidden_now, min(occurring))),)
+                if not window.closed and not window.pending:
+                    window = window._replace(pending=True)
+                    acts.append(Told(partial(self._hold, min(occurring))))
+            if not self._after or (window.opened and not window.opened_now):
+                window = window._replace(fired=True)
+        if names & self._until and (not self._after or (window.opened and not window.opened_now)):
+            window = window._replace(closed=True, pending=False)
+            if window.after_now:
+                window, acts = self._open(window, acts, self._remember_latest)
+        if names & self._after:
+            window = window._replace(after_now=True)
+            window, acts = self._open(window, acts, self._remember)
+        return window, tuple(acts)
+
+    def _forbids(self, window: Window) -> bool:
+        return not self._after or (window.opened and not window.opened_now)
+
+    def _open(self, window: Window, acts: list[Act], remember: Any) -> tuple[Window, list[Act]]:
+        if not window.opened or window.closed:
+            acts = [*acts, Told(remember)]
+            window = window._replace(opened=True, opened_now=True, closed=False)
+        return window._replace(fired=True), acts
+
+    def age(self, state: State) -> State:
+        return state._replace(opened_now=False, after_now=False)
+
+    def waits(self, state: State) -> bool:
+        return bool(state.pending)
+
+    def settle(self, state: State, *, broken: bool) -> Step:
+        del state, broken
+        return SILENT, (Told(self._forbidden_before),)
+
+    def _remember(self, place: Slice, event: Event, context: Context) -> None:
+        del context
+        place.memory[self.position].after = Mark(event.type, event.number)
+
+    def _remember_latest(self, place: Slice, event: Event, context: Context) -> None:
+        del event, context
+        place.memory[self.position].after = place.last_mark(self.position, self._after)
+
+    def _hold(self, name: str, place: Slice, event: Event, context: Context) -> None:
+        del context
+        place.memory[self.position].occurred = (event, name)
+
+    def _forbidden_now(self, name: str, place: Slice, event: Event, context: Context) -> Breach:
+        del context
+        after = place.memory[self.position].after
+        when = f"came after {after}" if after else "may not occur"
+        message = f"{event.type}{_seen(event, self.aliases[name])} {when}"
+        return Breach(message, (), event.type, after)
+
+    def _forbidden_before(self, place: Slice, event: Event, context: Context) -> Breach:
+        del event, context
+        kept = place.memory[self.position]
+        event, name = kept.occurred
+        expected = self.describe(self._until)
+        came = f"{event.type}{_seen(event, self.aliases[name])}"
+        message = f"{came} came without an earlier {either(expected)}"
+        return Breach(message, expected, event.type, kept.after, event.number)
+
+
+def _seen(event: Event, alias: Alias) -> str:
+    """What the fields that the alias looks at hold: ` with reasoning 11, output 10`."""
+    paths: list[str] = []
+    for path, pattern in alias.conditions:
+        paths.extend([path, *fields_named(pattern)])
+    views = [f"{path} {_view(getter(path)(event.data))}" for path in dict.fromkeys(paths)]
+    return f" with {', '.join(views)}" if views else ""
+
+
+def _view(value: object) -> str:
+    if value is MISSING:
+        return "absent"
+    text = json.dumps(value, ensure_ascii=False, default=repr)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,175 @@
+"""Form `response`: every `when` is answered by a `then`, at the latest before `before`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, NamedTuple, Self
+
+from conformance.core.events import Event
+from conformance.rules.alias import Alias
+from conformance.rules.forms.base import (
+    SILENT,
+    Act,
+    Breach,
+    Context,
+    Form,
+    Machine,
+    Mark,
+    Names,
+    Slice,
+    State,
+    Step,
+    Told,
+    Unclear,
+    either,
+)
+from conformance.rules.forms.reading import FormReader
+from conformance.rules.node import Node
+
+_START: Final = Mark("start of stream", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Form):
+    """`opens` stands for `when`, and asks once in every slice; without both the slice itself does.
+
+    `before` are the bounds; without one the end of the stream is.
+    """
+
+    key: ClassVar[str] = "response"
+    then: tuple[str, ...]
+    when: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    opens: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
+        del rule
+        entries = node.mapping({"when", "then", "before", "opens"})
+        then = reader.named_events(node.required("then"))
+        if "opens" in entries and "when" in entries:
+            raise node.key("opens").error("opens stands for when: give one of them")
+        named = (reader.named_events(entries.get(key)) for key in ("when", "before", "opens"))
+        return cls(then, *named)
+
+    @property
+    def is_ordered(self) -> bool:
+        return bool(self.when or self.before)
+
+    def machine(
+        self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
+    ) -> Machine:
+        del knobs
+        return AnswerMachine(aliases, self, sliced=sliced)
+
+
+class Debt(NamedTuple):
+    """What a slice owes, has answered, and what bound it met; `now` is this very frame."""
+
+    fired: bool = False
+    owed: bool = False
+    owed_now: bool = False
+    answered: bool = False
+    answered_now: bool = False
+    bound: bool = False
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The events that messages speak of."""
+
+    owed: Mark | None = None
+    bound: Mark | None = None
+
+
+class AnswerMachine(Machine):
+    """Debts, opened by one event and paid by another."""
+
+    def __init__(self, aliases: Mapping[str, Alias], form: Answer, *, sliced: bool) -> None:
+        super().__init__(aliases, sliced=sliced)
+        self._when = frozenset(form.when)
+        self._then = frozenset(form.then)
+        self._before = frozenset(form.before)
+        self._opens = frozenset(form.opens)
+        self._asking = self._when or self._opens
+        self.hears_all = sliced and not self._asking
+
+    def begins(self) -> State | None:
+        is_owed = not self.sliced and not self._asking
+        return Debt(fired=True, owed=True, owed_now=True) if is_owed else None
+
+    def memory(self) -> _Kept:
+        return _Kept(_START if self.begins() else None)
+
+    def opens(self, names: Names) -> bool:
+        # An answer opens too: it may stand in the same frame, ahead of what it answers.
+        return self.hears_all or bool(names & (self._opens | self._when | self._then))
+
+    def fresh(self) -> State:
+        return Debt()
+
+    def fired(self, state: State) -> bool:
+        return state is not SILENT and bool(state.fired)
+
+    def step(self, state: State, names: Names) -> Step:
+        debt, acts = state, []
+        if not self._asking or names & self._asking:
+            debt = debt._replace(fired=True)
+            is_met = debt.answered_now if self._when else debt.answered
+            if not is_met and not debt.owed:
+                debt = debt._replace(owed=True, owed_now=True)
+                acts.append(Told(self._owe))
+        if names & self._then:
+            debt = debt._replace(owed=False, owed_now=False, answered=True, answered_now=True)
+        if names & self._before and debt.owed and not debt.owed_now:
+            if not debt.bound:
+                acts.append(Told(self._bind))
+            debt = debt._replace(bound=True)
+        return debt, tuple(acts)
+
+    def age(self, state: State) -> State:
+        return state._replace(owed_now=False, answered_now=False)
+
+    def waits(self, state: State) -> bool:
+        return bool(state.bound)
+
+    def settle(self, state: State, *, broken: bool) -> Step:
+        if not state.owed:
+            return state._replace(bound=False), ()
+        if broken:
+            return state._replace(bound=False, owed=False), (Told(self._unclear),)
+        return SILENT, (Told(self._unanswered),)
+
+    def close(self, state: State) -> tuple[Act, ...]:
+        return (Told(self._never_answered),) if state.owed else ()
+
+    def _owe(self, place: Slice, event: Event, context: Context) -> None:
+        del context
+        place.memory[self.position].owed = Mark(event.type, event.number)
+
+    def _bind(self, place: Slice, event: Event, context: Context) -> None:
+        del context
+        place.memory[self.position].bound = Mark(event.type, event.number)
+
+    def _unanswered(self, place: Slice, event: Event, context: Context) -> Breach:
+        del event, context
+        kept = place.memory[self.position]
+        expected, owed, bound = self.describe(self._then), kept.owed, kept.bound
+        message = f"expected {either(expected)}{_since(owed)} before {bound}"
+        after = owed if owed.number else None
+        return Breach(message, expected, bound.type, after, bound.number)
+
+    def _unclear(self, place: Slice, event: Event, context: Context) -> Unclear:
+        return Unclear(self._unanswered(place, event, context).message)
+
+    def _never_answered(self, place: Slice, event: Event, context: Context) -> Breach:
+        del event, context
+        expected, owed = self.describe(self._then), place.memory[self.position].owed
+        message = f"expected {either(expected)}{_since(owed)}, got end of stream"
+        after = owed if owed.number else None
+        return Breach(message, expected, "end of stream", after, owed=True)
+
+
+def _since(owed: Mark) -> str:
+    return f" after {owed}" if owed.number else ""

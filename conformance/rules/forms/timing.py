@@ -1,0 +1,159 @@
+"""Form `timing`: no gap above `largest_gap`, or an event `within` milliseconds of the start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any, ClassVar, Final, Self
+
+from conformance.core.events import Event
+from conformance.rules.alias import Alias
+from conformance.rules.forms.base import (
+    FIRED,
+    OPEN,
+    Act,
+    Breach,
+    Context,
+    Form,
+    Machine,
+    Mark,
+    Names,
+    Presence,
+    Report,
+    Slice,
+    State,
+    Step,
+    Told,
+)
+from conformance.rules.forms.reading import FormReader
+from conformance.rules.node import Node
+from conformance.rules.repetition import Stretch
+
+_HEAD: Final = Mark("http.response", 0)
+_CLOCK: Final = Presence("", lambda _data, context: context.ms is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Timing(Form):
+    """Milliseconds. `largest_gap` between events, or one of them `within` so many after `start`."""
+
+    key: ClassVar[str] = "timing"
+    events: tuple[str, ...]
+    largest_gap: float | None = None
+    start: tuple[str, ...] = ()
+    within: float | None = None
+
+    @classmethod
+    def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
+        del rule
+        entries = node.mapping({"of", "largest_gap", "start", "within"})
+        if ("largest_gap" in entries) == ("within" in entries):
+            raise node.error("timing has either largest_gap or within, in milliseconds")
+        gap, within = entries.get("largest_gap"), entries.get("within")
+        return cls(
+            reader.named_events(node.required("of")),
+            largest_gap=gap.number() if gap else None,
+            start=reader.named_events(entries.get("start")),
+            within=within.number() if within else None,
+        )
+
+    def machine(
+        self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
+    ) -> Machine:
+        del knobs
+        return TimingMachine(aliases, self, sliced=sliced)
+
+
+@dataclass(slots=True)
+class Clock:
+    """When the time that is measured began; None while it does not run."""
+
+    ms: float | None = None
+    mark: Mark | None = None
+
+
+class TimingMachine(Machine):
+    """Times are the business of its acts; without a clock no event is heard."""
+
+    def __init__(self, aliases: Mapping[str, Alias], form: Timing, *, sliced: bool) -> None:
+        super().__init__(aliases, sliced=sliced)
+        self.form = form
+        self._runs_from_head = form.within is not None and not form.start
+
+    def needs(self, name: str) -> Presence:
+        del name
+        return _CLOCK
+
+    def begins(self) -> State | None:
+        return OPEN if self._runs_from_head and not self.sliced else None
+
+    def memory(self) -> Clock:
+        return Clock(0.0, _HEAD) if self._runs_from_head else Clock()
+
+    def step(self, state: State, names: Names) -> Step:
+        return state, (_Measure(self, names, is_first=state is OPEN),)
+
+    def close(self, state: State) -> tuple[Act, ...]:
+        del state
+        return () if self.form.within is None else (Told(partial(_never_came, self)),)
+
+
+def _never_came(machine: TimingMachine, place: Slice, event: Event, context: Context) -> Report:
+    del event, context
+    clock = place.memory[machine.position]
+    if clock.ms is None:
+        return None
+    expected = machine.describe(machine.form.events)
+    message = f"none of {', '.join(expected)} came in time"
+    return Breach(message, expected, "end of stream", clock.mark, owed=True)
+
+
+class _Measure(Act):
+    """Measures the time since the clock began, and starts it anew."""
+
+    def __init__(self, machine: TimingMachine, names: Names, *, is_first: bool) -> None:
+        self.machine = machine
+        self.form = machine.form
+        self.is_first = is_first
+        self._measures = not names.isdisjoint(self.form.events)
+        self._starts = self.form.largest_gap is not None or not names.isdisjoint(self.form.start)
+
+    def perform(self, place: Slice, event: Event, context: Context) -> Report:
+        clock, ms = place.memory[self.machine.position], context.ms
+        assert ms is not None  # the machine needs it
+        report: Report = None
+        if self._measures and clock.ms is not None:
+            report = self._judge(clock, event, ms - clock.ms)
+        if self._starts:
+            clock.ms, clock.mark = ms, Mark(event.type, event.number)
+        return report
+
+    def _judge(self, clock: Clock, event: Event, elapsed: float) -> Report:
+        most = self.form.largest_gap if self.form.within is None else self.form.within
+        assert most is not None
+        if elapsed > most:
+            message = f"{event.type} came {elapsed:.0f} ms after {clock.mark}, at most {most:.0f}"
+            within = (f"within {most:.0f} ms",)
+            return Breach(message, within, f"{elapsed:.0f} ms", clock.mark)
+        if self.form.within is not None:
+            clock.ms = None
+        return FIRED if self.is_first else None
+
+    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
+        del place, event, columns
+        gap_only = self.form.largest_gap is not None and not self.form.start
+        return context.ms is not None and gap_only and not self.is_first
+
+    def fits(self, place: Slice, stretch: Stretch) -> bool:
+        most, before = self.form.largest_gap, place.memory[self.machine.position].ms
+        times = [ms for _, ms in stretch.times]
+        assert most is not None
+        return before is not None and all(b - a <= most for a, b in pairwise([before, *times]))
+
+    def extend(self, place: Slice, stretch: Stretch) -> None:
+        if stretch.times:
+            mark = Mark(stretch.event.type, stretch.last)
+            clock = place.memory[self.machine.position]
+            clock.ms, clock.mark = stretch.times[-1][1], mark

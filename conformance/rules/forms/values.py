@@ -1,0 +1,247 @@
+"""Form `values`: a field is constant, distinct, contiguous from a start, or rising.
+
+Null is no value: an event that holds none is not heard.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, ClassVar, Final, Literal, Self
+
+from conformance.core.events import Event
+from conformance.rules.alias import Alias
+from conformance.rules.forms.base import (
+    FIRED,
+    OPEN,
+    Act,
+    Breach,
+    CapReachedError,
+    Context,
+    Form,
+    Machine,
+    Mark,
+    Names,
+    Presence,
+    Report,
+    Slice,
+    State,
+    Step,
+)
+from conformance.rules.forms.differences import view
+from conformance.rules.forms.reading import FormReader, chosen
+from conformance.rules.node import Node
+from conformance.rules.paths import MISSING, getter
+from conformance.rules.patterns import PatternError, constant, is_number, same, token
+from conformance.rules.repetition import Stretch, is_related
+
+MOST_VALUES: Final = 65_536
+
+Are = Literal["constant", "distinct", "contiguous", "rising"]
+ARE: Final[tuple[Are, ...]] = ("constant", "distinct", "contiguous", "rising")
+
+
+@dataclass(frozen=True, slots=True)
+class Values(Form):
+    """`of` maps an event name to the path of the field that is looked at."""
+
+    key: ClassVar[str] = "values"
+    of: Mapping[str, str]
+    are: Are
+    start: Any = None
+
+    @classmethod
+    def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
+        del rule
+        entries = node.mapping({"of", "path", "are", "start"})
+        of, path = node.required("of"), entries.get("path")
+        if path is None and of.kind != "mapping":
+            raise node.error("key 'path' is missing")
+        are = chosen(node.required("are"), ARE)
+        start = _read_start(node, entries.get("start"), are)
+        return cls(reader.event_paths(of, path), are, start)
+
+    @property
+    def looked_at(self) -> Mapping[str, str]:
+        return self.of
+
+    def knob_values(self) -> Sequence[Any]:
+        return (self.start,)
+
+    def paths(self) -> Iterator[tuple[str, str]]:
+        yield from self.of.items()
+
+    def machine(
+        self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
+    ) -> Machine:
+        start = constant(self.start, knobs)
+        if start is not None and not is_number(start):
+            raise PatternError(f"contiguous values start with a number, not {start!r}")
+        return ValuesMachine(aliases, self, start, sliced=sliced)
+
+
+def _read_start(values: Node, node: Node | None, are: Are) -> Any:
+    """Where a contiguous series begins: a number or a `$knob`."""
+    if node is None:
+        return None
+    if are != "contiguous":
+        raise values.key("start").error("only contiguous values have a start")
+    return node.string() if str(node.value).startswith("$") else node.number()
+
+
+@dataclass(slots=True)
+class Series:
+    """The values of one slice so far."""
+
+    last: Any = MISSING
+    seen: dict[bytes, Mark] = field(default_factory=dict)
+
+
+class ValuesMachine(Machine):
+    """The values themselves are the business of its acts."""
+
+    def __init__(
+        self, aliases: Mapping[str, Alias], form: Values, start: Any, *, sliced: bool
+    ) -> None:
+        super().__init__(aliases, sliced=sliced)
+        self.form = form
+        self.start = start
+
+    def needs(self, name: str) -> Presence:
+        return _value_at(self.form.of[name])
+
+    def memory(self) -> Series:
+        return Series()
+
+    def step(self, state: State, names: Names) -> Step:
+        return state, (_JUDGES[self.form.are](self, min(names), is_first=state is OPEN),)
+
+
+@lru_cache(maxsize=1024)  # equal ones are one object, and asked once for all rules
+def _value_at(path: str) -> Presence:
+    get = getter(path)
+
+    def is_value(data: Mapping[str, Any], context: Context) -> bool:
+        del context
+        value = get(data)
+        return value is not MISSING and value is not None
+
+    return Presence(path, is_value)
+
+
+class _TakeValue(Act):
+    """Compares a value with those before it, and keeps it."""
+
+    def __init__(self, machine: ValuesMachine, name: str, *, is_first: bool) -> None:
+        self.machine = machine
+        self.path = machine.form.of[name]
+        self.get = getter(self.path)
+        self.is_first = is_first
+
+    def perform(self, place: Slice, event: Event, context: Context) -> Report:
+        del context
+        series = place.memory[self.machine.position]
+        value, last = self.get(event.data), series.last
+        wanted = self.wanted(series, value, event)
+        series.last = value
+        if wanted is not None:
+            return self._breach(place, event, value, wanted)
+        # One value alone cannot differ from another: only a stated start tests it.
+        if self.is_first and (last is not MISSING or self.machine.start is not None):
+            return FIRED
+        return None
+
+    def wanted(self, series: Series, value: Any, event: Event) -> str | None:
+        """What should have come instead, or None where the value is right."""
+        raise NotImplementedError
+
+    def _breach(self, place: Slice, event: Event, value: Any, wanted: str) -> Breach:
+        after = place.last_mark(self.machine.position)
+        # A long value is clipped with its path, as the message has both.
+        path, _, got = f"{self.path}={view(value)}"[:300].partition("=")
+        trail = f" (after {after})" if after else ""
+        message = f"{path} of {event.type}: expected {wanted}, got {got}{trail}"
+        return Breach(message, (wanted,), got, after)
+
+    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
+        del place, event, context
+        return not self.is_first and not is_related(self.path, columns)
+
+
+class _TakeConstant(_TakeValue):
+    def wanted(self, series: Series, value: Any, event: Event) -> str | None:
+        del event
+        last = series.last
+        if last is MISSING or last is value or same(last, value):
+            return None
+        return view(last)
+
+
+class _TakeDistinct(_TakeValue):
+    def wanted(self, series: Series, value: Any, event: Event) -> str | None:
+        known = hashlib.blake2b(token(value).encode("utf-8", "replace")).digest()
+        if known in series.seen:
+            return f"a value not used by {series.seen[known]}"
+        if len(series.seen) >= MOST_VALUES:
+            raise CapReachedError(f"more than {MOST_VALUES} distinct values")
+        series.seen[known] = Mark(event.type, event.number)
+        return None
+
+    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
+        del place, event, columns, context
+        return False  # the value comes again
+
+
+class _TakeNumber(_TakeValue):
+    """Numbers of which each follows from the one before; a column of them is taken at once."""
+
+    def wanted(self, series: Series, value: Any, event: Event) -> str | None:
+        del event
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return "a number"
+        return self.wanted_number(series.last, value)
+
+    def wanted_number(self, last: Any, value: float) -> str | None:
+        raise NotImplementedError
+
+    def follows(self, last: int, values: Any) -> bool:
+        """Whether all values of a column follow the last one."""
+        raise NotImplementedError
+
+    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
+        del place, event, context
+        return not self.is_first and self.path in columns
+
+    def fits(self, place: Slice, stretch: Stretch) -> bool:
+        last = place.memory[self.machine.position].last
+        return isinstance(last, int) and self.follows(last, stretch.columns[self.path])
+
+    def extend(self, place: Slice, stretch: Stretch) -> None:
+        place.memory[self.machine.position].last = stretch.columns[self.path][-1]
+
+
+class _TakeContiguous(_TakeNumber):
+    def wanted_number(self, last: Any, value: float) -> str | None:
+        wanted = self.machine.start if last is MISSING else last + 1
+        return None if wanted is None or value == wanted else str(wanted)
+
+    def follows(self, last: int, values: Any) -> bool:
+        return bool(values[0] == last + 1) and values.counts_on
+
+
+class _TakeRising(_TakeNumber):
+    def wanted_number(self, last: Any, value: float) -> str | None:
+        return None if last is MISSING or value > last else f"above {last}"
+
+    def follows(self, last: int, values: Any) -> bool:
+        return bool(values[0] > last) and values.rises
+
+
+_JUDGES: Final[Mapping[Are, type[_TakeValue]]] = {
+    "constant": _TakeConstant,
+    "distinct": _TakeDistinct,
+    "contiguous": _TakeContiguous,
+    "rising": _TakeRising,
+}

@@ -1,0 +1,198 @@
+"""Rules that share their slice fields, as one automaton that is built while it runs.
+
+A state of the group is the tuple of its rules' states in one slice, a letter the names by which an
+event concerns each of them. What the machines say to (state, letter) is remembered: they are pure,
+so that asking them again would give the same. A slice of a stream hence makes one look-up per
+event, however many rules there are.
+
+Rule 1: equal states are one object. Their number, and that of letters and steps, is capped: past a
+cap everything is worked out anew each time, with the same outcome, and nothing grows any more.
+Rule 2: whether an event is the first of its frame for a slice is part of the letter's meaning
+(machines `age`), and so is whether it has all slice fields: only such an event opens a slice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from conformance.rules.forms.base import (
+    SILENT,
+    Act,
+    Key,
+    Letter,
+    Machine,
+    Names,
+    Report,
+    State,
+    failure_text,
+)
+from conformance.rules.paths import MISSING, getter
+from conformance.rules.patterns import is_number
+
+MOST_STATES: Final = 4096
+MOST_LETTERS: Final = 4096
+MOST_STEPS: Final = 1 << 16
+LONGEST_KEY: Final = 256
+
+# What is to be done for the rule at a position: the act, and its `perform` at hand.
+Deed = tuple[int, Callable[..., Report], Act]
+
+
+class JointState:
+    """What the rules of a group know of one slice: a state each, None where it is not theirs."""
+
+    __slots__ = ("ends", "fired", "parts", "settled", "steps", "waits")
+
+    def __init__(self, parts: tuple[State, ...], machines: Sequence[Machine]) -> None:
+        self.parts = parts
+        self.steps: dict[int, JointStep] = {}
+        self.settled: dict[bool, JointStep] = {}
+        self.ends: tuple[Deed, ...] | None = None
+        live = [
+            (at, m, s)
+            for at, (m, s) in enumerate(zip(machines, parts, strict=True))
+            if s is not None and s is not SILENT
+        ]
+        self.waits = any(machine.waits(state) for _, machine, state in live)
+        self.fired = sum(1 << at for at, machine, state in live if machine.fired(state))
+
+
+class JointStep(NamedTuple):
+    """Where a letter leads, what is to be done, who opens the slice, and who met a cap."""
+
+    state: JointState
+    deeds: tuple[Deed, ...]
+    opened: tuple[int, ...] = ()
+    failed: tuple[tuple[int, str], ...] = ()
+
+
+class Group:
+    """Rules with the same slice fields. `numbers` are theirs in the rule set."""
+
+    def __init__(
+        self,
+        number: int,
+        paths: tuple[str, ...],
+        machines: Sequence[Machine],
+        numbers: Sequence[int],
+    ) -> None:
+        self.number = number
+        self.paths = paths
+        self.machines = tuple(machines)
+        self.numbers = tuple(numbers)
+        self._getters = tuple(getter(path) for path in paths)
+        self._states: dict[tuple[State, ...], JointState] = {}
+        self._letters: dict[tuple[Names | None, ...], Letter] = {}
+        self._steps = 0
+        for position, machine in enumerate(self.machines):
+            machine.position = position
+
+    def opening(self, silenced: frozenset[int]) -> JointState:
+        """What a slice begins with that no rule has opened yet."""
+        return self.state(tuple(SILENT if number in silenced else None for number in self.numbers))
+
+    def begun(self, opening: JointState) -> JointState:
+        """The state of the one slice of rules without slice fields, before any event."""
+        pairs = zip(self.machines, opening.parts, strict=True)
+        return self.state(
+            tuple(part if part is SILENT else machine.begins() for machine, part in pairs)
+        )
+
+    def key(self, data: Mapping[str, Any]) -> Key:
+        """An event's slice fields; None for one that is missing or null."""
+        return tuple([_key_part(get(data)) for get in self._getters])
+
+    def letter(self, names: tuple[Names | None, ...]) -> Letter:
+        """The letter of these names, rule by rule."""
+        found = self._letters.get(names)
+        if found is None:
+            if len(self._letters) >= MOST_LETTERS:
+                return Letter(names, -1)
+            found = self._letters.setdefault(names, Letter(names, len(self._letters) * 4))
+        return found
+
+    def state(self, parts: tuple[State, ...]) -> JointState:
+        found = self._states.get(parts)
+        if found is None:
+            found = JointState(parts, self.machines)
+            if len(self._states) < MOST_STATES:
+                found = self._states.setdefault(parts, found)
+        return found
+
+    def replaced(self, state: JointState, position: int, part: State) -> JointState:
+        """The state with another part at one position."""
+        parts = state.parts
+        return self.state((*parts[:position], part, *parts[position + 1 :]))
+
+    def step(self, state: JointState, letter: Letter, *, ages: bool, opens: bool) -> JointStep:
+        """What a letter does; `ages` for the first of a frame, `opens` with all slice fields."""
+        code = letter.code | ages | opens << 1
+        found = state.steps.get(code) if letter.code >= 0 else None
+        if found is None:
+            found = self._step(state, letter, ages=ages, opens=opens)
+            if letter.code >= 0 and self._steps < MOST_STEPS:
+                self._steps += 1
+                state.steps[code] = found
+        return found
+
+    def _step(self, state: JointState, letter: Letter, *, ages: bool, opens: bool) -> JointStep:
+        parts, deeds, opened, failed = list(state.parts), [], [], []
+        for at, (machine, names) in enumerate(zip(self.machines, letter.names, strict=True)):
+            part = parts[at]
+            if part is SILENT:
+                continue
+            if part is not None and ages:
+                part = machine.age(part)
+            if names is not None:
+                if part is None and opens and machine.opens(names):
+                    part = machine.fresh()
+                    opened.append(at)
+                if part is not None:
+                    try:
+                        part, acts = machine.step(part, names)
+                    except Exception as err:  # noqa: BLE001  # one rule must not take the others along
+                        part, acts = SILENT, ()
+                        failed.append((at, failure_text(err)))
+                    deeds += [(at, act.perform, act) for act in acts]
+            parts[at] = part
+        return JointStep(self.state(tuple(parts)), tuple(deeds), tuple(opened), tuple(failed))
+
+    def settled(self, state: JointState, *, broken: bool) -> JointStep:
+        """What the end of a frame does to a state that waits for it."""
+        found = state.settled.get(broken)
+        if found is None:
+            parts, deeds = list(state.parts), []
+            for at, machine in enumerate(self.machines):
+                part = parts[at]
+                if part is not None and part is not SILENT and machine.waits(part):
+                    parts[at], acts = machine.settle(part, broken=broken)
+                    deeds += [(at, act.perform, act) for act in acts]
+            found = JointStep(self.state(tuple(parts)), tuple(deeds))
+            state.settled[broken] = found
+        return found
+
+    def ends(self, state: JointState) -> tuple[Deed, ...]:
+        """What is to be done in a slice at the end of the exchange."""
+        if state.ends is None:
+            state.ends = tuple(
+                (at, act.perform, act)
+                for at, (machine, part) in enumerate(zip(self.machines, state.parts, strict=True))
+                if part is not None and part is not SILENT
+                for act in machine.close(part)
+            )
+        return state.ends
+
+
+def _key_part(value: Any) -> Any:
+    """A slice field as part of a key; None where it is missing, null or no plain value."""
+    if value is MISSING or value is None:
+        return None
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST_KEY else _digest(value)
+    return value if is_number(value) else _digest(repr(value))
+
+
+def _digest(text: str) -> str:
+    return text[:24] + "…" + hashlib.blake2b(text.encode("utf-8", "replace")).hexdigest()[:24]

@@ -1,0 +1,63 @@
+"""The rules of one profile, compiled: groups by slice, and what each type of event means to them.
+
+Immutable but for what is remembered; shared by exchanges and threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from conformance.core.events import Event, Layer
+from conformance.rules.applies import Evidence
+from conformance.rules.compiled import CompiledRule, compile_rule
+from conformance.rules.dispatch import EventRules, PlacedRule
+from conformance.rules.forms.base import Context
+from conformance.rules.group import Group
+from conformance.rules.model import Rule
+
+MOST_TYPES: Final = 1024
+
+
+class RuleSet:
+    """Rules compiled with a profile's knobs; `promises` are among them, by name."""
+
+    def __init__(self, rules: Sequence[Rule], knobs: Mapping[str, Any]) -> None:
+        self.knobs = knobs
+        self.rules = tuple(compile_rule(rule, knobs) for rule in rules)
+        self.groups = _group_rules(self.rules)
+        self._placed: list[PlacedRule] = [
+            (self.rules[number], group, position)
+            for group in self.groups
+            for position, number in enumerate(group.numbers)
+        ]
+        self._types: dict[tuple[Layer, str], EventRules] = {}
+
+    def event_rules(self, event: Event, context: Context) -> EventRules:
+        """What the event's type means."""
+        key = (event.layer, event.type)
+        found = self._types.get(key)
+        if found is None:
+            found = EventRules(*key, self._placed, context)
+            if len(self._types) < MOST_TYPES:
+                found = self._types.setdefault(key, found)
+        return found
+
+    def silenced(self, evidence: Evidence) -> frozenset[int]:
+        """Numbers of the rules that certainly have no say over an exchange."""
+        return frozenset(
+            number
+            for number, rule in enumerate(self.rules)
+            if rule.excluded is not None or rule.terms.excludes_early(evidence)
+        )
+
+
+def _group_rules(rules: Sequence[CompiledRule]) -> tuple[Group, ...]:
+    numbers: dict[tuple[str, ...], list[int]] = {}
+    for number, rule in enumerate(rules):
+        if rule.excluded is None:
+            numbers.setdefault(rule.slice, []).append(number)
+    return tuple(
+        Group(at, paths, [rules[number].machine for number in those], those)
+        for at, (paths, those) in enumerate(numbers.items())
+    )
