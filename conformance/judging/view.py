@@ -58,6 +58,7 @@ class ExchangeView:
     """One exchange before one judge; `wire` and `client` feed it their events."""
 
     name: ClassVar[Literal["wire", "client"]]
+    judge_type: ClassVar[type[Judge]] = Judge
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class ExchangeView:
     ) -> None:
         self.setting = setting
         self.exchange = exchange
-        self.judge = Judge(setting.bound.rules, evidence)
+        self.judge = self.judge_type(setting.bound.rules, evidence)
         self.scenario = scenario
         self.memory = RecentFrames()
         self.transcript: Transcript | None = None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from conformance.core.events import Fidelity, Request, Response
 from conformance.core.framing import Framing
@@ -12,8 +12,20 @@ from conformance.rules.forms.compare import Compare, Side
 from conformance.rules.forms.timing import Timing
 from conformance.rules.model import Rule
 from conformance.rules.paths import MISSING, Getter, getter
-from conformance.rules.patterns import CHOICES, REQUEST, UNASKED, Test, compile_value, references
+from conformance.rules.patterns import (
+    CHOICES,
+    REQUEST,
+    UNASKED,
+    Test,
+    compile_value,
+    fields_named,
+    is_of_exchange,
+    references,
+    token,
+)
 from conformance.rules.verdicts import Verdict
+
+_LONGEST: Final = 256  # of a value that is part of a key
 
 Refusal = tuple[Verdict, str]
 
@@ -199,6 +211,52 @@ class Terms:
             if evidence.asked(path) is MISSING and not _recorded(evidence, path):
                 return f"the request was not recorded (request.{path})"
         return ""
+
+
+class AskedEvidence:
+    """What the terms of many rules ask of an exchange, as a key: equal keys, equal answers."""
+
+    def __init__(self, every: Iterable[Terms]) -> None:
+        request: set[str] = set()
+        choices: set[str] = set()
+        response: set[str] = set()
+        for each in every:
+            applies = each.rule.applies
+            request |= {*each.echoed, *(path for path, _ in applies.request)}
+            choices |= {path for path, _ in applies.user_choices}
+            for path, pattern in applies.response:
+                response |= {path, *fields_named(pattern)}
+            for _, pattern in (*applies.request, *applies.response, *applies.user_choices):
+                for name in filter(is_of_exchange, references(pattern)):
+                    kind, _, path = name.partition(".")
+                    (request if f"{kind}." == REQUEST else choices).add(path)
+        self._request, self._choices = sorted(request), sorted(choices)
+        self._response = [getter(path) for path in sorted(response)]
+
+    def key(self, evidence: Evidence) -> object | None:
+        """None where an answer is too large to be remembered."""
+        request, answered = evidence.request, evidence.answered()
+        values = [evidence.asked(path) for path in self._request]
+        values += [evidence.chosen(path) for path in self._choices]
+        values += [get(answered) for get in self._response]
+        plain = [_plain(value) for value in values]
+        if None in plain:
+            return None
+        return (
+            *(evidence.view, evidence.fidelity, evidence.clock, evidence.framing()),
+            *(evidence.own_framing, evidence.role, evidence.hop, evidence.reported),
+            *(request is None, request is None or request.json is None),
+            *(evidence.user_choices is None, evidence.response is None, answered is None),
+            *plain,
+        )
+
+
+def _plain(value: Any) -> object | None:
+    """A value as part of a key; None for a large one."""
+    if value is None or value is MISSING or isinstance(value, str | int | float):
+        return value.__class__, value
+    spelled = token(value)
+    return spelled if len(spelled) <= _LONGEST else None
 
 
 def terms(rule: Rule, knobs: Mapping[str, Any]) -> Terms:

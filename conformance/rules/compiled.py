@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from conformance.core.events import Event
+from conformance.core.events import Event, Layer
 from conformance.rules.alias import Alias
-from conformance.rules.applies import Terms, profile_excludes, terms
+from conformance.rules.applies import Evidence, Terms, profile_excludes, terms
 from conformance.rules.forms.base import Machine, Presence, Violation
 from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule
@@ -64,6 +64,25 @@ class CompiledRule:
     excluded: Outcome | None
     vacuous: Outcome
     passed: Outcome
+
+    def refusal(self, evidence: Evidence, *, is_silenced: bool, overflow: bool) -> Outcome | None:
+        """The outcome of a rule that has no say over an exchange, asked when that is over."""
+        if self.excluded is not None:
+            return self.excluded
+        refused = self.terms.refuses(evidence)
+        if refused is not None:
+            return Outcome(self.rule, *refused)
+        if is_silenced or isinstance(self.rule.form, Compare):
+            why = "it is judged over several exchanges"
+            return Outcome(self.rule, Verdict.NOT_APPLICABLE, why)
+        if overflow and any(named.alias.layer == "semantic" for named in self.names):
+            why = "the stream opens more than its dialect follows"
+            return Outcome(self.rule, Verdict.ERROR, why)
+        return None
+
+    def quiet_outcome(self, *, has_fired: bool, layers: Collection[Layer]) -> Outcome:
+        """The outcome of a rule that has a say and found nothing; `layers` had events."""
+        return self.passed if has_fired or self.machine.fired_by(layers) else self.vacuous
 
 
 def compile_rule(rule: Rule, knobs: Mapping[str, Any]) -> CompiledRule:

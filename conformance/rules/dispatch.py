@@ -197,11 +197,12 @@ class EventRules:
     ) -> Heard | None:
         """Whom all events concern that differ in the columns alone; None where that is unclear."""
         mask = self._mask(event, context)
-        found = self._steady.get((columns, mask), False)
-        if found is False:
-            found = self._steady_letters(columns, mask, knobs)
-            if len(self._steady) < MOST_MASKS:
-                self._steady[columns, mask] = found
+        key = columns, mask
+        if key in self._steady:
+            return self._steady[key]
+        found = self._steady_letters(columns, mask, knobs)
+        if len(self._steady) < MOST_MASKS:
+            self._steady[key] = found
         return found
 
     def _steady_letters(

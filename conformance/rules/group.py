@@ -102,7 +102,7 @@ class Group:
 
     def key(self, data: Mapping[str, Any]) -> Key:
         """An event's slice fields; None for one that is missing or null."""
-        return tuple([_key_part(get(data)) for get in self._getters])
+        return tuple([key_part(get(data)) for get in self._getters])
 
     def letter(self, names: tuple[Names | None, ...]) -> Letter:
         """The letter of these names, rule by rule."""
@@ -185,7 +185,7 @@ class Group:
         return state.ends
 
 
-def _key_part(value: Any) -> Any:
+def key_part(value: Any) -> Any:
     """A slice field as part of a key; None where it is missing, null or no plain value."""
     if value is MISSING or value is None:
         return None

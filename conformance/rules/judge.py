@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from conformance.core.events import Ending, Event, Layer
 from conformance.rules.applies import Evidence
-from conformance.rules.compiled import CompiledRule, Outcome
+from conformance.rules.compiled import Outcome
 from conformance.rules.forms.base import (
     SILENT,
     Act,
@@ -28,7 +28,7 @@ from conformance.rules.forms.base import (
     Violation,
     failure_text,
 )
-from conformance.rules.forms.compare import BothSides, Compare, CompareMachine
+from conformance.rules.forms.compare import BothSides, CompareMachine
 from conformance.rules.group import Deed, Group, JointState
 from conformance.rules.model import Rule
 from conformance.rules.rule_set import RuleSet
@@ -37,6 +37,11 @@ from conformance.rules.verdicts import Verdict
 MOST_SLICES: Final = 65_536
 MOST_VISITS: Final = 1_000_000
 FREE_VISITS: Final = 16
+
+_BROKEN: Final = "one of the compared streams was broken"
+_OPEN_VERDICTS: Final = frozenset(
+    {Verdict.PASS, Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.FAIL}
+)
 
 # What repeats with an event: slices and the acts in them, and slices that hear a letter.
 Repeating = tuple[list[tuple[Slice, int, Act]], list[tuple[Slice, Letter]]]
@@ -299,46 +304,30 @@ class Judge:
             for place in self._slices[group.number].values():
                 self._perform(group, place, group.ends(place.state), end)
                 fired[group.number] |= place.state.fired
-        return self._outcomes(fired)
+        outcomes = list(self._quiet_outcomes(tuple(fired)))
+        # What a rule found counts where it has a say at all.
+        for number, why in self._unclear.items():
+            self._overrule(outcomes, number, Verdict.INCONCLUSIVE, why)
+        for number, found in self._violations.items():
+            self._overrule(outcomes, number, Verdict.FAIL, violations=tuple(found))
+        for number, why in self._errors.items():
+            self._overrule(outcomes, number, Verdict.ERROR, why)
+        return tuple(outcomes)
 
-    def _outcomes(self, fired: Sequence[int]) -> tuple[Outcome, ...]:
-        places = {
-            number: (group, position)
-            for group in self.rules.groups
-            for position, number in enumerate(group.numbers)
-        }
-        return tuple(
-            self._refusal(number, rule) or self._judged(number, rule, fired, places[number])
-            for number, rule in enumerate(self.rules.rules)
-        )
+    def _quiet_outcomes(self, fired: tuple[int, ...]) -> tuple[Outcome, ...]:
+        layers, overflow = frozenset(self.layers), self.overflow
+        return self.rules.outcomes(self.evidence, self._silenced, fired, layers, overflow=overflow)
 
-    def _refusal(self, number: int, rule: CompiledRule) -> Outcome | None:
-        """The outcome of a rule that has no say here."""
-        if rule.excluded is not None:
-            return rule.excluded
-        refused = rule.terms.refuses(self.evidence)
-        if refused is not None:
-            return Outcome(rule.rule, *refused)
-        if number in self._silenced or isinstance(rule.rule.form, Compare):
-            why = "it is judged over several exchanges"
-            return Outcome(rule.rule, Verdict.NOT_APPLICABLE, why)
-        if self.overflow and any(named.alias.layer == "semantic" for named in rule.names):
-            why = "the stream opens more than its dialect follows"
-            return Outcome(rule.rule, Verdict.ERROR, why)
-        return None
-
-    def _judged(
-        self, number: int, rule: CompiledRule, fired: Sequence[int], place: tuple[Group, int]
-    ) -> Outcome:
-        if number in self._errors:
-            return Outcome(rule.rule, Verdict.ERROR, self._errors[number])
-        if number in self._violations:
-            return Outcome(rule.rule, Verdict.FAIL, "", tuple(self._violations[number]))
-        if number in self._unclear:
-            return Outcome(rule.rule, Verdict.INCONCLUSIVE, self._unclear[number])
-        group, position = place
-        has_fired = fired[group.number] >> position & 1 or rule.machine.fired_by(self.layers)
-        return rule.passed if has_fired else rule.vacuous
+    def _overrule(
+        self,
+        outcomes: list[Outcome],
+        number: int,
+        verdict: Verdict,
+        why: str = "",
+        violations: tuple[Violation, ...] = (),
+    ) -> None:
+        if outcomes[number].verdict in _OPEN_VERDICTS:
+            outcomes[number] = Outcome(outcomes[number].rule, verdict, why, violations)
 
     def gathered(self) -> list[tuple[Rule, BothSides]]:
         """What this exchange brings to rules that compare exchanges; ask after `close`."""

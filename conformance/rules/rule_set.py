@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from conformance.core.events import Event, Layer
-from conformance.rules.applies import Evidence
-from conformance.rules.compiled import CompiledRule, compile_rule
+from conformance.rules.applies import AskedEvidence, Evidence
+from conformance.rules.compiled import CompiledRule, Outcome, compile_rule
 from conformance.rules.dispatch import EventRules, PlacedRule
 from conformance.rules.forms.base import Context
 from conformance.rules.group import Group
 from conformance.rules.model import Rule
 
 MOST_TYPES: Final = 1024
+MOST_REMEMBERED: Final = 1024
 
 
 class RuleSet:
@@ -32,6 +33,9 @@ class RuleSet:
             for position, number in enumerate(group.numbers)
         ]
         self._types: dict[tuple[Layer, str], EventRules] = {}
+        self._asked = AskedEvidence([rule.terms for rule in self.rules])
+        self._silenced: dict[object, frozenset[int]] = {}
+        self._outcomes: dict[object, tuple[Outcome, ...]] = {}
 
     def event_rules(self, event: Event, context: Context) -> EventRules:
         """What the event's type means."""
@@ -45,10 +49,59 @@ class RuleSet:
 
     def silenced(self, evidence: Evidence) -> frozenset[int]:
         """Numbers of the rules that certainly have no say over an exchange."""
-        return frozenset(
+        key = self._asked.key(evidence)
+        found = self._silenced.get(key) if key is not None else None
+        if found is None:
+            found = frozenset(
+                number
+                for number, rule in enumerate(self.rules)
+                if rule.excluded is not None or rule.terms.excludes_early(evidence)
+            )
+            if key is not None and len(self._silenced) < MOST_REMEMBERED:
+                self._silenced[key] = found
+        return found
+
+    def outcomes(
+        self,
+        evidence: Evidence,
+        silenced: frozenset[int],
+        fired: tuple[int, ...],
+        layers: frozenset[Layer],
+        *,
+        overflow: bool,
+    ) -> tuple[Outcome, ...]:
+        """What comes of every rule that has found nothing, in order; ask when the exchange is over.
+
+        `fired` has a mask of positions for each group.
+        """
+        asked = self._asked.key(evidence)
+        key = asked, silenced, fired, layers, overflow
+        found = self._outcomes.get(key) if asked is not None else None
+        if found is None:
+            found = self._outcomes_anew(evidence, silenced, fired, layers, overflow=overflow)
+            if asked is not None and len(self._outcomes) < MOST_REMEMBERED:
+                self._outcomes[key] = found
+        return found
+
+    def _outcomes_anew(
+        self,
+        evidence: Evidence,
+        silenced: frozenset[int],
+        fired: tuple[int, ...],
+        layers: frozenset[Layer],
+        *,
+        overflow: bool,
+    ) -> tuple[Outcome, ...]:
+        firing = {
             number
+            for group, mask in zip(self.groups, fired, strict=True)
+            for position, number in enumerate(group.numbers)
+            if mask >> position & 1
+        }
+        return tuple(
+            rule.refusal(evidence, is_silenced=number in silenced, overflow=overflow)
+            or rule.quiet_outcome(has_fired=number in firing, layers=layers)
             for number, rule in enumerate(self.rules)
-            if rule.excluded is not None or rule.terms.excludes_early(evidence)
         )
 
 

@@ -1,4 +1,4 @@
-"""One exchange judged both ways: frame by frame, which defines every outcome, and in runs."""
+"""One exchange judged both ways: rule by rule, which defines every outcome, and as checks do."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.judging.wire import WireView
 from conformance.recordings.check import CheckChoices, choose_profile
+from tests.oracle import OracleJudge
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +44,9 @@ def _told(attempt: Callable[[], JudgedView]) -> Outcome:
     except ConformanceError as err:
         return Outcome(f"{type(err).__name__}: {err}")
     gathered = tuple(
-        (rule, side.value(), side.size, given.monitor.error, given.last)
+        (rule, side.value(), side.size, given.sides.error, given.last)
         for rule, given in found.contributions
-        for side in (given.monitor.left, given.monitor.right)
+        for side in (given.sides.left, given.sides.right)
     )
     return Outcome(found.result, gathered)
 
@@ -56,9 +57,15 @@ def _fed(view: WireView, chunks: Sequence[Chunk], end: Ending) -> JudgedView:
     return view.finish(end)
 
 
+class OracleView(WireView):
+    """Frame by frame and rule by rule."""
+
+    judge_type = OracleJudge
+
+
 def slow(setting: JudgeSetting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
-    """Frame by frame: this defines the outcome."""
-    return _told(lambda: _fed(WireView(setting, _exchange(chunks, end)), chunks, end))
+    """Frame by frame and rule by rule: this defines the outcome."""
+    return _told(lambda: _fed(OracleView(setting, _exchange(chunks, end)), chunks, end))
 
 
 def fast(setting: JudgeSetting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:

@@ -36,7 +36,7 @@ def _in_runs(
     transcript: Transcript | None = None,
 ) -> JudgedView:
     """As `check_wire`, but every chunk is fed as it is given."""
-    if scenario is not None and setting.bound.scenario.plans:
+    if scenario is not None and setting.bound.scenario.rules:
         return check_wire(
             *(setting, exchange, chunks, end),
             scenario=scenario,

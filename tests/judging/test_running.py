@@ -24,7 +24,7 @@ from conformance.judging.fast.runs import Run
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
-from conformance.rules.monitors import folds, gather
+from conformance.rules.forms import compare, fold_collect
 from conformance.rules.verdicts import Verdict
 from tests.fuzz.both import difference, fast, slow, usual
 from tests.fuzz.cutting import cut
@@ -190,8 +190,8 @@ def test_chunks_that_end_in_another_line_end_keep_their_time() -> None:
 def test_a_cap_is_met_at_the_same_frame(
     rule: str, cap: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folds, "MOST_BYTES", cap)
-    monkeypatch.setattr(gather, "MOST_BYTES", cap)
+    monkeypatch.setattr(fold_collect, "MOST_BYTES", cap)
+    monkeypatch.setattr(compare, "MOST_BYTES", cap)
     source = Random(1)
     pieces = stream("openai.responses", texts(20, source), texts(40, source), source)
     data = b"".join(piece.encode() for piece in pieces)
@@ -203,7 +203,7 @@ def test_a_cap_is_met_at_the_same_frame(
 
 @pytest.mark.parametrize("cap", [10, 40])
 def test_a_cap_on_parts_is_met_at_the_same_frame(cap: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folds, "MOST_PARTS", cap)
+    monkeypatch.setattr(fold_collect, "MOST_PARTS", cap)
     pieces = stream("openai.chat", [], ["a"] * 60, Random(1))
     data = b"".join(piece.encode() for piece in pieces)
     for rule in ("fold-count", "fold-concat"):

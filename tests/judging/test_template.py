@@ -200,3 +200,24 @@ def test_what_is_no_delta_of_one_line_is_no_template() -> None:
     assert template(None, '{"a":null}', {"a": None}, ["a"]) is None
     assert template(None, '{"a":"b"}', {"a": "b"}, ["c"]) is None
     assert template(None, '{"a":"b"}', {"a": "b"}, []) is None
+
+
+@pytest.mark.parametrize(
+    ("constant", "other"),
+    [("[]", "[1]"), ("[]", "[ ]"), ("{}", "[]"), ("true", "1"), ("1.5", "1.50"), ("[1]", "[true]")],
+)
+def test_constants_of_any_type_are_held_against_the_first(constant: str, other: str) -> None:
+    def frame(number: int, logprobs: str) -> bytes:
+        return Piece(
+            f'{{"type":"response.output_text.delta","sequence_number":{number},'
+            f'"logprobs":{logprobs},"delta":"a{number}"}}',
+            "response.output_text.delta",
+        ).encode()
+
+    first = Parser().feed(frame(0, constant))[0]
+    made = template(first.event, first.data, decode_json(first.data), ("sequence_number", "delta"))
+    assert made is not None
+    taken = made.take(frame(1, constant) + frame(2, constant), 0)
+    assert taken is not None
+    assert taken.values == ([1, 2], ["a1", "a2"])
+    assert made.take(frame(1, constant) + frame(2, other), 0) is None

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from conformance.rules.monitors import base, fields, folds
+from conformance.rules import judge
+from conformance.rules.forms import fold_collect, values
 from conformance.rules.verdicts import Verdict
 
 
@@ -20,7 +21,7 @@ def wire(kind: str, datas: list[Any], first: int = 1) -> list[Any]:
 
 
 def test_slices_are_capped(run_rules: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "MOST_SLICES", 10)
+    monkeypatch.setattr(judge, "MOST_SLICES", 10)
     rule = {"slice": ["i"], "grammar": "a*"}
     assert verdict(run_rules, rule, wire("a", [{"i": i} for i in range(10)]))[0] is Verdict.PASS
     many = wire("a", [{"i": i} for i in range(11)])
@@ -30,7 +31,8 @@ def test_slices_are_capped(run_rules: Any, monkeypatch: pytest.MonkeyPatch) -> N
 def test_events_without_slice_fields_are_capped(
     run_rules: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(base, "MOST_VISITS", 100)
+    monkeypatch.setattr(judge, "MOST_VISITS", 100)
+    monkeypatch.setattr(judge, "FREE_VISITS", 9)
     opened = wire("a", [{"i": i} for i in range(10)])
     rule = {"slice": ["i"], "grammar": "a b*"}
     assert verdict(run_rules, rule, opened + wire("b", [{}] * 10, 11))[0] is Verdict.PASS
@@ -39,7 +41,7 @@ def test_events_without_slice_fields_are_capped(
 
 
 def test_a_fold_is_capped(run_rules: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folds, "MOST_BYTES", 160)
+    monkeypatch.setattr(fold_collect, "MOST_BYTES", 160)
     rule = {"fold": {"over": "a", "take": "t", "at_least": 1}}
     assert verdict(run_rules, rule, wire("a", [{"t": "x" * 160}]))[0] is Verdict.PASS
     found, reason = verdict(run_rules, rule, wire("a", [{"t": "x" * 161}]))
@@ -50,7 +52,7 @@ def test_a_fold_is_capped(run_rules: Any, monkeypatch: pytest.MonkeyPatch) -> No
 def test_parts_of_a_fold_are_capped(
     run_rules: Any, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(folds, "MOST_PARTS", 10)
+    monkeypatch.setattr(fold_collect, "MOST_PARTS", 10)
     rule = {"fold": {"over": "a", "take": "t", "with": how, "at_least": 1}}
     assert verdict(run_rules, rule, wire("a", [{"t": 1}] * 10))[0] is Verdict.PASS
     assert verdict(run_rules, rule, wire("a", [{"t": 1}] * 11))[0] is Verdict.ERROR
@@ -59,7 +61,7 @@ def test_parts_of_a_fold_are_capped(
 def test_comparing_a_large_fold_again_and_again_is_capped(
     run_rules: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folds, "MOST_WORK", 1_000)
+    monkeypatch.setattr(fold_collect, "MOST_WORK", 1_000)
     rule = {"fold": {"over": "a", "take": "t", "with": "json", "at": "b"}}
     opened = wire("a", [{"t": '"' + "x" * 97 + '"'}])
     assert verdict(run_rules, rule, opened + wire("b", [{}] * 10, 2))[0] is Verdict.PASS
@@ -68,7 +70,7 @@ def test_comparing_a_large_fold_again_and_again_is_capped(
 
 
 def test_distinct_values_are_capped(run_rules: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fields, "MOST_VALUES", 10)
+    monkeypatch.setattr(values, "MOST_VALUES", 10)
     rule = {"values": {"of": "a", "path": "v", "are": "distinct"}}
     found, reason = verdict(run_rules, rule, wire("a", [{"v": i} for i in range(11)]))
     assert (found, reason) == (Verdict.ERROR, "more than 10 distinct values")
@@ -98,7 +100,7 @@ def test_grammar_states_are_capped(run_rules: Any) -> None:
 def test_a_rule_over_its_cap_takes_no_other_along(
     run_rules: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fields, "MOST_VALUES", 1)
+    monkeypatch.setattr(values, "MOST_VALUES", 1)
     rules = {
         "capped": {"values": {"of": "a", "path": "v", "are": "distinct"}},
         "other": {"values": {"of": "a", "path": "v", "are": "rising"}},

@@ -11,13 +11,12 @@ import pytest
 from conformance.core.events import SEMANTIC_EVENTS, Ending, Event, Vocabulary
 from conformance.rules.applies import Evidence
 from conformance.rules.document import parse
+from conformance.rules.forms import compare as comparing
+from conformance.rules.forms.base import Violation
+from conformance.rules.forms.compare import Compare, Contribution, compare
 from conformance.rules.judge import Judge
 from conformance.rules.load import read_suite
-from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule
-from conformance.rules.monitors import gather
-from conformance.rules.forms.base import Violation
-from conformance.rules.forms.compare import Contribution, compare
 from conformance.rules.rule_set import RuleSet
 from conformance.rules.verdicts import Verdict
 
@@ -59,8 +58,8 @@ class Run:
             judge.read(Event(kind, {"choice": 0, **data}, at, layer))
             judge.settle()
         judge.close(end)
-        for _, monitor in judge.gathered():
-            self.given.append(Contribution(number, role, hop, view, judge.last, monitor))
+        for _, sides in judge.gathered():
+            self.given.append(Contribution(number, role, hop, view, judge.last, sides))
         return self
 
     def result(self) -> tuple[Verdict, str, tuple[Violation, ...]]:
@@ -193,7 +192,7 @@ def test_a_broken_exchange_does_not_hide_another_that_differs() -> None:
 
 
 def test_a_side_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gather, "MOST_BYTES", 10)
+    monkeypatch.setattr(comparing, "MOST_BYTES", 10)
     verdict, reason, _ = by_role("equal", text("x" * 11), text("x")).result()
     assert (verdict, "grew beyond" in reason) == ("ERROR", True)
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.rules.grammar import parse
-from conformance.rules.language import counted, language
 from conformance.rules.alias import Alias
 from conformance.rules.forms.grammar import Grammar
+from conformance.rules.grammar import parse
+from conformance.rules.language import counted, language
 
 ALIASES = {name: Alias(name, f"type.{name}") for name in "ab"}
 LONGEST = 8

@@ -16,9 +16,9 @@ from conformance.dialects import SUPPORTED
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.lookup import find
 from conformance.rules import document
+from conformance.rules.alias import Alias
 from conformance.rules.applies import Evidence
 from conformance.rules.judge import Judge
-from conformance.rules.alias import Alias
 from conformance.rules.model import Rule
 from conformance.rules.rule_set import RuleSet
 from conformance.rules.verdicts import Verdict
@@ -53,10 +53,10 @@ def aliases(rules: Iterable[Rule]) -> list[Alias]:
 @cache
 def likely(dialect: str) -> tuple[list[tuple[Layer, str]], list[str]]:
     """Types and paths that the rules look at."""
-    named = aliases(plan.rule for plan in shipped(dialect).plans)
+    named = aliases(each.rule for each in shipped(dialect).rules)
     kinds = {(alias.layer or "wire", kind) for alias in named for kind in alias.types}
     paths = {path for alias in named for path, _ in alias.conditions}
-    paths |= {path for plan in shipped(dialect).plans for path in plan.rule.slice}
+    paths |= {path for each in shipped(dialect).rules for path in each.rule.slice}
     return sorted(kinds), sorted(paths)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from conformance.rules import document
-from conformance.rules.forms import FORMS
 from conformance.rules.compiled import Outcome
+from conformance.rules.forms import FORMS
 from conformance.rules.verdicts import Verdict
 from tests.each import each
 

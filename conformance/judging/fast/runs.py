@@ -256,6 +256,8 @@ def parts_of(
     judge: Judge, payload: Any, columns: DeltaColumns, events: Sequence[Event]
 ) -> list[Part] | None:
     """Who reads the events of more such frames; None unless all of them are still."""
+    if any(getter(path)(payload) == "" for path in columns.paths):
+        return None  # the texts of a run are never empty, and that may make a difference
     places: list[dict[str, str]] = []
     for event in events:
         found = _places(event, payload, columns)

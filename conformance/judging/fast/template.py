@@ -13,7 +13,7 @@ frames are decoded as one JSON array with a raw line feed behind each comma. A f
 out of its string would put a raw line feed into one, which is no JSON; one that brings elements or
 keys of its own changes the number of elements, or is refused by the type of the row.
 Rule 3: what stands between two holes is the same in every row: it is compared as bytes, or decoded
-into types of one value, or, where it is long, held against the first frame's once it is decoded.
+into types of one value, or held against the first frame's, a long text or the bytes of a list.
 """
 
 from __future__ import annotations
@@ -158,11 +158,15 @@ def _siblings(fragment: str, names: Sequence[str]) -> Decode | None:
         inner = msgspec.json.decode(opening + fragment.encode() + b"}")
     except (msgspec.DecodeError, UnicodeError):
         return None
-    if not all(type(value) in _KINDS for value in inner.values()):
-        return None
     row = _row(tuple((key, _kind(value, is_column=key in names)) for key, value in inner.items()))
     wanted = [row.get(name) for name in names]
-    same = [(row.get(k), v) for k, v in inner.items() if k not in names and _is_long(v)]
+    # What no type stands for is held against what the first frame has.
+    try:
+        (first,) = row.decoder.decode(b"[" + opening + fragment.encode() + b"}]")
+    except msgspec.DecodeError:
+        return None  # a number below 0
+    held = [row.get(k) for k, v in inner.items() if k not in names and not _is_typed(v)]
+    same = [(get, get(first)) for get in held]
 
     def decode(rows: list[bytes]) -> tuple[list[Any], ...] | None:
         text = b"[" + opening + (b"},\n" + opening).join(rows) + b"}]"
@@ -206,13 +210,16 @@ def _kind(value: Any, *, is_column: bool) -> Any:
 
     An id is one stream's own, so that a type of its own would be made for every stream.
     """
-    if not is_column and not _is_long(value):
-        return Literal[value]
+    if not is_column:
+        if _is_typed(value):
+            return Literal[value]
+        return str if isinstance(value, str) else msgspec.Raw  # its very bytes are compared
     return str if isinstance(value, str) else _WHOLE
 
 
-def _is_long(value: Any) -> bool:
-    return isinstance(value, str) and len(value) > _SHORT
+def _is_typed(value: Any) -> bool:
+    """Whether a constant has a type of its own: a short text, a whole number, null."""
+    return type(value) in _KINDS and not (isinstance(value, str) and len(value) > _SHORT)
 
 
 def template(event: str | None, data: str, payload: Any, columns: Sequence[str]) -> Template | None:

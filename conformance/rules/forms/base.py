@@ -203,11 +203,14 @@ class Act:
         """Takes a stretch that fits, with the outcome of taking it event by event."""
 
 
-class Told(Act):
+class ReportAct(Act):
     """An act that only reports, or remembers an event: nothing that could repeat."""
 
-    def __init__(self, perform: Callable[[Slice, Event, Context], Report]) -> None:
-        self.perform = perform  # type: ignore[method-assign]
+    def __init__(self, report: Callable[[Slice, Event, Context], Report]) -> None:
+        self._report = report
+
+    def perform(self, place: Slice, event: Event, context: Context) -> Report:
+        return self._report(place, event, context)
 
 
 Step = tuple[State, tuple[Act, ...]]

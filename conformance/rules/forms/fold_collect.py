@@ -26,10 +26,10 @@ from conformance.rules.forms.base import (
     Mark,
     Names,
     Report,
+    ReportAct,
     Slice,
     State,
     Step,
-    Told,
     Unclear,
 )
 from conformance.rules.forms.differences import first_difference, first_missing
@@ -106,11 +106,13 @@ class CollectMachine(Machine):
             acts.append(take(self, min(collecting)))
         if names & self._comparing:
             act = self._compare if self.stated else self._judge
-            acts.append(Told(partial(act, state is OPEN, bool(collecting))))
+            acts.append(ReportAct(partial(act, state is OPEN, bool(collecting))))
         return state, tuple(acts)
 
     def close(self, state: State) -> tuple[Act, ...]:
-        return () if self.stated or self.form.at else (Told(partial(self._judge_at_end, state)),)
+        if self.stated or self.form.at:
+            return ()
+        return (ReportAct(partial(self._judge_at_end, state)),)
 
     def value(self, state: Collected, context: Context) -> Any:
         """What the fold amounts to."""

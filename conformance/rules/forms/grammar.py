@@ -22,10 +22,10 @@ from conformance.rules.forms.base import (
     Machine,
     Mark,
     Names,
+    ReportAct,
     Slice,
     State,
     Step,
-    Told,
     either,
 )
 from conformance.rules.forms.reading import FormReader
@@ -83,10 +83,12 @@ class GrammarMachine(Machine):
             raise CapReachedError(str(err)) from err
         if following >= 0:
             return following, ()
-        return SILENT, (Told(partial(self._misplaced, state)),)
+        return SILENT, (ReportAct(partial(self._misplaced, state)),)
 
     def close(self, state: State) -> tuple[Act, ...]:
-        return () if self.automaton.accepts(state) else (Told(partial(self._unfinished, state)),)
+        if self.automaton.accepts(state):
+            return ()
+        return (ReportAct(partial(self._unfinished, state)),)
 
     def _misplaced(self, state: State, place: Slice, event: Event, context: Context) -> Breach:
         del context

@@ -19,10 +19,10 @@ from conformance.rules.forms.base import (
     Machine,
     Mark,
     Names,
+    ReportAct,
     Slice,
     State,
     Step,
-    Told,
     either,
 )
 from conformance.rules.forms.reading import FormReader
@@ -105,14 +105,15 @@ class NeverMachine(Machine):
         return self._unbounded and any(not a.conditions and a.layer in layers for a in bare)
 
     def step(self, state: State, names: Names) -> Step:
-        window, acts = state, []
+        window: Window = state
+        acts: list[Act] = []
         if occurring := names & self._events:
             if self._forbids(window):
                 if not self._until:
-                    return SILENT, (Told(partial(self._forbidden_now, min(occurring))),)
+                    return SILENT, (ReportAct(partial(self._forbidden_now, min(occurring))),)
                 if not window.closed and not window.pending:
                     window = window._replace(pending=True)
-                    acts.append(Told(partial(self._hold, min(occurring))))
+                    acts.append(ReportAct(partial(self._hold, min(occurring))))
             if not self._after or (window.opened and not window.opened_now):
                 window = window._replace(fired=True)
         if names & self._until and (not self._after or (window.opened and not window.opened_now)):
@@ -129,7 +130,7 @@ class NeverMachine(Machine):
 
     def _open(self, window: Window, acts: list[Act], remember: Any) -> tuple[Window, list[Act]]:
         if not window.opened or window.closed:
-            acts = [*acts, Told(remember)]
+            acts = [*acts, ReportAct(remember)]
             window = window._replace(opened=True, opened_now=True, closed=False)
         return window._replace(fired=True), acts
 
@@ -141,7 +142,7 @@ class NeverMachine(Machine):
 
     def settle(self, state: State, *, broken: bool) -> Step:
         del state, broken
-        return SILENT, (Told(self._forbidden_before),)
+        return SILENT, (ReportAct(self._forbidden_before),)
 
     def _remember(self, place: Slice, event: Event, context: Context) -> None:
         del context

@@ -17,10 +17,10 @@ from conformance.rules.forms.base import (
     Machine,
     Mark,
     Names,
+    ReportAct,
     Slice,
     State,
     Step,
-    Told,
     Unclear,
     either,
 )
@@ -113,18 +113,21 @@ class AnswerMachine(Machine):
         return state is not SILENT and bool(state.fired)
 
     def step(self, state: State, names: Names) -> Step:
-        debt, acts = state, []
+        debt: Debt = state
+        acts: list[Act] = []
+        was_owed = debt.owed
         if not self._asking or names & self._asking:
             debt = debt._replace(fired=True)
             is_met = debt.answered_now if self._when else debt.answered
             if not is_met and not debt.owed:
                 debt = debt._replace(owed=True, owed_now=True)
-                acts.append(Told(self._owe))
         if names & self._then:
             debt = debt._replace(owed=False, owed_now=False, answered=True, answered_now=True)
+        if debt.owed and not was_owed:
+            acts.append(ReportAct(self._owe))
         if names & self._before and debt.owed and not debt.owed_now:
             if not debt.bound:
-                acts.append(Told(self._bind))
+                acts.append(ReportAct(self._bind))
             debt = debt._replace(bound=True)
         return debt, tuple(acts)
 
@@ -138,11 +141,11 @@ class AnswerMachine(Machine):
         if not state.owed:
             return state._replace(bound=False), ()
         if broken:
-            return state._replace(bound=False, owed=False), (Told(self._unclear),)
-        return SILENT, (Told(self._unanswered),)
+            return state._replace(bound=False, owed=False), (ReportAct(self._unclear),)
+        return SILENT, (ReportAct(self._unanswered),)
 
     def close(self, state: State) -> tuple[Act, ...]:
-        return (Told(self._never_answered),) if state.owed else ()
+        return (ReportAct(self._never_answered),) if state.owed else ()
 
     def _owe(self, place: Slice, event: Event, context: Context) -> None:
         del context

@@ -22,10 +22,10 @@ from conformance.rules.forms.base import (
     Names,
     Presence,
     Report,
+    ReportAct,
     Slice,
     State,
     Step,
-    Told,
 )
 from conformance.rules.forms.reading import FormReader
 from conformance.rules.node import Node
@@ -97,7 +97,7 @@ class TimingMachine(Machine):
 
     def close(self, state: State) -> tuple[Act, ...]:
         del state
-        return () if self.form.within is None else (Told(partial(_never_came, self)),)
+        return () if self.form.within is None else (ReportAct(partial(_never_came, self)),)
 
 
 def _never_came(machine: TimingMachine, place: Slice, event: Event, context: Context) -> Report:

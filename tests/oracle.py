@@ -1,0 +1,197 @@
+"""The oracle: what the judge must say, worked out rule by rule, with nothing remembered or shared.
+
+It drives the same machines (`conformance.rules.forms`) as the judge does. What it does not have is
+all that makes the judge fast: groups of rules, joint states, masks of conditions, remembered steps,
+runs. So where the two differ, one of those is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.core.events import Ending, Event
+from conformance.rules import judge as limits
+from conformance.rules.applies import Evidence
+from conformance.rules.compiled import CompiledRule, Outcome, compile_rule
+from conformance.rules.forms.base import (
+    SILENT,
+    Act,
+    Breach,
+    CapReachedError,
+    Key,
+    Letter,
+    Names,
+    Slice,
+    Unclear,
+    Violation,
+    failure_text,
+)
+from conformance.rules.forms.compare import BothSides, CompareMachine
+from conformance.rules.group import key_part
+from conformance.rules.judge import Judge
+from conformance.rules.model import Rule
+from conformance.rules.paths import getter
+from conformance.rules.rule_set import RuleSet
+from conformance.rules.verdicts import Verdict
+
+
+class OracleJudge(Judge):
+    """Judges one exchange as `Judge` does, every rule by itself."""
+
+    def __init__(self, rules: RuleSet, evidence: Evidence) -> None:
+        super().__init__(RuleSet([], rules.knobs), evidence)
+        compiled = [compile_rule(each.rule, rules.knobs) for each in rules.rules]
+        self._alone = [_RuleAlone(each, self) for each in compiled]
+
+    def read(self, event: Event) -> None:
+        self.last = event.number
+        self.layers.add(event.layer)
+        self.broken = self.broken or (event.layer, event.type) == ("semantic", "error")
+        is_overflow = event.layer == "wire" and event.type.endswith(".overflow")
+        self.overflow = self.overflow or is_overflow
+        self._order += 1
+        for each in self._alone:
+            each.guard(lambda each=each: each.hear(event, self._order))
+
+    def settle(self) -> None:
+        for each in self._alone:
+            each.guard(each.settle)
+
+    def close(self, how: Ending) -> tuple[Outcome, ...]:
+        self.settle()
+        self.whole = how == "eof" and not self.broken
+        for each in self._alone:
+            each.guard(each.close)
+        return tuple(each.outcome() for each in self._alone)
+
+    def gathered(self) -> list[tuple[Rule, BothSides]]:
+        return [each.sides() for each in self._alone if each.is_side]
+
+
+class _RuleAlone:
+    def __init__(self, compiled: CompiledRule, judge: OracleJudge) -> None:
+        self.compiled, self.machine, self.judge = compiled, compiled.machine, judge
+        early = compiled.terms.excludes_early(judge.evidence)
+        self.silent = compiled.excluded is not None or early
+        self.is_side = isinstance(self.machine, CompareMachine) and not self.silent
+        self.slices: dict[Key, Slice] = {}
+        self.letters: dict[Names, Letter] = {}
+        self.violations: list[Violation] = []
+        self.error = self.unclear = ""
+        self.visits = 0
+        if (begun := self.machine.begins()) is not None and not compiled.slice:
+            self._open((), begun)
+
+    def guard(self, attempt: Any) -> None:
+        """A rule that fails ends with ERROR."""
+        if self.silent or self.error:
+            return
+        try:
+            attempt()
+        except Exception as err:  # noqa: BLE001  # as the judge does
+            self.error = failure_text(err)
+            self.slices.clear()
+
+    def hear(self, event: Event, order: int) -> None:
+        judge, machine = self.judge, self.machine
+        named = [
+            each
+            for each in self.compiled.names
+            if each.alias.layer == event.layer and each.is_type(event.type, judge)
+        ]
+        names = frozenset(each.name for each in named if each.holds(event, judge))
+        if not (names or machine.hears_all or (named and machine.hears_type)):
+            return
+        letter = self.letters.setdefault(names, Letter((names,), -1))
+        for place in list(self._reached(event, names)):
+            if place.state is SILENT:
+                continue
+            if place.frame != event.number:
+                place.state = machine.age(place.state)
+            place.frame = event.number
+            if place.opened[0] == 0:
+                place.opened[0] = order
+            place.state, acts = machine.step(place.state, names)
+            self._perform(place, acts, event)
+            place.heard[letter] = (order, event.number, event.type)
+
+    def _reached(self, event: Event, names: Names) -> Iterator[Slice]:
+        key = tuple(key_part(getter(path)(event.data)) for path in self.compiled.slice)
+        if None not in key:
+            if key not in self.slices and self.machine.opens(names):
+                self._open(key, self.machine.fresh())
+            yield from filter(None, [self.slices.get(key)])
+            return
+        if len(self.slices) > limits.FREE_VISITS:
+            self.visits += len(self.slices)
+            if self.visits > limits.MOST_VISITS:
+                text = "too many events lack a slice field while many slices are open"
+                raise CapReachedError(text)
+        for place in self.slices.values():
+            if all(a is None or a == b for a, b in zip(key, place.key, strict=True)):
+                yield place
+
+    def _open(self, key: Key, state: Any) -> None:
+        if len(self.slices) >= limits.MOST_SLICES:
+            raise CapReachedError(f"more than {limits.MOST_SLICES} slices")
+        place = self.slices[key] = Slice(key, state, 1)
+        place.memory[0] = self.machine.memory()
+
+    def _perform(self, place: Slice, acts: tuple[Act, ...], event: Event) -> None:
+        for act in acts:
+            report = act.perform(place, event, self.judge)
+            if isinstance(report, Breach) and (self.judge.whole or not report.owed):
+                self._violate(place, report, event)
+                return
+            if isinstance(report, Breach | Unclear):
+                self.unclear = self.unclear or report.message
+            elif report is not None:
+                place.state = report
+
+    def _violate(self, place: Slice, breach: Breach, event: Event) -> None:
+        place.state = SILENT
+        number = event.number if breach.number is None else breach.number
+        rule = self.compiled.rule
+        fields = dict(zip(rule.slice, place.key, strict=False))
+        after = str(breach.after or "")
+        found = Violation(number, fields, breach.expected, breach.got, after, breach.message)
+        self.violations.append(found)
+        self.judge.fresh.append((rule, found))
+
+    def settle(self) -> None:
+        end = Event("end of frame", {}, self.judge.last, "transport")
+        for place in self.slices.values():
+            if place.state is not SILENT and self.machine.waits(place.state):
+                broken = self.judge.broken
+                place.state, acts = self.machine.settle(place.state, broken=broken)
+                self._perform(place, acts, end)
+
+    def close(self) -> None:
+        end = Event("end of stream", {}, self.judge.last, "transport")
+        for place in self.slices.values():
+            if place.state is not SILENT:
+                self._perform(place, self.machine.close(place.state), end)
+
+    def outcome(self) -> Outcome:
+        judge, compiled = self.judge, self.compiled
+        refused = compiled.refusal(judge.evidence, is_silenced=self.silent, overflow=judge.overflow)
+        if refused is not None:
+            return refused
+        if self.error:
+            return Outcome(compiled.rule, Verdict.ERROR, self.error)
+        if self.violations:
+            return Outcome(compiled.rule, Verdict.FAIL, "", tuple(self.violations))
+        if self.unclear:
+            return Outcome(compiled.rule, Verdict.INCONCLUSIVE, self.unclear)
+        fired = any(
+            place.state is not SILENT and self.machine.fired(place.state)
+            for place in self.slices.values()
+        )
+        return compiled.quiet_outcome(has_fired=fired, layers=judge.layers)
+
+    def sides(self) -> tuple[Rule, BothSides]:
+        sides = self.slices[()].memory[0] if self.slices else self.machine.memory()
+        sides.error = self.error
+        sides.inconclusive = "" if self.judge.whole else "one of the compared streams was broken"
+        return self.compiled.rule, sides
