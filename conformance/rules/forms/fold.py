@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Self
 
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import Form, Machine
-from conformance.rules.forms.fold_collect import CollectMachine
+from conformance.rules.forms.fold_collect import Collecting, CollectMachine, Stated, With
 from conformance.rules.forms.fold_grows import GrowsMachine
 from conformance.rules.forms.fold_lacks import LacksMachine
 from conformance.rules.forms.reading import FormReader, chosen, must_compile, read_texts
 from conformance.rules.node import Node
 from conformance.rules.patterns import regex, texts
 
-With = Literal["concat", "list", "count", "sum", "json"]
 WITH: Final[tuple[With, ...]] = ("concat", "list", "count", "sum", "json")
 
 _COMPARISONS: Final = ("equals", "contains", "lacks", "matches", "at_least", "grows")
@@ -29,14 +28,6 @@ _FITTING: Final[Mapping[str, tuple[str, ...]]] = {
     "order": ("list",),
     "minus": ("list",),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """Where a fold's value is stated: a field of a later event, less volatile fields."""
-
-    events: tuple[str, ...]
-    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +111,21 @@ class Fold(Form):
         if self.lacks is not None:
             markers = texts(self.lacks, knobs)
             return LacksMachine(aliases, self.over, {}, markers=markers, sliced=sliced)
-        masks = tuple(tuple(path.split(".")) for path in texts(self.minus, knobs))
-        matches = regex(self.matches) if self.matches is not None else None
-        return CollectMachine(aliases, self, masks, matches, sliced=sliced)
+        return CollectMachine(aliases, self._collecting(knobs), sliced=sliced)
+
+    def _collecting(self, knobs: Mapping[str, Any]) -> Collecting:
+        return Collecting(
+            self.over,
+            self.how,
+            self.order,
+            self.stated,
+            contains=self.contains is not None,
+            pattern=self.matches,
+            matches=None if self.matches is None else regex(self.matches),
+            at_least=self.at_least,
+            at=self.at,
+            masks=tuple(tuple(path.split(".")) for path in texts(self.minus, knobs)),
+        )
 
 
 def _refuse_several_comparisons(node: Node, entries: Mapping[str, Node], how: With) -> None:

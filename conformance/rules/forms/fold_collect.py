@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -38,12 +38,40 @@ from conformance.rules.paths import MISSING, getter, without
 from conformance.rules.patterns import is_number, same
 from conformance.rules.repetition import Stretch, is_related
 
-if TYPE_CHECKING:
-    from conformance.rules.forms.fold import Fold
-
 MOST_BYTES: Final = 16 * 1024 * 1024
 MOST_PARTS: Final = MOST_BYTES // 16
 MOST_WORK: Final = 64 * MOST_BYTES
+
+
+With = Literal["concat", "list", "count", "sum", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Where a fold's value is stated: a field of a later event, less volatile fields."""
+
+    events: tuple[str, ...]
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Collecting:
+    """What is collected and what it is compared with.
+
+    `stated` is what it equals or, where `contains`, what holds it; `pattern` is that of `matches`;
+    `at` are the events that bound it. `masks` are split paths of volatile fields.
+    """
+
+    over: Mapping[str, str]
+    how: With
+    order: str | None
+    stated: Stated | None
+    contains: bool
+    pattern: str | None
+    matches: Callable[[str], bool] | None
+    at_least: Any
+    at: tuple[str, ...]
+    masks: tuple[tuple[str, ...], ...]
 
 
 @dataclass(slots=True)
@@ -75,19 +103,9 @@ class Collected:
 class CollectMachine(Machine):
     """Texts and numbers are the business of its acts."""
 
-    def __init__(
-        self,
-        aliases: Mapping[str, Alias],
-        form: Fold,
-        masks: tuple[tuple[str, ...], ...],
-        matches: Callable[[str], bool] | None,
-        *,
-        sliced: bool,
-    ) -> None:
+    def __init__(self, aliases: Mapping[str, Alias], form: Collecting, *, sliced: bool) -> None:
         super().__init__(aliases, sliced=sliced)
         self.form = form
-        self.masks = masks
-        self.matches = matches
         self.stated = form.stated
         self.collecting = frozenset(form.over)
         self._comparing = frozenset(self.stated.events if self.stated else form.at)
@@ -127,7 +145,7 @@ class CollectMachine(Machine):
             return state.count
         if self.form.how == "sum":
             return sum(part for part in state.parts if is_number(part))
-        return [without(part, self.masks) for part in self._ordered(state)]
+        return [without(part, self.form.masks) for part in self._ordered(state)]
 
     def _ordered(self, state: Collected) -> list[Any]:
         numbers = [o for o in state.orders if isinstance(o, int | float)]
@@ -150,9 +168,9 @@ class CollectMachine(Machine):
             message = f"{event.type} has no {path} for what {after()} ended"
             return Breach(message, (path,), "absent", after())
         if isinstance(stated, list):
-            stated = [without(element, self.masks) for element in stated]
+            stated = [without(element, self.form.masks) for element in stated]
         collected = self.value(state, context)
-        compare = self._lacking if self.form.contains is not None else self._differing
+        compare = self._lacking if self.form.contains else self._differing
         found = compare(state, event, collected, stated, after)
         return found or (FIRED if is_first else None)
 
@@ -230,10 +248,10 @@ class CollectMachine(Machine):
         """What is wanted of the value and what it is; None where it is right."""
         if self.form.how == "json":
             return _not_json(value)
-        if self.matches is not None:
+        if self.form.matches is not None:
             text = value if isinstance(value, str) else json.dumps(value)
             ends = repr(text if len(text) <= 80 else f"{text[:40]}…{text[-40:]}")
-            return None if self.matches(text) else (f"a match of {self.form.matches!r}", ends)
+            return None if self.form.matches(text) else (f"a match of {self.form.pattern!r}", ends)
         size = len(value) if isinstance(value, str | list) else value
         return None if size >= self.form.at_least else (f"at least {self.form.at_least}", str(size))
 
