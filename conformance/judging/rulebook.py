@@ -17,7 +17,8 @@ from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile
-from conformance.rules.model import Compare, Rule, Suite
+from conformance.rules.forms.compare import Compare
+from conformance.rules.model import Rule, Suite
 from conformance.rules.node import nearest
 from conformance.rules.patterns import PatternError
 from conformance.rules.rule_set import RuleSet
