@@ -8,13 +8,13 @@ with the most decides, and where two have as many there is none.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from conformance.core.events import Event
 from conformance.dialects import get
-from conformance.profiles.fingerprints import Fingerprint, Watch
+from conformance.profiles.fingerprints import Fingerprint, Signs, Watch
 
 Certainty = Literal["certain", "guess", "none"]
 
@@ -40,12 +40,10 @@ class Identity:
 class Witness:
     """One exchange; `see` every event in order, then ask for the `identity`."""
 
-    def __init__(
-        self, dialect: str, fingerprints: Iterable[Fingerprint], *, framed: bool = True
-    ) -> None:
+    def __init__(self, dialect: str, signs: Signs, *, framed: bool = True) -> None:
         self._dialect = dialect
         self._framed = framed
-        self._watch = Watch(fingerprints)
+        self._watch = Watch(signs)
         spoken = get(dialect)
         self._knobs = spoken.knobs() if spoken.knobs else None
         self._private = spoken.private_texts() if spoken.private_texts else None

@@ -59,6 +59,22 @@ def _read_fingerprint(node: Node, profile: str, names: Names) -> Fingerprint:
     )
 
 
+class Signs:
+    """Fingerprints made ready to be looked for, for any number of watches."""
+
+    def __init__(self, fingerprints: Iterable[Fingerprint]) -> None:
+        by_type: dict[str, list[_Matcher]] = {}
+        for fingerprint in fingerprints:
+            matcher = _Matcher(fingerprint)
+            for kind in fingerprint.event.types:
+                by_type.setdefault(kind, []).append(matcher)
+        self._by_type = by_type
+
+    def awaited(self) -> dict[str, list[_Matcher]]:
+        """What is looked for, by type of event."""
+        return {kind: list(matchers) for kind, matchers in self._by_type.items()}
+
+
 class Watch:
     """Looks for fingerprints among the events of one exchange; one that was met is let go.
 
@@ -66,14 +82,10 @@ class Watch:
     at again: a stream is thousands of deltas alike.
     """
 
-    def __init__(self, fingerprints: Iterable[Fingerprint]) -> None:
+    def __init__(self, signs: Signs) -> None:
         self.met: list[Fingerprint] = []
         self._shapes: set[tuple[Any, ...]] = set()
-        self._awaited: dict[str, list[_Matcher]] = {}
-        for fingerprint in fingerprints:
-            matcher = _Matcher(fingerprint)
-            for kind in fingerprint.event.types:
-                self._awaited.setdefault(kind, []).append(matcher)
+        self._awaited = signs.awaited()
 
     def awaits(self, kind: str) -> bool:
         """Whether an event of this type may still tell something."""

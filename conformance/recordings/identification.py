@@ -16,7 +16,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile
-from conformance.recordings.sender import answer_events, known_fingerprints
+from conformance.recordings.sender import answer_events, known_signs
 from conformance.rules.lint_knobs import knobs_read
 from conformance.rules.model import Rule
 from conformance.rules.patterns import UNASKED, compile_value, same
@@ -91,7 +91,7 @@ def _witness_identity(
     recording: Recording, exchange: Exchange, dialect: Dialect, reading: Reading
 ) -> Identity:
     framed = recording.header.fidelity != "events"
-    witness = Witness(dialect.name, known_fingerprints(dialect.name, ()), framed=framed)
+    witness = Witness(dialect.name, known_signs(dialect.name, ()), framed=framed)
     for event in answer_events(exchange, dialect, reading):
         witness.see(event)
     return witness.identity()

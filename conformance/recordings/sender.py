@@ -10,7 +10,7 @@ from conformance.core.events import Event, Exchange
 from conformance.dialects.base import Dialect, Reading
 from conformance.identify.witness import named
 from conformance.judging.fast.joined import read_joined
-from conformance.profiles.fingerprints import Fingerprint, Watch
+from conformance.profiles.fingerprints import Signs, Watch
 from conformance.profiles.lookup import fingerprints
 
 Sender = tuple[str, tuple[str, ...]]
@@ -21,7 +21,7 @@ def sender_of(
     exchanges: Iterable[Exchange], dialect: Dialect, folders: tuple[Path, ...]
 ) -> Sender | None:
     """The one profile that the exchanges show beyond doubt; None if there is none."""
-    watch = Watch(known_fingerprints(dialect.name, folders))
+    watch = Watch(known_signs(dialect.name, folders))
     for exchange in exchanges:
         # Deltas that are alike show the watch no more than the first of them.
         joins = not watch.awaits("sse.frame")
@@ -33,14 +33,14 @@ def sender_of(
     return profile, tuple(watch.met_by(profile, weak=False))
 
 
-def known_fingerprints(dialect: str, folders: tuple[Path, ...]) -> tuple[Fingerprint, ...]:
-    """Those of every profile; read once in a process where no folder is the user's."""
-    return fingerprints(dialect, folders) if folders else _shipped_fingerprints(dialect)
+def known_signs(dialect: str, folders: tuple[Path, ...]) -> Signs:
+    """Those of every profile; made ready once in a process where no folder is the user's."""
+    return Signs(fingerprints(dialect, folders)) if folders else _shipped_signs(dialect)
 
 
 @cache
-def _shipped_fingerprints(dialect: str) -> tuple[Fingerprint, ...]:
-    return fingerprints(dialect)
+def _shipped_signs(dialect: str) -> Signs:
+    return Signs(fingerprints(dialect))
 
 
 def answer_events(

@@ -14,7 +14,7 @@ from conformance.dialects.base import Reading
 from conformance.judging.fast import joined
 from conformance.judging.fast.joined import JoinedFrames, read_joined
 from conformance.judging.transcript import Transcript
-from conformance.profiles.fingerprints import Watch
+from conformance.profiles.fingerprints import Signs, Watch
 from conformance.profiles.lookup import fingerprints
 from tests.benchmarks.corpora import chat, messages, responses, spaced
 
@@ -55,7 +55,7 @@ def facts(parts: list[JoinedFrames], exchange: Exchange) -> dict[str, Any]:
 
 
 def signs(parts: list[JoinedFrames], dialect: str) -> list[str]:
-    watch = Watch(fingerprints(dialect))
+    watch = Watch(Signs(fingerprints(dialect)))
     for part in parts:
         for event in () if part.is_joined else part.events:
             watch.see(event)

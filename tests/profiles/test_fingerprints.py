@@ -9,7 +9,7 @@ import pytest
 from conformance.core.errors import SpecError
 from conformance.core.events import Event
 from conformance.profiles import fingerprints as module
-from conformance.profiles.fingerprints import Fingerprint, Watch, read
+from conformance.profiles.fingerprints import Fingerprint, Signs, Watch, read
 from conformance.profiles.load import load_profile
 from conformance.profiles.lookup import available, fingerprints
 from conformance.rules.document import parse
@@ -71,20 +71,28 @@ MET = (
 
 @pytest.mark.parametrize(("event", "came", "is_met"), MET)
 def test_sign_is_met_by_what_fits(event: str, came: Event, is_met: bool) -> None:
-    watch = Watch(declared(f"{{says: s, event: {event}}}"))
+    watch = Watch(Signs(declared(f"{{says: s, event: {event}}}")))
     watch.see(came)
     assert [found.says for found in watch.met] == ["s"] * is_met
 
 
 def test_sign_is_met_once() -> None:
-    watch = Watch(declared("{says: s, event: {type: [chat.chunk, chat.completion], x: 1}}"))
+    watch = Watch(Signs(declared("{says: s, event: {type: [chat.chunk, chat.completion], x: 1}}")))
     for came in (chunk(x=1), chunk(x=1, y=1), Event("chat.completion", {"x": 1}, 2, "wire")):
         watch.see(came)
     assert len(watch.met) == 1
 
 
+def test_signs_serve_several_watches() -> None:
+    signs = Signs(declared("{says: s, event: {type: chat.chunk, x: 1}}"))
+    for _ in range(2):
+        watch = Watch(signs)
+        watch.see(chunk(x=1))
+        assert len(watch.met) == 1
+
+
 def test_shape_seen_before_is_not_looked_at_again() -> None:
-    watch = Watch(declared("{says: s, event: {type: chat.chunk, x: 1}}"))
+    watch = Watch(Signs(declared("{says: s, event: {type: chat.chunk, x: 1}}")))
     watch.see(chunk(x=2))
     watch.see(chunk(x=1))
     assert watch.met == []
@@ -94,14 +102,14 @@ def test_shape_seen_before_is_not_looked_at_again() -> None:
 
 def test_shapes_beyond_the_cap_are_always_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_SHAPES", 1)
-    watch = Watch(declared("{says: s, event: {type: chat.chunk, x: 1}}"))
+    watch = Watch(Signs(declared("{says: s, event: {type: chat.chunk, x: 1}}")))
     for came in (chunk(), chunk(x=2), chunk(x=1)):
         watch.see(came)
     assert len(watch.met) == 1
 
 
 def test_comments_are_always_looked_at() -> None:
-    watch = Watch(declared("{says: s, event: {type: sse.comment, text: ping}}"))
+    watch = Watch(Signs(declared("{says: s, event: {type: sse.comment, text: ping}}")))
     for text in ("pong", "ping"):
         watch.see(Event("sse.comment", {"text": text}, 1, "transport"))
     assert len(watch.met) == 1

@@ -20,7 +20,7 @@ from conformance.core.events import Event
 from conformance.dialects.openai_chat.private_fields import PrivateFields
 from conformance.identify import Identity, Witness, draft, named
 from conformance.judging.rulebook import Rulebook
-from conformance.profiles.fingerprints import Fingerprint
+from conformance.profiles.fingerprints import Fingerprint, Signs
 from conformance.profiles.load import limits, load_profile
 from conformance.profiles.lookup import find, fingerprints
 from conformance.recordings.check import CheckChoices, check_paths, check_recording, choose_dialect
@@ -98,7 +98,7 @@ def test_a_clean_stream_without_signs_has_no_profile(tmp_path: Path) -> None:
 
 
 def test_rivals_are_told_beside_the_profile() -> None:
-    witness = Witness(CHAT, fingerprints(CHAT))
+    witness = Witness(CHAT, Signs(fingerprints(CHAT)))
     data = {"x_groq": {}, "obfuscation": "zz", "id": "a"}
     witness.see(Event("chat.chunk", data, 1, "wire"))
     identity = witness.identity()
@@ -121,7 +121,7 @@ SIGNS = {dialect: fingerprints(dialect) for dialect in (CHAT, "openai.responses"
 @given(st.lists(st.tuples(KINDS, st.dictionaries(KEYS, VALUES, max_size=4)), max_size=4))
 def test_hostile_events_never_raise(events: list[tuple[str, dict[str, Any]]]) -> None:
     for dialect, signs in SIGNS.items():
-        witness = Witness(dialect, signs)
+        witness = Witness(dialect, Signs(signs))
         for kind, payload in events:
             witness.see(Event(kind, payload, 1, "wire"))
         assert witness.identity().dialect == dialect
