@@ -13,6 +13,10 @@ import msgspec
 Path = tuple[str | int, ...]
 
 MOST_DEPTH: Final = 256
+_SHALLOW: Final = (
+    2 * MOST_DEPTH
+)  # characters in which nothing nests deeper: a bracket opens, one closes
+_DECODE: Final = msgspec.json.Decoder().decode
 _STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _BRACKETS: Final = re.compile(r"[\[\]{}]")
 
@@ -31,12 +35,16 @@ def decode_json(text: str) -> Any:
 
     NaN and broken text are not JSON, and neither is what nests deeper than comparing it could go.
     """
-    if text.count("[") + text.count("{") > MOST_DEPTH and _nesting_depth(text) > MOST_DEPTH:
+    if len(text) > _SHALLOW and _may_be_deep(text) and _nesting_depth(text) > MOST_DEPTH:
         return NOT_JSON
     try:
-        return msgspec.json.decode(text)
+        return _DECODE(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return NOT_JSON
+
+
+def _may_be_deep(text: str) -> bool:
+    return text.count("[") + text.count("{") > MOST_DEPTH
 
 
 def _nesting_depth(text: str) -> int:

@@ -41,10 +41,10 @@ departures from the standard.
 Rule 5: time is linear in the bytes; memory is a small multiple of the largest block or chunk, at
 most of `max_event_bytes`. A buffer is appended to, never searched or copied again and again.
 
-Speed comes from three facts: few streams hold a CR, so splitting at LF finds the lines; nearly
-every block is one `data: ...` line, or an `event: ...` line seen before and a `data: ...` line,
-and the blank line after it tells which; what lies between two line ends need not be searched
-again. Whatever is not usual takes the slower road, line by line, with the same outcome.
+Speed comes from three facts: nearly all streams end their lines all in LF or all in CR LF, so that
+splitting finds them; nearly every block is one `data: ...` line, or an `event: ...` line and a
+`data: ...` line, and the blank line after it tells which; what lies between two line ends need not
+be searched again. Whatever is not usual takes the slower road, line by line, with the same outcome.
 """
 
 from __future__ import annotations
@@ -54,20 +54,16 @@ from typing import Final
 
 from conformance.core.errors import HarnessError
 from conformance.core.events import Frame
+from conformance.core.sse_block import DATA, EventBlock
 
 _BOM: Final = b"\xef\xbb\xbf"
-_DATA: Final = b"data: "
 _CR: Final = 0x0D
 _LF: Final = 0x0A
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
-_RETRY_DIGITS: Final = 18
 # A larger chunk is taken in strides, which stay in the cache and keep the list of lines short.
 _STRIDE: Final = 1 << 15
 # Put after a chunk's last line: a look at three lines from there needs no test of bounds.
 _NOT_BLANK: Final = (b"-", b"-", b"-")
-# A bound against servers that invent event names.
-_KNOWN_NAMES: Final = 256
-_KNOWN_NAME_BYTES: Final = 128
 
 
 class Parser:
@@ -80,8 +76,6 @@ class Parser:
     """
 
     def __init__(self, *, max_event_bytes: int = 64 * 1024 * 1024) -> None:
-        self.retry: int | None = None
-        self.last_event_id = ""
         self._max = max_event_bytes
         self._closed = False
         self._started = False  # the BOM, if any, is behind us
@@ -90,27 +84,31 @@ class Parser:
         self._plain = False  # none of the four above needs a thought
         self._partial: bytes | bytearray = b""  # the line that has not ended yet
         self._held = b""  # a line before it: an event name that came before, with nothing after
+        self._width = 1  # bytes of the end of that line
         self._line_offset = 0  # where these begin
-        self._block = bytearray()  # the block's lines, each with LF; empty: no block is open
-        self._block_offset = 0
-        self._data = bytearray()  # the standard's data buffer, trailing LF included
-        self._event = ""
-        self._named = False
-        self._id = ""  # the standard's last event ID buffer: not committed yet
-        self._names: dict[bytes, str] = {}  # `event: NAME` lines that came, with their names
+        self._block = EventBlock()
+
+    @property
+    def retry(self) -> int | None:
+        return self._block.retry
+
+    @property
+    def last_event_id(self) -> str:
+        return self._block.last_event_id
 
     def feed(self, data: bytes) -> list[Frame]:
         """Return the frames that these bytes complete. Raises HarnessError after `close`."""
         frames: list[Frame] = []
-        size = len(data)
-        if (
-            self._plain
-            and size <= _STRIDE
-            and _CR not in data
-            and self._fits(self._line_offset, len(self._held) + 1 + len(self._partial) + size)
-        ):
-            self._usual(data.split(b"\n"), 1, frames)
-            return frames
+        block, size = self._block, len(data)
+        open_size = len(self._held) + self._width + len(self._partial)  # as in `_fits`
+        if block.lines:
+            open_size += self._line_offset - block.offset
+        if self._plain and size <= _STRIDE and open_size + size <= self._max:
+            width = 2 if _CR in data else 1
+            lines = _split(data, width)
+            if lines and (width == self._width or not self._held):
+                self._usual(lines, width, frames)
+                return frames
         if self._closed:
             raise HarnessError("an SSE parser was fed after close")
         for start in range(0, size, _STRIDE):
@@ -123,20 +121,21 @@ class Parser:
         self._closed, self._plain = True, False
         self._release(frames)
         self._bound(frames)
-        if not self._skipping and (self._block or self._partial):
-            offset = self._block_offset if self._block else self._line_offset
-            lines = self._block + self._partial if self._partial else self._block[:-1]
+        block = self._block
+        if not self._skipping and (block.lines or self._partial):
+            offset = block.offset if block.lines else self._line_offset
+            lines = block.lines + self._partial if self._partial else block.lines[:-1]
             # The last line may end inside a character; that is the cut's doing, not `bad-utf8`.
             text = lines.decode("utf-8", "replace")
             frames.append(Frame("ignored", "unfinished", text, "", offset))
-        self._reset()
+        block.give_up()
         self._partial = b""
         return frames
 
     @property
     def is_between(self) -> bool:
         """Whether the next byte begins a block, and nothing before it is held back."""
-        return self._plain and not (self._block or self._partial or self._held)
+        return self._plain and not (self._block.lines or self._partial or self._held)
 
     @property
     def position(self) -> int:
@@ -159,10 +158,17 @@ class Parser:
             data = self._start(data)
             if not self._started:
                 return
-        lines = _split(data)
-        size = len(self._partial) + len(data)
+        # The LF that belongs to a CR at the end may be in the next chunk.
+        ends_in_cr = data.endswith(b"\r")
+        width = 2 if _CR in data else 1
+        lines = _split(data + b"\n" if ends_in_cr else data, width)
+        size = len(self._partial) + len(data) + ends_in_cr
         if lines and not self._skipping and self._fits(self._line_offset, size):
-            self._usual(lines, 2 if _CR in data else 1, frames)
+            self._usual(lines, width, frames)
+            if ends_in_cr:
+                self._release(frames)
+                self._after_cr = True
+                self._line_offset -= 1
         else:
             self._lines(data, frames)
         self._plain = not (self._skipping or self._after_cr)
@@ -180,7 +186,8 @@ class Parser:
 
     def _fits(self, offset: int, size: int) -> bool:
         """Tell whether a line of `size` bytes at `offset`, and its block with it, keep rule 4."""
-        return offset + size - (self._block_offset if self._block else offset) <= self._max
+        block = self._block
+        return offset + size - (block.offset if block.lines else offset) <= self._max
 
     def _usual(self, lines: list[bytes], width: int, frames: list[Frame]) -> None:
         """Take lines with ends of `width` bytes and the beginning of one; none is too long."""
@@ -194,22 +201,22 @@ class Parser:
             lines.insert(0, self._held)
             self._held = b""
         self._partial = rest
-        end, at, offset = len(lines), 0, self._line_offset
+        end, at, offset, block = len(lines), 0, self._line_offset, self._block
         lines += _NOT_BLANK
         while at < end:
-            if not self._block:
+            if not block.lines:
                 at, offset = self._blocks(lines, at, offset, width, frames)
                 if at == end:
                     break
-                if at == end - 1 and width == 1 and lines[at] in self._names:
-                    self._held = lines[at]  # the block may be usual once it is all there
+                if at == end - 1 and lines[at] in block.names:
+                    self._held, self._width = lines[at], width  # it may be usual once it is there
                     break
             line = lines[at]
-            if not lines[at + 1] and self._block and self._completed(line, frames):
+            if not lines[at + 1] and block.lines and block.completes(line, frames):
                 offset += len(line) + 2 * width
                 at += 2
             else:
-                self._line(line, offset, frames)
+                block.line(line, offset, frames)
                 offset += len(line) + width
                 at += 1
         self._line_offset = offset
@@ -218,19 +225,20 @@ class Parser:
         """Take the line that was held back as any other."""
         if self._held:
             held, self._held = self._held, b""
-            self._line(held, self._line_offset, frames)
-            self._line_offset += len(held) + 1
+            self._block.line(held, self._line_offset, frames)
+            self._line_offset += len(held) + self._width
 
     def _blocks(
         self, lines: list[bytes], at: int, offset: int, width: int, frames: list[Frame]
     ) -> tuple[int, int]:
         """Take blocks from lines[at], as long as they are usual; the index and offset after."""
-        names, last_event_id = self._names, self.last_event_id
+        block = self._block
+        names, last_event_id = block.names, block.last_event_id
         try:
             while True:
                 first, second = lines[at], lines[at + 1]
                 if not second:
-                    value = first.removeprefix(_DATA)
+                    value = first.removeprefix(DATA)
                     if value == first:
                         if first:
                             break
@@ -241,8 +249,9 @@ class Parser:
                     offset += len(first) + 2 * width
                     at += 2
                 elif not lines[at + 2]:
-                    name, value = names.get(first), second.removeprefix(_DATA)
-                    if name is None or value == second:
+                    name = names.get(first) or block.new_name(first)
+                    value = second.removeprefix(DATA)
+                    if not name or value == second:
                         break
                     text = value.decode()
                     frames.append(Frame("event", name, text, last_event_id, offset, True))
@@ -253,17 +262,6 @@ class Parser:
         except UnicodeDecodeError:
             pass  # the slower road reports it
         return at, offset
-
-    def _completed(self, line: bytes, frames: list[Frame]) -> bool:
-        """Dispatch the open block if `line`, its last one, is its only data line, and usual."""
-        if self._data or not line.startswith(_DATA):
-            return False
-        try:
-            text = line[len(_DATA) :].decode()
-        except UnicodeDecodeError:
-            return False
-        self._dispatch(text, frames)
-        return True
 
     def _lines(self, data: bytes, frames: list[Frame]) -> None:
         """Take lines of any kind; the first may be one that is skipped."""
@@ -276,7 +274,7 @@ class Parser:
             elif end > start and not self._fits(base + start, end - start):
                 self._skip(base + start, frames)
             else:
-                self._line(data[start:end], base + start, frames)
+                self._block.line(data[start:end], base + start, frames)
             start = match.end()
         self._after_cr = data.endswith(b"\r")
         self._partial = data[start:]
@@ -300,101 +298,16 @@ class Parser:
             self._line_offset += size - 1
 
     def _skip(self, offset: int, frames: list[Frame]) -> None:
-        begin = self._block_offset if self._block else offset
+        begin = self._block.offset if self._block.lines else offset
         frames.append(Frame("ignored", "too-long", "", "", begin))
-        self._reset()
-        self._id = self.last_event_id
+        self._block.give_up()
         self._skipping = True
 
-    def _line(self, line: bytes, offset: int, frames: list[Frame]) -> None:
-        """Process one line as the standard says, and report what it would ignore."""
-        if not line:
-            self._blank(frames)
-            return
-        if line in self._names:
-            self._open(line, offset)
-            self._event, self._named = self._names[line], True
-            return
-        try:
-            text = line.decode()
-        except UnicodeDecodeError:
-            text = line.decode("utf-8", "replace")
-            line = text.encode()
-            frames.append(Frame("ignored", "bad-utf8", text, "", offset))
-        if line.startswith(b":"):
-            frames.append(Frame("comment", "", text[1:], "", offset))
-            return
-        self._open(line, offset)
-        reason = self._field(line)
-        if reason:
-            frames.append(Frame("ignored", reason, text, "", offset))
 
-    def _open(self, line: bytes, offset: int) -> None:
-        """Add the line to the block, which may begin with it."""
-        if not self._block:
-            self._block_offset = offset
-        self._block += line
-        self._block += b"\n"
-
-    def _field(self, line: bytes) -> str:
-        """Process one field, valid UTF-8; the reason if the standard ignores it."""
-        name, _, value = line.partition(b":")
-        if value.startswith(b" "):
-            value = value[1:]
-        if name == b"data":
-            self._data += value
-            self._data += b"\n"
-        elif name == b"event":
-            self._event, self._named = value.decode() or "message", True
-            if len(line) <= _KNOWN_NAME_BYTES and len(self._names) < _KNOWN_NAMES:
-                self._names[line] = self._event
-        elif name == b"id":
-            if b"\0" in value:
-                return "bad-id"
-            self._id = value.decode()
-        elif name == b"retry":
-            return self._reconnection_time(value)
-        else:
-            return "unknown-field"
-        return ""
-
-    def _reconnection_time(self, value: bytes) -> str:
-        # bytes.isdigit knows ASCII digits only; int() takes quadratic time on long numbers.
-        if not value.isdigit() or len(value.lstrip(b"0")) > _RETRY_DIGITS:
-            return "bad-retry"
-        self.retry = int(value[-_RETRY_DIGITS:])
-        return ""
-
-    def _blank(self, frames: list[Frame]) -> None:
-        if self._data:
-            del self._data[-1:]
-            self._dispatch(self._data.decode(), frames)
-        elif self._block:
-            self.last_event_id = self._id
-            del self._block[-1:]
-            text = self._block.decode()
-            frames.append(Frame("ignored", "no-data", text, "", self._block_offset))
-            self._reset()
-
-    def _dispatch(self, text: str, frames: list[Frame]) -> None:
-        self.last_event_id = event_id = self._id
-        name = self._event or "message"
-        frames.append(Frame("event", name, text, event_id, self._block_offset, self._named))
-        self._reset()
-
-    def _reset(self) -> None:
-        """Forget the block; nothing but the id persists."""
-        self._block = bytearray()
-        if self._data:
-            self._data = bytearray()
-        self._event = ""
-        self._named = False
-
-
-def _split(data: bytes) -> list[bytes]:
-    """Split into lines where all of them end in LF, or all in CR LF; else nothing."""
-    if _CR not in data:
+def _split(data: bytes, width: int) -> list[bytes]:
+    """The lines and the beginning of one, where all ends have `width` bytes; else nothing."""
+    if width == 1:
         return data.split(b"\n")
-    lines = data.split(b"\r\n")
-    ends = len(lines) - 1
-    return lines if ends == data.count(b"\r") == data.count(b"\n") else []
+    # Splitting at one byte and putting together again is quicker than looking for two.
+    lines = data.replace(b"\r", b"").split(b"\n")
+    return lines if b"\r\n".join(lines) == data else []

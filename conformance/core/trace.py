@@ -6,7 +6,7 @@ It is not stored anywhere, but rebuilt from the bytes where somebody asks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from conformance.core.events import Ending, Event, Exchange, Frame, Request, Response
 from conformance.core.framing import Framing, exchange_frames
@@ -57,33 +57,32 @@ class FrameTrace:
 
     def frame(self, frame: Frame) -> list[Event]:
         """Events of the next frame, transport first."""
-        self.number += 1
-        number = self.number
-        if frame.kind == "comment":
-            return [Event("sse.comment", {"text": frame.data}, number, "transport")]
-        if frame.kind in _IGNORED:
-            fields = {"reason": frame.event, "text": frame.data}
-            return [Event(_IGNORED[frame.kind], fields, number, "transport")]
-        payload = decode_json(frame.data)
+        number = self.number = self.number + 1
+        kind, data = frame.kind, frame.data
+        if kind == "event":
+            payload = decode_json(data)
+            fields = {"event": frame.event, "named": frame.named, "id": frame.id, "data": data}
+            if payload is not NOT_JSON:
+                fields["json"] = payload
+            events = self.reader.read(frame, payload, number)
+            return [Event("sse.frame", fields, number, "transport"), *events]
+        if kind == "comment":
+            return [Event("sse.comment", {"text": data}, number, "transport")]
+        if kind in _IGNORED:
+            ignored = {"reason": frame.event, "text": data}
+            return [Event(_IGNORED[kind], ignored, number, "transport")]
+        payload = decode_json(data)
         events = self.reader.read(frame, payload, number)
-        if frame.kind != "body":
-            events.insert(0, _transport_event(frame, payload, number))
-        return events
+        if kind == "body":
+            return events
+        line = {"data": data} if payload is NOT_JSON else {"data": data, "json": payload}
+        return [Event("line.frame", line, number, "transport"), *events]
 
     def end(self, how: Ending) -> list[Event]:
         """What the end itself gives rise to; it counts as one more frame."""
         self.number += 1
         transport = Event("http.end", {"how": how}, self.number, "transport")
         return [transport, *self.reader.end(how, self.number)]
-
-
-def _transport_event(frame: Frame, payload: Any, number: int) -> Event:
-    fields: dict[str, Any] = {"data": frame.data}
-    if frame.kind == "event":
-        fields = {"event": frame.event, "named": frame.named, "id": frame.id, **fields}
-    if payload is not NOT_JSON:
-        fields["json"] = payload
-    return Event("line.frame" if frame.kind == "line" else "sse.frame", fields, number, "transport")
 
 
 def _lower_headers(headers: Sequence[tuple[str, str]]) -> dict[str, str]:

@@ -52,12 +52,14 @@ class Blocks:
         self, block: Block, channel: Channel | None, text: str, part: int | None = None
     ) -> None:
         """Report non-empty thinking; `part` is the index of a summary part."""
-        more = {} if part is None else {"part": part}
-        self._say("thinking.delta", block, channel=channel, text=text, **more)
+        data = {"choice": self._choice, "block": block.number, "channel": channel, "text": text}
+        if part is not None:
+            data["part"] = part
+        self._sink.say("thinking.delta", data)
 
     def text(self, block: Block, text: str) -> None:
         """Report non-empty text."""
-        self._say("text.delta", block, text=text)
+        self._sink.say("text.delta", {"choice": self._choice, "block": block.number, "text": text})
 
     def part(self, block: Block, part: int) -> None:
         """Report that a summary part begins."""

@@ -35,8 +35,13 @@ def objects(value: Any) -> list[dict[str, Any]]:
 
 
 def event_data(value: Any, **more: Any) -> dict[str, Any]:
-    """Data of a wire event: the object's fields and `more`; any other value under `value`."""
-    return {**value, **more} if isinstance(value, dict) else {"value": value, **more}
+    """Data of a wire event: the object's fields and `more`; any other value under `value`.
+
+    An object with nothing more is its own data: events are only read.
+    """
+    if isinstance(value, dict):
+        return {**value, **more} if more else value
+    return {"value": value, **more}
 
 
 def arguments_text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Where a reader puts the events of one frame, wire events before semantic ones."""
+"""Where a reader puts the events of one frame: wire events come before semantic ones."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from conformance.core.events import Event
 
 
 class Sink:
-    """Events of the frame being read; `number` is the frame's."""
+    """Events of the frame being read, by layer; `number` is the frame's."""
 
-    __slots__ = ("events", "number")
+    __slots__ = ("number", "semantic", "wired")
 
     def __init__(self) -> None:
-        self.events: list[Event] = []
         self.number = 0
+        self.wired: list[Event] = []
+        self.semantic: list[Event] = []
 
     def begin(self, number: int) -> None:
-        """Start the next frame; the list that was handed out before is not touched again."""
-        self.events = []
+        """Start the next frame."""
         self.number = number
+        self.wired = []
+        self.semantic = []
 
     def wire(self, kind: str, data: dict[str, Any]) -> None:
-        self.events.append(Event(kind, data, self.number, "wire"))
-
-    def wire_before(self, position: int, kind: str, data: dict[str, Any]) -> None:
-        """A wire event that is known late, put before the semantic events at `position`."""
-        self.events.insert(position, Event(kind, data, self.number, "wire"))
+        self.wired.append(Event(kind, data, self.number, "wire"))
 
     def say(self, kind: str, data: dict[str, Any]) -> None:
-        self.events.append(Event(kind, data, self.number, "semantic"))
+        self.semantic.append(Event(kind, data, self.number, "semantic"))
+
+    def events(self) -> list[Event]:
+        """All of the frame's."""
+        return self.wired + self.semantic

@@ -16,7 +16,7 @@ class MessageState(Protocol):
 
     @property
     def is_over(self) -> bool:
-        """Whether there was more than the dialect follows."""
+        """Whether there was more than the dialect follows: it says so in a wire event, once."""
 
     def close(self) -> None:
         """Ends whatever is open."""
@@ -26,13 +26,11 @@ class TypedReader:
     """Reader of one exchange; a dialect says what its payloads mean."""
 
     unknown: ClassVar[str]  # the wire event of data that has no type
-    overflow: ClassVar[str]
     history: ClassVar[str]  # the field of a request that holds what was said before
 
     def __init__(self) -> None:
         self._is_done = False
         self._is_whole = False  # a body that says it is finished, or nothing of its state
-        self._is_over = False  # no more is said of semantics
         self._sink = Sink()
 
     @property
@@ -53,32 +51,27 @@ class TypedReader:
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
         sink = self._sink
         sink.begin(number)
-        if frame.kind != "body" and frame.data == "[DONE]":
-            sink.wire("[DONE]", {})
-        elif payload is NOT_JSON:
-            sink.wire(self.unknown, {"text": frame.data})
+        if payload is NOT_JSON:
+            if frame.data == "[DONE]" and frame.kind != "body":
+                sink.wire("[DONE]", {})
+            else:
+                sink.wire(self.unknown, {"text": frame.data})
         elif frame.kind == "body":
             self._read_body(payload)
         else:
             self._read_event(frame, payload)
-        return sink.events
+        return sink.events()
 
     def end(self, how: Ending, number: int) -> list[Event]:
         self._sink.begin(number)
-        if self._is_over:
+        if self._message_state.is_over:
             return []
         self._message_state.close()
         if how == "eof" and self._is_whole and not self._is_done:
             self._sink.say("done", {"choice": 0, "explicit": False})
         elif not self._is_done:
             self._sink.say("cut", {"choice": 0, "how": how})
-        return self._sink.events
+        return self._sink.events()
 
     def echo(self) -> Mapping[str, Any] | None:
         return None
-
-    def _check_overflow(self, first: int) -> None:
-        """Says ahead of event `first` of this frame that the dialect follows no further."""
-        if self._message_state.is_over and not self._is_over:
-            self._is_over = True
-            self._sink.wire_before(first, self.overflow, {})

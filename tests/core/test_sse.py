@@ -243,6 +243,45 @@ def test_every_two_way_split_yields_the_same_frames(wire: bytes, limit: int) -> 
         assert parse([wire[:place], wire[place:]], limit) == expected, place
 
 
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("other", ["\n", "\r\n", "\r"])
+def test_known_names_are_read_alike_wherever_the_stream_is_cut(eol: str, other: str) -> None:
+    lines = [*("event: a", "data: x", ""), *("event: a", "data: y", "data: z", ""), "event: a"]
+    wire = (eol.join([*lines, ""]) + other.join(["data: w", "", "event: a", "id: 1"])).encode()
+    expected = naive(wire)
+    for first in range(len(wire) + 1):
+        for second in range(first, len(wire) + 1):
+            assert parse(cut(wire, [first, second])) == expected
+
+
+BLOCKS = st.lists(
+    st.sampled_from(
+        [
+            *(["data: x"], ["data: {}"], ["event: a", "data: x"], ["event: b\u2028", "data: x"]),
+            *(["event:a", "data:x"], ["event: ", "data: x"], ["event: a"], ["data: x", "data: y"]),
+            *([":c"], ["id: 1", "data: x"], ["data: x", "event: a"], ["", "data: \x00"]),
+        ]
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    blocks=BLOCKS,
+    eol=st.sampled_from(["\n", "\r\n", "\r"]),
+    limit=LIMITS,
+    places=st.lists(st.integers(0, 300), max_size=6),
+)
+def test_streams_whose_lines_end_alike_are_read_as_by_the_naive_parser(
+    blocks: list[list[str]], eol: str, limit: int, places: list[int]
+) -> None:
+    wire = "".join(eol.join([*block, "", ""]) for block in blocks).encode()
+    expected = naive(wire, limit)
+    assert parse([wire], limit) == expected
+    assert parse(cut(wire, [place % (len(wire) + 1) for place in places]), limit) == expected
+
+
 @pytest.mark.parametrize("eol", [b"\n", b"\r\n", b"\r"])
 def test_large_chunk_yields_the_same_frames_as_small_ones(eol: bytes) -> None:
     block = eol.join(

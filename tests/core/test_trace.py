@@ -10,7 +10,7 @@ from conformance import dialects
 from conformance.core.clock import chunk_times
 from conformance.core.events import Chunk, Event, Exchange, Request, Response
 from conformance.core.framing import Framer, exchange_frames
-from conformance.core.json_values import NOT_JSON, decode_json
+from conformance.core.json_values import MOST_DEPTH, NOT_JSON, decode_json
 from conformance.core.trace import FrameTrace
 from conformance.dialects import Reading
 from conformance.recordings.api import check_chunks
@@ -75,6 +75,14 @@ def test_a_body_is_one_frame() -> None:
 )
 def test_what_is_no_json_is_said_to_be_none(text: str) -> None:
     assert decode_json(text) is NOT_JSON
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_what_nests_deeper_than_the_most_is_no_json(opening: str) -> None:
+    closing = "]" if opening == "[" else "}"
+    deepest = opening * (MOST_DEPTH - 1) + "[]" + closing * (MOST_DEPTH - 1)
+    assert decode_json(deepest) is not NOT_JSON
+    assert decode_json(f"[{deepest}]") is NOT_JSON
 
 
 def test_many_brackets_are_fine_where_they_are_not_deep() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from unittest import mock
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.core.events import Event
 from conformance.dialects import Reading
+from conformance.dialects.openai_chat import fields
 from tests.dialects.streams import SEMANTIC_ORDER
 
 ReadStream = Callable[..., list[Event]]
@@ -85,6 +87,41 @@ def test_chat_texts_come_back_whole_and_blocks_balance(
         for kind in KINDS:
             expected = "".join(text for c, k, text in runs if (c, k) == (choice, kind))
             assert joined(events, kind, choice) == expected
+
+
+FIELDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "role": st.sampled_from(["assistant", None]),
+        "content": st.sampled_from(["", "x", "<think>", None, [{"type": "text", "text": "p"}]]),
+        "reasoning_content": st.sampled_from(["", "y", None, 1]),
+        "reasoning": st.sampled_from(["", "z", "</think>"]),
+        "refusal": st.sampled_from([None, "no"]),
+        "tool_calls": st.sampled_from([None, [], [{"index": 0, "id": "t"}]]),
+        "reasoning_details": st.just([{"type": "reasoning.summary", "summary": "s"}]),
+        "token_id": st.just(7),
+    },
+)
+READINGS = (
+    Reading(),
+    Reading(markers=(("<think>", "</think>"),)),
+    Reading(fields={"thinking": ("token_id", "refusal")}),
+)
+
+
+@given(
+    deltas=st.lists(st.tuples(FIELDS, st.sampled_from([None, "", "stop"])), max_size=8),
+    reading=st.sampled_from(READINGS),
+)
+def test_a_delta_of_one_text_is_read_as_any_other(
+    read_stream: ReadStream, deltas: list[tuple[dict[str, Any], str | None]], reading: Reading
+) -> None:
+    chunks = [{"choices": [{"delta": d, "finish_reason": reason}]} for d, reason in deltas]
+
+    events = read_stream("openai.chat", chunks, reading)
+
+    with mock.patch.object(fields, "only_text", return_value=""):
+        assert read_stream("openai.chat", chunks, reading) == events
 
 
 def chat_chunk(thought: str, text: str, opaque: str, tool: str, finish: str) -> dict[str, Any]:

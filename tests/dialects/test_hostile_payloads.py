@@ -144,6 +144,7 @@ def test_no_payload_makes_a_reader_raise(
 
     events = read_stream(dialect, frames, reading, end)
 
+    assert events == sorted(events, key=lambda event: (event.number, event.layer == "semantic"))
     for event in events:
         assert event.layer == "wire" or set(event.data) <= SEMANTIC_EVENTS[event.type] | {"choice"}
         assert isinstance(event.data, dict)

@@ -24,6 +24,7 @@ from conformance.dialects.sink import Sink
 from conformance.dialects.tool_call import ToolCall
 
 MOST_BLOCKS: Final = 4096
+OVERFLOW: Final = "anthropic.messages.overflow"
 
 TOOL_TYPES: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
@@ -74,15 +75,17 @@ class Content:
         text = string(delta.get(meaning[0])) if meaning is not None else ""
         if meaning is None or not text:
             return
-        slot = self._find_slot(event)
+        index = whole(event.get("index"))
+        slot = self._last if index is None else self._at.get(index)
         if slot is None or not slot.is_open:
-            slot = self._add_slot(whole(event.get("index")))
+            slot = self._add_slot(index)
         if slot is not None:
             meaning[1](self, slot, text)
 
     def stop(self, event: dict[str, Any]) -> None:
         """The end of a block; a second one is reported again."""
-        slot = self._find_slot(event)
+        index = whole(event.get("index"))
+        slot = self._last if index is None else self._at.get(index)
         if slot is not None:
             self._end_slot(slot, explicit=True)
 
@@ -107,13 +110,11 @@ class Content:
         for slot in list(self._open):
             self._end_slot(slot)
 
-    def _find_slot(self, event: dict[str, Any]) -> Slot | None:
-        index = whole(event.get("index"))
-        return self._last if index is None else self._at.get(index)
-
     def _add_slot(self, index: int | None) -> Slot | None:
         if index not in self._at and len(self._at) >= MOST_BLOCKS:
-            self.is_over = True
+            if not self.is_over:
+                self.is_over = True
+                self._sink.wire(OVERFLOW, {})
             return None
         slot = self._at[index] = self._last = Slot()
         self._open[slot] = None
@@ -142,19 +143,22 @@ class Content:
         return ""
 
     def think(self, slot: Slot, text: str) -> None:
-        if self._is_news(slot, text):
-            slot.thinking = slot.thinking or self._blocks.think("raw")
+        if text and not (slot.head and self._is_head(slot, text)):
+            if slot.thinking is None:
+                slot.thinking = self._blocks.think("raw")
             self._blocks.thought(slot.thinking, "raw", text)
 
     def write(self, slot: Slot, text: str) -> None:
-        if self._is_news(slot, text):
-            slot.text = slot.text or self._blocks.write()
+        if text and not (slot.head and self._is_head(slot, text)):
+            if slot.text is None:
+                slot.text = self._blocks.write()
             self._blocks.text(slot.text, text)
 
-    def _is_news(self, slot: Slot, text: str) -> bool:
-        """Whether there is text that is no repetition of the start (rule 3)."""
+    @staticmethod
+    def _is_head(slot: Slot, text: str) -> bool:
+        """Whether this first text repeats that of the start (rule 3)."""
         head, slot.head = slot.head, ""
-        return bool(text) and text != head
+        return text == head
 
     def sign(self, slot: Slot, signature: str) -> None:
         self._blocks.opaque(slot.thinking, "signature", signature)

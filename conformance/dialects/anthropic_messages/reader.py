@@ -17,13 +17,12 @@ from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
 from conformance.dialects import outcome
-from conformance.dialects.anthropic_messages.content import Content
+from conformance.dialects.anthropic_messages.content import OVERFLOW, Content
 from conformance.dialects.base import Reading
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
 from conformance.dialects.typed import TypedReader
 
 NAME: Final = "anthropic.messages"
-OVERFLOW: Final = "anthropic.messages.overflow"
 
 _STREAMED: Final = frozenset(
     {
@@ -65,7 +64,6 @@ class MessagesReader(TypedReader):
     """Reader of one exchange."""
 
     unknown = "message.unknown"
-    overflow = OVERFLOW
     history = "messages"
 
     def __init__(self, reading: Reading) -> None:
@@ -82,18 +80,21 @@ class MessagesReader(TypedReader):
     def _read_event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
-        is_error = kind == "error" or (not kind and (frame.event == "error" or "error" in fields))
-        self._sink.wire("error" if is_error else kind or self.unknown, event_data(payload))
-        if self._is_over:
+        if not kind:
+            is_error = frame.event == "error" or "error" in fields
+            kind = "error" if is_error else self.unknown
+        self._sink.wire(kind, event_data(payload))
+        content = self._content
+        if content.is_over:
             return
-        first = len(self._sink.events)
-        if is_error:
-            self._sink.say("error", outcome.error(fields.get("error") or payload))
+        if kind == "content_block_delta" and self._has_begun:
+            content.delta(fields)
         elif kind.startswith("content_block_"):
             self._read_block(kind, fields)
-        elif kind.startswith("message_"):
+        elif kind == "error":
+            self._sink.say("error", outcome.error(fields.get("error") or payload))
+        else:
             self._read_message(kind, fields)
-        self._check_overflow(first)
 
     def _read_block(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "content_block_stop":
@@ -101,10 +102,10 @@ class MessagesReader(TypedReader):
             return
         if not self._has_begun:
             self._begin_message({})
-        if kind == "content_block_start":
-            self._content.start(fields)
-        elif kind == "content_block_delta":
+        if kind == "content_block_delta":
             self._content.delta(fields)
+        elif kind == "content_block_start":
+            self._content.start(fields)
 
     def _read_message(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "message_start":
@@ -134,12 +135,10 @@ class MessagesReader(TypedReader):
         self._sink.wire("message", fields)
         for index, block in enumerate(content):
             self._sink.wire("message.block", {"index": index, "content_block": block})
-        first = len(self._sink.events)
         self._begin_message(fields)
         self._content.whole(content)
         self._say_finish(fields.get("stop_reason"))
         self._count_tokens(fields.get("usage"))
-        self._check_overflow(first)
 
     def _begin_message(self, message: dict[str, Any]) -> None:
         self._has_begun = True

@@ -63,7 +63,7 @@ class OllamaReader:
             self._sink.wire("ollama.unknown", {"text": frame.data})
         else:
             self._value(mapping(payload), payload, is_body=frame.kind == "body")
-        return self._sink.events
+        return self._sink.events()
 
     def end(self, how: Ending, number: int) -> list[Event]:
         self._sink.begin(number)
@@ -74,7 +74,7 @@ class OllamaReader:
             self._done(explicit=False)
         elif not self._is_done:
             self._sink.say("cut", {"choice": 0, "how": how})
-        return self._sink.events
+        return self._sink.events()
 
     def echo(self) -> Mapping[str, Any] | None:
         return None

@@ -24,7 +24,7 @@ from conformance.dialects.tool_call import ToolCall
 
 MOST_TOOLS: Final = 4096
 
-_TOOL_CARRIERS: Final = frozenset({"tool_calls", "function_call"})
+_ToolFragment = tuple[int, str, str, str]  # index, id, name, arguments
 _REASONS: Final = {"function_call": "tool_calls"}
 
 
@@ -64,20 +64,38 @@ class Choice:
                 last_close=reading.last_close,
             )
 
-    def read(self, delta: dict[str, Any], finish_reason: Any, message_id: str) -> bool:
-        """Report what a delta says; False where it opens more tool calls than are kept."""
-        channel, thought = chat_fields.thinking(delta, self._fields)
-        opaque = chat_fields.opaque(delta, self._fields)
+    def read(self, delta: dict[str, Any], element: dict[str, Any], chunk: dict[str, Any]) -> bool:
+        """Report what a delta says; False where it opens more tool calls than are kept.
+
+        `element` is the choice on the wire, whose `finish_reason` counts, `chunk` holds the id.
+        """
+        finish_reason = element.get("finish_reason")
+        if self._started and not (finish_reason or self._fields):
+            name = chat_fields.only_text(delta)
+            if name == "content":
+                self._read_text(delta[name])
+                return True
+            if name:
+                self._read_thinking(delta[name])
+                return True
+        return self._read_all(delta, string(finish_reason), string(chunk.get("id")))
+
+    def _read_all(self, delta: dict[str, Any], reason: str, message_id: str) -> bool:
+        """As `read`, for a delta of any kind."""
+        role = string(delta.get("role"))
+        if not self._fields:
+            delta = chat_fields.carriers(delta)
+        channel, thought, hidden = chat_fields.thinking(delta, self._fields)
+        opaque = chat_fields.opaque(delta, self._fields, hidden)
         parts = chat_fields.content(delta, self._fields)
         if thought:
             parts = [part for part in parts if part[0] == "text"]
-        elif not any(kind == "thinking" for kind, _ in parts):
+        elif "thinking_blocks" in delta and all(kind != "thinking" for kind, _ in parts):
             thought = chat_fields.mirrored_thinking(delta)
         refusal = string(delta.get("refusal"))
-        tools = [] if _TOOL_CARRIERS.isdisjoint(delta) else _tool_elements(delta)
-        reason = string(finish_reason)
-        if thought or opaque or parts or refusal or tools or string(delta.get("role")):
-            self._start_message(string(delta.get("role")), message_id)
+        tools = [] if chat_fields.TOOL_CARRIERS.isdisjoint(delta) else _tool_fragments(delta)
+        if thought or opaque or parts or refusal or tools or role:
+            self._start_message(role, message_id)
         if thought:
             self._flush_markers()
             self._say_thinking(channel, thought)
@@ -126,8 +144,9 @@ class Choice:
         self._blocks.text(run, text)
 
     def _end_run(self, *, explicit: bool = False) -> None:
-        self._blocks.close(self._run, explicit=self._run is not None and (explicit or self._closed))
-        self._run = None
+        if self._run is not None:
+            self._blocks.close(self._run, explicit=explicit or self._closed)
+            self._run = None
         self._closed = False
 
     def _end_thinking(self) -> None:
@@ -151,15 +170,22 @@ class Choice:
         for kind, data in opaque:
             self._blocks.opaque(block, kind, data)
 
+    def _read_text(self, text: str) -> None:
+        if self._markers is None:
+            self._say_text(text)
+        else:
+            self._read_pieces(self._markers.feed(text, last=self._whole))
+
+    def _read_thinking(self, text: str) -> None:
+        if self._markers is not None:
+            self._flush_markers()
+        self._say_thinking("raw", text)
+
     def _read_part(self, kind: chat_fields.PartKind, text: str) -> None:
         if kind == "text":
-            if self._markers is None:
-                self._say_text(text)
-            else:
-                self._read_pieces(self._markers.feed(text, last=self._whole))
+            self._read_text(text)
         elif kind == "thinking":
-            self._flush_markers()
-            self._say_thinking("raw", text)
+            self._read_thinking(text)
         elif kind == "closed":
             self._closed = True
         else:
@@ -180,20 +206,18 @@ class Choice:
         self._interrupt_run()
         self._sink.say("refusal.delta", {"choice": self._number, "text": text})
 
-    def _read_tools(self, elements: list[tuple[int, dict[str, Any]]]) -> bool:
+    def _read_tools(self, fragments: list[_ToolFragment]) -> bool:
         self._interrupt_run()
-        for index, element in elements:
-            tool = self._tool_at(index, element)
+        for index, call_id, name, arguments in fragments:
+            tool = self._tool_at(index, call_id, name)
             if tool is None:
                 return False
-            if arguments := arguments_text(mapping(element.get("function")).get("arguments")):
+            if arguments:
                 tool.add(self._sink, arguments)
         return True
 
-    def _tool_at(self, index: int, element: dict[str, Any]) -> ToolCall | None:
+    def _tool_at(self, index: int, call_id: str, name: str) -> ToolCall | None:
         """The call that a fragment belongs to; another id at the same index is another call."""
-        call_id = string(element.get("id"))
-        name = string(mapping(element.get("function")).get("name"))
         tool = self._tools.get(index)
         if tool is not None and call_id in ("", tool.call_id):
             return tool
@@ -212,22 +236,16 @@ class Choice:
         self._sink.say("finish", {"choice": self._number, "reason": said})
 
 
-def _tool_elements(delta: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
-    """(index, element) of tool calls that say anything; a missing index is the position."""
-    found = list(enumerate(objects(delta.get("tool_calls"))))
-    if not found and isinstance(legacy := delta.get("function_call"), dict):
-        found = [(0, {"function": legacy})]
-    return [
-        (position if (index := whole(element.get("index"))) is None else index, element)
-        for position, element in found
-        if _says_anything(element)
-    ]
-
-
-def _says_anything(element: dict[str, Any]) -> bool:
-    function = mapping(element.get("function"))
-    return bool(
-        string(element.get("id"))
-        or string(function.get("name"))
-        or arguments_text(function.get("arguments"))
-    )
+def _tool_fragments(delta: dict[str, Any]) -> list[_ToolFragment]:
+    """Tool calls that say anything; a missing index is the position."""
+    calls = objects(delta.get("tool_calls"))
+    if not calls and isinstance(legacy := delta.get("function_call"), dict):
+        calls = [{"function": legacy}]
+    found: list[_ToolFragment] = []
+    for position, call in enumerate(calls):
+        function, index = mapping(call.get("function")), whole(call.get("index"))
+        call_id, name = string(call.get("id")), string(function.get("name"))
+        arguments = arguments_text(function.get("arguments"))
+        if call_id or name or arguments:
+            found.append((position if index is None else index, call_id, name, arguments))
+    return found

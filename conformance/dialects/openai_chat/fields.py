@@ -17,29 +17,80 @@ from conformance.dialects.blocks import Channel
 from conformance.dialects.json_edge import objects, string
 
 Fields = Mapping[str, tuple[str, ...]]
+Opaque = tuple[str, str]
+"""Kind and data of what is never displayed."""
 PartKind = Literal["thinking", "closed", "end", "text"]
 Part = tuple[PartKind, str]
 """A stretch of `content`; `closed` says that the thinking before it is, `end` ends it at once."""
 
+TOOL_CARRIERS: Final = frozenset({"tool_calls", "function_call"})
 STRING_CARRIERS: Final = ("reasoning_content", "reasoning", "reasoning_text")
 
-_OPAQUE_CARRIERS: Final = frozenset({"reasoning_opaque", "reasoning_details", "thinking_blocks"})
+_PLAIN_TEXTS: Final = frozenset({"content", *STRING_CARRIERS})
+_OPAQUE_CARRIERS: Final = frozenset({"reasoning_opaque", "thinking_blocks"})
+_CARRIERS: Final = frozenset(
+    {*_PLAIN_TEXTS, *_OPAQUE_CARRIERS, "reasoning_details", *TOOL_CARRIERS, "refusal"}
+)  # fields that say something to a client, besides private ones
 # Mistral nests texts in a thinking part; LiteLLM's providers send either with a text.
 _THOUGHTS: Final = ("thinking", "reasoning")  # a tuple: a type may be no hashable value
 DETAIL_TEXT: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
 
-def thinking(delta: dict[str, Any], fields: Fields) -> tuple[Channel, str]:
-    """Channel and text of the thinking outside `content`; the text is empty if there is none."""
-    details = objects(delta.get("reasoning_details")) if "reasoning_details" in delta else []
-    channel: Channel = "summary" if details and _only_summaries(details) else "raw"
-    for path in fields.get("thinking", ()):
-        if text := text_at(delta, *path.split(".")):
-            return channel, text
+def only_text(delta: dict[str, Any]) -> str:
+    """The field of a delta that says one plain text and nothing else; empty for other deltas."""
+    found = ""
+    for name, value in delta.items():
+        if value and name in _CARRIERS:
+            if found or name not in _PLAIN_TEXTS or not isinstance(value, str):
+                return ""
+            found = name
+    return found
+
+
+def carriers(delta: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a delta that say something, as far as they are not private."""
+    return {name: value for name, value in delta.items() if value and name in _CARRIERS}
+
+
+def thinking(delta: dict[str, Any], fields: Fields) -> tuple[Channel, str, list[Opaque]]:
+    """Channel and text of the thinking outside `content`, and opaque data beside it in details.
+
+    The text is empty if there is none.
+    """
+    channel: Channel = "raw"
+    text, hidden = "", list[Opaque]()
+    if "reasoning_details" in delta:
+        channel, text, hidden = _read_details(objects(delta["reasoning_details"]))
+    return channel, _own_field(delta, fields) or text, hidden
+
+
+def _own_field(delta: dict[str, Any], fields: Fields) -> str:
+    """Thinking in a field of its own; empty if there is none."""
+    if fields:
+        for path in fields.get("thinking", ()):
+            if text := text_at(delta, *path.split(".")):
+                return text
     for name in STRING_CARRIERS:
-        if text := string(delta.get(name)):
-            return channel, text
-    return channel, "".join(map(_detail_text, details))
+        if name in delta and (text := string(delta[name])):
+            return text
+    return ""
+
+
+def _read_details(details: list[dict[str, Any]]) -> tuple[Channel, str, list[Opaque]]:
+    """Channel (rule 2), text and opaque data."""
+    texts: list[str] = []
+    hidden: list[Opaque] = []
+    summaries = 0
+    for detail in details:
+        kind = string(detail.get("type"))
+        if kind in DETAIL_TEXT and (text := string(detail.get(DETAIL_TEXT[kind]))):
+            texts.append(text)
+            summaries += kind == "reasoning.summary"
+        elif kind == "reasoning.encrypted":
+            hidden.append(("encrypted", string(detail.get("data"))))
+        if "signature" in detail:
+            hidden.append(("signature", string(detail["signature"])))
+    return "summary" if 0 < summaries == len(texts) else "raw", "".join(texts), hidden
 
 
 def mirrored_thinking(delta: dict[str, Any]) -> str:
@@ -48,29 +99,26 @@ def mirrored_thinking(delta: dict[str, Any]) -> str:
     return "".join(string(block.get("thinking")) for block in blocks)
 
 
-def opaque(delta: dict[str, Any], fields: Fields) -> list[tuple[str, str]]:
+def opaque(delta: dict[str, Any], fields: Fields, of_details: list[Opaque]) -> list[Opaque]:
     """(kind, data) of everything that is never displayed, each once."""
-    if not fields and _OPAQUE_CARRIERS.isdisjoint(delta):
+    if not (fields or of_details) and _OPAQUE_CARRIERS.isdisjoint(delta):
         return []
-    found: dict[tuple[str, str], None] = {}
-    for path in (*fields.get("opaque", ()), "reasoning_opaque"):
-        found["encrypted", text_at(delta, *path.split("."))] = None
-    for detail in objects(delta.get("reasoning_details")):
-        if detail.get("type") == "reasoning.encrypted":
-            found["encrypted", string(detail.get("data"))] = None
-        found["signature", string(detail.get("signature"))] = None
+    found = [("encrypted", text_at(delta, *path.split("."))) for path in fields.get("opaque", ())]
+    found.append(("encrypted", string(delta.get("reasoning_opaque"))))
+    found += of_details
     for block in objects(delta.get("thinking_blocks")):
-        found["signature", string(block.get("signature"))] = None
+        found.append(("signature", string(block.get("signature"))))
         if block.get("type") == "redacted_thinking":
-            found["redacted", string(block.get("data"))] = None
-    return [(kind, data) for kind, data in found if data]
+            found.append(("redacted", string(block.get("data"))))
+    return [each for each in dict.fromkeys(found) if each[1]]
 
 
 def content(delta: dict[str, Any], fields: Fields) -> list[Part]:
     """Parts of the visible content in wire order; a plain string is one part of text."""
-    for path in fields.get("text", ()):
-        if text := text_at(delta, *path.split(".")):
-            return [("text", text)]
+    if fields:
+        for path in fields.get("text", ()):
+            if text := text_at(delta, *path.split(".")):
+                return [("text", text)]
     value = delta.get("content")
     if isinstance(value, str):
         return [("text", value)] if value else []
@@ -98,13 +146,3 @@ def _thinking_parts(part: dict[str, Any]) -> list[Part]:
         said: list[Part] = [("thinking", text)]
         return [*said, ("closed", "")] if part.get("closed") is True else said
     return [("end", "")] if value == [] else []
-
-
-def _only_summaries(details: list[dict[str, Any]]) -> bool:
-    kinds = {string(detail.get("type")) for detail in details if _detail_text(detail)}
-    return kinds == {"reasoning.summary"}
-
-
-def _detail_text(detail: dict[str, Any]) -> str:
-    field = DETAIL_TEXT.get(string(detail.get("type")))
-    return string(detail.get(field)) if field is not None else ""

@@ -22,7 +22,7 @@ from conformance.core.json_values import NOT_JSON
 from conformance.dialects import outcome
 from conformance.dialects.base import Reading
 from conformance.dialects.history import request_events
-from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
+from conformance.dialects.json_edge import NO_FIELDS, elements, event_data, mapping, string
 from conformance.dialects.openai_chat.choice import Choice
 from conformance.dialects.sink import Sink
 
@@ -52,7 +52,7 @@ VOCABULARY: Final = Vocabulary(
     ),
 )
 
-_UNROLLED: Final = (("tool_calls", "chat.tool"), ("reasoning_details", "chat.detail"))
+_UNROLLED: Final = {"tool_calls": "chat.tool", "reasoning_details": "chat.detail"}
 
 
 class ChatReader:
@@ -73,17 +73,21 @@ class ChatReader:
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
         sink = self._sink
         sink.begin(number)
-        if frame.kind != "body" and frame.data == "[DONE]":
-            sink.wire("[DONE]", {})
-            self._say_done(explicit=True)
-        elif payload is NOT_JSON:
-            sink.wire("chat.unknown", {"text": frame.data})
+        if payload is NOT_JSON:
+            self._read_text(frame)
+        elif frame.kind == "body":
+            self._is_body = True
+            self._read_payload(payload, "message", is_error=False)
         else:
-            self._is_body = self._is_body or frame.kind == "body"
-            self._read_payload(
-                payload, is_body=frame.kind == "body", is_error=frame.event == "error"
-            )
-        return sink.events
+            self._read_payload(payload, "delta", is_error=frame.event == "error")
+        return sink.wired + sink.semantic
+
+    def _read_text(self, frame: Frame) -> None:
+        if frame.data == "[DONE]" and frame.kind != "body":
+            self._sink.wire("[DONE]", {})
+            self._say_done(explicit=True)
+        else:
+            self._sink.wire("chat.unknown", {"text": frame.data})
 
     def end(self, how: Ending, number: int) -> list[Event]:
         self._sink.begin(number)
@@ -94,7 +98,7 @@ class ChatReader:
         self._close_choices()
         if not self._is_done:
             self._sink.say("cut", {"choice": 0, "how": how})
-        return self._sink.events
+        return self._sink.events()
 
     def echo(self) -> Mapping[str, Any] | None:
         return None
@@ -114,23 +118,31 @@ class ChatReader:
             choice.close()
         self._open.clear()
 
-    def _read_payload(self, payload: Any, *, is_body: bool, is_error: bool) -> None:
-        fields = mapping(payload)
-        has_error = is_error or bool(fields.get("error"))
+    def _read_payload(self, payload: Any, field: str, *, is_error: bool) -> None:
+        fields, fits = mapping(payload), True
+        error = fields.get("error")
+        is_error = is_error or bool(error)
         if "choices" in fields:
-            self._sink.wire("chat.completion" if is_body else "chat.chunk", fields)
-        elif not has_error:
+            self._sink.wire("chat.chunk" if field == "delta" else "chat.completion", fields)
+            fits = self._read_choices(fields, field)
+        elif not is_error:
             self._read_other(payload, fields)
             return
-        choices = elements(fields.get("choices"))
-        for element in choices:
-            self._unroll_choice(element, "message" if is_body else "delta")
-        if has_error:
+        if is_error:
             self._sink.wire("chat.error", event_data(payload))
-        if not self._is_over:
-            self._read_meaning(fields, choices, "message" if is_body else "delta")
-        if has_error and not self._is_over:
-            self._sink.say("error", outcome.error(fields.get("error") or payload))
+        if not fits:
+            self._is_over = True
+            self._sink.wire(OVERFLOW, {"choices": len(self._choices)})
+        if self._is_over:
+            return
+        if (usage := fields.get("usage")) is not None:
+            self._say_usage(usage)
+        if is_error:
+            self._sink.say("error", outcome.error(error or payload))
+
+    def _say_usage(self, usage: Any) -> None:
+        if (counts := outcome.usage(usage)) is not None:
+            self._sink.say("usage", counts)
 
     def _read_other(self, payload: Any, fields: dict[str, Any]) -> None:
         if not _lists_models(fields):
@@ -141,48 +153,55 @@ class ChatReader:
         for element in elements(fields.get("data")):
             self._sink.wire("models.entry", event_data(element))
 
-    def _unroll_choice(self, element: Any, field: str) -> None:
-        """Wire events of one choice; a message stands for itself, with its choice's outcome."""
-        choice = mapping(element).get("index")
-        inner = mapping(element).get(field)
+    def _read_choices(self, fields: dict[str, Any], field: str) -> bool:
+        """Events of every choice; False where there are more than are kept."""
+        sink, fits = self._sink, True
+        for position, element in enumerate(elements(fields.get("choices"))):
+            if not isinstance(element, dict):
+                self._wire_stray(element, field)
+                continue
+            index, inner = element.get("index"), element.get(field)
+            if field == "delta":
+                sink.wire("chat.choice", {**element, "choice": index})
+            else:
+                self._wire_message(inner, element)
+            if not isinstance(inner, dict):
+                inner = NO_FIELDS
+            elif "tool_calls" in inner or "reasoning_details" in inner:
+                self._wire_parts(inner, index)
+            if fits and not self._is_over:
+                choice = self._choice_at(index, position, field)
+                fits = choice is not None and choice.read(inner, element, fields)
+        return fits
+
+    def _wire_stray(self, element: Any, field: str) -> None:
+        """What stands among the choices and is none."""
         if field == "delta":
-            self._sink.wire("chat.choice", event_data(element, choice=choice))
+            self._sink.wire("chat.choice", event_data(element, choice=None))
         else:
-            reason = mapping(element).get("finish_reason")
-            self._sink.wire("chat.message", event_data(inner, choice=choice, finish_reason=reason))
-        if not isinstance(inner, dict):
-            return
-        for name, kind in _UNROLLED:
+            self._wire_message(None, NO_FIELDS)
+
+    def _wire_message(self, message: Any, element: dict[str, Any]) -> None:
+        """A message stands for itself, with its choice's outcome."""
+        index, reason = element.get("index"), element.get("finish_reason")
+        self._sink.wire("chat.message", event_data(message, choice=index, finish_reason=reason))
+
+    def _wire_parts(self, inner: dict[str, Any], choice: Any) -> None:
+        for name, kind in _UNROLLED.items():
             for part in elements(inner.get(name)):
                 self._sink.wire(kind, event_data(part, choice=choice))
 
-    def _read_meaning(self, fields: dict[str, Any], choices: list[Any], field: str) -> None:
-        message_id = string(fields.get("id"))
-        first = len(self._sink.events)
-        for position, element in enumerate(choices):
-            if isinstance(element, dict) and not self._read_choice(
-                element, field, position, message_id
-            ):
-                self._is_over = True
-                self._sink.wire_before(first, OVERFLOW, {"choices": len(self._choices)})
-                return
-        if (counts := outcome.usage(fields.get("usage"))) is not None:
-            self._sink.say("usage", counts)
-
-    def _read_choice(
-        self, element: dict[str, Any], field: str, position: int, message_id: str
-    ) -> bool:
-        number = whole(element.get("index"))
-        number = position if number is None else number
+    def _choice_at(self, index: Any, position: int, field: str) -> Choice | None:
+        """The choice of that index, which is open from here on; None where there are too many."""
+        number = index if type(index) is int and index >= 0 else position
         choice = self._choices.get(number)
         if choice is None:
             if len(self._choices) >= MOST_CHOICES:
-                return False
+                return None
             choice = Choice(number, self._sink, self._reading, whole=field == "message")
             self._choices[number] = choice
         self._open[number] = choice
-        delta = mapping(element.get(field))
-        return choice.read(delta, element.get("finish_reason"), message_id)
+        return choice
 
 
 def recognises(frame: Frame, payload: Any) -> bool:

@@ -23,9 +23,6 @@ MOST_KEPT: Final = 16 * 1024 * 1024  # characters per item and kind, kept to com
 
 TOOL_TYPES: Final = frozenset({"function_call", "custom_tool_call"})
 
-PartKey = tuple[TextKind, int | None, int | None]
-"""Kind, part index, and the place: for loose text the output index that it came under."""
-
 
 class _Said:
     """Text that was said so far, up to a limit; beyond it nothing counts as unsaid."""
@@ -81,16 +78,15 @@ class Item:
         """Whether it has more parts than are kept."""
         return self._kept > MOST_PARTS or len(self.parts) > MOST_PARTS
 
-    def keep(self, key: PartKey, text: str) -> None:
-        """Remember what was said."""
-        kind, part, place = key
+    def keep(self, kind: TextKind, part: int | None, place: int | None, text: str) -> None:
+        """Remember what was said; loose text has a place, the output index that it came under."""
         said = self._said[kind, place]
-        self._kept += part not in said.parts
-        said.parts.add(part)
+        if part not in said.parts:
+            said.parts.add(part)
+            self._kept += 1
         said.add(text)
 
-    def has_heard(self, key: PartKey) -> bool:
-        kind, part, place = key
+    def has_heard(self, kind: TextKind, part: int | None, place: int | None) -> bool:
         said = self._said.get((kind, place))
         return said is not None and part in said.parts
 

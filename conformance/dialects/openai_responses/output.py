@@ -9,24 +9,34 @@ Rule 3: the finished item ends its block explicitly; an item that is never finis
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from conformance.dialects.blocks import Blocks, Channel
 from conformance.dialects.json_edge import arguments_text, elements, mapping, string, whole
 from conformance.dialects.openai_responses.items import TOOL_TYPES, Item, Items
 from conformance.dialects.openai_responses.runs import Runs
-from conformance.dialects.openai_responses.vocabulary import PARTS, TextKind
+from conformance.dialects.openai_responses.vocabulary import OVERFLOW, PARTS, TextKind
 from conformance.dialects.sink import Sink
+
+# The type of item that a kind of text belongs to.
+_ITEM_TYPES: Final[Mapping[TextKind, str]] = {
+    "raw": "reasoning",
+    "summary": "reasoning",
+    "text": "message",
+    "refusal": "message",
+}
 
 
 class Output:
     """Meaning of the output; `is_over` once there was more than is kept."""
 
-    __slots__ = ("_awaits_custom_tool", "_awaits_function", "_items", "is_over", "runs")
+    __slots__ = ("_awaits_custom_tool", "_awaits_function", "_items", "_sink", "is_over", "runs")
 
     def __init__(self, sink: Sink, blocks: Blocks) -> None:
         self._awaits_custom_tool = False
         self._awaits_function = False
+        self._sink = sink
         self._items = Items()
         self.is_over = False
         self.runs = Runs(sink, blocks)
@@ -50,7 +60,7 @@ class Output:
         part = whole(event.get("summary_index"))
         if item is not None and item.is_open and part is not None:
             self.runs.part(item, part)
-            self.is_over = self.is_over or item.is_full
+            self._check_size(item)
 
     def delta(self, kind: TextKind, event: dict[str, Any]) -> None:
         if text := string(event.get("delta")):
@@ -100,7 +110,7 @@ class Output:
         kind = string(data.get("type"))
         item = self._items.add(kind, event)
         if item is None:
-            self.is_over = True
+            self._say_overflow()
         elif kind == "reasoning":
             self.runs.announce_thinking(item, _announced_channel(data))
         elif kind in TOOL_TYPES:
@@ -118,11 +128,7 @@ class Output:
             return None
         if kind == "arguments":
             return item if item.tool is not None else None
-        return (
-            item
-            if item.type == ("reasoning" if kind in ("raw", "summary") else "message")
-            else None
-        )
+        return item if item.type == _ITEM_TYPES[kind] else None
 
     def _whole_text(
         self, kind: TextKind, event: dict[str, Any], part: int | None, text: str
@@ -135,33 +141,42 @@ class Output:
         item = self._items.find(event)
         if kind == "arguments":
             return item is not None and item.tool is not None and item.tool.has_arguments
-        if item is not None and (
-            item.has_heard((kind, part, None)) or item.covers(kind, None, text)
-        ):
+        if item is not None and (item.has_heard(kind, part, None) or item.covers(kind, None, text)):
             return True
         loose, place = self.runs.loose, whole(event.get("output_index"))
-        if self._open_item(kind, event) is None and loose.has_heard((kind, part, place)):
+        if self._open_item(kind, event) is None and loose.has_heard(kind, part, place):
             return True
         return loose.covers(kind, place, text)
 
     def _say_delta(
         self, kind: TextKind, event: dict[str, Any], part: int | None, text: str
     ) -> None:
-        self.runs.begin()
-        announced = self._open_item(kind, event)
+        runs, place = self.runs, None
+        if not runs.has_begun:
+            runs.begin()
+        item = self._open_item(kind, event)
         if kind == "arguments":
-            self._say_arguments(announced, event, text)
+            self._say_arguments(item, event, text)
             return
-        item = announced or self.runs.loose
-        if kind == "refusal":
-            self.runs.refuse(text)
-        elif kind == "text":
-            self.runs.write(item, text)
+        if item is None:
+            item, place = runs.loose, whole(event.get("output_index"))
+        if kind == "text":
+            runs.write(item, text)
+        elif kind == "refusal":
+            runs.refuse(text)
         else:
-            self.runs.think(item, kind, part, text)
-        place = whole(event.get("output_index")) if announced is None else None
-        item.keep((kind, part, place), text)
-        self.is_over = self.is_over or item.is_full
+            runs.think(item, kind, part, text)
+        item.keep(kind, part, place, text)
+        self._check_size(item)
+
+    def _check_size(self, item: Item) -> None:
+        if item.is_full:
+            self._say_overflow()
+
+    def _say_overflow(self) -> None:
+        if not self.is_over:
+            self.is_over = True
+            self._sink.wire(OVERFLOW, {})
 
     def _say_arguments(self, item: Item | None, event: dict[str, Any], arguments: str) -> None:
         if item is None:

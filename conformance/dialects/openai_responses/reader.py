@@ -26,7 +26,6 @@ from conformance.dialects.openai_responses.vocabulary import (
     ANNOUNCEMENTS,
     DELTAS,
     DONES,
-    OVERFLOW,
     PART_DONES,
     TERMINALS,
 )
@@ -46,7 +45,6 @@ class ResponsesReader(TypedReader):
     """Reader of one exchange."""
 
     unknown = "response.unknown"
-    overflow = OVERFLOW
     history = "input"
 
     def __init__(self, reading: Reading) -> None:
@@ -67,16 +65,14 @@ class ResponsesReader(TypedReader):
         fields = mapping(payload)
         kind = string(fields.get("type"))
         self._sink.wire(kind or self.unknown, event_data(payload))
-        if self._is_over:
+        if self._output.is_over:
             return
-        first = len(self._sink.events)
         if kind in DELTAS:
             self._output.delta(DELTAS[kind], fields)
         elif kind:
             self._read_meaning(kind, fields)
         elif frame.event == "error" or fields.get("error"):
             self._say_error(event_data(payload))
-        self._check_overflow(first)
 
     def _read_meaning(self, kind: str, fields: dict[str, Any]) -> None:
         if kind in DONES:
@@ -118,14 +114,12 @@ class ResponsesReader(TypedReader):
         self._sink.wire("response", fields)
         for index, item in enumerate(elements(output)):
             self._sink.wire("response.item", event_data(item, output_index=index))
-        first = len(self._sink.events)
         self._keep_echo(fields)
         status = string(fields.get("status"))
         self._whole_output(fields)
         self._is_whole = status not in _UNFINISHED
         if status and self._is_whole:
             self._say_outcome(fields, status)
-        self._check_overflow(first)
 
     def _read_terminal(self, kind: str, fields: dict[str, Any]) -> None:
         response = mapping(fields.get("response"))

@@ -57,10 +57,11 @@ class Runs:
             self._blocks.part(item.thinking, part)
 
     def think(self, item: Item, channel: Channel, part: int | None, text: str) -> None:
-        if item is self.loose:
+        loose = self.loose
+        if loose.text is not None:
             self._end_loose_text()
-        else:
-            self.end_loose()
+        if loose.thinking is not None and item is not loose:
+            self._end_loose_thinking()
         if item.thinking is None:
             item.thinking = self._blocks.think(channel)
         if channel == "raw":
@@ -70,8 +71,10 @@ class Runs:
         self._blocks.thought(item.thinking, channel, text, part)
 
     def write(self, item: Item, text: str) -> None:
-        self._end_loose_thinking()
-        if item is not self.loose:
+        loose = self.loose
+        if loose.thinking is not None:
+            self._end_loose_thinking()
+        if loose.text is not None and item is not loose:
             self._end_loose_text()
         if item.text is None:
             item.text = self._blocks.write()
@@ -100,10 +103,14 @@ class Runs:
         self._end_loose_text()
 
     def _end_loose_thinking(self, *, explicit: bool = False) -> None:
-        self._blocks.close(self.loose.thinking, explicit=explicit)
-        self.loose.thinking = None
-        self.loose.parts.clear()
+        loose = self.loose
+        if loose.thinking is not None:
+            self._blocks.close(loose.thinking, explicit=explicit)
+            loose.thinking = None
+            loose.parts.clear()
 
     def _end_loose_text(self) -> None:
-        self._blocks.close(self.loose.text)
-        self.loose.text = None
+        loose = self.loose
+        if loose.text is not None:
+            self._blocks.close(loose.text)
+            loose.text = None
