@@ -9,7 +9,7 @@ Rule 3: a profile's fingerprints are its own; what extends it does not inherit t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -95,7 +95,7 @@ class Watch:
         awaited = self._awaited.get(event.type)
         if not awaited or (event.layer == "wire" and self._is_known(event)):
             return
-        for matcher in [each for each in awaited if each.fits(event)]:
+        for matcher in [each for each in awaited if each.fits(event.data)]:
             self.met.append(matcher.fingerprint)
             for kind in matcher.fingerprint.event.types:
                 self._awaited[kind].remove(matcher)
@@ -123,17 +123,20 @@ def _payload_shape(data: Mapping[str, Any]) -> Iterator[Any]:
 
 
 class _Matcher:
-    """One fingerprint, compiled."""
+    """One fingerprint, compiled; `fits` says of an event's data whether it is there."""
 
-    __slots__ = ("_tests", "fingerprint")
+    __slots__ = ("fingerprint", "fits")
 
     def __init__(self, fingerprint: Fingerprint) -> None:
         self.fingerprint = fingerprint
-        self._tests = tuple(
-            (getter(path), compile_value(pattern, {}))
-            for path, pattern in fingerprint.event.conditions
-        )
+        self.fits = _conjunction(fingerprint.event.conditions)
 
-    def fits(self, event: Event) -> bool:
-        data = event.data
-        return all(test(get(data), data, UNASKED) for get, test in self._tests)
+
+def _conjunction(conditions: Sequence[tuple[str, Any]]) -> Callable[[Mapping[str, Any]], bool]:
+    if not conditions:
+        return lambda _data: True
+    (path, pattern), *others = conditions
+    get, test, rest = getter(path), compile_value(pattern, {}), _conjunction(others)
+    if not others:
+        return lambda data: test(get(data), data, UNASKED)
+    return lambda data: test(get(data), data, UNASKED) and rest(data)

@@ -26,6 +26,12 @@ from tests.benchmarks.rounds import Candidate, children, process, report, rounds
 ROOT: Final = Path(__file__).resolve().parents[2]
 CASSETTES: Final = 1_000
 EVENTS: Final = 60
+GOALS: Final = {
+    "check": "<= 0.8",
+    "check, no profile named": "none set",
+    "conformance.yaml": "<= 1.5",
+    "assert_conforms": "<= 1.8",
+}
 EMPTY: Final = """import pytest
 
 
@@ -46,7 +52,7 @@ def test_conforms(path):
 BODY: Final = {"model": "m", "messages": [{"role": "user", "content": "Why?"}], "stream": True}
 
 
-def cassettes(folder: Path) -> None:
+def cassettes(folder: Path, profile: str | None) -> None:
     folder.mkdir()
     sse = (("content-type", "text/event-stream"),)
     for number in range(CASSETTES):
@@ -56,7 +62,7 @@ def cassettes(folder: Path) -> None:
             response=Response(200, "1.1", sse),
             chunks=body,
         )
-        header = Header(dialect="openai.chat", profile="openai")
+        header = Header(dialect="openai.chat", profile=profile)
         clock = CassetteClock(1.0, 1.0)
         write(folder / f"{number:04}.cassette.jsonl", Cassette(header, (exchange,), {1: clock}))
 
@@ -68,11 +74,16 @@ def pytest_of(file: Path, *, plugin: bool) -> Candidate:
     return process(sys.executable, "-m", "pytest", *chosen, *options, str(file), cwd=str(ROOT))
 
 
+def check_of(folder: Path) -> Candidate:
+    return process(sys.executable, "-m", "conformance", "check", str(folder), cwd=str(ROOT))
+
+
 def main() -> None:
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
-        cassettes(home / "recorded")
+        cassettes(home / "recorded", "openai")
+        cassettes(home / "unnamed", None)
         spec = home / "all.conformance.yaml"
         spec.write_text("items: exchange\ncassettes: [recorded]\n", encoding="utf-8")
         empty, one = home / "test_empty.py", home / "test_one.py"
@@ -85,14 +96,8 @@ def main() -> None:
                 "1,000 empty tests": pytest_of(empty, plugin=False),
                 "conformance.yaml": pytest_of(spec, plugin=True),
                 "assert_conforms": pytest_of(asserted, plugin=True),
-                "check": process(
-                    sys.executable,
-                    "-m",
-                    "conformance",
-                    "check",
-                    str(home / "recorded"),
-                    cwd=str(ROOT),
-                ),
+                "check": check_of(home / "recorded"),
+                "check, no profile named": check_of(home / "unnamed"),
             },
             rounds(),
             children,
@@ -102,8 +107,8 @@ def main() -> None:
             3 * rounds(),
         )
     title = "1,000 cassettes of 60 events"
-    for each, goal in (("check", 0.8), ("conformance.yaml", 1.5), ("assert_conforms", 1.8)):
-        report(title, times, each, "1,000 empty tests", f"<= {goal}")
+    for each, goal in GOALS.items():
+        report(title, times, each, "1,000 empty tests", goal)
     added = [1e3 * (i - b) for i, b in zip(starts["idle"], starts["bare"], strict=True)]
     say("idle plugin, ms added to a pytest start", f"{spread(added, 1)}  goal <= 15")
     say("  median of bare start, ms", f"{1e3 * statistics.median(starts['bare']):.0f}")

@@ -26,7 +26,7 @@ from conformance.judging.fast.runs import WINDOW, is_delta
 from conformance.judging.fast.template import Taken, Template, template
 from conformance.rules.paths import getter
 
-WORTHWHILE: Final = 1 << 14  # bytes that are left, for a look at what is alike
+WORTHWHILE: Final = 1 << 12  # bytes that are left, for a look at what is alike
 _SHORT: Final = 8  # frames: fewer were not worth the look
 _MOST_PATIENCE: Final = 64
 _LATEST: Final = 4  # frames that are given as such
