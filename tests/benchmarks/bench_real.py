@@ -2,10 +2,11 @@
 
 `-m tests.benchmarks.bench_real corpus --of Checker --rounds 3` takes some ten seconds.
 
-Sections: `corpus` (drawn from shipped recordings, or captured with `--captures FOLDER`, by dialect
-and length), `fixed` (what a stream costs that holds nothing), `long` (100,000 alike events) and
-`escaped` (the same with a quarter of the tokens holding escapes and other scripts, and spaces in
-the JSON). All against frames and JSON read by httpx-sse and `json.loads`, which check nothing.
+Sections: `corpus` (drawn from shipped recordings, by dialect and length), `captured` (the same of
+recordings below `$CONFORMANCE_CAPTURES`), `fixed` (what a stream costs that holds nothing), `long`
+(100,000 alike events) and `escaped` (the same with a quarter of the tokens holding escapes and
+other scripts, and spaces in the JSON). All against frames and JSON read by httpx-sse and
+`json.loads`, which check nothing.
 `--profile` shows where the time of the first candidate of ours goes, function by function.
 """
 
@@ -18,7 +19,7 @@ import pstats
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -129,13 +130,16 @@ def shown(title: str, groups: Sequence[Group]) -> None:
     say(title, "; ".join((f"{BARE} {took:.3f} ms", *spoken)))
 
 
-def streams_of(options: argparse.Namespace) -> Iterator[tuple[RealStream, float]]:
-    """The streams to measure with, and how much each of them counts."""
-    if options.captures:
-        for stream in captured(Path(options.captures)):
-            if stream.dialect in options.dialect and stream.length in options.length:
-                yield stream, 1.0
-        return
+def captured_streams(options: argparse.Namespace) -> Iterator[tuple[RealStream, float]]:
+    """Captured streams; each counts as much as any other."""
+    folder = os.environ.get("CONFORMANCE_CAPTURES")
+    for stream in captured(Path(folder)) if folder else ():
+        if stream.dialect in options.dialect and stream.length in options.length:
+            yield stream, 1.0
+
+
+def drawn_streams(options: argparse.Namespace) -> Iterator[tuple[RealStream, float]]:
+    """Drawn streams, and how much each of them counts."""
     for dialect in options.dialect:
         for length in options.length:
             several = drawn(dialect, length)
@@ -143,10 +147,18 @@ def streams_of(options: argparse.Namespace) -> Iterator[tuple[RealStream, float]
 
 
 def corpus(options: argparse.Namespace) -> None:
+    _by_length(options, drawn_streams(options))
+
+
+def of_captures(options: argparse.Namespace) -> None:
+    _by_length(options, captured_streams(options))
+
+
+def _by_length(options: argparse.Namespace, streams_of: Iterable[tuple[RealStream, float]]) -> None:
     """By dialect and length, by dialect, and all together."""
     parts: dict[tuple[int, int], list[RealStream]] = {}
     weights: dict[tuple[int, int], float] = {}
-    for stream, weight in streams_of(options):
+    for stream, weight in streams_of:
         key = DIALECTS.index(stream.dialect), list(LENGTHS).index(stream.length)
         parts.setdefault(key, []).append(stream)
         weights[key] = weight
@@ -155,9 +167,12 @@ def corpus(options: argparse.Namespace) -> None:
         dialect, length = streams[0].dialect, streams[0].length
         groups.append(Group(dialect, length, streams, weights[key], measured(options, streams)))
         shown(f"{dialect} {length}", groups[-1:])
-    for dialect in options.dialect:
+    for dialect in dict.fromkeys(group.dialect for group in groups):
         shown(dialect, [group for group in groups if group.dialect == dialect])
-    shown("all", groups)
+    if groups:
+        shown("all", groups)
+    else:
+        say("captured", "CONFORMANCE_CAPTURES names no folder of recordings")
 
 
 def fixed(options: argparse.Namespace) -> None:
@@ -209,7 +224,8 @@ def _long(options: argparse.Namespace, dialect: str, frames: list[bytes], goal: 
 
 def profiled(options: argparse.Namespace) -> None:
     """Where the time of one candidate goes, over the chosen streams."""
-    streams = [stream for stream, _ in streams_of(options)]
+    chosen = captured_streams if "captured" in options.sections else drawn_streams
+    streams = [stream for stream, _ in chosen(options)]
     run = all_of(OURS[options.of[0]], streams)
     run()
     watch = cProfile.Profile()
@@ -220,7 +236,13 @@ def profiled(options: argparse.Namespace) -> None:
     pstats.Stats(watch, stream=sys.stdout).sort_stats(options.sort).print_stats(options.lines)
 
 
-SECTIONS: Final = {"corpus": corpus, "fixed": fixed, "long": alike, "escaped": escaped}
+SECTIONS: Final = {
+    "corpus": corpus,
+    "captured": of_captures,
+    "fixed": fixed,
+    "long": alike,
+    "escaped": escaped,
+}
 
 
 def options_of(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -234,8 +256,6 @@ def options_of(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--dialect", nargs="+", choices=DIALECTS, default=DIALECTS)
     parser.add_argument("--length", nargs="+", choices=list(LENGTHS), default=list(LENGTHS))
     parser.add_argument("--of", nargs="+", choices=list(OURS), default=[HELD, CALLED])
-    folder = os.environ.get("CONFORMANCE_CAPTURES")
-    parser.add_argument("--captures", nargs="?", const=folder, help="a folder of recordings")
     parser.add_argument("--no-sdk", action="store_true", help="leave out the slow SDKs")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--sort", default="tottime", choices=("tottime", "cumtime"))

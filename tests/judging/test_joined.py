@@ -91,7 +91,7 @@ def test_most_of_a_long_stream_is_joined(dialect: str) -> None:
 
 def test_a_short_stream_is_read_frame_by_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    frames = STREAMS["openai.chat"][:40]
+    frames = STREAMS["openai.chat"][:12]
     exchange = Exchange(chunks=(Chunk(b"".join(frames)),))
     parts = list(read_joined(exchange, get("openai.chat"), Reading()))
     assert not any(part.is_joined for part in parts)
