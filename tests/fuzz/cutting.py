@@ -17,6 +17,9 @@ def cut(data: bytes, source: Random, *, clock: bool, size: int = 0) -> list[Chun
     at = 0
     while at < len(data):
         step = size or _size(source, manner, len(data))
+        if not size and manner > 0.75:  # as a server flushes: one event to a chunk
+            end = data.find(b"\n\n", at)
+            step = end + 2 - at if end >= 0 else len(data) - at
         ms = source.choice(GAPS) if clock else None
         chunks.append(Chunk(data[at : at + step], ms))
         at += step
@@ -26,6 +29,6 @@ def cut(data: bytes, source: Random, *, clock: bool, size: int = 0) -> list[Chun
 def _size(source: Random, manner: float, whole: int) -> int:
     if manner < 0.1:
         return 1 if whole < 20_000 else 16
-    if manner < 0.6:
+    if manner < 0.5:
         return source.choice(SIZES)
     return source.randint(1000, 70_000)

@@ -31,6 +31,7 @@ columns of a payload, a monitor says `still`, `fits` and `extend`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import zip_longest
 from typing import Final
 
 from conformance.core.clock import ByteClock, JoinedChunks, WaitingChunks, chunk_times, join_chunks
@@ -101,12 +102,35 @@ class RunningView(WireView):
 
     def feed(self, data: bytes, ms: float | None) -> None:
         """Takes the next chunk of a stream under way; inside a run, a few wait for each other."""
+        if self._run is not None:
+            waiting = self._run.waiting
+            if not self._waiting and not self._held and waiting.add(data, ms):
+                if waiting.is_full:
+                    self._hand_over_rows(self._run)
+                return
+            if waiting.rows:
+                self._hand_over_rows(self._run)
         if not self._waiting.agrees(ms):
             self._hand_over()
         self._waiting.add(data, ms)
         waits = len(self._waiting) < MOST_WAITING and self._waiting.size < MOST_BYTES_WAITING
         if self._run is None or not waits:
             self._hand_over()
+
+    def _hand_over_rows(self, run: Run) -> None:
+        """Takes frames of the run of which only the rows are left."""
+        rows, times = run.waiting.take()
+        size = run.take_rows(rows, times)
+        if size is None:  # no rows after all: the frames are read as they came
+            for row, ms in zip_longest(rows, times):
+                self._waiting.add(run.waiting.frame(row), ms)
+            self._hand_over()
+            return
+        self.bytes += size
+        if self.framer.sse is not None:
+            self.framer.sse.skip(size)
+        self.judge.ms = times[-1] if times else None
+        self._tell(run)
 
     def _hand_over(self) -> None:
         """Takes what has waited, and lets nothing of it wait a second time."""
@@ -276,6 +300,8 @@ class RunningView(WireView):
         self._failed()
 
     def finish(self, how: Ending, *, is_last: bool = True) -> JudgedView:
+        if self._run is not None and self._run.waiting.rows:
+            self._hand_over_rows(self._run)
         if self._waiting:
             self._hand_over()
         if self._run is not None:

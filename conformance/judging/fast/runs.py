@@ -23,6 +23,7 @@ import msgspec
 from conformance.core.events import Event, Frame
 from conformance.dialects.base import DeltaColumns
 from conformance.judging.fast.template import Taken, Template, template
+from conformance.judging.fast.waiting_rows import WaitingRows
 from conformance.rules.forms.base import Act, Letter, Slice
 from conformance.rules.judge import Judge
 from conformance.rules.paths import getter
@@ -63,7 +64,10 @@ class Run:
         columns: DeltaColumns,
         parts: Sequence[Part],
         at: int,
+        *,
+        waiting: WaitingRows | None = None,
     ) -> None:
+        self.waiting = waiting or WaitingRows(template)
         self.template = template
         self.frame = frame  # the frame that the run began behind
         self.columns = columns
@@ -81,8 +85,16 @@ class Run:
         taken = self.template.take(buffer[at : at + WINDOW], 0)
         if taken is None:
             return None
-        # An empty text may be nothing to a rule, or to the reader of a delta: it is read alone.
-        return None if any("" in column for column in taken.values) else taken
+        return None if _has_empty_text(taken.values) else taken
+
+    def take_rows(self, rows: list[bytes], times: Sequence[float]) -> int | None:
+        """Keeps frames of which only the rows are left; their size, None where they are no rows."""
+        values = self.template.values(rows)
+        if values is None or _has_empty_text(values):
+            return None
+        taken = Taken(self._length(rows), values, rows)
+        self.add(taken, enumerate(times, 1))
+        return taken.size
 
     def ends(self, taken: Taken, at: int) -> list[int]:
         """The bytes behind each of the frames taken at `at`."""
@@ -192,7 +204,7 @@ class Run:
 
     def _cut(self, begin: int, end: int, frame: Frame, parts: Sequence[Part]) -> Run:
         at = self.offset + self._length(self._rows[:begin])
-        run = Run(self.template, frame, self.columns, parts, at)
+        run = Run(self.template, frame, self.columns, parts, at, waiting=self.waiting)
         run.total = self.total
         run._rows = self._rows[begin:end]
         run._values = {path: values[begin:end] for path, values in self._values.items()}
@@ -223,6 +235,11 @@ class _Columns(Mapping[str, Column]):
 
     def __len__(self) -> int:
         return len(self._places)
+
+
+def _has_empty_text(values: Iterable[Sequence[Any]]) -> bool:
+    """An empty text may be nothing to a rule, or to the reader of a delta: it is read alone."""
+    return any("" in column for column in values)
 
 
 def is_delta(events: Sequence[Event]) -> bool:

@@ -88,10 +88,12 @@ class Template:
                 break
         else:
             rows.pop()  # the last frame is not all there yet
-        if _ends_a_line(b"".join(rows)):
-            return None
-        values = self.decode(rows) if rows else None
+        values = self.values(rows) if rows else None
         return None if values is None else Taken(size, values, rows)
+
+    def values(self, rows: list[bytes]) -> tuple[list[Any], ...] | None:
+        """The columns of rows that hold no line feed; None where one of them may not be one."""
+        return None if _ends_a_line(b"".join(rows)) else self.decode(rows)
 
     def data(self, row: bytes) -> bytes:
         """The data of the frame that a row belongs to."""
