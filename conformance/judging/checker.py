@@ -109,9 +109,10 @@ class Checker:
     ) -> StreamCheck:
         """Judges a stream while it passes, for use inside a proxy; values as those of `check`.
 
-        `budget_ms` is the processor time that judging this stream may take: past it, the stream
-        ends UNTESTABLE. `sample` is the share of streams that are judged, from 0 to 1, or says of
-        a request whether its stream is: one that is not costs nothing, and its result says so.
+        `budget_ms` is how long judging may hold the bytes of this stream up in all: past it, the
+        stream ends UNTESTABLE. `sample` is the share of streams that are judged, from 0 to 1, or
+        says of a request whether its stream is: one that is not costs nothing, and its result
+        says so.
         """
         exchange = given_exchange(request, response)
         chosen = _is_chosen(sample, exchange.request)

@@ -2,18 +2,18 @@
 
 Rule 1: nothing that a stream holds makes `feed` or `close` raise. An error of ours ends the
 judging with the verdict ERROR.
-Rule 2: the judging of one stream takes no more processor time than its budget. That is looked at
-before every piece of `PIECE` bytes; past it the judging ends with UNTESTABLE, and what follows
-costs nothing.
+Rule 2: the judging of one stream holds its bytes up no longer, in all, than its budget. That is
+looked at before every piece of `PIECE` bytes; past it the judging ends with UNTESTABLE, and what
+follows costs nothing.
 Rule 3: where the judging ended early, what was found until then stands, and every other rule says
 why it was not judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from time import thread_time
+from time import perf_counter
 from typing import Final
 
 from conformance.core.events import Exchange
@@ -68,14 +68,17 @@ class StreamCheck:
         """
         if self._result is not None:
             return ()
-        before = self._told
-        began = thread_time()
+        began = perf_counter()
+        view = self._view
         try:
-            self._judge(data, ms, began)
+            view = self._view = view or RunningView(self._setting, with_clock(self._exchange, ms))
+            self._judge(view, bytes(data), ms, began)
         except Exception as err:  # noqa: BLE001  # rule 1
             self._stop(Verdict.ERROR, _failure(err))
-        self._spent += thread_time() - began
-        return tuple(self._found()[before:])
+        self._spent += perf_counter() - began
+        found = () if view is None else view.findings
+        before, self._told = self._told, len(found)
+        return tuple(found[before:]) if self._told > before else ()
 
     def close(self, end: str = "eof") -> StreamResult:
         """Verdicts and findings; `end` says how the stream ended, in the words of a cassette.
@@ -85,39 +88,28 @@ class StreamCheck:
         how = checked_ending(end)
         if self._result is None:
             try:
-                self._result = self._begun(None).finish(how).result
+                view = self._view or RunningView(self._setting, self._exchange)
+                self._result = view.finish(how).result
             except Exception as err:  # noqa: BLE001  # rule 1
                 self._stop(Verdict.ERROR, _failure(err))
         self._view = None
         assert self._result is not None
         return self._result
 
-    def _judge(self, data: bytes, ms: float | None, began: float) -> None:
-        view = self._begun(ms)
+    def _judge(self, view: RunningView, data: bytes, ms: float | None, began: float) -> None:
         self._elapsed = None if self._elapsed is None or ms is None else self._elapsed + ms
-        for at in range(0, max(len(data), 1), PIECE):
-            if (self._spent + thread_time() - began) * 1000 > self._budget_ms:
+        for piece in (data,) if len(data) <= PIECE else _pieces(data):
+            if (self._spent + perf_counter() - began) * 1000 > self._budget_ms:
                 spent = f"the budget of {self._budget_ms:g} ms was spent"
                 self._stop(Verdict.UNTESTABLE, f"{spent} after {self._bytes} bytes")
                 return
-            piece = data[at : at + PIECE]
             view.feed(piece, self._elapsed)
             self._bytes += len(piece)
-
-    def _begun(self, first_ms: float | None) -> RunningView:
-        if self._view is None:
-            self._view = RunningView(self._setting, with_clock(self._exchange, first_ms))
-        return self._view
-
-    def _found(self) -> Sequence[Finding]:
-        if self._view is None:
-            return () if self._result is None else self._result.findings
-        self._told = len(self._view.findings)
-        return self._view.findings
 
     def _stop(self, verdict: Verdict, why: str) -> None:
         found = () if self._view is None else self._view.findings
         self._result = stopped_result(self._unheard(), found, verdict, why)
+        self._view = None
 
 
 def stopped_result(
@@ -139,6 +131,10 @@ def stopped_result(
         findings=tuple(sorted(found, key=lambda finding: (finding.event, finding.rule))),
         notes=(*unheard.notes, why),
     )
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    return (data[at : at + PIECE] for at in range(0, len(data), PIECE))
 
 
 def _failure(err: Exception) -> str:

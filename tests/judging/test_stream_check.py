@@ -61,7 +61,7 @@ def test_a_stream_that_is_closed_stays_as_it_is() -> None:
 
 
 class _Clock:
-    """Processor time that passes with every look at it."""
+    """Time that passes with every look at it."""
 
     def __init__(self, step: float) -> None:
         self.now, self.step = 0.0, step
@@ -75,7 +75,7 @@ def fed_slowly(
     monkeypatch: pytest.MonkeyPatch, budget_ms: float, chunks: list[bytes]
 ) -> tuple[StreamCheck, StreamResult]:
     """A stream each of whose looks at the clock takes ten milliseconds."""
-    monkeypatch.setattr(stream_check, "thread_time", _Clock(0.010))
+    monkeypatch.setattr(stream_check, "perf_counter", _Clock(0.010))
     stream = CHECKERS["openai.chat"].stream(budget_ms=budget_ms)
     for chunk in chunks:
         stream.feed(chunk)
