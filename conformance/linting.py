@@ -6,9 +6,10 @@ With what the linters of other YAML files share: documents of a kind, known rule
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from conformance import __version__
 from conformance.core import shipped
@@ -31,8 +32,7 @@ _KINDS: Final = ("suite", "profile", "scenario", "entries", "system")
 _SUFFIXES: Final = (".yaml", ".yml")
 
 
-@dataclass(slots=True)
-class _SpecFiles:
+class _SpecFiles(Struct):
     """What the files hold, as far as they can be read."""
 
     suites: list[tuple[Suite, Node]] = field(default_factory=list)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.resources
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from conformance.baseline.addresses import file_stem
 from conformance.baseline.applying import apply_baseline

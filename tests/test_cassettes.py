@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.baseline.applying import apply_baseline
 from conformance.baseline.entries import Baseline, load_baseline

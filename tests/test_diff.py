@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from conformance.cassette import read, write
 from conformance.core import shipped
@@ -37,7 +37,7 @@ def edited(source: Path, target: Path, edit: Edit, **changes: object) -> Path:
     first, *rest = cassette.exchanges
     body = edit(b"".join(chunk.data for chunk in first.chunks))
     facts: dict[str, object] = {"chunks": (Chunk(body, 1.0),), **changes}
-    exchange: Exchange = replace(first, **facts)  # type: ignore[arg-type]  # facts by name
+    exchange: Exchange = replace(first, **facts)
     target.parent.mkdir(parents=True, exist_ok=True)
     write(target, replace(cassette, exchanges=(exchange, *rest), sealed=False))
     return target

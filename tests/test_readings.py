@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from weakref import WeakSet
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.cassette import discover, open_recording, read, write
 from conformance.core import shipped

@@ -13,9 +13,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from conformance.core.errors import Place, UsageError
 from conformance.judging.result import Finding, Report, StreamResult
@@ -26,8 +27,7 @@ _SUFFIX: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangeSubject:
+class ExchangeSubject(Struct, frozen=True):
     """One exchange of one file, with all its views. `names` are those it is called by."""
 
     file: str

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.baseline.addresses import ExchangeSubject, report_subjects
 from conformance.baseline.entries import Baseline, BaselineEntry
@@ -60,8 +62,7 @@ def _with_remarks(
     return ledger.result() if expected else stream
 
 
-@dataclass(frozen=True, slots=True)
-class RunIndex:
+class RunIndex(Struct, frozen=True):
     """The exchanges of a run by target and name, and the rules that judged them."""
 
     index: Mapping[tuple[str, str], Sequence[ExchangeSubject]]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
+
+from msgspec import Struct
 
 from conformance.baseline.addresses import ExchangeSubject, report_subjects, unique_addresses
 from conformance.baseline.applying import RunIndex
@@ -16,8 +17,7 @@ from conformance.judging.result import Report
 _NEW: Final = Place("new entry")
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineChange:
+class BaselineChange(Struct, frozen=True):
     """How a drafted baseline differs from the one before."""
 
     baseline: Baseline

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from conformance.core.errors import Place
 from conformance.rules import document
@@ -24,8 +25,7 @@ _NO_REASON: Final = frozenset({"", "todo", "tbd", "fixme", "reason"})
 _NO_WORD: Final = re.compile(r"[\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineEntry:
+class BaselineEntry(Struct, frozen=True):
     """One expected violation, of one rule in one exchange.
 
     `finding` pins a finding's id. `until` is the last day on which the entry holds. `flaky` (`1/3`:
@@ -46,8 +46,7 @@ class BaselineEntry:
         return self.rule, self.target, self.exchange
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     """All entries of a file. `target` is what recordings that name none are recordings of."""
 
     file: str

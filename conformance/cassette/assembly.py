@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct, field
+from msgspec.structs import replace
 
 from conformance.cassette.header import CassetteClock, Header, Redaction
 from conformance.cassette.records import Plain, Record, fault, payload
@@ -23,8 +23,7 @@ from conformance.cassette.source import RawLine
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 
 
-@dataclass(eq=False, slots=True)
-class Draft:
+class Draft(Struct, eq=False):
     """One exchange while its lines come in.
 
     `spots` are (offset, line) of its data lines, `head_line` is the line of its response, or else

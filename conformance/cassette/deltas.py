@@ -17,11 +17,11 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, NamedTuple
 
 import jsonschema_rs
+from msgspec import Struct, field
 
 from conformance.cassette import credentials, opaque
 from conformance.cassette.credentials import PREFIXES, SECRET_NAME, find_credentials
@@ -65,14 +65,12 @@ class _TextPiece(NamedTuple):
     size: int
 
 
-@dataclass(eq=False, slots=True)
-class _WaitingEvent:
+class _WaitingEvent(Struct, eq=False):
     data: bytes
     edits: list[tuple[int, bytes]] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class _OpenText:
+class _OpenText(Struct):
     """The end of a text that may be a secret's beginning, and where it stands."""
 
     raw: bytes = b""

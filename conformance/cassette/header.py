@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, Literal
+
+from msgspec import Struct, field
 
 from conformance.core.events import Exchange, Fidelity
 
@@ -14,16 +15,14 @@ VERSION: Final = "1.0"
 MAJOR: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Redaction:
+class Redaction(Struct, frozen=True):
     """How often one redaction rule replaced something."""
 
     rule: str
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class CassetteClock:
+class CassetteClock(Struct, frozen=True):
     """Times of one exchange that no chunk holds, in milliseconds; None where no clock was kept.
 
     `head` runs from the request to the response head, `end` from the last chunk (without one:
@@ -34,8 +33,7 @@ class CassetteClock:
     end: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """The first line of a cassette. `extra` holds keys that this version does not know."""
 
     version: str = VERSION
@@ -53,8 +51,7 @@ class Header:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Cassette:
+class Cassette(Struct, frozen=True):
     """A cassette held in memory.
 
     `clocks` maps an exchange's number to its clock. `torn`: an exchange has no `end`, or the last

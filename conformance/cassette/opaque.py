@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from conformance.cassette.credentials import Span, find_credentials
 from conformance.dialects import WIRE_KEYS
@@ -52,8 +53,7 @@ _BLANK_LINE: Final = re.compile(rb"\n\r?\n")
 _MAX_DEPTH: Final = 500
 
 
-@dataclass(slots=True)
-class _OpenObject:
+class _OpenObject(Struct):
     name: bytes = b""  # the key under which it stands; in a list, the list's
     key: bytes = b""
     type: bytes = b""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from conformance.cassette.read import CassetteReader
 from conformance.core.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """Where one body stands in a file: from `offsets[i]` on, it is in line `lines[i]`.
 
     `head` is the line of the response head, or of what comes nearest.

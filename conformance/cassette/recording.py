@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording
@@ -44,8 +45,7 @@ _OF_OTHERS: Final = frozenset({"", "json", "foreign"})  # kinds that an importer
 _CONTENT_TYPES: Final = {"sse": "", "ndjson": "application/x-ndjson", "json": "application/json"}
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Struct, frozen=True):
     """A file, what it holds, and its kind: one of our formats, or the name of an importer."""
 
     path: Path

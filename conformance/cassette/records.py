@@ -8,13 +8,13 @@ A line is of the kind whose key it has: `cassette` (the header), `request`, `res
 from __future__ import annotations
 
 import binascii
-import dataclasses
 import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import asdict
 
 from conformance.cassette.header import MAJOR, VERSION, Header, Redaction
 from conformance.cassette.source import RawLine
@@ -65,7 +65,7 @@ class Plain(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
 
 
 _KINDS: Final = ("cassette", "request", "response", "end", "seen", "text", "hex", "redactions")
-_HEADER_KEYS: Final = frozenset(Header.__dataclass_fields__) - {"version", "extra"}
+_HEADER_KEYS: Final = frozenset(Header.__struct_fields__) - {"version", "extra"}
 _RECORD: Final = msgspec.json.Decoder(Record)
 _PLAIN: Final = msgspec.json.Decoder(list[Plain])
 _PLAIN_BEGINNINGS: Final = (b'{"ms":', b'{"text":')
@@ -143,9 +143,9 @@ def fault(file: str, line: RawLine, message: str, *, column: int | None = None) 
 
 def header_fields(header: Header) -> dict[str, Any]:
     """The header as the object of its line; what is empty is left out."""
-    fields = {f.name: getattr(header, f.name) for f in dataclasses.fields(header)}
+    fields = asdict(header)
     version, extra = fields.pop("version"), fields.pop("extra")
-    fields["redactions"] = [dataclasses.asdict(r) for r in header.redactions]
+    fields["redactions"] = [asdict(r) for r in header.redactions]
     return {"cassette": version, **{k: v for k, v in fields.items() if v}, **extra}
 
 

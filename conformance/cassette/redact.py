@@ -17,9 +17,10 @@ import json
 import re
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import starmap
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from conformance.cassette.credentials import Span, cut_short, find_credentials
 from conformance.cassette.deltas import Deltas, is_plain, is_suspect

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from conformance.cassette.deltas import Deltas
 from conformance.cassette.opaque import find_secrets
@@ -29,8 +30,7 @@ _PEEK: Final = 8192
 _BLANKED: Final = re.compile(rb"\x00+")
 
 
-@dataclass(frozen=True, slots=True)
-class Sighting:
+class Sighting(Struct, frozen=True):
     """A secret: where, by which redaction rule, and how long; never what it is."""
 
     place: Place

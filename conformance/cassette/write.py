@@ -15,12 +15,13 @@ import os
 import re
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import IO, Any, Final, Self
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from conformance.cassette.header import Cassette, CassetteClock, Header, Redaction
 from conformance.cassette.records import header_fields
@@ -36,8 +37,7 @@ _UNFIT: Final = re.compile("[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-@dataclass(slots=True)
-class _ExchangeState:
+class _ExchangeState(Struct):
     """What the writer must remember of one exchange."""
 
     framing: Framing | None = None

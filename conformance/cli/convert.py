@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import typer
+from msgspec.structs import replace
 
 from conformance.cassette.convert import as_cassette
 from conformance.cassette.header import Cassette

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
+from msgspec.structs import asdict
 
 from conformance.cli.options import TextOrJsonOption, require_format
 from conformance.cli.terminal import put
@@ -66,7 +66,7 @@ def _knob_text(pair: MarkerPair, file: str) -> str:
 
 
 def _as_document(found: Found) -> dict[str, Any]:
-    pairs = [asdict(each) for each in found.pairs]
+    pairs = [{"open": asdict(each.open), "close": asdict(each.close)} for each in found.pairs]
     return {
         "markers": "1.0",
         "file": str(found.file),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.cli import options as shared
 from conformance.cli.failures import USAGE
@@ -41,8 +42,7 @@ _SUFFIXES: Final = (".cassette.jsonl", ".cassette.jsonl.gz")
 _LIMITS: Final = ExchangeLimits()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordArguments:
+class RecordArguments(Struct, frozen=True, kw_only=True):
     """The command line as it was given."""
 
     output: Annotated[
@@ -132,8 +132,7 @@ def _record_passing(given: RecordArguments, proxy: str, terms: RecordingOptions)
     return USAGE if recorder.failures else code
 
 
-@dataclass(slots=True)
-class _ProxyCounts:
+class _ProxyCounts(Struct):
     exchanges: int = 0
     files: set[str] = field(default_factory=set)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import typer
+from msgspec import Struct
 
 from conformance.cli import options as shared
 from conformance.core.errors import UsageError
@@ -22,8 +22,7 @@ CASE_DEADLINE: Final = 5.0  # seconds for one case of a client, unless --timeout
 _NO: Final = frozenset({"", "0", "false", "no"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunArguments:
+class RunArguments(Struct, frozen=True, kw_only=True):
     """The command line as it was given."""
 
     url: Annotated[

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import Struct
 
 from conformance.cli.failures import CONFORMS, FINDINGS
 from conformance.cli.listening import exit_code_on_signal, settle_exit, tell_ready
@@ -19,8 +19,7 @@ from conformance.report.wording import count
 from conformance.targets.replay import ReplayOptions, ReplayServer, SeenRequest, url_prefix
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServeArguments:
+class ServeArguments(Struct, frozen=True, kw_only=True):
     """The command line as it was given."""
 
     paths: Annotated[list[Path], typer.Argument(help="Recordings, or folders of cassettes.")]

@@ -13,11 +13,13 @@ import io
 import pickle  # rule 3
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from sys import intern
 from typing import Any, Final
+
+from msgspec import Struct
 
 from conformance.core.shipped import specs
 from conformance.core.version import __version__
@@ -29,8 +31,7 @@ _Source = tuple[str, int, int]  # a file's path below the specs, its size and it
 _Built = Mapping[tuple[str, str], tuple[tuple[_Source, ...], bytes]]
 
 
-@dataclass(frozen=True, slots=True)
-class SpecValue:
+class SpecValue(Struct, frozen=True):
     """What was made of the shipped file at `path`, and of `others` that were read for it."""
 
     kind: str

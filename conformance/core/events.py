@@ -15,10 +15,10 @@ Rule 3: every semantic event carries `choice` (0 where the dialect has none).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 import msgspec
+from msgspec import Struct
 
 FrameKind = Literal["event", "comment", "ignored", "line", "ignored-line", "body"]
 Layer = Literal["transport", "wire", "semantic"]
@@ -90,8 +90,7 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     layer: Layer
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What was asked. `json` is None where the body was not recorded or is not JSON."""
 
     method: str = "POST"
@@ -100,8 +99,7 @@ class Request:
     json: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(Struct, frozen=True):
     """The head of an answer. `status` is None where it was not recorded (a bare `.sse` file)."""
 
     status: int | None = None
@@ -121,8 +119,7 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
     ms: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(Struct, frozen=True):
     """One request with its response, as recorded.
 
     `request` is None where it was not recorded. `chunks` are the response body. `seen` holds what
@@ -151,8 +148,7 @@ class Exchange:
         return b"".join(chunk.data for chunk in self.chunks)
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(Struct, frozen=True):
     """The wire event types that a dialect speaks; rules are linted against it.
 
     `open` names prefixes under which servers may invent types (`response.`): an unknown type

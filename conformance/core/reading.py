@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from conformance.core.events import Ending, Event, Frame, Request
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """How a profile says a stream is to be read.
 
     `markers` are (open, close) pairs that wrap reasoning inside visible text; empty: visible text

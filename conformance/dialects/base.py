@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from msgspec import Struct, field
 
 from conformance.core.events import Event, Exchange, Frame, Request, Vocabulary
 from conformance.core.framing import Framing
@@ -39,8 +40,7 @@ class PrivateTextWatcher(Protocol):
         """Paths of fields that carry text, longest text first."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeltaColumns:
+class DeltaColumns(Struct, frozen=True):
     """Fields that differ between the many frames of one run of deltas.
 
     `paths` lead from the payload to strings and whole numbers; `text` is the one among them whose
@@ -53,8 +53,7 @@ class DeltaColumns:
     within: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(Struct, frozen=True):
     """A wire grammar, and what else the toolkit can do with it: a facet each, None without it.
 
     `recognises` looks at one decoded payload and says whether it is ours. `columns` gives what a

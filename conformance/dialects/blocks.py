@@ -8,16 +8,16 @@ Rule 4: an explicit second end is reported again; what the wire says twice is no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from conformance.dialects.sink import Sink
 
 Channel = Literal["raw", "summary"]
 
 
-@dataclass(slots=True)
-class Block:
+class Block(Struct):
     """One run of thinking (`channel` raw or summary) or of text (`channel` None)."""
 
     number: int

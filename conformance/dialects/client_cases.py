@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 # Gateways take each other's forms, so a client may write any of them.
 EFFORT_PATHS: Final = ("reasoning_effort", "reasoning.effort", "output_config.effort", "thinking")
 
 
-@dataclass(frozen=True, slots=True)
-class ScatteredThinking:
+class ScatteredThinking(Struct, frozen=True):
     """A message whose thinking stands in several places, and all of it; `name` says where."""
 
     name: str
@@ -19,8 +19,7 @@ class ScatteredThinking:
     thinking: str
 
 
-@dataclass(frozen=True, slots=True)
-class StoredTurns:
+class StoredTurns(Struct, frozen=True):
     """Turns as they may stand on disk: `forms` of one turn, and `turns` to be stored.
 
     `text_key` and `thinking_key` are where a turn has its texts; `stored_text_key` is where a
@@ -35,8 +34,7 @@ class StoredTurns:
     body: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class ClientCases:
+class ClientCases(Struct, frozen=True):
     """What is known of a dialect's clients.
 
     `whole_message` is what a client keeps of a whole body, None where that is no answer.

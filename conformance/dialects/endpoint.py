@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 BASE: Final = "/v1"
 _BEARER: Final = "authorization"
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """The way to one API.
 
     `api` is its word for users and in names of files (`--api chat`), `path` what stands behind
@@ -39,8 +39,7 @@ class Endpoint:
         return {name: f"Bearer {key}" if name.lower() == _BEARER else key}
 
 
-@dataclass(frozen=True, slots=True)
-class ModelListing:
+class ModelListing(Struct, frozen=True):
     """Where models are listed: the path below the base URL, the keys of the list and of a name.
 
     `frame` and `details` are what stands beside the list, and beside each name.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from conformance.core.events import Event
 from conformance.core.json_values import value_at
 
 
-@dataclass(frozen=True, slots=True)
-class RequestStyle:
+class RequestStyle(Struct, frozen=True):
     """What is added to a request body, and what is called otherwise.
 
     Not every server takes `temperature` or `seed` (reasoning models of OpenAI refuse them), and
@@ -41,8 +41,7 @@ def asks_for_stream(body: Any) -> bool:
     return isinstance(body, Mapping) and body.get("stream") is True
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What a request is to ask for: an answer to `text` of a kind, with `tools` by name."""
 
     text: str
@@ -53,8 +52,7 @@ class Question:
     tools: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Continuation:
+class Continuation(Struct, frozen=True):
     """An answer, and what comes next: `request` is the body it answers, `events` its wire events.
 
     `thinking`, `text` and `tools` (`tool.end` data) are what a client would report of it.
@@ -81,8 +79,7 @@ def is_answer_turn(turn: Any) -> bool:
     return isinstance(turn, Mapping) and turn.get("role") == "assistant"
 
 
-@dataclass(frozen=True, slots=True)
-class RequestForm:
+class RequestForm(Struct, frozen=True):
     """The keys of a request body.
 
     `history` holds what was said before, `instructions` what a system prompt says beside it.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
+
+from msgspec import Struct
 
 from conformance.core.framing import Framing
 
@@ -21,8 +22,7 @@ _BROKEN: Final = frozenset({"cut", "error"})
 _PIECE: Final = 7  # characters
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptedAnswer:
+class ScriptedAnswer(Struct, frozen=True):
     """One answer. `word` is one of `scenarios.UPSTREAM` that is no refusal.
 
     `number` is in every id, so that two answers cannot be taken for each other. `thinking` is
@@ -75,8 +75,7 @@ class ErrorBody(Protocol):
         """The body of an error; a refusal is the client's fault."""
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True):
     """How a dialect writes an answer to a request, as a stream and as a body, and an error."""
 
     stream: Callable[[ScriptedAnswer, Mapping[str, Any]], Iterator[ScriptedEvent]]

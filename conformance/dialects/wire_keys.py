@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 from conformance.core.events import Event
 
 
-@dataclass(frozen=True, slots=True)
-class WireKeys:
+class WireKeys(Struct, frozen=True):
     """Keys of payloads, by what stands under them.
 
     `texts` are pieces of what a model says, thinks and calls, `shown` those that a client shows,
@@ -36,8 +37,7 @@ class WireKeys:
         return WireKeys(**{name: tuple(dict.fromkeys(keys)) for name, keys in joined.items()})
 
 
-@dataclass(frozen=True, slots=True)
-class SseEnvelope:
+class SseEnvelope(Struct, frozen=True):
     """What a payload says of the lines around it in an event stream.
 
     `is_named`: an event of this type has an `event:` line. `finishes`: with this payload, or a
@@ -48,8 +48,7 @@ class SseEnvelope:
     finishes: Callable[[Any], bool] = lambda _payload: False
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerBounds:
+class AnswerBounds(Struct, frozen=True):
     """Types of wire events by which two answers in one exchange are told apart.
 
     `first` may begin an answer; `once` does so, and comes once in it; `last` ends it. Where
@@ -64,8 +63,7 @@ class AnswerBounds:
     speaks: Callable[[Event], bool] = lambda _event: False
 
 
-@dataclass(frozen=True, slots=True)
-class ItemPlaces:
+class ItemPlaces(Struct, frozen=True):
     """Where events of an output item have its number, and where the final event lists items."""
 
     index: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from conformance.diff.fields import FieldShape, parent_path
 from conformance.diff.order import StepOrder, common_length, order_edits
@@ -24,8 +25,7 @@ _CHANCE: Final = frozenset({"created"})  # knobs that a clock decides: a second 
 _AROUND: Final = 40  # characters of a text shown where it begins to differ
 
 
-@dataclass(frozen=True, slots=True)
-class WireChange:
+class WireChange(Struct, frozen=True):
     """One difference; `before` or `now` is empty where there was nothing to say."""
 
     kind: ChangeKind

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from conformance.dialects import WIRE_KEYS
 
@@ -29,8 +30,7 @@ _MOST_DEPTH: Final = 16
 _NAME: Final = 80  # characters of one key
 
 
-@dataclass(slots=True)
-class FieldShape:
+class FieldShape(Struct):
     """One path: the kinds of its values, in how many of its objects it stood, and its words."""
 
     kinds: set[str] = field(default_factory=set)
@@ -38,8 +38,7 @@ class FieldShape:
     words: set[str] = field(default_factory=set)
 
 
-@dataclass(slots=True)
-class FieldShapes:
+class FieldShapes(Struct):
     """The fields of all events of an exchange. `objects` counts the objects at a path.
 
     A path is a tuple, the event's type first. `is_clipped`: a stream invented too many of them.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from conformance.cassette import Recording, discover, open_recording
 from conformance.core.errors import ConformanceError, Place, SpecError, UsageError
@@ -20,8 +21,7 @@ from conformance.recordings.check import CheckChoices, check_recording
 _MOST_KEYS: Final = 6  # keys of two requests that are named where they differ
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangeComparison:
+class ExchangeComparison(Struct, frozen=True):
     """One pair of exchanges, or what only one side has. `notes` are sentences for the reader."""
 
     name: str
@@ -29,8 +29,7 @@ class ExchangeComparison:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RecordingDifference:
+class RecordingDifference(Struct, frozen=True):
     """Everything that was compared. `errors` are files that could not be, one line each."""
 
     compared: tuple[ExchangeComparison, ...] = ()
@@ -80,15 +79,13 @@ def _pair_files(old: Path, new: Path) -> Iterator[tuple[str, Path | None, Path |
         yield name, before.get(name), now.get(name)
 
 
-@dataclass(frozen=True, slots=True)
-class _JudgedExchange:
+class _JudgedExchange(Struct, frozen=True):
     recording: Recording
     exchange: Exchange
     result: StreamResult
 
 
-@dataclass(frozen=True, slots=True)
-class _Comparison:
+class _Comparison(Struct, frozen=True):
     choices: CheckChoices
     rulebook: Rulebook
     with_text: bool

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from conformance.cassette import Recording
 from conformance.core.events import Event, Exchange
@@ -25,8 +26,7 @@ _TEXTS: Final = {"text.delta": "text", "refusal.delta": "text", "tool.delta": "a
 _MOST_TEXT: Final = 1 << 24  # characters of one text
 
 
-@dataclass(slots=True)
-class ExchangeShape:
+class ExchangeShape(Struct):
     """What one exchange looked like. `facts` are single values by name, `texts` in pieces."""
 
     knobs: Mapping[str, Any]

@@ -8,8 +8,9 @@ it begins or finishes the message.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from conformance.core.json_values import Path, put_at
 from conformance.editing.piece import Piece
@@ -17,8 +18,7 @@ from conformance.editing.piece import Piece
 TextKind = Literal["thinking", "text", "refusal", "arguments"]
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(Struct, frozen=True):
     """One piece of text: `place` of its event, the `paths` that all hold it, what it adds to.
 
     Deltas of one `group` add to the same text. `choice` is the answer it belongs to, where a
@@ -43,8 +43,7 @@ class Delta:
 DeltaReader = Callable[[int, Piece], Iterator[Delta]]
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkLayout:
+class ChunkLayout(Struct, frozen=True):
     """Chunks without a type. Paths begin at the payload.
 
     Every chunk has the list or object `holder`. `message` is the object with the role and the
@@ -66,8 +65,7 @@ class ChunkLayout:
     free_empty_texts: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class StreamLayout:
+class StreamLayout(Struct, frozen=True):
     """What the neutral operators need to know of a dialect; what is left out, it does not have.
 
     `openings`, `starts`, `ends` and `terminals` are types of events; a terminal ends the response.

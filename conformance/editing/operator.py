@@ -9,9 +9,10 @@ Rule 3: an edit that leaves the exchange as it was is no mutant.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct, field
 
 from conformance.core.events import Exchange
 from conformance.editing.layout import StreamLayout
@@ -40,8 +41,7 @@ FAMILIES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
+class Operator(Struct, frozen=True):
     """One kind of edit. `reason` says why the outcome is open where `must` is `either`.
 
     `dialect` is the only one it is of; empty: it acts wherever it finds a place.
@@ -100,8 +100,7 @@ class OperatorTable(list[Operator]):
         return with_edit
 
 
-@dataclass(frozen=True, slots=True)
-class Mutation:
+class Mutation(Struct, frozen=True):
     """What a dialect gives to mutation: where its streams hold what, and operators of its own.
 
     `legal` is a file that says which mutants of its streams may live.
@@ -112,8 +111,7 @@ class Mutation:
     legal: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Mutant:
+class Mutant(Struct, frozen=True):
     """One edited exchange; `site` is the place that the operator chose."""
 
     operator: str

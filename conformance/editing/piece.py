@@ -7,10 +7,11 @@ bytes.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.json_values import NOT_JSON, text_at, value_at
 
@@ -19,8 +20,7 @@ _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _LAST_LINE_END: Final = re.compile(rb"(?:\r\n|\n|\r)?$")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """One event, line, comment, ignored block or body, with the bytes up to the next one.
 
     `name` is what an `event:` line says, `payload` the decoded JSON or NOT_JSON.

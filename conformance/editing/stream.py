@@ -10,8 +10,10 @@ Rule 4: chunk boundaries and times stay where the bytes around them stayed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.events import Chunk, Exchange
 from conformance.core.json_values import NOT_JSON, Path, cut_at, list_at, put_at, text_at, value_at
@@ -19,8 +21,7 @@ from conformance.editing.layout import StreamLayout
 from conformance.editing.piece import Piece
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(Struct, frozen=True):
     """The pieces of one exchange; a *place* is the position of a piece.
 
     `first` is its first sequence number, None: not counted. Methods that change something give

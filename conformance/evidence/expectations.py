@@ -8,8 +8,9 @@ saved run, checked later, gives the same verdicts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from conformance.cassette import Header
 from conformance.core.events import Exchange
@@ -29,8 +30,7 @@ _OF_REQUESTS: Final = frozenset({"request", "request.item", "http.request"})
 _OF_ENDINGS: Final = frozenset({"http.end"})
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedStep:
+class ExpectedStep(Struct, frozen=True):
     """What a run states of one step of a scenario, and of its target (`without`)."""
 
     ends: tuple[str, ...] = ()

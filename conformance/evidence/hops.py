@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
+
+from msgspec import Struct
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Exchange
@@ -44,8 +45,7 @@ _DEFAULT: Final = next(iter(SUPPORTED))
 _THINKING: Final = frozenset({HOP_THINKING.id, HOP_SUMMARY.id, HOP_OPAQUE.id})
 
 
-@dataclass(frozen=True, slots=True)
-class GatewayHops:
+class GatewayHops(Struct, frozen=True):
     """Both sides of one request: what was said upstream call by call, and what came of it.
 
     `one_api` and `streamed` hold of the answer itself: both sides speak one dialect, both stream.

@@ -18,9 +18,10 @@ The names are those of `ledger.WRITERS`, which holds every ledger to this order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from conformance.cassette import Recording
 from conformance.core.events import Exchange
@@ -52,8 +53,7 @@ _OUR_REQUEST: Final = "the scenario wrote the request"
 _PASS_OR_FAIL: Final = frozenset({Verdict.PASS, Verdict.FAIL})
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedExchange:
+class JudgedExchange(Struct, frozen=True):
     """An exchange of a recording, and how it was judged."""
 
     setting: JudgeSetting

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from conformance.core.events import Event
 from conformance.dialects import get
@@ -19,8 +20,7 @@ from conformance.profiles.fingerprints import Fingerprint, Signs, Watch
 Certainty = Literal["certain", "guess", "none"]
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """What one exchange showed.
 
     `profile` is None where nothing was met that tells. `signs` are its fingerprints, `rivals`

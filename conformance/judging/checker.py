@@ -7,11 +7,13 @@ unpickles it needs none of their files, and judges by them as they were when it 
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct, structs
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Exchange, Request, Response
@@ -42,8 +44,7 @@ StreamSample = float | Callable[[Request | None], bool]
 YAML_SUFFIXES: Final = (".yaml", ".yml")
 
 
-@dataclass(frozen=True, slots=True)
-class _CheckerRecipe:
+class _CheckerRecipe(Struct, frozen=True):
     """What a checker is made of; `suites` is None for all that ship."""
 
     dialect: str
@@ -96,7 +97,7 @@ class Checker:
         how = checked_ending(end)
         first_ms, made = given_chunks(chunks)
         exchange = with_clock(given_exchange(request, response), first_ms)
-        setting = replace(self._setting, keep=True) if keep else self._setting
+        setting = dataclasses.replace(self._setting, keep=True) if keep else self._setting
         return check_wire(setting, exchange, made, how).result
 
     def stream(
@@ -147,7 +148,7 @@ class Checker:
         """The result of a stream of which nothing is known."""
         if self._unheard is None:
             self._unheard = check_wire(self._setting, Exchange(), (), "open").result
-        return replace(self._unheard, findings=())
+        return structs.replace(self._unheard, findings=())
 
     def _left_out_result(self) -> StreamResult:
         if self._left_out is None:

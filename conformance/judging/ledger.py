@@ -7,8 +7,9 @@ verdict that is not the judge's own can be traced to who wrote it, and why.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from conformance.core.errors import HarnessError
 from conformance.judging.result import Finding, StreamResult, VerdictChange

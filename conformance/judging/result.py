@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from conformance.core.events import Event
 from conformance.rules.verdicts import GAPS, Level, Verdict, combine
 
 
-@dataclass(frozen=True, slots=True)
-class ContextLine:
+class ContextLine(Struct, frozen=True):
     """One frame near a finding: its number, wire type, and a clipped view of its data."""
 
     event: int
@@ -20,8 +20,7 @@ class ContextLine:
     at: bool = False  # the finding stands here
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One violation. `expected`, `got` and `after` use wire types, not a rule's local names.
 
     `event` is the frame number (0: request or response head), `line` the 1-based line of the file
@@ -47,8 +46,7 @@ class Finding:
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictChange:
+class VerdictChange(Struct, frozen=True):
     """What was written into a rule's line of the ledger after the judge had closed.
 
     `by` is one of `ledger.WRITERS`. `was` is None where the rule had no verdict before.
@@ -61,8 +59,7 @@ class VerdictChange:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StreamResult:
+class StreamResult(Struct, frozen=True):
     """Verdicts and findings of one exchange of one file.
 
     `named` is False where neither the user nor the cassette named the profile; `notes` are
@@ -88,8 +85,7 @@ class StreamResult:
     changes: tuple[VerdictChange, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FindingExcuse:
+class FindingExcuse(Struct, frozen=True):
     """Why a finding was expected. `entry` is the place of the baseline's entry."""
 
     reason: str
@@ -100,8 +96,7 @@ class FindingExcuse:
 FindingKey = tuple[str, int, str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedBaseline:
+class AppliedBaseline(Struct, frozen=True):
     """What a baseline of expected failures said of a run.
 
     `stale` are entries that no longer describe it, one line each, with the entry's place.
@@ -112,8 +107,7 @@ class AppliedBaseline:
     stale: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """Everything one run found. `errors` are files that could not be judged, one line each.
 
     `notes` are sentences about the whole run; `baseline` is None where none was asked for.

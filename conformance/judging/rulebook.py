@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import structs
 
 from conformance import dialects
 from conformance.core.errors import SpecError, UsageError
@@ -79,7 +82,7 @@ class Rulebook:
         out = ADDED_RULES.keys() - self._added if self._added else frozenset()
         if out.isdisjoint(result.verdicts):
             return result
-        return replace(
+        return structs.replace(
             result,
             verdicts={rule: v for rule, v in result.verdicts.items() if rule not in out},
             reasons={rule: why for rule, why in result.reasons.items() if rule not in out},
@@ -142,7 +145,7 @@ def _bind_rules(rules: Sequence[Rule], profile: Profile) -> BoundRules:
         if override is not None and override.level == "off":
             off[rule.id] = override.because
         elif override is not None:
-            chosen.append(replace(rule, level=Level(override.level)))
+            chosen.append(dataclasses.replace(rule, level=Level(override.level)))
         else:
             chosen.append(rule)
     knobs = _profile_values(profile)

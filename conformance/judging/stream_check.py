@@ -12,9 +12,10 @@ why it was not judged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from time import perf_counter
 from typing import Final
+
+from msgspec.structs import replace
 
 from conformance.core.events import Exchange
 from conformance.judging.exchange_input import checked_ending, with_clock

@@ -8,8 +8,9 @@ of all events, only those of the layer that is asked for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, Literal
+
+from msgspec import Struct, field
 
 from conformance.core.events import Event, Exchange, Layer
 from conformance.dialects.base import Dialect, Reading
@@ -25,8 +26,7 @@ WHOLE_ENDS: Final = frozenset({"complete", "length", "tools", "filtered"})
 _FINISHES: Final = {"stop": "complete", "length": "length", "content_filter": "filtered"}
 
 
-@dataclass(slots=True)
-class Transcript:
+class Transcript(Struct):
     """The texts of all choices, and what ended them; `memory` holds the last frames.
 
     `keep` is the layer whose events stay in `events`, those of the request left out; the judge

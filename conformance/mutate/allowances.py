@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from conformance.dialects import SUPPORTED
 from conformance.mutate.stream import mutation_of
@@ -18,8 +19,7 @@ _FILE: Final = Path(__file__).with_name("legal.yaml")
 _KEYS: Final = frozenset({"operator", "base", "profile", "knobs", "reason", "missing"})
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(Struct, frozen=True):
     """Where mutants of an operator may live. `operator`, `base` and `profile` are globs.
 
     `knobs` maps a knob to the values under which they may. `missing` names the rule that would

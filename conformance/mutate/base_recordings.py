@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.cassette import Cassette, Recording, discover, open_recording, write
 from conformance.core import shipped
@@ -31,7 +33,7 @@ _ORIGIN_KEYS: Final = ("base", "operator")
 _KILLS: Final = (Level.MUST, Level.SHOULD)
 
 
-class InMemory(Recording):
+class InMemory(Recording, frozen=True):
     """A recording that stands in no file: its findings have no line."""
 
     def locate(self, exchange: int, offsets: Sequence[int]) -> list[int]:
@@ -39,8 +41,7 @@ class InMemory(Recording):
         return [1] * len(offsets)
 
 
-@dataclass(frozen=True, slots=True)
-class BaseRecording:
+class BaseRecording(Struct, frozen=True):
     """A recording under a name, with the profile it is judged by."""
 
     name: str
@@ -110,8 +111,7 @@ def _semantic_events(result: StreamResult) -> Iterator[dict[str, Any]]:
     yield from ({"type": event.type, **event.data} for event in semantic)
 
 
-@dataclass(frozen=True, slots=True)
-class RuleOutcomes:
+class RuleOutcomes(Struct, frozen=True):
     """The rules of one judged recording by outcome."""
 
     killed_by: frozenset[str]  # MUST and SHOULD rules that fail
@@ -163,8 +163,7 @@ def open_base(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedMutant:
+class JudgedMutant(Struct, frozen=True):
     """A mutant of a recording and the rules that fail on it and not on the recording."""
 
     mutant: Mutant

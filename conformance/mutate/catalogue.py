@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Final
+
+from msgspec.structs import replace
 
 from conformance.core.errors import UsageError
 from conformance.dialects import SUPPORTED

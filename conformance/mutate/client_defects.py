@@ -7,8 +7,10 @@ have to find every one of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.events import Exchange
 from conformance.editing.operator import Mutant
@@ -17,8 +19,7 @@ _Report = list[dict[str, Any]]
 _ReportEdit = Callable[[_Report], _Report]
 
 
-@dataclass(frozen=True, slots=True)
-class Defect:
+class Defect(Struct, frozen=True):
     """One thing that clients get wrong. An edit that changes nothing does not apply."""
 
     name: str

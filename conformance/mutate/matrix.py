@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal
 from zlib import crc32
+
+from msgspec import Struct, field
 
 from conformance.editing.operator import Mutant, Operator, make_mutants
 from conformance.editing.stream import Stream
@@ -38,8 +39,7 @@ MutantOutcome = Literal["killed", "survived", "allowed", "gap", "passed", "alarm
 _LIVING: Final = ("survived", "alarm")
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """One judged mutant. `new` are rules that fail on it and not on its base."""
 
     operator: str
@@ -51,8 +51,7 @@ class Trial:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix(Struct, frozen=True):
     """What came of all mutants of all bases."""
 
     operators: tuple[Operator, ...]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.events import Chunk, Event
 from conformance.core.json_values import Path, value_at
@@ -18,8 +20,7 @@ from conformance.rules.patterns import UNASKED
 REQUEST: Final = -1
 
 
-@dataclass(frozen=True, slots=True)
-class RuleEvent:
+class RuleEvent(Struct, frozen=True):
     """One event and the piece that it came from; REQUEST for what was asked."""
 
     place: int

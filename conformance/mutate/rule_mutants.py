@@ -14,8 +14,9 @@ rule can fail, and prove nothing where it does not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from conformance.core.json_values import Path, cut_at, put_at, value_at
 from conformance.editing.edits import request_body
@@ -43,8 +44,7 @@ _Found = Mapping[str, list[RuleEvent]]
 _Edits = Iterator[Stream | None]
 
 
-@dataclass(frozen=True, slots=True)
-class RuledStream:
+class RuledStream(Struct, frozen=True):
     """A stream with its events, on which rules are to be violated."""
 
     stream: Stream

@@ -10,8 +10,9 @@ Rule 3: a profile's fingerprints are its own; what extends it does not inherit t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from conformance.core.events import Event
 from conformance.dialects import SUPPORTED
@@ -26,8 +27,7 @@ MOST_SHAPES: Final = 1024
 _KEYS: Final = frozenset({"says", "weak", "event"})
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
+class Fingerprint(Struct, frozen=True):
     """A sign of one profile: `says` names it for people, `event` is what is looked for."""
 
     profile: str

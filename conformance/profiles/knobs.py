@@ -8,8 +8,10 @@ last, wherever they can be ordered.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.errors import Place
 from conformance.rules.node import Node, nearest, shown
@@ -19,8 +21,7 @@ KnobSide = Literal["server", "client"]
 SIDES: Final[tuple[KnobSide, ...]] = ("server", "client")
 
 
-@dataclass(frozen=True, slots=True)
-class Knob:
+class Knob(Struct, frozen=True):
     """A declaration. `values` are the allowed constants, empty where `type` rules.
 
     `type` is `list`, `string`, `pattern`, `integer`, `number`, `boolean`, or empty for constants;

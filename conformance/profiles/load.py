@@ -7,9 +7,10 @@ again, its name means the next file of that name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
 
 from conformance.core.errors import SpecError
 from conformance.profiles.fingerprints import read
@@ -45,8 +46,7 @@ def limits(path: Path | str, folders: Iterable[Path] = ()) -> tuple[SpecError, .
     return (*_too_many(file), *_without_effect(file))
 
 
-@dataclass(frozen=True, slots=True)
-class _ProfileFile:
+class _ProfileFile(Struct, frozen=True):
     """A profile file as it stands, beside what came of it."""
 
     root: Node

@@ -10,8 +10,10 @@ server that the client met: the client's promises and knobs, the server's way of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.core.errors import Place, UsageError
 from conformance.dialects.base import Reading
@@ -20,16 +22,14 @@ from conformance.profiles.knobs import Knob, KnobSide
 from conformance.rules.verdicts import Level
 
 
-@dataclass(frozen=True, slots=True)
-class KnobReason:
+class KnobReason(Struct, frozen=True):
     """Why a profile sets a knob, and the evidence."""
 
     because: str
     seen: str
 
 
-@dataclass(frozen=True, slots=True)
-class Override:
+class Override(Struct, frozen=True):
     """A rule that this system is known to break: judged at another level, or `off`."""
 
     level: Level | Literal["off"]
@@ -38,8 +38,7 @@ class Override:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """One profile with everything it inherits.
 
     `knobs` holds a plain JSON value for every knob that the dialect declares; `reasons` only those

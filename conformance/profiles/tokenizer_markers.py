@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from conformance.core.errors import Place, UsageError
 
@@ -36,8 +36,7 @@ _ENDS: Final = {"start": "end", "begin": "end", "open": "close", "prefix": "suff
 _BEGINS: Final = re.compile(rf"(?<![a-z])(?:{'|'.join(_ENDS)})(?![a-z])", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """An added token. A special one is often left out when text is made of tokens."""
 
     id: int
@@ -45,16 +44,14 @@ class Token:
     special: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MarkerPair:
+class MarkerPair(Struct, frozen=True):
     """What opens and what closes a block of thinking."""
 
     open: Token
     close: Token
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """The file that was read, and its pairs: the first one counts, none means pass-through."""
 
     file: Path

@@ -13,11 +13,12 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.cassette import discover, read, write
 from conformance.core.errors import CassetteError, Place
@@ -46,8 +47,7 @@ def folder_name(test: str) -> str:
     return f"{plain[: _LONGEST - _DIGEST - 1]}-{digest}"
 
 
-@dataclass(frozen=True, slots=True)
-class CassetteFolder:
+class CassetteFolder(Struct, frozen=True):
     """The folder of one test. It need not exist."""
 
     path: Path

@@ -7,11 +7,11 @@ of it, and one, `everything else`, for what has no item of its own: nothing that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Final
 
 import pytest
+from msgspec import Struct
 
 from conformance.baseline.entries import Baseline
 from conformance.core.errors import ConformanceError
@@ -26,8 +26,7 @@ PlaceRules = Mapping[str, tuple[str, ...]]
 _ORDER: Final = ("failed", "xfailed", "skipped", "passed")
 
 
-@dataclass(frozen=True, slots=True)
-class LiveTarget:
+class LiveTarget(Struct, frozen=True):
     """How to ask, where something may be found, and the name of the place of a result.
 
     The report's errors are what kept a request from being answered.

@@ -7,16 +7,17 @@ was recorded.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec import structs
 
 from conformance.dialects import ENDPOINTS
 from conformance.judging.result import Report
@@ -135,10 +136,10 @@ async def _ask_server(
         server = await stack.enter_async_context(LiveServer(url, transport=transport))
         if not options.model:
             model = await only_model(server, options.secrets, options.dialects)
-            options = replace(options, model=model)
+            options = dataclasses.replace(options, model=model)
         outcome = await run_server(server, scenarios, options, folder)
         errors = (*outcome.unanswered, *outcome.report.errors)
-        return replace(outcome.report, errors=errors)
+        return structs.replace(outcome.report, errors=errors)
 
 
 def _recordings_folder(collection: SpecCollection) -> Path | None:

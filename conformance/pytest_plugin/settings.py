@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from msgspec import Struct
 
 from conformance.core.errors import UsageError
 from conformance.pytest_plugin.folders import CassetteFolder, folder_name
@@ -21,8 +21,7 @@ _OWN: Final = ("cassette", "record", "url", "profile", "dialect", "unused", "cas
 KEYS: Final = (*_OWN, *_REPLAY, *_LISTS)
 
 
-@dataclass(frozen=True, slots=True)
-class ReplaySettings:
+class ReplaySettings(Struct, frozen=True):
     """How one test replays, records and judges.
 
     `folder` is where its recordings lie and new ones go; `cassettes` are read besides.

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from conformance.cassette import discover
 from conformance.core.errors import ConformanceError
@@ -41,16 +42,14 @@ _KEYS: Final = (
 _GLOB: Final = frozenset("*?[")
 
 
-@dataclass(frozen=True, slots=True)
-class ListedRecording:
+class ListedRecording(Struct, frozen=True):
     """A recording and the 1-based line that names it."""
 
     path: Path
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class LiveSpec:
+class LiveSpec(Struct, frozen=True):
     """What to ask of a live target; `dialects` empty: every API that it has."""
 
     scenarios: tuple[str, ...]
@@ -62,8 +61,7 @@ class LiveSpec:
     target: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FileSpec:
+class FileSpec(Struct, frozen=True):
     """One file, read. Either `cassettes` or `live` is there; `live` says which scenarios."""
 
     file: Path

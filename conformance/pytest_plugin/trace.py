@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.cassette import (
     Cassette,
@@ -48,8 +50,7 @@ _NO_RULES: Final = Rulebook(())
 _NAME: Final = "response.cassette.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """What one test saw of one or several exchanges.
 
     `notes` are sentences for the reader: what was lost on the way here. `strict` and
@@ -100,8 +101,7 @@ class Trace:
         return Report(tuple(map(_without_lines, results)), notes=(*self.notes, *rulebook.notes))
 
 
-@dataclass(frozen=True, slots=True)
-class _MemoryRecording(Recording):
+class _MemoryRecording(Recording, frozen=True):
     """A recording in memory. It is written, without secrets, once a line of it is asked for."""
 
     is_kept: bool = False

@@ -12,11 +12,13 @@ all files together. Of targets that this run did not look at, nothing can be sai
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Final, Literal
 
 import pytest
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.baseline.addresses import report_subjects
 from conformance.baseline.applying import apply_baseline
@@ -35,8 +37,7 @@ _BINDING: Final = frozenset({Level.MUST})
 _STRICT: Final = frozenset({Level.MUST, Level.SHOULD})
 
 
-@dataclass(frozen=True, slots=True)
-class ItemOutcome:
+class ItemOutcome(Struct, frozen=True):
     """What becomes of one item: `why` is one line, `findings` are shown in full if it fails."""
 
     kind: Literal["passed", "failed", "xfailed", "skipped"]
@@ -150,8 +151,7 @@ def _clean_findings(stream: StreamResult, findings: Sequence[Finding]) -> tuple[
     return clean.findings
 
 
-@dataclass(frozen=True, slots=True)
-class SharedBaseline:
+class SharedBaseline(Struct, frozen=True):
     """The baseline, and everything that was judged under it while files were collected."""
 
     baseline: Baseline

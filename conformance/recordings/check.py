@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance import dialects
 from conformance.cassette import Recording, discover, open_recording
@@ -39,8 +41,7 @@ from conformance.rules.applies import Evidence
 FRAMES_TO_RECOGNISE = 64
 
 
-@dataclass(frozen=True, slots=True)
-class CheckChoices:
+class CheckChoices(Struct, frozen=True):
     """What the user asked for; None leaves it to the recording."""
 
     dialect: str | None = None
@@ -182,8 +183,7 @@ def _exchange_setting(
     )
 
 
-@dataclass(slots=True)
-class _RecognisedRecording:
+class _RecognisedRecording(Struct):
     """What the exchanges of a recording show of themselves; each is looked at once for it."""
 
     recording: Recording
@@ -235,8 +235,7 @@ def recognised_dialect(exchange: Exchange) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenProfile:
+class ChosenProfile(Struct, frozen=True):
     """The profile by which an exchange is judged, whether somebody named it, and what to tell."""
 
     profile: Profile

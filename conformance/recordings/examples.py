@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from conformance.cassette import Recording, discover, open_recording
 from conformance.core import shipped
@@ -30,8 +30,7 @@ _MOST_TRIED: Final = 12  # streams judged in search of one that passes
 _MOST_BYTES: Final = 256 * 1024  # of a recording worth reading for an example
 
 
-@dataclass(frozen=True, slots=True)
-class RuleExample:
+class RuleExample(Struct, frozen=True):
     """Lines of a stream that passes and of one that fails, clipped; the last one decides."""
 
     passing: tuple[str, ...] = ()
@@ -66,8 +65,7 @@ def rule_example(rule_id: str) -> RuleExample | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _JudgedRecording:
+class _JudgedRecording(Struct, frozen=True):
     """A recording and what came of one rule in it."""
 
     recording: Recording

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from conformance import dialects
 from conformance.cassette import Recording
@@ -26,8 +27,7 @@ _UNREAD: Final = Reading()
 _HOW_TO_READ: Final = frozenset({"markers", "think_opened_by"})
 
 
-@dataclass(frozen=True, slots=True)
-class StrictDeviation:
+class StrictDeviation(Struct, frozen=True):
     """A rule that fails by the strict profile, and the knob that would allow it, if any does."""
 
     rule: str
@@ -37,8 +37,7 @@ class StrictDeviation:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangeIdentification:
+class ExchangeIdentification(Struct, frozen=True):
     """One exchange of a file: who sent it, and where it leaves the strict profile."""
 
     file: str

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from conformance.cassette import Recording
 from conformance.cassette.recording import MUTANTS
@@ -61,8 +62,7 @@ def find_flaws(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _RecordingLint:
+class _RecordingLint(Struct, frozen=True):
     """One recording under the lint."""
 
     recording: Recording

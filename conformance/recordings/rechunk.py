@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.cassette import Recording, open_recording
 from conformance.core.errors import ConformanceError, HarnessError, Place
@@ -32,8 +34,7 @@ _SHOWN: Final = 24  # chunk sizes in a message
 _Cut = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _ChunkCuts:
+class _ChunkCuts(Struct, frozen=True):
     name: str
     cuts: list[_Cut]
 

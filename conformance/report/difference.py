@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
 from typing import Final
+
+from msgspec.structs import asdict
 
 from conformance.core.errors import UsageError
 from conformance.diff import ExchangeComparison, RecordingDifference, WireChange
@@ -36,7 +37,10 @@ def difference_text(
 
 def difference_json(difference: RecordingDifference, **_: bool) -> str:
     """One JSON object, indented, ASCII only; always whole."""
-    exchanges = [asdict(each) for each in difference.compared]
+    exchanges = [
+        {**asdict(each), "changes": [asdict(change) for change in each.changes]}
+        for each in difference.compared
+    ]
     told = {"diff": VERSION, "exchanges": exchanges, "errors": difference.errors}
     return json.dumps({**told, "changed": len(difference.changed)}, indent=2) + "\n"
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from typing import Any, Final
+
+from msgspec.structs import asdict
 
 from conformance.identify import Identity
 from conformance.profiles.knobs import spell_value

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
 from typing import Any, Final
+
+from msgspec.structs import asdict
 
 from conformance.judging.result import Finding, Report, StreamResult
 from conformance.report.wording import profile_warnings, stale_entries
@@ -56,7 +57,8 @@ def _stream_object(stream: StreamResult) -> dict[str, Any]:
 
 def _finding_object(finding: Finding) -> dict[str, Any]:
     plain = {name: json_scalar(value) for name, value in finding.slice.items()}
-    return asdict(finding) | {"slice": plain}
+    context = [asdict(line) for line in finding.context]
+    return asdict(finding) | {"slice": plain, "context": context}
 
 
 def json_scalar(value: Any) -> str | int | float | bool | None:

@@ -7,9 +7,10 @@ nobody should have to read the profile to learn of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final
+
+from msgspec import Struct, field
 
 from conformance.cassette import Recording
 from conformance.core.errors import UsageError
@@ -26,8 +27,7 @@ _STRICT: Final = "strict"
 _SHOWN: Final = 3
 
 
-@dataclass(slots=True)
-class Permission:
+class Permission(Struct):
     """A knob or an override that made a difference: in how many streams, and for which rules."""
 
     silence: Silence

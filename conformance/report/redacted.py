@@ -8,8 +8,9 @@ length of what they replace; ids, rules, places and verdicts stay.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
+
+from msgspec.structs import replace
 
 from conformance.cassette import Redactor
 from conformance.core.errors import CassetteError

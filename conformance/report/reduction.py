@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.cassette import Cassette
 from conformance.core.errors import ConformanceError
@@ -38,8 +40,7 @@ Fails = Callable[[Sequence[Piece]], bool]
 _BAD: Final = (Verdict.FAIL, Verdict.ERROR)
 
 
-@dataclass(frozen=True, slots=True)
-class ReducedRecording:
+class ReducedRecording(Struct, frozen=True):
     """The smaller recording, with the finding in it; events are counted over all exchanges."""
 
     cassette: Cassette
@@ -49,8 +50,7 @@ class ReducedRecording:
     is_complete: bool  # no time or trial ran out
 
 
-@dataclass(slots=True)
-class _Trials:
+class _Trials(Struct):
     """Judges smaller recordings within bounds, and keeps the smallest that still fails."""
 
     selected: SelectedFinding

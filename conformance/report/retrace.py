@@ -11,10 +11,10 @@ Rule 3: a *block* is what lies between a start and its end in one lane. Lanes ho
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import msgspec
+from msgspec import Struct, field
 
 from conformance.core.events import Event, Exchange
 from conformance.core.trace import TracedFrame
@@ -33,8 +33,7 @@ _MOST_BLOCKS: Final = 512
 _RAW: Final = 4096  # characters of a frame's data that are looked at
 
 
-@dataclass(frozen=True, slots=True)
-class ShownFrame:
+class ShownFrame(Struct, frozen=True):
     """One frame. `ms` since the response head, None without a clock; `text` is its data, clipped.
 
     Number 0 is the request and the response head.
@@ -48,8 +47,7 @@ class ShownFrame:
     lanes: tuple[Lane, ...]
 
 
-@dataclass(slots=True)
-class LaneBlock:
+class LaneBlock(Struct):
     """A bar in a lane: frames `first` to `last`, from `start` to `stop` in milliseconds."""
 
     first: int
@@ -59,8 +57,7 @@ class LaneBlock:
     frames: int = 1
 
 
-@dataclass(slots=True)
-class ShownExchange:
+class ShownExchange(Struct):
     """An exchange as a picture needs it; `total` counts all frames, the end included."""
 
     moments: list[ShownFrame] = field(default_factory=list)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.cassette import Recording, open_recording
 from conformance.core.errors import ConformanceError, SpecError, UsageError
@@ -19,8 +21,7 @@ _SHOWN: Final = 8  # ids that are named where the one that was asked for is not 
 _SHORTEST: Final = 4  # characters of an id that are enough
 
 
-@dataclass(frozen=True, slots=True)
-class SelectedFinding:
+class SelectedFinding(Struct, frozen=True):
     """The finding, where it stands, and how it was judged; `others` counts it elsewhere."""
 
     recording: Recording

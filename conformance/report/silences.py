@@ -7,8 +7,9 @@ the profile, and are told beside the rule.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from conformance.profiles.knobs import spell_value
 from conformance.profiles.profile import Profile
@@ -29,8 +30,7 @@ def knob_conditions(rule: Rule) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield from ((knob, ()) for knob in sorted(knobs_read(rule)))
 
 
-@dataclass(frozen=True, slots=True)
-class Silence:
+class Silence(Struct, frozen=True):
     """One profile under which the rule is silent, milder, or judges by another value."""
 
     profile: str

@@ -8,9 +8,10 @@ Rule 3: a broken stream does not flood the page; `verbose` shows all, and a verd
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
+
+from msgspec import Struct, field
 
 from conformance.judging.result import ContextLine, Finding, FindingExcuse, Report, StreamResult
 from conformance.report.printable import LABELLED, Paint, labelled_lines, visible
@@ -34,8 +35,7 @@ _ALSO: Final = 6  # further findings shown per event
 _CONTEXT: Final = 160  # characters of one context line
 
 
-@dataclass(slots=True)
-class TextPage:
+class TextPage(Struct):
     """What a renderer must remember while it writes: the rules it has told already."""
 
     paint: Paint

@@ -9,9 +9,11 @@ import json
 import platform
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance import __version__
 from conformance.cassette import Cassette, redact, write
@@ -40,8 +42,7 @@ _LEFT_OUT: Final = frozenset(
 _SERVER: Final = ("server", "via", "openai-version", "date")
 
 
-@dataclass(frozen=True, slots=True)
-class UpstreamIssue:
+class UpstreamIssue(Struct, frozen=True):
     """The files of one issue, not written yet; `summary` is a line for the terminal."""
 
     cassette: Cassette

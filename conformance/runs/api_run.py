@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.cassette import open_recording
 from conformance.core.events import Exchange
@@ -23,8 +25,7 @@ from conformance.runs.step_requests import RequestSettings
 ShowProgress = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class ApiTarget:
+class ApiTarget(Struct, frozen=True):
     """One API, and what asking it takes."""
 
     dialect: str
@@ -35,8 +36,7 @@ class ApiTarget:
     show_progress: ShowProgress
 
 
-@dataclass(frozen=True, slots=True)
-class KeptRun:
+class KeptRun(Struct, frozen=True):
     """A scenario that was run, its recording, and how that was judged.
 
     `is_deterministic` is what the recording says of its target.
@@ -48,8 +48,7 @@ class KeptRun:
     results: tuple[StreamResult, ...] = ()
 
 
-@dataclass(slots=True)
-class ApiRun:
+class ApiRun(Struct):
     """What came of an API so far. It grows, for scenarios run side by side.
 
     `profile` was named by the user, else by the target's own `signs`. `died` says when the target

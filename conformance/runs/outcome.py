@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.cassette import Recording, open_recording
 from conformance.core.errors import RemoteError
@@ -22,8 +24,7 @@ _FIRED: Final = frozenset({Verdict.PASS, Verdict.FAIL})
 _SHOWN: Final = 6
 
 
-@dataclass(frozen=True, slots=True)
-class RunOutcome:
+class RunOutcome(Struct, frozen=True):
     """What a run found in how many scenarios.
 
     `unanswered` are requests, by step, that got no response head, and APIs that are not there.

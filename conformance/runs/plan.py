@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.dialects import SUPPORTED
 from conformance.runs.options import RunOptions
@@ -13,8 +15,7 @@ from conformance.scenarios import Scenario, Step
 SANITY: Final = 3  # requests per API: twice at first, once at last
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioRun:
+class ScenarioRun(Struct, frozen=True):
     """One scenario on one API."""
 
     scenario: Scenario
@@ -28,8 +29,7 @@ class ScenarioRun:
         return f"{self.scenario.name}{again}"
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """A scenario, or a step of one, that is not run, and why."""
 
     name: str
@@ -37,8 +37,7 @@ class LeftOut:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class RequestPlan:
+class RequestPlan(Struct, frozen=True):
     """The scenarios for one API, in order, and what is left out."""
 
     dialect: str

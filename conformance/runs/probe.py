@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange, Response

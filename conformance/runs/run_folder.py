@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from conformance import __version__
 from conformance.cassette import Cassette, Header, read, redact, write

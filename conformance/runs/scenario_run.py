@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.cassette import CassetteClock
 from conformance.core.events import Exchange, Layer, Request
@@ -27,8 +29,7 @@ from conformance.scenarios import Step
 from conformance.targets.gateway import RecordedUpstream, ScriptedUpstream, UpstreamSource
 
 
-@dataclass(slots=True)
-class ScenarioOutcome:
+class ScenarioOutcome(Struct):
     """What came of a scenario. `step_facts` is what its recording says of each step, by role.
 
     `left_out` are steps that could not be taken; `silent` are those that nobody answered.

@@ -7,8 +7,9 @@ only to who sends it. Its stand-in is as long, so that chunks keep their lengths
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from conformance.cassette import Redactor
 from conformance.core.events import Chunk, Exchange, Response

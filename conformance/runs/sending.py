@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.cassette import CassetteClock
 from conformance.core.errors import RemoteError
@@ -19,8 +21,7 @@ from conformance.targets.gateway import (
 from conformance.targets.server import FetchedAnswer, LiveServer, NoAnswerError
 
 
-@dataclass(slots=True)
-class TokenCount:
+class TokenCount(Struct):
     """What a run cost so far, in tokens as the target counted them."""
 
     input: int = 0
@@ -33,8 +34,7 @@ class TokenCount:
                 setattr(self, name, getattr(self, name) + count)
 
 
-@dataclass(frozen=True, slots=True)
-class TargetReply:
+class TargetReply(Struct, frozen=True):
     """One answer, or none: `silent` says why there is no response head.
 
     `untestable` says why the answer cannot be judged (the target had no time for us). `upstream`
@@ -47,8 +47,7 @@ class TargetReply:
     upstream: tuple[UpstreamCall, ...] | None = None
 
 
-@dataclass(slots=True)
-class RequestSender:
+class RequestSender(Struct):
     """Sends requests. `secrets` are headers with credentials, by dialect.
 
     With `upstream` the target is a gateway, and the toolkit plays what stands behind it; requests

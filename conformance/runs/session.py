@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
+
+from msgspec import structs
 
 from conformance.core.errors import RemoteError, UsageError
 from conformance.dialects import ENDPOINTS, get
@@ -55,7 +57,7 @@ async def run_server(
     rulebook = Rulebook.load(options.suites, options.rules, options.as_of)
     sender = _new_sender(server, options, upstream)
     if upstream is not None:  # what is heard upstream belongs to the one request under way
-        options = replace(options, jobs=1, repeat=1)
+        options = dataclasses.replace(options, jobs=1, repeat=1)
     run_folder = RunFolder(folder, options, kind="gateway" if upstream else "server")
     run_folder.claim_alone()
     profiles = profiles_of(options)
@@ -127,7 +129,7 @@ def _new_sender(
 def _new_api_run(target: ApiTarget, profile: str | None) -> ApiRun:
     dialect, options = target.dialect, target.options
     (scenario,) = load_scenarios([SANITY])
-    sanity = replace(scenario, name="sanity", steps=scenario.steps_for(dialect)[:1])
+    sanity = structs.replace(scenario, name="sanity", steps=scenario.steps_for(dialect)[:1])
     return ApiRun(
         target,
         RequestSettings(options.model, options.max_tokens),

@@ -9,8 +9,9 @@ rounds: another's word is not its doing either, and one that never says its own 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from conformance.cassette import read
 from conformance.judging.ledger import Ledger
@@ -27,8 +28,7 @@ _NOTHING: Final = "nothing to compare with"
 _SILENT: Final = "the target is not deterministic, and the answer lacks the word of its request"
 
 
-@dataclass(frozen=True, slots=True)
-class LoneAnswer:
+class LoneAnswer(Struct, frozen=True):
     """What one request was answered when it was alone."""
 
     name: str

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Request
@@ -23,8 +25,7 @@ _YES: Final = frozenset({"1", "true", "yes"})
 _MARKER_LENGTH: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
-class RequestSettings:
+class RequestSettings(Struct, frozen=True):
     """How an API is asked: the model, the limit of an answer in tokens, style and reading.
 
     `opt_in`: the wish to see thinking goes into a header, or into a field of the body. `marked`:

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, Literal
+
+from msgspec import Struct, field
 
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
@@ -51,8 +52,7 @@ _NAME: Final = re.compile(r"\$[a-z][a-z0-9_]*")
 Keep = Literal["kept", "dropped"]
 
 
-@dataclass(frozen=True, slots=True)
-class Carry:
+class Carry(Struct, frozen=True):
     """How a step carries on an earlier one: its history, the answer, and what comes next.
 
     `role` is the step whose answer came; `reasoning` says whether its thinking is sent back;
@@ -65,8 +65,7 @@ class Carry:
     ask: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One request. `bodies` maps a dialect to a template whose `$names` stand for values.
 
     `ends` are the endings that are right; `thinking` says whether thinking must show (None: it
@@ -109,8 +108,7 @@ class Step:
         return self.path or ENDPOINTS[dialect].path
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """Steps in the order in which they are sent. `values` are what templates may name.
 
     `probes` is a capability that a target has not if it answers all steps as if nothing were wrong.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from conformance.cassette import discover
 from conformance.core.errors import ConformanceError, Place
@@ -29,8 +30,7 @@ CASE_GROUPS: Final = ("choices", "stored", "extracted")
 _RECORDED: Final = ".cassette.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class KnownNames:
+class KnownNames(Struct, frozen=True):
     """Everything that a table may name."""
 
     rules: frozenset[str]

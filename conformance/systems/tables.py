@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from conformance.core.errors import Place, UsageError
 from conformance.core.shipped import specs
@@ -28,8 +29,7 @@ _SOURCE_KEYS: Final = frozenset({"document", "at"})
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
+class Preset(Struct, frozen=True):
     """An executable model of a system, and the profile that says how it behaves.
 
     A server that `is_gateway` is judged between two halves of the toolkit, too. One that
@@ -44,16 +44,14 @@ class Preset:
     is_beside: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RequirementSource:
+class RequirementSource(Struct, frozen=True):
     """Where a behaviour is documented: the key of a document, and the place in it."""
 
     document: str
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Struct, frozen=True):
     """One documented behaviour: the rules that judge it, or the reason why none can.
 
     `scenarios` are globs over `scenario/role`, empty for every exchange. `verdict` is what a run
@@ -72,8 +70,7 @@ class Requirement:
     verdict: Verdict = Verdict.PASS
 
 
-@dataclass(frozen=True, slots=True)
-class System:
+class System(Struct, frozen=True):
     """Everything that one system's documents ask for."""
 
     name: str

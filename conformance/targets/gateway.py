@@ -12,9 +12,10 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.core.framing import framing_of
@@ -36,8 +37,7 @@ _ERRORS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class UpstreamAnswer:
+class UpstreamAnswer(Struct, frozen=True):
     """A response: head, body chunk by chunk, and whether the connection is reset after it.
 
     `misfit` says why this is no answer to what the gateway asked; else it is empty.
@@ -50,8 +50,7 @@ class UpstreamAnswer:
     misfit: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class UpstreamCall:
+class UpstreamCall(Struct, frozen=True):
     """One call of the gateway, with what it was answered; its exchange has its dialect.
 
     `misfit` says why that was no answer to it; else it is empty.
@@ -61,8 +60,7 @@ class UpstreamCall:
     misfit: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptedUpstream:
+class ScriptedUpstream(Struct, frozen=True):
     """Words of `scenarios.UPSTREAM`, one for each call of a request; the last one goes on."""
 
     words: Sequence[str] = ("answer",)
@@ -74,8 +72,7 @@ class ScriptedUpstream:
         return scripted_answer(self.words[min(call, len(self.words) - 1)], dialect, number, body)
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedUpstream:
+class RecordedUpstream(Struct, frozen=True):
     """A recorded exchange with its dialect, given to the first call as it was recorded.
 
     Later calls (a summary) are answered by a script. A call in another API, or for a whole body
@@ -170,8 +167,7 @@ def _model_list(path: str) -> UpstreamAnswer | None:
     return _json_answer(200, found.body(MODEL)) if found else None
 
 
-@dataclass(slots=True)
-class UpstreamStandIn:
+class UpstreamStandIn(Struct):
     """What answers next, and the calls since `begin_request`, in the order of their answers."""
 
     port: int = 0

@@ -13,13 +13,14 @@ import json
 import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
 from itertools import count
 from math import inf
 from time import monotonic
 from typing import Final, Self
 
 import httpx
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.cassette import CassetteClock
 from conformance.core.errors import RemoteError, UsageError
@@ -42,8 +43,7 @@ _DECODED: Final = {"content-encoding": "x-decoded-from"}
 _KEEPING: Final = frozenset({307, 308})  # redirects that keep method and body
 
 
-@dataclass(frozen=True, slots=True)
-class FetchedAnswer:
+class FetchedAnswer(Struct, frozen=True):
     """What one request gave. `fault` says why it ended otherwise than by itself; else empty."""
 
     exchange: Exchange

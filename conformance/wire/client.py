@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from functools import cache
 from time import monotonic
 from typing import Final, Self
 
 import h11
+from msgspec import Struct
 
 from conformance.core.events import Response
 from conformance.wire.chunked import ChunkedBodyReader, ChunkPart, PlainBodyReader
@@ -34,8 +34,7 @@ _MOST_HEAD: Final = 256 * 1024
 _WITHOUT_BODY: Final = frozenset({204, 304})
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseHead:
+class ResponseHead(Struct, frozen=True):
     """The head of a response, and how its body is framed."""
 
     response: Response

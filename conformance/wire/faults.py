@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ssl
-from dataclasses import dataclass
 from time import monotonic
 from typing import Final
+
+from msgspec import Struct
 
 from conformance.core.errors import ConformanceError
 from conformance.core.events import Ending
@@ -22,8 +23,7 @@ class BrokenExchange(Exception):  # noqa: N818  # it tells how a stream ended; n
         self.end = end
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangeLimits:
+class ExchangeLimits(Struct, frozen=True):
     """Bounds of one exchange: seconds, and bytes of a body after decompression.
 
     `timeout` is for the whole exchange, `idle` for silence within a stream, `connect` for getting

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Self
 from urllib.parse import SplitResult, urlsplit
+
+from msgspec import Struct
 
 from conformance.core.errors import UsageError
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a server is, and what its paths begin with."""
 
     host: str

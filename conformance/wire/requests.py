@@ -8,11 +8,11 @@ a head means the same to h11, at a tenth of the cost.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import h11
 import msgspec
+from msgspec import Struct
 
 from conformance.wire.heads import Headers, decode_headers, has_token
 
@@ -27,8 +27,7 @@ _LENGTH: Final = re.compile(r"[0-9]{1,15}")
 _NOT_PLAIN: Final = frozenset({"expect", "transfer-encoding", "upgrade"})
 
 
-@dataclass(frozen=True, slots=True)
-class HttpRequest:
+class HttpRequest(Struct, frozen=True):
     """One whole request. `target` is what the request line says; headers are as spelled."""
 
     method: str

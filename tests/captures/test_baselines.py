@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.baseline.applying import apply_baseline
 from conformance.baseline.entries import load_baseline

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from random import Random
 from unittest import mock
+
+from msgspec.structs import replace
 
 from conformance.cassette import Recording
 from conformance.core.clock import chunk_times

@@ -12,12 +12,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.cassette import Cassette, Header, read, write
 from conformance.core.events import Exchange, Request

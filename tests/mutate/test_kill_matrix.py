@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.editing.operator import Operator
 from conformance.judging.rulebook import Rulebook

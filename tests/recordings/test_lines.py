@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from conformance.cassette import Cassette, Header, open_recording, write
 from conformance.core.clock import JoinedChunks

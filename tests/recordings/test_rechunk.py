@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.cassette import Recording, open_recording
 from conformance.core.errors import HarnessError, UsageError

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec.structs import replace
 from starlette.types import ASGIApp
 
 from conformance.cassette import Cassette, Header, open_recording

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 
 import pytest
+from msgspec import structs
 
 from conformance.core import shipped
 from conformance.core.events import SEMANTIC_EVENTS, Exchange
@@ -68,7 +69,7 @@ def seen(one: BaseRecording, exchange: Exchange, dialect: str, defect: Defect) -
 def watched(one: BaseRecording, defect: Defect) -> BaseRecording:
     """The recording as a client with that defect saw it."""
     exchanges = tuple(
-        replace(
+        structs.replace(
             each.exchange,
             seen=tuple(event.plain() for event in seen(one, each.exchange, each.dialect, defect)),
         )
@@ -80,9 +81,9 @@ def watched(one: BaseRecording, defect: Defect) -> BaseRecording:
 def _replaced(one: BaseRecording, exchanges: tuple[Exchange, ...]) -> BaseRecording:
     header = one.cassette.header
     implementation = {"name": "client", "events": sorted(SEMANTIC_EVENTS)}
-    header = replace(header, extra={**header.extra, "implementation": implementation})
-    cassette = replace(one.cassette, header=header, exchanges=exchanges)
-    return replace(one, recording=InMemory(one.recording.path, "cassette", cassette))
+    header = structs.replace(header, extra={**header.extra, "implementation": implementation})
+    cassette = structs.replace(one.cassette, header=header, exchanges=exchanges)
+    return structs.replace(one, recording=InMemory(one.recording.path, "cassette", cassette))
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -137,9 +138,9 @@ def follow_up(name: str) -> Ask:
 def third_turn() -> Ask:
     """Two rounds, so that two reasoning items are in the input."""
     ask = follow_up(RESPONSES)
-    thought = replace(ask.turns[1].thoughts[0], id="rs_other", encrypted="")
+    thought = dataclasses.replace(ask.turns[1].thoughts[0], id="rs_other", encrypted="")
     earlier = Turn("assistant", (thought, *said("assistant", "Yes.").pieces))
-    return replace(ask, turns=(QUESTION, earlier, *ask.turns))
+    return dataclasses.replace(ask, turns=(QUESTION, earlier, *ask.turns))
 
 
 def never() -> Ask:
@@ -159,10 +160,12 @@ def judged(name: str, ask: Ask, defect: Defect) -> frozenset[str]:
     assert last.request is not None
     # The answer is recorded, without the usage that the client asks for.
     json = {key: value for key, value in sent(name, ask, defect).json.items() if key != USAGE}
-    asked = replace(last.request, json=json)
-    edited = replace(one.cassette, exchanges=(*before, replace(last, request=asked)))
+    asked = structs.replace(last.request, json=json)
+    edited = structs.replace(
+        one.cassette, exchanges=(*before, structs.replace(last, request=asked))
+    )
     return (
-        replace(one, recording=InMemory(one.recording.path, "cassette", edited))
+        structs.replace(one, recording=InMemory(one.recording.path, "cassette", edited))
         .judge(rules())
         .failing
     )
@@ -199,7 +202,7 @@ def test_effort_defects_change_nothing_but_the_effort(name: str, field: str) -> 
 
 
 def test_the_opt_in_is_lost_and_nothing_else() -> None:
-    ask = replace(follow_up(CHAT), include_thinking=True)
+    ask = dataclasses.replace(follow_up(CHAT), include_thinking=True)
     honest, broken = (sent(CHAT, ask, each) for each in (HONEST, DEFECTS["opt-in-not-sent"]))
     assert set(honest.headers) - set(broken.headers) == {OPT_IN}
     assert honest.json == broken.json

@@ -78,7 +78,7 @@ def test_document_holds_the_whole_finding(finding: MakeFinding, stream: MakeStre
         "text": '{"part":{}}',
         "at": True,
     }
-    assert set(found) == set(Finding.__dataclass_fields__)
+    assert set(found) == set(Finding.__struct_fields__)
 
 
 def test_summary_names_every_verdict(stream: MakeStream) -> None:

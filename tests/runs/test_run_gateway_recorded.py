@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.cassette import Cassette, Header, read, write
 from conformance.core.errors import UsageError
@@ -97,7 +97,7 @@ def recording(path: Path, **changes: object) -> Path:
         response=Response(200, "1.1", (("content-type", "text/event-stream"),)),
         chunks=(Chunk(data.encode()),),
     )
-    one = replace(exchange, **changes)  # type: ignore[arg-type]  # by name
+    one = replace(exchange, **changes)
     write(path, Cassette(Header(dialect="openai.chat", profile="strict"), (one,)))
     return path
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.rules.verdicts import Verdict
 from conformance.systems import Preset, Requirement, System, find_system, system_names, verdict_of

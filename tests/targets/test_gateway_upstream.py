@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Response

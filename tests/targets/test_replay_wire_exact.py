@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import socket
 import struct
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from conformance.core.errors import CassetteError
 from conformance.core.events import Ending

@@ -9,12 +9,12 @@ code does wrong is told in one line that names its distribution; other files are
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from conformance.cassette.header import Cassette
 from conformance.cassette.positions import Layout
@@ -66,8 +66,7 @@ class ForeignFile:
         return CassetteError(message, place=Place(str(self.path), line))
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedRecording:
+class ImportedRecording(Struct, frozen=True):
     """What a file holds, and for each exchange where in the file its body stands.
 
     `kind` is the name of the importer, which fills it in.
@@ -83,8 +82,7 @@ class ImportedRecording:
         return found if isinstance(found, Layout) else found()
 
 
-@dataclass(frozen=True, slots=True)
-class Importer:
+class Importer(Struct, frozen=True):
     """How recordings of one tool are known and read.
 
     `suffixes` are endings of names that may be theirs, in lower case. `recognises` tells by little

@@ -10,11 +10,11 @@ kept, ids and times are made up, and a key that the wire did not have may be nul
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer

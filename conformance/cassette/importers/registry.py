@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
 from conformance.core.errors import CassetteError

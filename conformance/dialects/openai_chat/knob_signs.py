@@ -7,8 +7,9 @@ is kept, and at most `MOST_CHOICES` choices are told apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from conformance.core.events import Event
 from conformance.dialects.json_edge import mapping, objects, string, whole
@@ -20,8 +21,7 @@ _FLAGS: Final = frozenset({"thinking.delta", "[DONE]", "error"})  # that they ca
 _OBJECT: Final = "chat.completion.chunk"
 
 
-@dataclass(slots=True)
-class _Choice:
+class _Choice(Struct):
     """Counts of one choice, and what was last said in it."""
 
     deltas: int = 0

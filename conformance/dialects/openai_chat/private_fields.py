@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from conformance.core.events import Event
 from conformance.dialects.json_edge import mapping
@@ -29,8 +30,7 @@ _KNOWN: Final = frozenset(
 )
 
 
-@dataclass(slots=True)
-class _Field:
+class _Field(Struct):
     first: str
     pieces: int = 0
     length: int = 0

@@ -7,8 +7,9 @@ apart, each by a few facts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from conformance.core.events import Event
 from conformance.dialects.json_edge import mapping, objects, string, whole
@@ -25,8 +26,7 @@ _RAW_NAMES: Final = {
 _MASK: Final = ("encrypted_content", "fingerprint", "obfuscation", "status")
 
 
-@dataclass(slots=True)
-class _Item:
+class _Item(Struct):
     """Facts of the item at one output_index; `seen` names the kinds of its events."""
 
     id: str = ""

@@ -6,8 +6,9 @@ A summary comes with the answer where the request asks for one, as at the API it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from conformance.dialects.json_edge import mapping
 from conformance.dialects.openai_chat.script import error_body

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from conformance.cassette import Recording, open_recording
 from conformance.core.errors import ConformanceError, Place, UsageError
@@ -34,8 +35,7 @@ _FINDINGS: Final = 60  # findings told per stream
 _FRAMES: Final = 300  # frames kept of one exchange; twice that where many findings stand
 
 
-@dataclass(slots=True)
-class RecordedStreams:
+class RecordedStreams(Struct):
     """The recordings behind the results, the latest only. `clean` takes secrets out of texts."""
 
     clean: Clean = field(default_factory=text_cleaner)

@@ -7,8 +7,9 @@ milliseconds where the recording has a clock, else in event numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from conformance.judging.result import Finding
 from conformance.report.escaping import escape_html
@@ -27,8 +28,7 @@ _TEXT_AT_FINDING: Final = 3000
 _HELP: Final = "Arrow keys move between marks, Enter shows the frame, Escape goes back."
 
 
-@dataclass(slots=True)
-class PageBudget:
+class PageBudget(Struct):
     """What is left of a page for pictures and the characters of their frames.
 
     A page of about 8 MB is one that browsers open at once.
@@ -42,16 +42,14 @@ class PageBudget:
         return self.pictures <= 0 or self.characters <= 0
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedFinding:
+class PlacedFinding(Struct, frozen=True):
     """A finding, and the id of the place on the page that tells it."""
 
     anchor: str
     finding: Finding
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangePicture:
+class ExchangePicture(Struct, frozen=True):
     """What is drawn: an exchange's frames, and the findings by event."""
 
     number: int  # of the stream's section

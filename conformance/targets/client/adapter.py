@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from conformance.core.events import Request
 from conformance.targets.client.process import AdapterBounds, AdapterProcess
@@ -27,8 +28,7 @@ ENDS: Final = frozenset({"completed", "failed", "cut"})
 MOST_EVENTS: Final = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class AdapterAnswer:
+class AdapterAnswer(Struct, frozen=True):
     """What an adapter answered to one command.
 
     `how` is the end of a stream, or which other answer came; `why` the reason of `skipped` and

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.core.events import Exchange
 from conformance.judging.result import Finding, StreamResult
@@ -23,8 +25,7 @@ _TEXT_KEYS: Final = {
 }
 
 
-@dataclass(slots=True)
-class CaseTally:
+class CaseTally(Struct):
     """Cases by op and dialect: how many were answered, and why others were skipped."""
 
     answered: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -44,8 +45,7 @@ class CaseTally:
             self.skipped.setdefault(key, []).extend(reasons)
 
 
-@dataclass(slots=True)
-class CaseSeries:
+class CaseSeries(Struct):
     """Cases of one dialect for one client: where they are put, judged and counted."""
 
     endpoint: ReplayEndpoint
@@ -68,8 +68,7 @@ class CaseSeries:
         return stream_result(self.judging, place, made)
 
 
-@dataclass(slots=True)
-class GatheredReplays:
+class GatheredReplays(Struct):
     """What came of the replays of one exchange so far, by their names."""
 
     replays: list[tuple[str, ClientLedger]] = field(default_factory=list)

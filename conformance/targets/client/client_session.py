@@ -6,9 +6,11 @@ import queue
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.cassette import Cassette, Header, Recording, open_recording, write
 from conformance.core import shipped
@@ -57,8 +59,7 @@ from conformance.targets.replay.tape import recording_stem
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class ClientOptions:
+class ClientOptions(Struct, frozen=True):
     """How a client is run. `deadline` is seconds per case; `save` keeps what it reported."""
 
     profile: str | None = None
@@ -75,8 +76,7 @@ class ClientOptions:
     bounds: AdapterBounds = field(default_factory=AdapterBounds)
 
 
-@dataclass(frozen=True, slots=True)
-class ClientOutcome:
+class ClientOutcome(Struct, frozen=True):
     """What a run found, of whom, and in how many cases; 0 where no recording fitted the client."""
 
     report: Report
@@ -330,8 +330,7 @@ class ClientSession:
             yield stream_result(self._judge_without_recording(dialect, "declared"), place, made)
 
 
-@dataclass(slots=True)
-class RecordingOutcome:
+class RecordingOutcome(Struct):
     """What came of one recording."""
 
     streams: list[StreamResult] = field(default_factory=list)

@@ -14,10 +14,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import cycle
 from operator import methodcaller
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.events import Exchange, Response
 from conformance.core.json_values import NOT_JSON
@@ -33,8 +35,7 @@ _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _SPOKEN: Final = frozenset(WIRE_KEYS.shown)
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeCase:
+class EdgeCase(Struct, frozen=True):
     """A stream under a name; `chunking` as replay options spell it."""
 
     name: str

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from conformance.core.events import Exchange, Request
 from conformance.core.framing import framing_of
@@ -44,7 +44,6 @@ BODIES: Final = "bodies"
 _IN_TEXT: Final = frozenset({"markers", "include_thinking"})
 
 
-@dataclass(slots=True)
 class ExchangeReplays(CaseSeries):
     """Takes one exchange to the client. `seen` is what it reported of the recording itself.
 

@@ -16,9 +16,10 @@ import subprocess
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from time import monotonic
 from typing import IO, Final, Literal, Self, cast
+
+from msgspec import Struct
 
 from conformance.core.errors import HarnessError, UsageError
 
@@ -35,8 +36,7 @@ class AdapterFault(HarnessError):  # noqa: N818  # it is one of three, and says 
         self.kind: AdapterFaultKind = kind
 
 
-@dataclass(frozen=True, slots=True)
-class AdapterBounds:
+class AdapterBounds(Struct, frozen=True):
     """Seconds and bytes that an adapter may take.
 
     `start` is for the introduction, `grace` what comes on top of a case's deadline, `stop` for

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
 import jsonschema_rs
+from msgspec import Struct
 
 from conformance.core.errors import HarnessError
 from conformance.core.events import Request
@@ -28,8 +28,7 @@ STORE: Final = "store"
 MOST_SHOWN: Final = 200  # characters of a line in a message
 
 
-@dataclass(frozen=True, slots=True)
-class ClientImplementation:
+class ClientImplementation(Struct, frozen=True):
     """What an adapter says of the client behind it."""
 
     name: str

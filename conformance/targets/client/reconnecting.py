@@ -12,8 +12,10 @@ those of web-platform-tests and LaunchDarkly's contract tests that a model's ans
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.judging import harness
@@ -38,8 +40,7 @@ _EARLIEST: Final = 0.75  # of it: clocks differ
 _NO_CONTENT: Final = 204
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenAnswer:
+class BrokenAnswer(Struct, frozen=True):
     """What the first answers hold, and the ids that the requests after them must carry.
 
     Every answer but the last ends in `end`; the last holds `rest`, or is a 204 without any.

@@ -10,8 +10,10 @@ import itertools
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, Self
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.cassette import Cassette, Header
 from conformance.core.errors import HarnessError
@@ -52,8 +54,7 @@ class ReplayedCase(NamedTuple):
         return any(each.exchange for each in self.seen)
 
 
-@dataclass(slots=True)
-class RequestLog:
+class RequestLog(Struct):
     """What the replay server saw, by the name of the case, and when each request had its end."""
 
     seen: dict[str, list[tuple[SeenRequest, float]]] = field(default_factory=dict)

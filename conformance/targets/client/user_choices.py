@@ -11,9 +11,10 @@ Rule 4: where nothing is chosen, the default of the client stands or none, as it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from conformance.core.events import Exchange, Request
 from conformance.dialects import get, required
@@ -56,8 +57,7 @@ _AFTER: Final = "high"
 _RULES: Final = {"role": "system", "content": "Answer in one sentence."}
 
 
-@dataclass(frozen=True, slots=True)
-class UserChoice:
+class UserChoice(Struct, frozen=True):
     """What is chosen, of which model, and the paths of the request where it has to stand.
 
     `before` is what was chosen for the answer that it comes after.

@@ -10,8 +10,10 @@ Rule 3: a cut comes after every event in turn. Once the finish has come a client
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.cassette import CassetteClock
 from conformance.core.events import Chunk, Exchange
@@ -35,8 +37,7 @@ _FRAMING: Final = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayVariation:
+class ReplayVariation(Struct, frozen=True):
     """One way: its name, what is served, and how.
 
     `kind` is `same` where a client must report what it reports of the recording itself, `cut`

@@ -12,8 +12,9 @@ import hashlib
 import json
 import re
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from conformance.core.events import Request
 from conformance.dialects import HISTORIES, SUPPORTED
@@ -26,8 +27,7 @@ _ANSWER_IDS: Final = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangePlace:
+class ExchangePlace(Struct, frozen=True):
     """An exchange by the file that holds it and its number there."""
 
     file: str

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Generator, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from conformance.cassette import is_recording, open_recording
 from conformance.cassette.redact import REDACTED
@@ -33,8 +33,7 @@ _MOST_REMEMBERED: Final = 16 * 1024 * 1024
 _OWN: Final = ("host", "content-length", "accept-encoding")
 
 
-@dataclass(frozen=True, slots=True)
-class DirectRequest:
+class DirectRequest(Struct, frozen=True):
     """A request as it goes out: the path below the server's URL, headers with credentials."""
 
     path: str

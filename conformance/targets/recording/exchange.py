@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance import __version__
 from conformance.cassette import BodyRedactor, Header, Redaction, Redactor, Writer
@@ -36,8 +38,7 @@ _LONGEST_CHUNK: Final = 16 * 1024 * 1024
 _START: Final = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class RecordingOptions:
+class RecordingOptions(Struct, frozen=True):
     """How to record. `max_bytes` bounds the body of each exchange."""
 
     redact: bool = True
@@ -83,8 +84,7 @@ def _cassette_header(options: RecordingOptions, request: Request, via: str) -> H
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangeOutcome:
+class ExchangeOutcome(Struct, frozen=True):
     """What became of an exchange: for people."""
 
     request: Request

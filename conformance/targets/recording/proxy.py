@@ -14,11 +14,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Final, Self
 
 import msgspec
+from msgspec import Struct
 
 from conformance.core.errors import CassetteError, ConformanceError
 from conformance.core.events import Ending, Request
@@ -38,8 +38,7 @@ _MOST_CLIENTS: Final = 1024
 OnFailure = Callable[[BaseException], None]
 
 
-@dataclass(frozen=True, slots=True)
-class RelayRoute:
+class RelayRoute(Struct, frozen=True):
     """Where one request goes, and what it is recorded in; nowhere if `folder` is None."""
 
     origin: Origin
@@ -49,8 +48,7 @@ class RelayRoute:
 ChooseRoute = Callable[[HttpRequest], RelayRoute]
 
 
-@dataclass(frozen=True, slots=True)
-class ProxyTimeouts:
+class ProxyTimeouts(Struct, frozen=True):
     """Seconds: to connect, and the longest silence of the upstream before and within a body."""
 
     connect: float = 10.0

@@ -14,10 +14,11 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 from urllib.parse import parse_qsl
+
+from msgspec import Struct
 
 from conformance.cassette.redact import REDACTED
 from conformance.core.events import Request
@@ -39,8 +40,7 @@ _VERSION: Final = re.compile(r"^(?:/[^/]*)*?/v[0-9]+[a-z0-9]*(?=/)")
 _Key = tuple[str, str, bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class RequestKey:
+class RequestKey(Struct, frozen=True):
     """What was asked, as matching sees it: `path` without its prefix and query."""
 
     method: str
@@ -51,8 +51,7 @@ class RequestKey:
     form: bytes | None  # the canonical body without ignored fields; None: not JSON
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayMatch:
+class ReplayMatch(Struct, frozen=True):
     """The answer; `times` counts how often it was given, this time included."""
 
     entry: RecordedExchange

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from itertools import islice, zip_longest
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from conformance.cassette import Redactor
 from conformance.core.errors import CassetteError
@@ -28,8 +28,7 @@ _MOST_VISITS: Final = 50_000
 _NOTHING: Final = object()
 
 
-@dataclass(frozen=True, slots=True)
-class BodyDifference:
+class BodyDifference(Struct, frozen=True):
     """One place, `sent` by the client and as `recorded`, both clipped."""
 
     path: str
@@ -44,8 +43,7 @@ class BodyDifference:
         return f"{self.path} is {self.sent}, recorded {self.recorded}"
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayMiss:
+class ReplayMiss(Struct, frozen=True):
     """No answer. `why` is one line without secrets; `nearest` is None where nothing is near."""
 
     why: str
@@ -55,10 +53,8 @@ class ReplayMiss:
     def json_body(self) -> bytes:
         """The answer instead: an error that the vendors' clients print, in JSON."""
         error = {"type": "replay_miss", "code": "replay_miss", "message": self.why, "param": None}
-        nearest = asdict(self.nearest) if self.nearest else None
-        told = [asdict(each) for each in self.differences]
-        fields = {"type": "error", "error": error, "nearest": nearest, "differences": told}
-        return msgspec.json.encode(fields)
+        told = {"nearest": self.nearest, "differences": self.differences}
+        return msgspec.json.encode({"type": "error", "error": error, **told})
 
 
 def explain_miss(wanted: RequestKey, index: ExchangeIndex) -> ReplayMiss:

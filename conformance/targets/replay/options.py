@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, Self
+
+from msgspec import Struct
 
 from conformance.core.errors import UsageError
 
@@ -22,8 +23,7 @@ VOLATILE: Final = ("metadata", "prompt_cache_key", "safety_identifier", "user")
 TELLING_HEADERS: Final = ("x-include-thinking",)
 
 
-@dataclass(frozen=True, slots=True)
-class Chunking:
+class Chunking(Struct, frozen=True):
     """Where the bytes are cut into chunks.
 
     `recorded`  as they were. `events`  at event ends. `bytes`  every `number` bytes.
@@ -48,8 +48,7 @@ class Chunking:
         return self.kind if self.kind in ("recorded", "events") else f"{self.kind}:{self.number}"
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayTiming:
+class ReplayTiming(Struct, frozen=True):
     """Recorded gaps times `factor`: 1 is as recorded, 0 does not wait."""
 
     factor: float = 0.0
@@ -72,8 +71,7 @@ class ReplayTiming:
         return {0.0: "none", 1.0: "recorded"}.get(self.factor, f"scale:{self.factor:g}")
 
 
-@dataclass(frozen=True, slots=True)
-class BodySpot:
+class BodySpot(Struct, frozen=True):
     """A place in a body: after its event number `at`, or after its first `at` bytes."""
 
     unit: Literal["event", "byte"]
@@ -94,8 +92,7 @@ class BodySpot:
 CutKind = Literal["fin", "rst"]
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayOptions:
+class ReplayOptions(Struct, frozen=True):
     """All knobs of a replay.
 
     `cut`      breaks the answer off there, `how`: a FIN before the end of the body, or a RST.
@@ -153,8 +150,7 @@ _SPELLED: Final[Mapping[str, Callable[[str], object]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayLimits:
+class ReplayLimits(Struct, frozen=True):
     """What one client may ask of a replay server. Sizes in bytes, times in seconds.
 
     `requests` bounds the bodies of all connections together, `request_s` the time from a request's

@@ -6,8 +6,9 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Literal, Protocol
+
+from msgspec import Struct
 
 from conformance.cassette import Redactor
 from conformance.cassette.redact import ALLOWED_HEADERS, REDACTED
@@ -26,8 +27,7 @@ ReplayOutcome = Literal[
 _SHOWN: Final = ALLOWED_HEADERS | {"host"}
 
 
-@dataclass(frozen=True, slots=True)
-class SeenRequest:
+class SeenRequest(Struct, frozen=True):
     """One request and what became of it.
 
     `number` counts requests, `connection` connections, `turn` the requests of one connection, all
@@ -82,8 +82,7 @@ class OpenConnection(Protocol):
     def close(self) -> None: ...
 
 
-@dataclass(slots=True)
-class AnsweredRequest:
+class AnsweredRequest(Struct):
     """A request, where it led, what answers it, and when it came.
 
     `path` is what was asked below the prefix of `name` and `session`; `began` is monotonic time in

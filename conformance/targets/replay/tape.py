@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from conformance.cassette import Cassette, CassetteClock, Recording, discover, open_recording
 from conformance.cassette.recording import MUTANTS
@@ -21,8 +22,7 @@ ReplaySource = Path | str | Recording | Cassette
 _SUFFIXES: Final = (".cassette.jsonl", ".chunks.txt")
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangeAddress:
+class ExchangeAddress(Struct, frozen=True):
     """Which exchange: the recording's name and the exchange's number in it."""
 
     name: str
@@ -32,8 +32,7 @@ class ExchangeAddress:
         return f"{self.name} exchange {self.exchange}"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedExchange:
+class RecordedExchange(Struct, frozen=True):
     """One exchange that can be served. `redacted`: its file's secrets are stand-ins."""
 
     name: str
