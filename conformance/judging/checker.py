@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +31,7 @@ from conformance.judging.fast.running import check_wire
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.stream_check import BUDGET_MS, StreamCheck, stopped_result
-from conformance.judging.suites import load_suites
+from conformance.judging.suites import load_suites, shipped_suites
 from conformance.judging.view import JudgeSetting
 from conformance.profiles.load import load_profile
 from conformance.profiles.lookup import find
@@ -45,12 +46,15 @@ YAML_SUFFIXES: Final = (".yaml", ".yml")
 
 
 class _CheckerRecipe(Struct, frozen=True):
-    """What a checker is made of; `suites` is None for all that ship."""
+    """What a checker is made of: `suites` are ids of shipped ones, and a user's own as values.
+
+    None stands for all that ship.
+    """
 
     dialect: str
     profile: Profile
     named: bool
-    suites: tuple[Suite, ...] | None
+    suites: tuple[str | Suite, ...] | None
     rules: tuple[str, ...]
 
 
@@ -73,8 +77,9 @@ class Checker:
     ) -> None:
         name = None if profile is None else str(profile)
         chosen = choose_named_profile(name, get(dialect), tuple(folders))
-        own = load_suites(suites) if suites else None
-        self._make(_CheckerRecipe(dialect, chosen, name is not None, own, tuple(rules)))
+        named_suites = _named_suites(suites) if suites else None
+        recipe = _CheckerRecipe(dialect, chosen, name is not None, named_suites, tuple(rules))
+        self._make(recipe)
 
     def check(
         self,
@@ -171,10 +176,28 @@ def choose_named_profile(
     return profile
 
 
+def _named_suites(wanted: Sequence[str]) -> tuple[str | Suite, ...]:
+    of_ours = set(map(id, shipped_suites()))
+    return tuple(suite.id if id(suite) in of_ours else suite for suite in load_suites(wanted))
+
+
 def _recipe_rulebook(recipe: _CheckerRecipe) -> Rulebook:
-    if recipe.suites is None:
-        return Rulebook.load((), recipe.rules)
-    return Rulebook(recipe.suites, recipe.rules)
+    suites = recipe.suites or ()
+    ids = tuple(suite for suite in suites if isinstance(suite, str))
+    if len(ids) == len(suites):
+        return _shipped_rulebook(ids, recipe.rules)
+    return Rulebook(_suites_of(suites), recipe.rules)
+
+
+@lru_cache(maxsize=16)
+def _shipped_rulebook(ids: tuple[str, ...], rules: tuple[str, ...]) -> Rulebook:
+    """Shared by checkers of the same suites and rules, so that those are made ready once."""
+    return Rulebook(_suites_of(ids), rules) if ids else Rulebook.load((), rules)
+
+
+def _suites_of(suites: Iterable[str | Suite]) -> list[Suite]:
+    shipped = {suite.id: suite for suite in shipped_suites()}
+    return [shipped[each] if isinstance(each, str) else each for each in suites]
 
 
 def _is_chosen(sample: StreamSample, request: Request | None) -> bool:

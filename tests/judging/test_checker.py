@@ -10,11 +10,21 @@ from threading import Barrier
 
 import pytest
 
-from conformance import Checker, Report, Request, Response, StreamResult, Verdict, check_cassette
+from conformance import (
+    Checker,
+    Report,
+    Request,
+    Response,
+    StreamResult,
+    Verdict,
+    check_cassette,
+    check_chunks,
+)
 from conformance.cassette import open_recording
 from conformance.core.errors import SpecError, UsageError
 from conformance.core.events import Exchange
 from conformance.core.shipped import cassettes
+from conformance.judging.checker import _shipped_rulebook
 
 DIALECT = "openai.chat"
 FRAME = b'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
@@ -137,11 +147,17 @@ def test_a_profile_for_another_dialect_is_refused(tmp_path: Path) -> None:
         Checker(DIALECT, path)
 
 
+def cold_checker() -> Checker:
+    """One whose rules nobody has judged by."""
+    _shipped_rulebook.cache_clear()
+    return Checker(DIALECT, rules=["*"])
+
+
 def test_eight_threads_share_a_checker_that_has_judged_nothing_yet() -> None:
     exchanges = [each for _, dialect, each in recorded() if dialect == DIALECT]
-    alone = [told(judged(Checker(DIALECT, rules=["*"]), each)) for each in exchanges]
+    alone = [told(judged(cold_checker(), each)) for each in exchanges]
     for _ in range(3):
-        cold = Checker(DIALECT, rules=["*"])  # narrowed ones are compiled anew
+        cold = cold_checker()
         barrier = Barrier(8)
 
         def work(turn: int, cold: Checker = cold, barrier: Barrier = barrier) -> list[object]:
@@ -178,6 +194,24 @@ def own_files(tmp_path: Path) -> tuple[Path, Path]:
     return suite, profile
 
 
+def test_the_users_suites_stand_beside_shipped_ones(own_files: tuple[Path, Path]) -> None:
+    suite, _ = own_files
+    wanted = ["wire/chat", str(suite)]
+    made = Checker(DIALECT, suites=wanted)
+    again = pickle.loads(pickle.dumps(made))
+    assert again.check([FRAME]) == made.check([FRAME])
+    by_chunks = check_chunks([FRAME], dialect=DIALECT, suites=wanted).streams[0]
+    assert by_chunks.verdicts == made.check([FRAME]).verdicts
+    rules = {rule.rpartition("/")[0] for rule in by_chunks.verdicts}
+    assert rules == {"wire/chat", "own/rules"}
+
+
+def test_shipped_suites_do_not_travel() -> None:
+    for suites, rules in (((), ()), (["wire"], ()), ((), ["wire/*"])):
+        made = Checker(DIALECT, "openrouter", suites=suites, rules=rules)
+        assert len(pickle.dumps(made)) < 16_384
+
+
 @pytest.mark.parametrize("profile", [None, "openrouter"])
 def test_a_checker_pickles_as_what_it_was_made_of(profile: str | None) -> None:
     checker = Checker(DIALECT, profile, rules=["wire/*"])
@@ -185,7 +219,6 @@ def test_a_checker_pickles_as_what_it_was_made_of(profile: str | None) -> None:
     exchanges = [each for _, dialect, each in recorded() if dialect == DIALECT]
     assert [judged(again, each) for each in exchanges] == [judged(checker, e) for e in exchanges]
     assert repr(again) == repr(checker)
-    assert len(pickle.dumps(Checker(DIALECT, profile))) < 16_384  # shipped suites do not travel
 
 
 def test_files_of_the_users_own_travel_as_data(own_files: tuple[Path, Path]) -> None:
