@@ -15,7 +15,6 @@ import hashlib
 from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET, Struct, field
-from msgspec.structs import replace
 
 from conformance.cassette.header import CassetteClock, Header, Redaction
 from conformance.cassette.records import Plain, Record, fault, payload
@@ -62,25 +61,25 @@ class Draft(Struct, eq=False):
 
     def extend(self, lines: Sequence[Plain]) -> None:
         """Plain lines, the first of which begins a chunk or goes on with one."""
-        times = [line.ms for line in lines]
-        if UNSET in times:
-            for line in lines:
+        data = [line.text.encode() for line in lines]
+        times = [line.ms for line in lines if line.ms is not UNSET]
+        if len(times) < len(lines):
+            for line, each in zip(lines, data, strict=True):
                 if line.ms is not UNSET or not self.has_chunk:
                     self.begin(None if line.ms is UNSET else line.ms)
-                self.add(line.text.encode())
+                self.add(each)
             return
-        found = [Chunk(line.text.encode(), line.ms) for line in lines]  # type: ignore[arg-type]
-        last = found.pop()  # it may go on
+        last = data.pop()  # it may go on
         self._close_chunk()
-        self.chunks += found
-        self.size += sum([len(chunk.data) for chunk in found])
-        self.begin(last.ms)
-        self.add(last.data)
+        self.chunks += map(Chunk, data, times)
+        self.size += sum(map(len, data))
+        self.begin(times[-1])
+        self.add(last)
 
     def close(self, end: Ending, ms: float | None) -> None:
         self._close_chunk()
         self.end = end
-        self.clock = replace(self.clock, end=ms)
+        self.clock = CassetteClock(self.clock.head, ms)
 
     def digest(self) -> str:
         """SHA-256 of the body, as hexadecimal digits."""

@@ -65,7 +65,8 @@ class CassetteReader:
         self.torn = False
         self.notes: list[str] = []
         self._file = str(path)
-        self._blocks = read_blocks(Path(path), max_bytes=max_bytes)
+        where = path if isinstance(path, Path) else Path(path)  # making one anew takes its time
+        self._blocks = read_blocks(where, max_bytes=max_bytes)
         self._first = next(self._blocks, LineBlock(1, [b""], ended=False))
         self.header = self._read_header(self._first.one(0))
         self._assembly = Assembly(self._file, self.header, locating=locating)

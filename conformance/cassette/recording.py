@@ -78,7 +78,7 @@ def open_recording(path: Path | str, *, dialect: str | None = None) -> Recording
 
     `dialect` is what a foreign file is said to speak; a cassette says so itself.
     """
-    where = Path(path)
+    where = path if isinstance(path, Path) else Path(path)
     kind = _kind_of(where)
     if kind == "cassette":
         return Recording(where, kind, read(where))

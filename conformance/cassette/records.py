@@ -82,8 +82,10 @@ def parse_record(file: str, line: RawLine) -> Record:
 
 def plain_extent(lines: Sequence[bytes], at: int) -> int:
     """The index behind the last of the lines from `at` on that look plain."""
-    looks = (n for n in range(at, len(lines)) if not lines[n].startswith(_PLAIN_BEGINNINGS))
-    return next(looks, len(lines))
+    end = len(lines)
+    while at < end and lines[at].startswith(_PLAIN_BEGINNINGS):
+        at += 1
+    return at
 
 
 def decode_plain(lines: Sequence[bytes]) -> list[Plain] | None:

@@ -103,7 +103,8 @@ class _PartialLine:
             return []
         found = [*self.rest(), *tail.split(b"\n")]
         last = found.pop()
-        _bound_lines(self._path, number, found)
+        if number + len(found) - 1 > MAX_LINES:
+            _too_many(self._path)
         if last:
             self._add_part(last, number + len(found))
         return found
@@ -167,12 +168,8 @@ def _size_limit(path: Path, max_bytes: int) -> int:
     return min(max_bytes, _ALWAYS_ALLOWED + _MAX_RATIO * path.stat().st_size)
 
 
-def _bound_lines(path: Path, number: int, found: list[bytes]) -> None:
-    if number + len(found) - 1 > MAX_LINES:
-        raise CassetteError(f"the file has more than {MAX_LINES:,} lines", place=_place_of(path))
-    if found and len(max(found, key=len)) > MAX_LINE:
-        at = next(at for at, line in enumerate(found) if len(line) > MAX_LINE)
-        _too_long(path, number + at)
+def _too_many(path: Path) -> NoReturn:
+    raise CassetteError(f"the file has more than {MAX_LINES:,} lines", place=_place_of(path))
 
 
 def _too_long(path: Path, number: int) -> NoReturn:
