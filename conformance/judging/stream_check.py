@@ -59,7 +59,9 @@ class StreamCheck:
         """Whether bytes are still judged: not in a stream that was not chosen, nor after a stop."""
         return self._result is None
 
-    def feed(self, data: bytes, ms: float | None = None) -> tuple[Finding, ...]:
+    def feed(
+        self, data: bytes | bytearray | memoryview, ms: float | None = None
+    ) -> tuple[Finding, ...]:
         """Judges the next chunk; the findings that came with it.
 
         `ms` are milliseconds since the chunk before (since the response head, for the first);

@@ -58,6 +58,13 @@ def test_another_chunk_does_not_wait(chunk: bytes) -> None:
     assert waiting.rows == []
 
 
+def test_a_beginning_is_told_from_another_frame() -> None:
+    waiting = WaitingRows(like())
+    assert all(waiting.begins((FRAME % b"a")[:size]) for size in range(len(FRAME)))
+    assert not waiting.begins(b"data: [DONE]\n\n")
+    assert not waiting.begins(b"d:")
+
+
 def test_chunks_with_a_clock_stay_apart_from_others() -> None:
     waiting = WaitingRows(like())
     assert waiting.add(FRAME % b"a", 1.0)

@@ -102,19 +102,22 @@ class RunningView(WireView):
 
     def feed(self, data: bytes, ms: float | None) -> None:
         """Takes the next chunk of a stream under way; inside a run, a few wait for each other."""
+        is_over = self._run is None
         if self._run is not None:
             waiting = self._run.waiting
-            if not self._waiting and not self._held and waiting.add(data, ms):
+            is_between = not self._waiting and not self._held
+            if is_between and waiting.add(data, ms):
                 if waiting.is_full:
                     self._hand_over_rows(self._run)
                 return
             if waiting.rows:
                 self._hand_over_rows(self._run)
+            is_over = is_between and not waiting.begins(data)
         if not self._waiting.agrees(ms):
             self._hand_over()
         self._waiting.add(data, ms)
         waits = len(self._waiting) < MOST_WAITING and self._waiting.size < MOST_BYTES_WAITING
-        if self._run is None or not waits:
+        if is_over or self._run is None or not waits:
             self._hand_over()
 
     def _hand_over_rows(self, run: Run) -> None:

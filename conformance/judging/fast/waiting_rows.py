@@ -40,6 +40,11 @@ class WaitingRows:
             self.times.append(ms)
         return True
 
+    def begins(self, chunk: bytes) -> bool:
+        """Whether the chunk may be the beginning of a frame of the template."""
+        size = min(len(chunk), len(self._opening))
+        return chunk[:size] == self._opening[:size]
+
     @property
     def is_full(self) -> bool:
         return len(self.rows) >= MOST_ROWS or self._size >= MOST_ROW_BYTES
