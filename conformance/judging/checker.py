@@ -7,14 +7,14 @@ unpickles it needs none of their files, and judges by them as they were when it 
 
 from __future__ import annotations
 
-import dataclasses
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import Struct, structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Exchange, Request, Response
@@ -102,7 +102,7 @@ class Checker:
         how = checked_ending(end)
         first_ms, made = given_chunks(chunks)
         exchange = with_clock(given_exchange(request, response), first_ms)
-        setting = dataclasses.replace(self._setting, keep=True) if keep else self._setting
+        setting = replace(self._setting, keep=True) if keep else self._setting
         return check_wire(setting, exchange, made, how).result
 
     def stream(
@@ -153,7 +153,7 @@ class Checker:
         """The result of a stream of which nothing is known."""
         if self._unheard is None:
             self._unheard = check_wire(self._setting, Exchange(), (), "open").result
-        return structs.replace(self._unheard, findings=())
+        return replace(self._unheard, findings=())
 
     def _left_out_result(self) -> StreamResult:
         if self._left_out is None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance import dialects
 from conformance.core.errors import SpecError, UsageError
@@ -31,8 +30,7 @@ from conformance.rules.verdicts import Level
 _VERSION: Final = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}")
 
 
-@dataclass(frozen=True, slots=True)
-class BoundRules:
+class BoundRules(Struct, frozen=True):
     """Rules for one profile: of one exchange, of a whole scenario, and those switched off."""
 
     profile: Profile
@@ -82,7 +80,7 @@ class Rulebook:
         out = ADDED_RULES.keys() - self._added if self._added else frozenset()
         if out.isdisjoint(result.verdicts):
             return result
-        return structs.replace(
+        return replace(
             result,
             verdicts={rule: v for rule, v in result.verdicts.items() if rule not in out},
             reasons={rule: why for rule, why in result.reasons.items() if rule not in out},
@@ -145,7 +143,7 @@ def _bind_rules(rules: Sequence[Rule], profile: Profile) -> BoundRules:
         if override is not None and override.level == "off":
             off[rule.id] = override.because
         elif override is not None:
-            chosen.append(dataclasses.replace(rule, level=Level(override.level)))
+            chosen.append(replace(rule, level=Level(override.level)))
         else:
             chosen.append(rule)
     knobs = _profile_values(profile)

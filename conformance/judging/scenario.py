@@ -8,7 +8,8 @@ across exchanges; a finding stands in the exchange, and at the event, where the 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from conformance.core.events import Ending, Event
 from conformance.judging.rulebook import BoundRules

@@ -6,8 +6,9 @@ The *wire view* judges what a server sent, the *client view* what a client says 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
+
+from msgspec import Struct
 
 from conformance.core.events import Ending, Event, Exchange, Fidelity
 from conformance.dialects.base import Dialect
@@ -27,8 +28,7 @@ from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeSetting:
+class JudgeSetting(Struct, frozen=True):
     """How an exchange is judged: dialect, profile, and what was recorded of it."""
 
     dialect: Dialect
@@ -42,8 +42,7 @@ class JudgeSetting:
     declared: frozenset[str] | None = None  # events that the client under test reports
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedView:
+class JudgedView(Struct, frozen=True):
     """The ledger of one view of one exchange, and what it brings to comparisons by rule id."""
 
     ledger: Ledger

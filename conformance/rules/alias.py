@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from conformance.core.errors import Place
 from conformance.core.events import Layer
 
 
-@dataclass(frozen=True, slots=True)
-class Alias:
+class Alias(Struct, frozen=True):
     """A name for events: their type (constant, list, or another pattern) and conditions."""
 
     name: str

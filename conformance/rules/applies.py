@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal
+
+from msgspec import Struct
 
 from conformance.core.events import Fidelity, Request, Response
 from conformance.core.framing import Framing
@@ -30,8 +31,7 @@ _LONGEST: Final = 256  # of a value that is part of a key
 Refusal = tuple[Verdict, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """What was recorded of an exchange besides its body.
 
     `framing` gives how the bytes fall into frames, as far as seen, or None; `echo` the response's
@@ -107,8 +107,7 @@ def profile_excludes(rule: Rule, knobs: Mapping[str, Any]) -> str:
 Lack = tuple[Callable[[Evidence], bool], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Struct, frozen=True):
     """When one rule speaks, and which evidence it needs: compiled once per profile.
 
     `lacks` are reasons that make it UNTESTABLE, `echoed` the paths of the request that its

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from conformance.core.events import Event, Layer
 from conformance.rules.alias import Alias
@@ -28,8 +28,7 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
     violations: tuple[Violation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NamedEvent:
+class NamedEvent(Struct, frozen=True):
     """One name of one rule, compiled: which types it may have and which conditions must hold.
 
     `present` is what the form needs besides, None where it needs nothing.
@@ -49,8 +48,7 @@ class NamedEvent:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledRule:
+class CompiledRule(Struct, frozen=True):
     """A rule made ready for one profile.
 
     `excluded` is its outcome where the profile rules it out, `vacuous` where nothing of it came.

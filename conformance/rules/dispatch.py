@@ -9,8 +9,9 @@ Rule 3: the numbers of types, masks and values are capped; past a cap all is wor
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from conformance.core.events import Event, Layer
 from conformance.rules.compiled import CompiledRule, NamedEvent
@@ -31,8 +32,7 @@ Heard = tuple[tuple[Group, Letter], ...]
 PlacedRule = tuple[CompiledRule, Group, int]  # with its group, and its position there
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(Struct, frozen=True):
     """One condition of one path. Its answer is bit `bit` of the mask."""
 
     bit: int
@@ -90,8 +90,7 @@ class _PathQuestions:
         return bits
 
 
-@dataclass(frozen=True, slots=True)
-class _Hearing:
+class _Hearing(Struct, frozen=True):
     """A rule that such events may concern, by its group and its position there.
 
     `claims` are its names, each with the bits that must be set.

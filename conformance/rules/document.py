@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, field
 
 from conformance.core.errors import Place, SpecError, UsageError
 from conformance.rules.node import Kind, Node, Source, nearest, shown
@@ -129,8 +130,7 @@ def _sentence(err: yaml.MarkedYAMLError) -> str:
     return " ".join(["not valid YAML:", *" ".join(parts).split()])
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """A collection whose end has not come. `key` waits for its value."""
 
     kind: Kind

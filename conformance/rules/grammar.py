@@ -13,17 +13,17 @@ Rule 3: states are capped; a grammar that meets more is our ERROR, never a strea
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import Final
+
+from msgspec import Struct
 
 MOST_STATES: Final = 4096
 MOST_REPEATS: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """An expression. `kind`: empty, word (the empty word), name, seq, alt, many, count."""
 
     kind: str

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from conformance.rules.alias import Alias
 from conformance.rules.forms.grammar import Grammar
@@ -23,8 +24,7 @@ _WORD: Final = re.compile(r"\[?[A-Za-z_][\w.\-]*\]?")
 Letter = frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
+class Language(Struct, frozen=True):
     """Facts about a grammar. `is_known` is False where it is too large to be walked."""
 
     is_known: bool
@@ -71,8 +71,7 @@ def counted(node: Node) -> Iterator[str]:
         yield from counted(part)
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(Struct, frozen=True):
     """One state: whether a word may end here, where letters and names lead (-1: nowhere)."""
 
     accepts: bool

@@ -7,8 +7,9 @@ Rule 2: one mistake is told once, at the place where it is mended.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from conformance.core.errors import Place, SpecError
 from conformance.core.events import Vocabulary
@@ -25,8 +26,7 @@ from conformance.rules.patterns import OLD_CHOICES, references
 Severity = Literal["error", "warning"]
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One mistake in a file, as one line for its author. `code` names a kind that docs explain."""
 
     place: Place
@@ -35,8 +35,7 @@ class Problem:
     code: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """What rules may refer to besides events.
 
     `vocabularies` gives a dialect's vocabulary by name. `knobs` holds, per dialect, the allowed

@@ -7,8 +7,9 @@ still data here: `compiled` makes them ready once a profile's knobs are known.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from conformance.core.errors import Place
 from conformance.rules.alias import Alias
@@ -16,8 +17,7 @@ from conformance.rules.forms.base import Form
 from conformance.rules.verdicts import Level
 
 
-@dataclass(frozen=True, slots=True)
-class Applies:
+class Applies(Struct, frozen=True):
     """When a rule speaks at all; each a tuple of (path, pattern value)."""
 
     request: tuple[tuple[str, Any], ...] = ()
@@ -27,8 +27,7 @@ class Applies:
     view: Literal["wire", "client"] = "wire"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """One checkable fact. `source` entries have keys spec, quote, observed, breaks, advice."""
 
     id: str
@@ -51,8 +50,7 @@ class Rule:
         return self.applies.view
 
 
-@dataclass(frozen=True, slots=True)
-class Suite:
+class Suite(Struct, frozen=True):
     """A YAML file of rules that share events."""
 
     id: str

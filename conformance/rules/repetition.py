@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
+
+from msgspec import Struct
 
 from conformance.core.events import Event
 from conformance.rules.patterns import is_of_exchange, knob
@@ -56,8 +57,7 @@ class Column(list[Any]):
         return all(isinstance(v, int) for v in self) and all(a < b for a, b in pairwise(self))
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(Struct, frozen=True):
     """Events of frames `first` to `last`, one each; `event` is one of them.
 
     `columns` maps a path of the event to its values, frame by frame. `times` are pairs of the last

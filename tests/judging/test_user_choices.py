@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from functools import cache
 from pathlib import Path
 
 import pytest
-from msgspec import structs
+from msgspec.structs import replace
 
 from conformance.cassette import open_recording
 from conformance.core import shipped
@@ -64,14 +63,14 @@ def verdict(setting: JudgeSetting, exchange: Exchange) -> Verdict:
 def test_a_promise_is_untestable_where_the_choice_was_not_recorded() -> None:
     setting, (_, low, *_) = recorded("openai.chat/reference-client/levels")
     assert verdict(setting, low) is Verdict.PASS
-    assert verdict(setting, structs.replace(low, user_choices=None)) is Verdict.UNTESTABLE
+    assert verdict(setting, replace(low, user_choices=None)) is Verdict.UNTESTABLE
 
 
 def test_nobody_is_held_to_what_the_profile_does_not_promise() -> None:
     setting, (_, low, *_) = recorded("openai.chat/reference-client/levels")
     strict = find("strict", "openai.chat")
-    plain = dataclasses.replace(setting, profile=strict, bound=rulebook().bound(strict))
-    assert verdict(plain, structs.replace(low, user_choices=None)) is Verdict.NOT_APPLICABLE
+    plain = replace(setting, profile=strict, bound=rulebook().bound(strict))
+    assert verdict(plain, replace(low, user_choices=None)) is Verdict.NOT_APPLICABLE
 
 
 def test_the_old_word_in_a_cassette_is_still_read(tmp_path: Path) -> None:

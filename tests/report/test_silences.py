@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.core.errors import Place
 from conformance.profiles.profile import KnobReason, Override, Profile

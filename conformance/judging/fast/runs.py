@@ -14,11 +14,11 @@ text in one delta of the kind that the first frame gave: anything else is our fa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from conformance.core.events import Event, Frame
 from conformance.dialects.base import DeltaColumns
@@ -41,8 +41,7 @@ TEXTS: Final[Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One event of every frame of a run: its columns by path, and the monitors that read it."""
 
     event: Event

@@ -20,13 +20,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from operator import attrgetter
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
+from msgspec import Struct
 
 from conformance.rules.paths import getter
 
@@ -42,8 +42,7 @@ _END: Final = b"\n\n"
 _PROBES: Final = {str: '"\\u0001 \\u0002"', int: "271828182845904523"}
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Struct, frozen=True):
     """Frames taken off a buffer: their number and size, and what stood in them.
 
     `values[c][i]` is column c of frame i; `rows[i]` are the bytes between the first piece and the
@@ -58,8 +57,7 @@ class Taken:
 Decode = Callable[[list[bytes]], tuple[list[Any], ...] | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Struct, frozen=True):
     """The constant beginning and end of a frame, and how rows between them are decoded."""
 
     head: bytes  # the event line, if any, and the name of the data field

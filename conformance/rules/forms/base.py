@@ -20,8 +20,9 @@ Rule 4: nothing grows without a cap; beyond it the rule ends with an error of it
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, Self
+
+from msgspec import Struct
 
 from conformance.core.events import Event, Layer
 from conformance.rules.alias import Alias
@@ -72,8 +73,7 @@ class Mark(NamedTuple):
         return f"{self.type} (event {self.number})"
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Struct, frozen=True):
     """A rule broken: plain facts, to be dressed as a finding by whoever knows the bytes."""
 
     number: int
@@ -84,8 +84,7 @@ class Violation:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Breach:
+class Breach(Struct, frozen=True):
     """What an act found: the violation of a slice. `number` is the event's where it is None.
 
     `owed` is True for an obligation that the end of the stream left open (rule 3).
@@ -99,8 +98,7 @@ class Breach:
     owed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Unclear:
+class Unclear(Struct, frozen=True):
     """What an act could not tell, because the stream was broken."""
 
     message: str
@@ -289,10 +287,9 @@ class Machine:
         return tuple(sorted({self.aliases[name].describe() for name in names}))
 
 
-class Form:
+class Form(Struct, frozen=True):
     """A form as a rule holds it: frozen data, and what reading, lint and docs know of it."""
 
-    __slots__ = ()
     key: ClassVar[str]  # in YAML
 
     @classmethod

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, Self
 
 import msgspec
+from msgspec import Struct
 
 from conformance.core.events import Event
 from conformance.rules.alias import Alias
@@ -54,8 +54,7 @@ _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One side of a comparison: which exchange or view, and what is collected from it.
 
     `merged` lists the events themselves, adjacent deltas joined, without numbers and blocks.
@@ -68,8 +67,7 @@ class Side:
     view: View = "wire"
 
 
-@dataclass(frozen=True, slots=True)
-class Compare(Form):
+class Compare(Form, frozen=True):
     key: ClassVar[str] = "compare"
     left: Side
     right: Side
@@ -191,8 +189,7 @@ def _spelled_length(shape: dict[str, Any]) -> int:
     return len(msgspec.json.encode(shape).decode())
 
 
-@dataclass(slots=True)
-class BothSides:
+class BothSides(Struct):
     """What one exchange brings to a comparison.
 
     `error` says which cap was met, `inconclusive` that the stream was broken.
@@ -281,8 +278,7 @@ def _column(side: Side, name: str) -> str:
     return side.paths[name] if side.how == "concat" else "text"
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
+class Contribution(Struct, frozen=True):
     """What one exchange, seen in one view, brings to a comparison."""
 
     exchange: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, ClassVar, Self
 
@@ -28,8 +27,7 @@ from conformance.rules.patterns import probe, schema_validator
 from conformance.rules.repetition import is_blind
 
 
-@dataclass(frozen=True, slots=True)
-class Each(Form):
+class Each(Form, frozen=True):
     key: ClassVar[str] = "each"
     events: tuple[str, ...]
     schema: Any

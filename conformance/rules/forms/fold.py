@@ -7,8 +7,9 @@ in `fold_lacks` and `fold_grows`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
+
+from msgspec import Struct
 
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import Form, Machine
@@ -30,16 +31,14 @@ _FITTING: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(Struct, frozen=True):
     """`lacks` another fold: its text of at least `at_least` characters."""
 
     paths: Mapping[str, str]
     at_least: int
 
 
-@dataclass(frozen=True, slots=True)
-class Fold(Form):
+class Fold(Form, frozen=True):
     """Collect `over` (event name -> path) `how`, then compare in exactly one way."""
 
     key: ClassVar[str] = "fold"

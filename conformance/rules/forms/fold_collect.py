@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Literal
 
 import msgspec
+from msgspec import Struct, field
 
 from conformance.core.events import Event
 from conformance.rules.alias import Alias
@@ -46,16 +46,14 @@ MOST_WORK: Final = 64 * MOST_BYTES
 With = Literal["concat", "list", "count", "sum", "json"]
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(Struct, frozen=True):
     """Where a fold's value is stated: a field of a later event, less volatile fields."""
 
     events: tuple[str, ...]
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Collecting:
+class Collecting(Struct, frozen=True):
     """What is collected and what it is compared with.
 
     `stated` is what it equals or, where `contains`, what holds it; `pattern` is that of `matches`;
@@ -74,8 +72,7 @@ class Collecting:
     masks: tuple[tuple[str, ...], ...]
 
 
-@dataclass(slots=True)
-class Collected:
+class Collected(Struct):
     """What one slice collected.
 
     `parts` are values, or texts. `origins` say of each text which event it came in: its number, or

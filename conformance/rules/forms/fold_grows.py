@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
+
+from msgspec import Struct
 
 from conformance.core.events import Event
 from conformance.rules.alias import Alias
@@ -27,8 +28,7 @@ from conformance.rules.paths import getter
 GROWING_DELTAS: Final = 4
 
 
-@dataclass(slots=True)
-class Growth:
+class Growth(Struct):
     """The delta before, and how many there were while each began with its predecessor."""
 
     before: str = ""

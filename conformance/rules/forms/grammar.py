@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -32,8 +31,7 @@ from conformance.rules.forms.reading import FormReader
 from conformance.rules.node import Node
 
 
-@dataclass(frozen=True, slots=True)
-class Grammar(Form):
+class Grammar(Form, frozen=True):
     key: ClassVar[str] = "grammar"
     root: grammar.Node
     text: str

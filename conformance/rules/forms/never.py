@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
+
+from msgspec import Struct
 
 from conformance.core.events import Event, Layer
 from conformance.rules.alias import Alias
@@ -31,8 +32,7 @@ from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import fields_named
 
 
-@dataclass(frozen=True, slots=True)
-class Never(Form):
+class Never(Form, frozen=True):
     key: ClassVar[str] = "never"
     events: tuple[str, ...]
     after: tuple[str, ...] = ()
@@ -70,8 +70,7 @@ class Window(NamedTuple):
     after_now: bool = False  # an `after` came in this frame
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(Struct):
     """The events that messages speak of."""
 
     after: Mark | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NamedTuple, Self
+
+from msgspec import Struct
 
 from conformance.core.events import Event
 from conformance.rules.alias import Alias
@@ -30,8 +31,7 @@ from conformance.rules.node import Node
 _START: Final = Mark("start of stream", 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer(Form):
+class Answer(Form, frozen=True):
     """`opens` stands for `when`, and asks once in every slice; without both the slice itself does.
 
     `before` are the bounds; without one the end of the stream is.
@@ -75,8 +75,7 @@ class Debt(NamedTuple):
     bound: bool = False
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(Struct):
     """The events that messages speak of."""
 
     owed: Mark | None = None

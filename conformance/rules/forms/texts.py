@@ -8,16 +8,16 @@ characters as a needle may still need and as stand before it in a message.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 BEFORE: Final = 20  # characters shown before a needle
 _AFTER: Final = 20  # and behind it, of the event that it ends in
 _MOST_SHOWN: Final = 60  # of the needle itself
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A needle found: text around it, and the events that hold its first and last character."""
 
     needle: str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, Final, Self
+
+from msgspec import Struct
 
 from conformance.core.events import Event
 from conformance.rules.alias import Alias
@@ -35,8 +36,7 @@ _HEAD: Final = Mark("http.response", 0)
 _CLOCK: Final = Presence("", lambda _data, context: context.ms is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Timing(Form):
+class Timing(Form, frozen=True):
     """Milliseconds. `largest_gap` between events, or one of them `within` so many after `start`."""
 
     key: ClassVar[str] = "timing"
@@ -66,8 +66,7 @@ class Timing(Form):
         return TimingMachine(aliases, self, sliced=sliced)
 
 
-@dataclass(slots=True)
-class Clock:
+class Clock(Struct):
     """When the time that is measured began; None while it does not run."""
 
     ms: float | None = None

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar, Final, Literal, Self
+
+from msgspec import Struct, field
 
 from conformance.core.events import Event
 from conformance.rules.alias import Alias
@@ -43,8 +44,7 @@ Are = Literal["constant", "distinct", "contiguous", "rising"]
 ARE: Final[tuple[Are, ...]] = ("constant", "distinct", "contiguous", "rising")
 
 
-@dataclass(frozen=True, slots=True)
-class Values(Form):
+class Values(Form, frozen=True):
     """`of` maps an event name to the path of the field that is looked at."""
 
     key: ClassVar[str] = "values"
@@ -91,8 +91,7 @@ def _read_start(values: Node, node: Node | None, are: Are) -> Any:
     return node.string() if str(node.value).startswith("$") else node.number()
 
 
-@dataclass(slots=True)
-class Series:
+class Series(Struct):
     """The values of one slice so far."""
 
     last: Any = MISSING

@@ -13,11 +13,10 @@ Rule 5: what breaks a rule in the bytes themselves is the server's doing, not th
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from conformance.core.events import Exchange, Request
 from conformance.core.json_values import NOT_JSON, decode_json
@@ -98,9 +97,7 @@ class ClientJudge:
         two = {rule.id for rule in rulebook.rules if compares_views(rule)}
         self._of_views = two
         small = Rulebook(rulebook.suites, sorted(two)) if two else None
-        self._small = (
-            dataclasses.replace(self.setting, bound=small.bound(profile)) if small else None
-        )
+        self._small = replace(self.setting, bound=small.bound(profile)) if small else None
 
     def read_sent(self, exchange: Exchange) -> Transcript:
         """What was sent, as a correct client would have it, with its semantic events."""
@@ -146,12 +143,12 @@ class ClientJudge:
         events: Sequence[Mapping[str, Any]],
         compared: frozenset[str],
     ) -> None:
-        watched = structs.replace(sent.exchange, seen=tuple(events))
-        setting = dataclasses.replace(self.setting, declared=compared)
+        watched = replace(sent.exchange, seen=tuple(events))
+        setting = replace(self.setting, declared=compared)
         client = check_client(setting, watched, events)
         made.take_judged(client.result, client.result.verdicts.keys())
         if self._small is not None:
-            wire = sent_contributions(dataclasses.replace(self._small, declared=compared), sent)
+            wire = sent_contributions(replace(self._small, declared=compared), sent)
             given = [*client.contributions, *wire]
             for one in compare_exchanges(
                 self.rulebook, [pair for pair in given if pair[0] in self._of_views]
@@ -220,7 +217,7 @@ def _explain_lost_thinking(
         return found
     shown = thinking in joined_text(events, "text.delta")
     fate = "the thinking is told as text" if shown else "all thinking is lost"
-    return structs.replace(found, message=f"{found.message}; {fate}")
+    return replace(found, message=f"{found.message}; {fate}")
 
 
 def client_place(exchange: Exchange) -> str:
@@ -234,7 +231,7 @@ def no_answer(where: str, answered: AdapterAnswer) -> ClientLedger:
     found = harness.client_finding(
         harness.ANSWERS, where, "an answer", answered.why or answered.how
     )
-    made.state_harness_rule(harness.ANSWERS, structs.replace(found, verdict=Verdict.ERROR))
+    made.state_harness_rule(harness.ANSWERS, replace(found, verdict=Verdict.ERROR))
     return made
 
 
@@ -242,7 +239,7 @@ def request_exchange(
     request: Request, number: int, role: str, like: Exchange, chosen: Mapping[str, Any]
 ) -> Exchange:
     """An exchange that holds what a client would send; its answer, that of `like`, says nothing."""
-    return structs.replace(
+    return replace(
         like,
         number=number,
         request=request,
