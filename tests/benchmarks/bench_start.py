@@ -1,8 +1,11 @@
-"""Start-up: `python tests/benchmarks/bench_start.py [rounds]`, from the repository.
+"""Start-up: `python tests/benchmarks/bench_start.py [rounds] [python]`, from the repository.
 
 The command line, and one short stream checked by it, against a typer program that does nothing; the
 import of the package against that of two libraries which a checker of streams can hardly do
 without. Processor time of whole processes.
+
+First the checkout. Then a wheel, as users have it: that which `make demo` installed, or what is
+installed for the `python` that is named. A wheel need not read YAML.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.benchmarks.real_streams import drawn
-from tests.benchmarks.rounds import children, process, report, rounds, taken
+from tests.benchmarks.rounds import Candidate, children, process, report, rounds, say, taken
 
 ROOT: Final = str(Path(__file__).resolve().parents[2])
 EMPTY: Final = """import typer
@@ -32,37 +35,49 @@ app()
 """
 
 
+DEMO: Final = Path(ROOT) / ".venv-demo" / "bin" / "python"
+
+
 def main() -> None:
-    count = 3 * rounds()  # processes are short, and noisy
+    wheel = Path(sys.argv[2]) if len(sys.argv) > 2 else DEMO
     with tempfile.TemporaryDirectory() as name:
-        program = Path(name) / "nothing.py"
+        program, stream = Path(name) / "nothing.py", Path(name) / "one.sse"
         program.write_text(EMPTY, encoding="utf-8")
-        stream = Path(name) / "one.sse"
-        drawn_stream = drawn("openai.responses", "20-100")[0]
-        stream.write_bytes(b"".join(drawn_stream.chunks))
-        python = sys.executable
-        times = taken(
-            {
-                "conformance --help": process(python, "-m", "conformance", "--help", cwd=ROOT),
-                "conformance check": process(
-                    *(python, "-m", "conformance", "check", str(stream)), cwd=ROOT
-                ),
-                "empty typer": process(python, str(program), "--help"),
-                "import conformance": process(python, "-c", "import conformance", cwd=ROOT),
-                "import check": process(
-                    python, "-c", "import conformance.recordings.check", cwd=ROOT
-                ),
-                "import msgspec, yaml": process(python, "-c", "import msgspec, yaml"),
-                "python": process(python, "-c", ""),
-            },
-            count,
-            children,
-        )
-    report("start", times, "conformance --help", "empty typer", "<= 1.5")
-    report("one stream", times, "conformance check", "empty typer", "<= 3.5")
-    report("start", times, "import conformance", "import msgspec, yaml", "<= 1.5")
-    report("start", times, "import check", "import msgspec, yaml", "none set")
-    report("start", times, "import conformance", "python", "none set")
+        stream.write_bytes(b"".join(drawn("openai.responses", "20-100")[0].chunks))
+        measure("checkout", sys.executable, ROOT, program, stream)
+        if wheel.exists():
+            measure("wheel", str(wheel), name, program, stream)
+        else:
+            say("wheel", f"not measured: {wheel} is not there (`make demo` installs it)")
+
+
+def measure(title: str, python: str, cwd: str, program: Path, stream: Path) -> None:
+    """The package that `python` finds from the folder `cwd`."""
+
+    def run(*arguments: str) -> Candidate:
+        return process(python, *arguments, cwd=cwd)
+
+    candidates = {
+        "--help": run("-m", "conformance", "--help"),
+        "check": run("-m", "conformance", "check", str(stream)),
+        "check --dialect --profile": run(
+            *("-m", "conformance", "check", str(stream)),
+            *("--dialect", "openai.responses", "--profile", "strict"),
+        ),
+        "empty typer": run(str(program)),
+        "empty typer --help": run(str(program), "--help"),
+        "import conformance": run("-c", "import conformance"),
+        "import check": run("-c", "import conformance.recordings.check"),
+        "import msgspec, yaml": run("-c", "import msgspec, yaml"),
+        "python": run("-c", ""),
+    }
+    times = taken(candidates, 3 * rounds(), children)  # processes are short, and noisy
+    report(title, times, "--help", "empty typer --help", "<= 1.5")
+    report(title, times, "check", "empty typer", "<= 3.5")
+    report(title, times, "check --dialect --profile", "empty typer", "none set")
+    report(title, times, "import conformance", "import msgspec, yaml", "<= 1.5")
+    report(title, times, "import check", "import msgspec, yaml", "none set")
+    report(title, times, "import conformance", "python", "none set")
 
 
 if __name__ == "__main__":
