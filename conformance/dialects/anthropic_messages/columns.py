@@ -15,10 +15,15 @@ TEXT_FIELDS: Final = {
 """Type of a delta -> the field that holds its text."""
 
 
+_COLUMNS: Final = {
+    name: DeltaColumns((f"delta.{name}",), f"delta.{name}") for name in TEXT_FIELDS.values()
+}
+
+
 def delta_columns(payload: Any, _reading: Reading) -> DeltaColumns | None:
     fields = mapping(payload)
     delta = mapping(fields.get("delta"))
     name = TEXT_FIELDS.get(string(delta.get("type")))
     if fields.get("type") != "content_block_delta" or name is None or not string(delta.get(name)):
         return None
-    return DeltaColumns((f"delta.{name}",), f"delta.{name}")
+    return _COLUMNS[name]

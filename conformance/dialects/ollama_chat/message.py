@@ -24,7 +24,8 @@ class Message:
 
     def __init__(self, sink: Sink, reading: Reading) -> None:
         self._sink = sink
-        self._thinking = (*reading.fields.get("thinking", ()), "thinking")
+        paths = (*reading.fields.get("thinking", ()), "thinking")
+        self._thinking = tuple(tuple(path.split(".")) for path in paths)
         self._blocks = Blocks(0, sink)
         self._run: Block | None = None
         self._calls = 0
@@ -39,14 +40,14 @@ class Message:
 
     def read(self, message: dict[str, Any], *, is_whole: bool) -> None:
         """Reports what a piece of the message says."""
-        found = (text_at(message, *path.split(".")) for path in self._thinking)
-        thought = next((text for text in found if text), "")
+        thought = self._thought(message)
         text = string(message.get("content"))
-        calls = objects(message.get("tool_calls"))
-        role = string(message.get("role"))
-        if not self._has_started and (thought or text or calls or role):
-            self._has_started = True
-            self._sink.say("message.start", {"choice": 0, "role": role or "assistant"})
+        calls = objects(message["tool_calls"]) if "tool_calls" in message else []
+        if not self._has_started:
+            role = string(message.get("role"))
+            if thought or text or calls or role:
+                self._has_started = True
+                self._sink.say("message.start", {"choice": 0, "role": role or "assistant"})
         if thought:
             self._flush()
             self._think(thought)
@@ -56,6 +57,12 @@ class Message:
             self._pieces(self._markers.feed(text, last=is_whole))
         for call in calls:
             self._call(call)
+
+    def _thought(self, message: dict[str, Any]) -> str:
+        for path in self._thinking:
+            if text := text_at(message, *path):
+                return text
+        return ""
 
     def close(self) -> None:
         """Ends still owed: another thing comes, or the answer is over."""

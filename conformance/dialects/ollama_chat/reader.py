@@ -81,7 +81,7 @@ class OllamaReader:
 
     def _value(self, fields: dict[str, Any], payload: Any, *, is_body: bool) -> None:
         self._is_whole = self._is_whole or is_body
-        if lists_models(fields):
+        if "models" in fields and lists_models(fields):
             self._models(fields)
         elif "message" in fields or "done" in fields:
             self._line(fields, is_body=is_body)
@@ -97,8 +97,9 @@ class OllamaReader:
         kind = "ollama.last" if is_last else "ollama.chunk"
         self._sink.wire("ollama.body" if is_body else kind, fields)
         message = mapping(fields.get("message"))
-        for call in elements(message.get("tool_calls")):
-            self._sink.wire("ollama.tool", event_data(call))
+        if "tool_calls" in message:
+            for call in elements(message["tool_calls"]):
+                self._sink.wire("ollama.tool", event_data(call))
         self._message.read(message, is_whole=is_body)
         if is_last:
             self._finish(fields)

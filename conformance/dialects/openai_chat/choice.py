@@ -72,13 +72,18 @@ class Choice:
         finish_reason = element.get("finish_reason")
         if self._started and not (finish_reason or self._fields):
             name = chat_fields.only_text(delta)
-            if name == "content":
-                self._read_text(delta[name])
-                return True
             if name:
-                self._read_thinking(delta[name])
+                self._read_single(name, delta[name])
                 return True
         return self._read_all(delta, string(finish_reason), string(chunk.get("id")))
+
+    def _read_single(self, name: str, text: str) -> None:
+        if name == "content":
+            self._read_text(text)
+        elif name == "refusal":
+            self._say_refusal(text)
+        else:
+            self._read_thinking(text)
 
     def _read_all(self, delta: dict[str, Any], reason: str, message_id: str) -> bool:
         """As `read`, for a delta of any kind."""

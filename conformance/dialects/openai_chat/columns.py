@@ -5,13 +5,13 @@ A payload with two texts, a list of details or an empty text has no columns: it 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 from conformance.dialects.base import DeltaColumns, Reading
 from conformance.dialects.json_edge import mapping
+from conformance.dialects.openai_chat.fields import only_text
 
-_TEXTS: Final = ("content", "reasoning_content", "reasoning", "reasoning_text", "refusal")
-_LISTS: Final = ("tool_calls", "reasoning_details", "thinking_blocks", "function_call")
 _WITHIN: Final = {"chat.choice": "choices.0."}
 
 
@@ -21,14 +21,15 @@ def delta_columns(payload: Any, reading: Reading) -> DeltaColumns | None:
     if not isinstance(choices, list) or len(choices) != 1 or reading.fields:
         return None
     choice = mapping(choices[0])
-    delta = mapping(choice.get("delta"))
-    texts = [name for name in _TEXTS if delta.get(name)]
-    if len(texts) != 1 or choice.get("finish_reason") or any(map(delta.get, _LISTS)):
+    name = only_text(mapping(choice.get("delta")))
+    if not name or choice.get("finish_reason") or fields.get("usage") or fields.get("error"):
         return None
-    if fields.get("usage") or fields.get("error") or not isinstance(delta[texts[0]], str):
+    if name == "content" and reading.markers:
         return None
-    if texts == ["content"] and reading.markers:
-        return None
-    path = f"choices.0.delta.{texts[0]}"
-    padded = isinstance(fields.get("obfuscation"), str)
-    return DeltaColumns((path, *(("obfuscation",) if padded else ())), path, _WITHIN)
+    return _columns(name, is_padded=isinstance(fields.get("obfuscation"), str))
+
+
+@cache
+def _columns(name: str, *, is_padded: bool) -> DeltaColumns:
+    path = f"choices.0.delta.{name}"
+    return DeltaColumns((path, "obfuscation") if is_padded else (path,), path, _WITHIN)

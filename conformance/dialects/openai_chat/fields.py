@@ -26,10 +26,10 @@ Part = tuple[PartKind, str]
 TOOL_CARRIERS: Final = frozenset({"tool_calls", "function_call"})
 STRING_CARRIERS: Final = ("reasoning_content", "reasoning", "reasoning_text")
 
-_PLAIN_TEXTS: Final = frozenset({"content", *STRING_CARRIERS})
+_PLAIN_TEXTS: Final = frozenset({"content", *STRING_CARRIERS, "refusal"})
 _OPAQUE_CARRIERS: Final = frozenset({"reasoning_opaque", "thinking_blocks"})
 _CARRIERS: Final = frozenset(
-    {*_PLAIN_TEXTS, *_OPAQUE_CARRIERS, "reasoning_details", *TOOL_CARRIERS, "refusal"}
+    {*_PLAIN_TEXTS, *_OPAQUE_CARRIERS, "reasoning_details", *TOOL_CARRIERS}
 )  # fields that say something to a client, besides private ones
 # Mistral nests texts in a thinking part; LiteLLM's providers send either with a text.
 _THOUGHTS: Final = ("thinking", "reasoning")  # a tuple: a type may be no hashable value

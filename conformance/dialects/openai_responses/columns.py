@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 from conformance.dialects.base import DeltaColumns, Reading
-from conformance.dialects.json_edge import mapping, string
+from conformance.dialects.json_edge import mapping, string, whole
 
 _DELTAS: Final = frozenset(
     {
@@ -22,12 +23,11 @@ def delta_columns(payload: Any, _reading: Reading) -> DeltaColumns | None:
     fields = mapping(payload)
     if string(fields.get("type")) not in _DELTAS or not string(fields.get("delta")):
         return None
-    number = fields.get("sequence_number")
-    numbered = isinstance(number, int) and not isinstance(number, bool) and number >= 0
-    padded = isinstance(fields.get("obfuscation"), str)
-    more = [
-        name
-        for name, is_there in (("sequence_number", numbered), ("obfuscation", padded))
-        if is_there
-    ]
+    is_numbered = whole(fields.get("sequence_number")) is not None
+    return _columns(is_numbered=is_numbered, is_padded=isinstance(fields.get("obfuscation"), str))
+
+
+@cache
+def _columns(*, is_numbered: bool, is_padded: bool) -> DeltaColumns:
+    more = ("sequence_number",) * is_numbered + ("obfuscation",) * is_padded
     return DeltaColumns(("delta", *more), "delta")

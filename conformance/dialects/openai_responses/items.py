@@ -78,13 +78,18 @@ class Item:
         """Whether it has more parts than are kept."""
         return self._kept > MOST_PARTS or len(self.parts) > MOST_PARTS
 
-    def keep(self, kind: TextKind, part: int | None, place: int | None, text: str) -> None:
-        """Remember what was said; loose text has a place, the output index that it came under."""
+    def keep(self, kind: TextKind, part: int | None, place: int | None, text: str) -> bool:
+        """Remember what was said; whether its part is new, so that there may be too many now.
+
+        Loose text has a place, the output index that it came under.
+        """
         said = self._said[kind, place]
-        if part not in said.parts:
-            said.parts.add(part)
-            self._kept += 1
         said.add(text)
+        if part in said.parts:
+            return False
+        said.parts.add(part)
+        self._kept += 1
+        return True
 
     def has_heard(self, kind: TextKind, part: int | None, place: int | None) -> bool:
         said = self._said.get((kind, place))
@@ -114,9 +119,9 @@ class Items:
 
     def find(self, event: dict[str, Any]) -> Item | None:
         """The item that an event belongs to (rule 1)."""
-        index = whole(event.get("output_index"))
+        index = event.get("output_index")
+        here = self._at.get(index) if type(index) is int else None
         item_id = id_of(event)
-        here = None if index is None else self._at.get(index)
         if here is not None and here.id == item_id:
             return here
         named = self._by_id.get(item_id)
@@ -156,4 +161,7 @@ class Items:
 
 def id_of(event: dict[str, Any]) -> str:
     """The item id that an event names: its own `item_id`, else its item's `id`."""
-    return string(event.get("item_id")) or string(mapping(event.get("item")).get("id"))
+    item_id = event.get("item_id")
+    if item_id and isinstance(item_id, str):
+        return item_id
+    return string(mapping(event.get("item")).get("id"))

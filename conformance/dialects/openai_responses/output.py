@@ -63,7 +63,8 @@ class Output:
             self._check_size(item)
 
     def delta(self, kind: TextKind, event: dict[str, Any]) -> None:
-        if text := string(event.get("delta")):
+        text = event.get("delta")
+        if text and isinstance(text, str):
             self._say_delta(kind, event, _part_index(kind, event), text)
 
     def text_done(self, kind: TextKind, event: dict[str, Any], field: str) -> None:
@@ -166,8 +167,8 @@ class Output:
             runs.refuse(text)
         else:
             runs.think(item, kind, part, text)
-        item.keep(kind, part, place, text)
-        self._check_size(item)
+        if item.keep(kind, part, place, text):
+            self._check_size(item)
 
     def _check_size(self, item: Item) -> None:
         if item.is_full:

@@ -65,10 +65,11 @@ class ResponsesReader(TypedReader):
         fields = mapping(payload)
         kind = string(fields.get("type"))
         self._sink.wire(kind or self.unknown, event_data(payload))
-        if self._output.is_over:
+        output = self._output
+        if output.is_over:
             return
         if kind in DELTAS:
-            self._output.delta(DELTAS[kind], fields)
+            output.delta(DELTAS[kind], fields)
         elif kind:
             self._read_meaning(kind, fields)
         elif frame.event == "error" or fields.get("error"):
