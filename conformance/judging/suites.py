@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from conformance import dialects
@@ -36,8 +37,9 @@ def _shipped_suite(path: Path) -> Suite:
 
 def suite_files(folder: Path) -> list[Path]:
     """Suite files below a folder of specs, sorted."""
-    found = sorted(folder.rglob("*.yaml"))
-    return [path for path in found if path.relative_to(folder).parts[0] not in NOT_SUITES]
+    within = [path for path in folder.iterdir() if path.name not in NOT_SUITES]
+    found = (path.rglob("*.yaml") if path.is_dir() else [path] for path in within)
+    return sorted(path for path in chain.from_iterable(found) if path.name.endswith(".yaml"))
 
 
 def load_suites(wanted: Sequence[str] = ()) -> tuple[Suite, ...]:
