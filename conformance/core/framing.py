@@ -31,6 +31,7 @@ Framing = Literal["sse", "lines", "body"]
 
 MOST_BODY_BYTES: Final = 64 * 1024 * 1024
 _MOST_WHITE_SPACE: Final = 4096  # bytes after which a response counts as a stream
+_BYTES_AT_ONCE: Final = 1 << 13
 _LINE_TYPES: Final = ("ndjson", "jsonl", "json-lines", "json-seq", "stream+json")
 _OPENING: Final = (b"{", b"[")
 _CLOSING: Final = (b"}", b"]")
@@ -214,12 +215,16 @@ def framing_of(exchange: Exchange, expected: Framing | None = None) -> Framing:
 def exchange_frames(
     exchange: Exchange, expected: Framing | None = None
 ) -> Iterator[tuple[Frame, float | None]]:
-    """Every frame of a recorded exchange, and when it came."""
+    """Every frame of a recorded exchange, and when it came.
+
+    A file without chunks is one long chunk: whoever takes the first frames pays for those alone.
+    """
     framer = Framer(exchange.response, expected=expected)
     ms: float | None = 0.0
     for data, ms in chunk_times(exchange.chunks):
         for piece, came in framer.settle(data, ms):
-            for frame in framer.feed(piece):
-                yield frame, came
+            for start in range(0, len(piece), _BYTES_AT_ONCE):
+                for frame in framer.feed(piece[start : start + _BYTES_AT_ONCE]):
+                    yield frame, came
     for frame in framer.close():
         yield frame, ms

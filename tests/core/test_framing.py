@@ -7,6 +7,7 @@ import tracemalloc
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -108,3 +109,15 @@ def test_what_is_undecided_is_held_once() -> None:
     tracemalloc.stop()
     assert framer.framing is None
     assert most < 1.5 * size
+
+
+def test_the_first_frames_of_a_long_chunk_come_without_the_rest() -> None:
+    exchange = Exchange(chunks=(Chunk(b"data: x\n\n" * 10_000, 1.0),))
+    with mock.patch.object(Parser, "feed", autospec=True, side_effect=Parser.feed) as feed:
+        frames = exchange_frames(exchange)
+        first = next(frames)
+        taken = [len(call.args[1]) for call in feed.call_args_list]
+        offsets = [frame.offset for frame, _ in frames]
+    assert first == (Frame("event", "message", "x", "", 0), 1.0)
+    assert sum(taken) <= 10_000
+    assert offsets == list(range(9, 90_000, 9))
