@@ -113,14 +113,14 @@ READINGS = (
     deltas=st.lists(st.tuples(FIELDS, st.sampled_from([None, "", "stop"])), max_size=8),
     reading=st.sampled_from(READINGS),
 )
-def test_a_delta_of_one_text_is_read_as_any_other(
+def test_a_delta_with_one_field_that_counts_is_read_as_any_other(
     read_stream: ReadStream, deltas: list[tuple[dict[str, Any], str | None]], reading: Reading
 ) -> None:
     chunks = [{"choices": [{"delta": d, "finish_reason": reason}]} for d, reason in deltas]
 
     events = read_stream("openai.chat", chunks, reading)
 
-    with mock.patch.object(fields, "only_text", return_value=""):
+    with mock.patch.object(fields, "only_carrier", return_value=""):
         assert read_stream("openai.chat", chunks, reading) == events
 
 

@@ -71,10 +71,13 @@ class Choice:
         """
         finish_reason = element.get("finish_reason")
         if self._started and not (finish_reason or self._fields):
-            name = chat_fields.only_text(delta)
-            if name:
+            name = chat_fields.only_carrier(delta)
+            if name in chat_fields.TEXT_CARRIERS and isinstance(delta[name], str):
                 self._read_single(name, delta[name])
                 return True
+            if name == "tool_calls":
+                tools = _tool_fragments(delta)
+                return self._read_tools(tools) if tools else True
         return self._read_all(delta, string(finish_reason), string(chunk.get("id")))
 
     def _read_single(self, name: str, text: str) -> None:
@@ -164,7 +167,8 @@ class Choice:
             self._read_pieces(self._markers.flush())
 
     def _interrupt_run(self) -> None:
-        self._flush_markers()
+        if self._markers is not None:
+            self._flush_markers()
         self._end_run()
 
     def _say_opaque(self, opaque: list[tuple[str, str]], *, is_cut_short: bool) -> None:

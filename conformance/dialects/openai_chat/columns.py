@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from conformance.dialects.base import DeltaColumns, Reading
 from conformance.dialects.json_edge import mapping
-from conformance.dialects.openai_chat.fields import only_text
+from conformance.dialects.openai_chat.fields import TEXT_CARRIERS, only_carrier
 
 _WITHIN: Final = {"chat.choice": "choices.0."}
 
@@ -21,8 +21,11 @@ def delta_columns(payload: Any, reading: Reading) -> DeltaColumns | None:
     if not isinstance(choices, list) or len(choices) != 1 or reading.fields:
         return None
     choice = mapping(choices[0])
-    name = only_text(mapping(choice.get("delta")))
-    if not name or choice.get("finish_reason") or fields.get("usage") or fields.get("error"):
+    delta = mapping(choice.get("delta"))
+    name = only_carrier(delta)
+    if name not in TEXT_CARRIERS or not isinstance(delta[name], str):
+        return None
+    if choice.get("finish_reason") or fields.get("usage") or fields.get("error"):
         return None
     if name == "content" and reading.markers:
         return None

@@ -26,22 +26,22 @@ Part = tuple[PartKind, str]
 TOOL_CARRIERS: Final = frozenset({"tool_calls", "function_call"})
 STRING_CARRIERS: Final = ("reasoning_content", "reasoning", "reasoning_text")
 
-_PLAIN_TEXTS: Final = frozenset({"content", *STRING_CARRIERS, "refusal"})
+TEXT_CARRIERS: Final = frozenset({"content", *STRING_CARRIERS, "refusal"})
 _OPAQUE_CARRIERS: Final = frozenset({"reasoning_opaque", "thinking_blocks"})
 _CARRIERS: Final = frozenset(
-    {*_PLAIN_TEXTS, *_OPAQUE_CARRIERS, "reasoning_details", *TOOL_CARRIERS}
+    {*TEXT_CARRIERS, *_OPAQUE_CARRIERS, "reasoning_details", *TOOL_CARRIERS}
 )  # fields that say something to a client, besides private ones
 # Mistral nests texts in a thinking part; LiteLLM's providers send either with a text.
 _THOUGHTS: Final = ("thinking", "reasoning")  # a tuple: a type may be no hashable value
 DETAIL_TEXT: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
 
-def only_text(delta: dict[str, Any]) -> str:
-    """The field of a delta that says one plain text and nothing else; empty for other deltas."""
+def only_carrier(delta: dict[str, Any]) -> str:
+    """The one field of a delta that says something; empty where there is none, or are several."""
     found = ""
     for name, value in delta.items():
         if value and name in _CARRIERS:
-            if found or name not in _PLAIN_TEXTS or not isinstance(value, str):
+            if found:
                 return ""
             found = name
     return found
