@@ -4,7 +4,8 @@ A thousand cassettes of 60 events, judged by all rules, against a thousand param
 do nothing: in one file of items per exchange, by `assert_conforms` in a thousand tests, and by
 `conformance check`, which tells what of it is judging. Then what a pytest start costs more with the
 plugin that nobody uses. Every candidate is a process of its own on one processor, so that nothing
-is shared out among several; what is measured is processor time.
+is shared out among several; what is measured is processor time. The package lies as a wheel lays
+it.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from conformance.cassette import Cassette, CassetteClock, Header, write
 from conformance.core.events import Chunk, Exchange, Request, Response
 from tests.benchmarks.corpora import chat
+from tests.benchmarks.installed import install
 from tests.benchmarks.rounds import Candidate, children, process, report, rounds, say, spread, taken
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 CASSETTES: Final = 1_000
 EVENTS: Final = 60
 GOALS: Final = {
@@ -67,15 +68,15 @@ def cassettes(folder: Path, profile: str | None) -> None:
         write(folder / f"{number:04}.cassette.jsonl", Cassette(header, (exchange,), {1: clock}))
 
 
-def pytest_of(file: Path, *, plugin: bool) -> Candidate:
+def pytest_of(file: Path, site: str, *, plugin: bool) -> Candidate:
     """A run over one file, with no plugin but ours or none at all."""
     chosen = ("-p", "conformance.pytest_plugin") if plugin else ()
     options = ("-q", "-p", "no:cacheprovider", "--rootdir", str(file.parent))
-    return process(sys.executable, "-m", "pytest", *chosen, *options, str(file), cwd=str(ROOT))
+    return process(sys.executable, "-m", "pytest", *chosen, *options, str(file), cwd=site)
 
 
-def check_of(folder: Path) -> Candidate:
-    return process(sys.executable, "-m", "conformance", "check", str(folder), cwd=str(ROOT))
+def check_of(folder: Path, site: str) -> Candidate:
+    return process(sys.executable, "-m", "conformance", "check", str(folder), cwd=site)
 
 
 def main() -> None:
@@ -83,7 +84,7 @@ def main() -> None:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     with tempfile.TemporaryDirectory() as name:
-        home = Path(name)
+        home, site = Path(name), install(Path(name) / "site")
         cassettes(home / "recorded", "openai")
         cassettes(home / "unnamed", None)
         spec = home / "all.conformance.yaml"
@@ -95,17 +96,17 @@ def main() -> None:
         asserted.write_text(ASSERTED.format(folder=str(home / "recorded")), encoding="utf-8")
         times = taken(
             {
-                "1,000 empty tests": pytest_of(empty, plugin=False),
-                "conformance.yaml": pytest_of(spec, plugin=True),
-                "assert_conforms": pytest_of(asserted, plugin=True),
-                "check": check_of(home / "recorded"),
-                "check, no profile named": check_of(home / "unnamed"),
+                "1,000 empty tests": pytest_of(empty, site, plugin=False),
+                "conformance.yaml": pytest_of(spec, site, plugin=True),
+                "assert_conforms": pytest_of(asserted, site, plugin=True),
+                "check": check_of(home / "recorded", site),
+                "check, no profile named": check_of(home / "unnamed", site),
             },
             rounds(),
             children,
         )
         starts = taken(
-            {"bare": pytest_of(one, plugin=False), "idle": pytest_of(one, plugin=True)},
+            {"bare": pytest_of(one, site, plugin=False), "idle": pytest_of(one, site, plugin=True)},
             3 * rounds(),
             children,
         )

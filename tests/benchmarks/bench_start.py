@@ -1,11 +1,10 @@
-"""Start-up: `python tests/benchmarks/bench_start.py [rounds] [python]`, from the repository.
+"""Start-up: `python tests/benchmarks/bench_start.py [rounds]`, from the repository.
 
 The command line, and one short stream checked by it, against a typer program that does nothing; the
 import of the package against that of two libraries which a checker of streams can hardly do
 without. Processor time of whole processes.
 
-First the checkout. Then a wheel, as users have it: that which `make demo` installed, or what is
-installed for the `python` that is named. A wheel need not read YAML.
+First the checkout, then the package as a wheel lays it, which need not read YAML.
 """
 
 from __future__ import annotations
@@ -17,8 +16,9 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.benchmarks.installed import install
 from tests.benchmarks.real_streams import drawn
-from tests.benchmarks.rounds import Candidate, children, process, report, rounds, say, taken
+from tests.benchmarks.rounds import Candidate, children, process, report, rounds, taken
 
 ROOT: Final = str(Path(__file__).resolve().parents[2])
 EMPTY: Final = """import typer
@@ -35,27 +35,20 @@ app()
 """
 
 
-DEMO: Final = Path(ROOT) / ".venv-demo" / "bin" / "python"
-
-
 def main() -> None:
-    wheel = Path(sys.argv[2]) if len(sys.argv) > 2 else DEMO
     with tempfile.TemporaryDirectory() as name:
         program, stream = Path(name) / "nothing.py", Path(name) / "one.sse"
         program.write_text(EMPTY, encoding="utf-8")
         stream.write_bytes(b"".join(drawn("openai.responses", "20-100")[0].chunks))
-        measure("checkout", sys.executable, ROOT, program, stream)
-        if wheel.exists():
-            measure("wheel", str(wheel), name, program, stream)
-        else:
-            say("wheel", f"not measured: {wheel} is not there (`make demo` installs it)")
+        measure("checkout", ROOT, program, stream)
+        measure("wheel", install(Path(name) / "site"), program, stream)
 
 
-def measure(title: str, python: str, cwd: str, program: Path, stream: Path) -> None:
-    """The package that `python` finds from the folder `cwd`."""
+def measure(title: str, folder: str, program: Path, stream: Path) -> None:
+    """The package that lies in a folder."""
 
     def run(*arguments: str) -> Candidate:
-        return process(python, *arguments, cwd=cwd)
+        return process(sys.executable, *arguments, cwd=folder)
 
     candidates = {
         "--help": run("-m", "conformance", "--help"),
