@@ -12,7 +12,10 @@ Rule 4: exchanges come out in the order of their requests.
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import accumulate, pairwise
 
 from msgspec import UNSET, Struct, field
 
@@ -25,8 +28,8 @@ from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 class Draft(Struct, eq=False):
     """One exchange while its lines come in.
 
-    `spots` are (offset, line) of its data lines, `head_line` is the line of its response, or else
-    of its request.
+    `offsets` and `lines` say where its data lines stand, `head_line` is the line of its response,
+    or else of its request.
     """
 
     number: int
@@ -39,7 +42,8 @@ class Draft(Struct, eq=False):
     seen: tuple[dict[str, object], ...] | None = None
     clock: CassetteClock = field(default_factory=CassetteClock)
     size: int = 0
-    spots: list[tuple[int, int]] = field(default_factory=list)
+    offsets: array[int] = field(default_factory=partial(array, "q"))
+    lines: array[int] = field(default_factory=partial(array, "q"))
     chunks: list[Chunk] = field(default_factory=list)
     _parts: list[bytes] | None = None
     _ms: float | None = None
@@ -59,22 +63,27 @@ class Draft(Struct, eq=False):
         self._parts.append(data)
         self.size += len(data)
 
-    def extend(self, lines: Sequence[Plain]) -> None:
-        """Plain lines, the first of which begins a chunk or goes on with one."""
-        data = [line.text.encode() for line in lines]
-        times = [line.ms for line in lines if line.ms is not UNSET]
-        if len(times) < len(lines):
-            for line, each in zip(lines, data, strict=True):
-                if line.ms is not UNSET or not self.has_chunk:
-                    self.begin(None if line.ms is UNSET else line.ms)
-                self.add(each)
-            return
-        last = data.pop()  # it may go on
-        self._close_chunk()
-        self.chunks += map(Chunk, data, times)
+    def place(self, first: int, sizes: Sequence[int]) -> None:
+        """Data lines of these sizes stand from line `first` on."""
+        self.offsets.extend(accumulate(sizes[:-1], initial=self.size))
+        self.lines.extend(range(first, first + len(sizes)))
+
+    def extend(self, lines: Sequence[Plain], data: list[bytes]) -> None:
+        """Plain lines with their bytes, the first of which begins a chunk or goes on with one."""
+        begins = [at for at, line in enumerate(lines) if line.ms is not UNSET]
+        first = begins[0] if begins else len(data)
+        if first:
+            self._parts = [*(self._parts or ()), *data[:first]]
+        if begins:
+            self._close_chunk()
+            bodies = (
+                data[at] if after == at + 1 else b"".join(data[at:after])
+                for at, after in pairwise(begins)
+            )
+            times = [line.ms for line in lines if line.ms is not UNSET]
+            self.chunks += map(Chunk, bodies, times)
+            self._parts, self._ms = data[begins[-1] :], times[-1]
         self.size += sum(map(len, data))
-        self.begin(times[-1])
-        self.add(last)
 
     def close(self, end: Ending, ms: float | None) -> None:
         self._close_chunk()
@@ -112,7 +121,7 @@ class Draft(Struct, eq=False):
             parts = self._parts
             data = parts[0] if len(parts) == 1 else b"".join(parts)
             self.chunks.append(Chunk(data, self._ms))
-            self._parts = None
+            self._parts = self._ms = None
 
 
 class Assembly:
@@ -162,10 +171,10 @@ class Assembly:
         draft = self._current
         if draft is None or not draft.responded or draft.end is not None:
             return False
-        size = draft.size
+        size, data = draft.size, [line.text.encode() for line in lines]
         if self._locating:
-            draft.spots += _line_spots(first, size, lines)
-        draft.extend(lines)
+            draft.place(first, [len(each) for each in data])
+        draft.extend(lines, data)
         self.held += draft.size - size
         return True
 
@@ -213,9 +222,9 @@ class Assembly:
             raise fault(self._file, line, f"data before the response of exchange {draft.number}")
         if record.ms is not UNSET or not draft.has_chunk:
             draft.begin(_time(record))
-        if self._locating:
-            draft.spots.append((draft.size, line.number))
         data = payload(self._file, line, record)
+        if self._locating:
+            draft.place(line.number, [len(data)])
         self.held += len(data)
         draft.add(data)
 
@@ -236,13 +245,6 @@ class Assembly:
         if draft.seen is not None:
             raise fault(self._file, line, f"a second `seen` of exchange {draft.number}")
         draft.seen = record.seen or ()
-
-
-def _line_spots(first: int, size: int, lines: Sequence[Plain]) -> Iterator[tuple[int, int]]:
-    """Offset and number of each line, for a body that has `size` bytes so far."""
-    for number, line in enumerate(lines, first):
-        yield size, number
-        size += len(line.text.encode())
 
 
 def _time(record: Record) -> float | None:

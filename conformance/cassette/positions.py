@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -18,8 +20,8 @@ class Layout(Struct, frozen=True):
     """
 
     head: int
-    offsets: tuple[int, ...] = ()
-    lines: tuple[int, ...] = ()
+    offsets: Sequence[int] = ()
+    lines: Sequence[int] = ()
 
     def line(self, offset: int) -> int:
         """The 1-based line that holds the byte; the head's for a negative offset."""
@@ -39,8 +41,18 @@ def line_starts(body: bytes) -> Layout:
 
 def cassette_layout(path: Path | str, exchange: int) -> Layout:
     """The layout of one exchange of a cassette. Reads the file again; raises CassetteError."""
-    for draft in CassetteReader(path, locating=True).drafts():
-        if draft.number == exchange:
-            spots = draft.spots
-            return Layout(draft.head_line, tuple(o for o, _ in spots), tuple(n for _, n in spots))
-    raise UsageError(f"{path} has no exchange {exchange}")
+    where = Path(path)
+    stat = where.stat() if where.exists() else None
+    changing = (stat.st_ino, stat.st_size, stat.st_mtime_ns) if stat else ()
+    found = _cassette_layouts(where, changing).get(exchange)
+    if found is None:
+        raise UsageError(f"{path} has no exchange {exchange}")
+    return found
+
+
+@lru_cache(maxsize=1)  # the exchanges of a file are asked for one after the other
+def _cassette_layouts(path: Path, changing: tuple[int, ...]) -> dict[int, Layout]:
+    """The layouts of all exchanges, for a file that has not changed since."""
+    del changing
+    drafts = CassetteReader(path, locating=True).drafts()
+    return {each.number: Layout(each.head_line, each.offsets, each.lines) for each in drafts}

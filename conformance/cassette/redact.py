@@ -218,7 +218,7 @@ class Redactor:
 
     def _redact_chunks(self, exchange: Exchange) -> tuple[Chunk, ...]:
         body = exchange.body
-        if self._opaque:
+        if self._opaque and is_suspect(body):
             self._know_opaque(body, secret_spans(body))
         streaming = BodyRedactor(self, exchange.response, longest=len(body))
         return (*streaming.feed_all(exchange.chunks), *streaming.close())

@@ -38,17 +38,17 @@ def segments(data: bytes, framing: Framing | None = None) -> Iterator[tuple[Enco
     yield from _bounded_pieces(data[start:])
 
 
-def is_one_line(data: bytes) -> bool:
-    """Whether this is one event of plain ASCII, as most chunks are; False says nothing."""
-    size = len(data)
-    return (
-        data.endswith(b"\n\n")
-        and data.find(b"\n\n") == size - 2
-        and data.isascii()
-        and size <= _LONGEST
-        and b"\r" not in data
-        and b"\x7f" not in data
-    )
+def plain_segments(data: bytes, framing: Framing | None = None) -> list[str]:
+    """As `segments`, for events or lines of plain ASCII, as most chunks are; none says nothing."""
+    end = "\n" if framing == "lines" else "\n\n"
+    if not data.isascii() or len(data) > _LONGEST or b"\r" in data or b"\x7f" in data:
+        return []
+    text = data.decode("ascii")
+    if f"{end}\n" in text:
+        return []
+    *events, rest = text.split(end)
+    pieces = [event + end for event in events]
+    return [*pieces, rest] if rest else pieces
 
 
 def _bounded_pieces(piece: bytes) -> Iterator[tuple[Encoding, str]]:

@@ -25,7 +25,7 @@ from msgspec.structs import asdict
 
 from conformance.cassette.header import Cassette, CassetteClock, Header, Redaction
 from conformance.cassette.records import header_fields
-from conformance.cassette.segments import is_one_line, segments
+from conformance.cassette.segments import plain_segments, segments
 from conformance.core.errors import CassetteError, Place, UsageError
 from conformance.core.events import ENDINGS, Ending, Exchange, Request, Response
 from conformance.core.framing import Framing, stated_framing
@@ -149,7 +149,7 @@ class Writer:
         # The first chunk begins by itself; a later one without a clock has to say so.
         begins: dict[str, Any] = {"ms": ms} if account.chunks or ms is not None else {}
         named = self._exchange_field(exchange)
-        lines = [] if named or account.framing == "lines" else _plain_line(data, ms)
+        lines = [] if named else _plain_lines(data, ms, account.framing)
         for encoding, value in () if lines else segments(data, account.framing):
             lines.append(self._encode_line({**begins, encoding: value, **named}))
             begins = {}
@@ -273,15 +273,17 @@ def write(path: Path | str, cassette: Cassette, *, seal: bool | None = None) -> 
             writer.redactions(cassette.trailer)
 
 
-def _plain_line(data: bytes, ms: float | None) -> list[bytes]:
-    """The line of a chunk that is one event of ASCII, as nearly all are; none for any other.
+def _plain_lines(data: bytes, ms: float | None, framing: Framing | None = None) -> list[bytes]:
+    """The lines of a chunk that is plain ASCII, as nearly all are; none for any other.
 
-    The same bytes as `json.dumps` gives, in a third of the time.
+    The same bytes as `json.dumps` gives, in a fraction of the time.
     """
-    if not (isinstance(ms, float) and isfinite(ms) and is_one_line(data)):
+    texts = plain_segments(data, framing) if isinstance(ms, float) and isfinite(ms) else []
+    if not texts:
         return []
-    text = msgspec.json.encode(data.decode("ascii"))
-    return [b'{"ms":%b,"text":%b}\n' % (repr(ms).encode(), text)]
+    first, *others = map(msgspec.json.encode, texts)
+    begun = b'{"ms":%b,"text":%b}\n' % (repr(ms).encode(), first)
+    return [begun, *(b'{"text":%b}\n' % each for each in others)]
 
 
 def _request_fields(request: Request | None) -> dict[str, Any] | None:

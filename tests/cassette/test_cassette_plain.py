@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.cassette import read
+from conformance.cassette import locate, read
+from conformance.cassette.read import CassetteReader
 from conformance.cassette.records import decode_plain, plain_extent
 from conformance.core.errors import CassetteError
 
@@ -44,7 +45,8 @@ LINES = st.lists(st.one_of(DATA.map(json.dumps), DATA.map(json.dumps), ODD), max
 
 def outcome(path: Path) -> object:
     try:
-        return read(path)
+        drafts = list(CassetteReader(path, locating=True).drafts())
+        return read(path), [(draft.offsets, draft.lines) for draft in drafts]
     except CassetteError as err:
         return str(err)
 
@@ -59,6 +61,14 @@ def test_reading_in_one_go_is_reading_line_by_line(
     at_once = outcome(path)
     with patch("conformance.cassette.read.plain_extent", lambda _lines, at: at):
         assert at_once == outcome(path)
+
+
+def test_a_file_that_was_written_anew_is_located_anew(tmp_path: Path) -> None:
+    path = tmp_path / "again.cassette.jsonl"
+    for text in ('{"ms":1,"text":"ab"}\n{"text":"c"}\n', '{"ms":1,"text":"a"}\n\n{"text":"bc"}\n'):
+        path.write_text(OPENED + text, encoding="utf-8")
+        found = locate(path, 1, [0, 1, 2])
+        assert found == ([4, 4, 5] if "ab" in text else [4, 6, 6])
 
 
 @pytest.mark.parametrize(

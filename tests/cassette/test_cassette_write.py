@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from conformance.cassette import Cassette, CassetteClock, Header, Redaction, Writer, read, write
 from conformance.cassette.segments import segments
-from conformance.cassette.write import _plain_line
+from conformance.cassette.write import _plain_lines
 from conformance.core.errors import CassetteError, UsageError
 from conformance.core.events import ENDINGS, Chunk, Exchange, Request, Response
+from conformance.core.framing import Framing
 
 TYPES = ("text/event-stream", "application/x-ndjson", "application/json")
 PIECES = st.sampled_from(
@@ -245,15 +246,24 @@ def test_a_target_that_cannot_be_written_is_named(tmp_path: Path, name: str) -> 
     assert not list(tmp_path.iterdir())
 
 
+CHARACTERS = st.text(st.characters(max_codepoint=0x8F, exclude_categories=["Cs"]), max_size=8)
+PLAIN_PIECES = st.lists(st.one_of(CHARACTERS, st.sampled_from(["\n", "\n\n", "data: a\n\n"])))
+
+
 @COMMON
-@given(st.text(st.characters(max_codepoint=0x8F, exclude_categories=["Cs"])), st.floats())
-def test_lines_written_the_quick_way_are_those_of_the_slow_one(text: str, ms: float) -> None:
-    data = text.encode() + b"\n\n"
-    quick = _plain_line(data, ms)
+@given(PLAIN_PIECES, st.floats(), st.sampled_from(("sse", "lines", None)))
+def test_lines_written_the_quick_way_are_those_of_the_slow_one(
+    pieces: list[str], ms: float, framing: Framing | None
+) -> None:
+    text = "".join(pieces)
+    data = text.encode()
+    quick = _plain_lines(data, ms, framing)
     if quick:
-        ((kind, value),) = segments(data)
-        expected = json.dumps({"ms": ms, kind: value}, separators=(",", ":"))
-        assert quick == [expected.encode() + b"\n"]
+        fields: list[dict[str, object]] = [{kind: v} for kind, v in segments(data, framing)]
+        fields[0] = {"ms": ms, **fields[0]}
+        expected = [json.dumps(each, separators=(",", ":")).encode() for each in fields]
+        assert quick == [line + b"\n" for line in expected]
     else:
-        plain = text.isascii() and not set(text) & set("\r\x7f") and "\n\n" not in text
-        assert not (plain and math.isfinite(ms)) or text.endswith("\n")
+        blank = "\n\n" if framing == "lines" else "\n\n\n"
+        plain = text and text.isascii() and not set(text) & set("\r\x7f") and blank not in text
+        assert not (plain and math.isfinite(ms))
