@@ -13,7 +13,7 @@ from typing import Any
 from conformance.core.events import Ending, Event
 from conformance.rules import judge as limits
 from conformance.rules.applies import Evidence
-from conformance.rules.compiled import CompiledRule, Outcome, compile_rule
+from conformance.rules.compiled import CompiledRule, Outcome, Outcomes, compile_rule
 from conformance.rules.forms.base import (
     SILENT,
     Act,
@@ -58,12 +58,12 @@ class OracleJudge(Judge):
         for each in self._alone:
             each.guard(each.settle)
 
-    def close(self, how: Ending) -> tuple[Outcome, ...]:
+    def close(self, how: Ending) -> Outcomes:
         self.settle()
         self.whole = how == "eof" and not self.broken
         for each in self._alone:
             each.guard(each.close)
-        return tuple(each.outcome() for each in self._alone)
+        return Outcomes(each.outcome() for each in self._alone)
 
     def gathered(self) -> list[tuple[Rule, BothSides]]:
         return [each.sides() for each in self._alone if each.is_side]

@@ -16,7 +16,7 @@ from conformance.cassette import Header
 from conformance.core.events import SEMANTIC_EVENTS, Event, Exchange
 from conformance.judging.view import ExchangeView, JudgedView, JudgeSetting
 from conformance.rules.applies import Evidence
-from conformance.rules.compiled import Outcome
+from conformance.rules.compiled import Outcomes
 from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
@@ -113,5 +113,5 @@ class ClientView(ExchangeView):
         self.memory.tell(self.judge.last, "end of the report", "")
         return self.judged(self.judge.close("eof"))
 
-    def concerns_view(self, outcome: Outcome) -> bool:
-        return outcome.verdict is not Verdict.NOT_APPLICABLE
+    def outcomes_shown(self, outcomes: Outcomes) -> Outcomes:
+        return Outcomes(each for each in outcomes if each.verdict is not Verdict.NOT_APPLICABLE)

@@ -13,12 +13,13 @@ from msgspec.structs import replace
 
 from conformance import dialects
 from conformance.core.errors import SpecError, UsageError
+from conformance.core.reading import Reading
 from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
 from conformance.judging.result import StreamResult
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
 from conformance.profiles.lookup import find
-from conformance.profiles.profile import Profile
+from conformance.profiles.profile import Profile, reading
 from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule, Suite
 from conformance.rules.node import nearest
@@ -37,6 +38,7 @@ class BoundRules(Struct, frozen=True):
     rules: RuleSet
     scenario: RuleSet
     off: Mapping[str, str]  # rule -> the profile's reason
+    reading: Reading  # how the profile's streams are read
 
 
 # By dialect, name and file of the profile.
@@ -150,7 +152,7 @@ def _bind_rules(rules: Sequence[Rule], profile: Profile) -> BoundRules:
     single = [rule for rule in chosen if rule.scope == "exchange"]
     several = [rule for rule in chosen if rule.scope == "scenario"]
     compiled = _compile_rules(single, knobs), _compile_rules(several, knobs)
-    return BoundRules(profile, *compiled, off)
+    return BoundRules(profile, *compiled, off, reading(profile))
 
 
 def _profile_values(profile: Profile) -> dict[str, Any]:

@@ -5,7 +5,8 @@ The *wire view* judges what a server sent, the *client view* what a client says 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import ClassVar, Literal
 
 from msgspec import Struct
@@ -20,7 +21,7 @@ from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
 from conformance.profiles.profile import Profile
 from conformance.rules.applies import Evidence
-from conformance.rules.compiled import Outcome
+from conformance.rules.compiled import Outcome, Outcomes
 from conformance.rules.forms.base import Violation
 from conformance.rules.forms.compare import Contribution
 from conformance.rules.judge import Judge
@@ -42,15 +43,29 @@ class JudgeSetting(Struct, frozen=True):
     declared: frozenset[str] | None = None  # events that the client under test reports
 
 
-class JudgedView(Struct, frozen=True):
-    """The ledger of one view of one exchange, and what it brings to comparisons by rule id."""
+class JudgedView(Struct, frozen=True, dict=True):
+    """One view of one exchange: what the judge said, and what the exchange brings to comparisons.
 
-    ledger: Ledger
+    `switched_off` has the profile's reasons by rule, `contributions` stand by rule id.
+    """
+
+    judged: StreamResult
+    switched_off: Mapping[str, str]
     contributions: tuple[tuple[str, Contribution], ...] = ()
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """Open to whoever knows more than the bytes."""
+        ledger = Ledger(self.judged)
+        for rule, why in self.switched_off.items():
+            ledger.add(rule, Verdict.NOT_APPLICABLE, f"the profile says: {why}", by="profile")
+        return ledger
 
     @property
     def result(self) -> StreamResult:
-        return self.ledger.result()
+        """The result as it stands."""
+        is_untouched = "ledger" not in self.__dict__ and not self.switched_off
+        return self.judged if is_untouched else self.ledger.result()
 
 
 class ExchangeView:
@@ -92,7 +107,8 @@ class ExchangeView:
             self.transcript.take(events)
         if self.scenario is not None:
             self._add_findings(self.scenario.take(events))
-        self._add_fresh_findings()
+        if self.judge.fresh:
+            self._add_fresh_findings()
 
     def _add_fresh_findings(self) -> None:
         self._add_findings(self.judge.fresh)
@@ -108,12 +124,11 @@ class ExchangeView:
         self._add_findings(broken)
         return outcomes
 
-    def judged(self, outcomes: tuple[Outcome, ...]) -> JudgedView:
+    def judged(self, outcomes: Outcomes) -> JudgedView:
         """Verdicts and findings, once the judge has closed."""
         self._add_fresh_findings()
-        shown = [outcome for outcome in outcomes if self.concerns_view(outcome)]
-        verdicts = {outcome.rule.id: outcome.verdict for outcome in shown}
-        off = self.setting.bound.off if self.name == "wire" else {}
+        outcomes = self.outcomes_shown(outcomes)
+        verdicts = dict(outcomes.verdicts)
         # A rule may turn out not to apply only at the end, when an echo of the request is known.
         # What a scenario's rule broke stands, whatever comes of the exchange.
         several = {each.rule.id for each in self.setting.bound.scenario.rules}
@@ -131,18 +146,16 @@ class ExchangeView:
             scenario=self.exchange.scenario,
             role=self.exchange.role,
             view=self.name,
-            reasons={outcome.rule.id: outcome.reason for outcome in shown if outcome.reason},
+            reasons=dict(outcomes.reasons),
             notes=self.setting.notes,
             events=tuple(self.events),
         )
-        ledger = Ledger(result)
-        for rule, why in off.items():
-            ledger.add(rule, Verdict.NOT_APPLICABLE, f"the profile says: {why}", by="profile")
-        return JudgedView(ledger, tuple(self._comparison_parts()))
+        off = self.setting.bound.off if self.name == "wire" else {}
+        return JudgedView(result, off, tuple(self._comparison_parts()))
 
-    def concerns_view(self, outcome: Outcome) -> bool:  # noqa: ARG002  # every rule concerns the wire
-        """Whether an outcome is worth a line in this view's result."""
-        return True
+    def outcomes_shown(self, outcomes: Outcomes) -> Outcomes:
+        """Those that are worth a line in this view's result."""
+        return outcomes
 
     def _comparison_parts(self) -> Iterable[tuple[str, Contribution]]:
         exchange = self.exchange

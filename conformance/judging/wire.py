@@ -13,8 +13,8 @@ from conformance.core.trace import FrameTrace
 from conformance.dialects.base import Reader
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.view import ExchangeView, JudgedView, JudgeSetting
-from conformance.profiles.profile import reading
 from conformance.rules.applies import Evidence
+from conformance.rules.compiled import Outcomes
 
 
 class WireView(ExchangeView):
@@ -25,7 +25,7 @@ class WireView(ExchangeView):
     def __init__(
         self, setting: JudgeSetting, exchange: Exchange, scenario: ScenarioJudge | None = None
     ) -> None:
-        reader = setting.dialect.reader(reading(setting.profile))
+        reader = setting.dialect.reader(setting.bound.reading)
         expected = setting.dialect.expected_framing(exchange.request)
         self.framer = Framer(exchange.response, expected=expected)
         evidence = _wire_evidence(setting, exchange, reader, self.framer)
@@ -65,7 +65,7 @@ class WireView(ExchangeView):
             self.transcript.last, self.transcript.memory = self.trace.number, self.memory
         outcomes = self.judge.close(how)
         if self.scenario is not None and is_last:
-            outcomes = (*outcomes, *self.conclude(self.scenario, how))
+            outcomes = Outcomes((*outcomes, *self.conclude(self.scenario, how)))
         return self.judged(outcomes)
 
 

@@ -235,9 +235,13 @@ class AskedEvidence:
     def key(self, evidence: Evidence) -> object | None:
         """None where an answer is too large to be remembered."""
         request, answered = evidence.request, evidence.answered()
-        values = [evidence.asked(path) for path in self._request]
-        values += [evidence.chosen(path) for path in self._choices]
-        values += [get(answered) for get in self._response]
+        values: list[Any] = []
+        if request is not None or evidence.echo() is not None:
+            values += [evidence.asked(path) for path in self._request]
+        if evidence.user_choices is not None:
+            values += [evidence.chosen(path) for path in self._choices]
+        if answered is not None:
+            values += [get(answered) for get in self._response]
         plain = [_plain(value) for value in values]
         if None in plain:
             return None

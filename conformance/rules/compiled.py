@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -28,6 +29,19 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
     violations: tuple[Violation, ...] = ()
 
 
+class Outcomes(tuple[Outcome, ...]):  # noqa: SLOT001  # what is worked out is kept beside it
+    """What came of all rules, in their order; verdicts and reasons are told by rule id."""
+
+    @cached_property
+    def verdicts(self) -> Mapping[str, Verdict]:
+        return {each.rule.id: each.verdict for each in self}
+
+    @cached_property
+    def reasons(self) -> Mapping[str, str]:
+        """Why a verdict is neither PASS nor FAIL."""
+        return {each.rule.id: each.reason for each in self if each.reason}
+
+
 class NamedEvent(Struct, frozen=True):
     """One name of one rule, compiled: which types it may have and which conditions must hold.
 
@@ -42,10 +56,10 @@ class NamedEvent(Struct, frozen=True):
 
     def holds(self, event: Event, context: Any) -> bool:
         """Whether an event of the right type answers to the name."""
-        data = event.data
-        return all(test(get(data), data, context) for get, test in self.conditions) and (
-            self.present is None or self.present.test(data, context)
-        )
+        data, present = event.data, self.present
+        if not all(test(get(data), data, context) for get, test in self.conditions):
+            return False
+        return present is None or present.test(getter(present.path)(data), context)
 
 
 class CompiledRule(Struct, frozen=True):

@@ -17,14 +17,15 @@ from conformance.core.events import Event, Layer
 from conformance.rules.compiled import CompiledRule, NamedEvent
 from conformance.rules.forms.base import Context, Letter, Names, Presence, failure_text
 from conformance.rules.group import Group
-from conformance.rules.paths import MISSING, Getter, getter
-from conformance.rules.patterns import Test, looks_elsewhere
+from conformance.rules.paths import MISSING, getter
+from conformance.rules.patterns import Test, is_shallow, looks_elsewhere
 from conformance.rules.repetition import is_related, is_steady
 
 MOST_MASKS: Final = 4096
 MOST_VALUES: Final = 256
 _LONGEST_VALUE: Final = 64
 _OVERFLOW: Final = ".overflow"  # a dialect's wire event: it gives no semantic events from here on
+_CONTAINERS: Final = frozenset({dict, list})
 _PLAIN: Final = frozenset({bool, int, type(None), type(MISSING)})
 
 # Groups, and what an event says to each of them.
@@ -41,53 +42,47 @@ class _Question(Struct, frozen=True):
 
 
 class _PathQuestions:
-    """All conditions of one path; `answer` gives their bits."""
+    """All conditions of one path, and what is remembered of their answers."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.get: Getter = getter(path)
-        self._local: list[_Question] = []
-        self._wide: list[_Question] = []  # they look at other fields, too, or at the request
-        self._strings: dict[str, int] = {}
-        self._others: dict[tuple[type, Any], int] = {}
-
-    @property
-    def questions(self) -> list[_Question]:
-        return [*self._local, *self._wide]
+        self.alone: list[_Question] = []  # the value by itself decides
+        self.related: list[_Question] = []  # so do other fields, or the exchange
+        # Bits by value; for lists, mappings and long texts by whether they are empty, where no
+        # condition asks for more.
+        self.strings: dict[str, int] = {}
+        self.others: dict[tuple[type, Any], int] = {}
+        self._is_shallow = True
 
     def add(self, question: _Question) -> None:
         """Takes one more condition."""
-        (self._wide if looks_elsewhere(question.pattern) else self._local).append(question)
+        (self.related if looks_elsewhere(question.pattern) else self.alone).append(question)
+        self._is_shallow = self._is_shallow and is_shallow(question.pattern, _LONGEST_VALUE)
 
-    def answer(self, data: Mapping[str, Any], context: Context) -> int:
-        value = self.get(data)
+    def answer(self, value: Any, data: Mapping[str, Any], context: Context) -> int:
+        """The bits that a value gives by itself, where they are not remembered."""
         kind = value.__class__
-        bits = None
-        if kind is str:
-            bits = self._strings.get(value)
-        elif kind in _PLAIN:
-            bits = self._others.get((kind, value))
-        if bits is None:
-            bits = self._ask(self._local, value, data, context)
-            self._remember(kind, value, bits)
-        return bits | self._ask(self._wide, value, data, context) if self._wide else bits
-
-    def _remember(self, kind: type, value: Any, bits: int) -> None:
-        if kind is str:
-            if len(value) <= _LONGEST_VALUE and len(self._strings) < MOST_VALUES:
-                self._strings[value] = bits
-        elif kind in _PLAIN and len(self._others) < MOST_VALUES:
-            self._others[kind, value] = bits
-
-    @staticmethod
-    def _ask(
-        questions: list[_Question], value: Any, data: Mapping[str, Any], context: Context
-    ) -> int:
-        bits = 0
-        for question in questions:
-            if question.test(value, data, context):
-                bits |= question.bit
+        is_long = kind is str and len(value) > _LONGEST_VALUE
+        if is_long and (kind, False) in self.others:
+            return self.others[kind, False]
+        bits = _ask(self.alone, value, data, context)
+        if is_long or kind in _CONTAINERS:
+            if self._is_shallow:
+                self.others[kind, not value] = bits
+        elif kind is str:
+            if len(self.strings) < MOST_VALUES:
+                self.strings[value] = bits
+        elif kind in _PLAIN and len(self.others) < MOST_VALUES:
+            self.others[kind, value] = bits
         return bits
+
+
+def _ask(questions: list[_Question], value: Any, data: Mapping[str, Any], context: Context) -> int:
+    bits = 0
+    for question in questions:
+        if question.test(value, data, context):
+            bits |= question.bit
+    return bits
 
 
 class _Hearing(Struct, frozen=True):
@@ -110,9 +105,10 @@ class EventRules:
     ) -> None:
         self.breaks = layer == "semantic" and kind == "error"
         self.overflows = layer == "wire" and kind.endswith(_OVERFLOW)
+        self.is_turn = self.breaks or self.overflows
         self._paths: dict[str, _PathQuestions] = {}
         self._bits: dict[object, int] = {}
-        self._present: list[tuple[Presence, int]] = []
+        self._presences: list[tuple[Presence, int]] = []
         self._hearings: list[_Hearing] = []
         for rule, group, position in rules:
             named = [n for n in rule.names if n.alias.layer == layer and n.is_type(kind, context)]
@@ -120,7 +116,11 @@ class EventRules:
                 claims = tuple((each, self._bits_needed(each)) for each in named)
                 hears = rule.machine.hears_type or rule.machine.hears_all
                 self._hearings.append(_Hearing(group, position, claims, hears))
-        self._asked = tuple(self._paths.values())
+        self._asked = tuple(
+            (each, getter(path), each.strings, each.others, each.related)
+            for path, each in self._paths.items()
+        )
+        self._present = tuple((getter(p.path), p.test, bit) for p, bit in self._presences)
         self._heard: dict[int, Heard] = {}
         self._steady_bits: dict[tuple[str, ...], int] = {}
         self._steady: dict[tuple[tuple[str, ...], int], Heard | None] = {}
@@ -139,7 +139,7 @@ class EventRules:
             bit, is_new = self._bit_of(named.present)
             bits |= bit
             if is_new:
-                self._present.append((named.present, bit))
+                self._presences.append((named.present, bit))
         return bits
 
     def _bit_of(self, question: object) -> tuple[int, bool]:
@@ -149,7 +149,7 @@ class EventRules:
 
     def heard(self, event: Event, context: Context) -> Heard:
         """Whom the event concerns; raises what a pattern raises."""
-        mask = self._mask(event, context)
+        mask = self._mask(event.data, context)
         found = self._heard.get(mask)
         if found is None:
             found = self._letters(mask)
@@ -157,12 +157,22 @@ class EventRules:
                 self._heard[mask] = found
         return found
 
-    def _mask(self, event: Event, context: Context) -> int:
-        data, mask = event.data, 0
-        for path in self._asked:
-            mask |= path.answer(data, context)
-        for presence, bit in self._present:
-            if presence.test(data, context):
+    def _mask(self, data: Mapping[str, Any], context: Context) -> int:
+        mask = 0
+        for path, get, strings, others, related in self._asked:
+            value = get(data)
+            kind = value.__class__
+            if kind is str:
+                bits = strings.get(value)
+            elif kind in _CONTAINERS:
+                bits = others.get((kind, not value))
+            else:
+                bits = others.get((kind, value)) if kind in _PLAIN else None
+            mask |= path.answer(value, data, context) if bits is None else bits
+            if related:
+                mask |= _ask(related, value, data, context)
+        for get, test, bit in self._present:
+            if test(get(data), context):
                 mask |= bit
         return mask
 
@@ -195,7 +205,7 @@ class EventRules:
         self, event: Event, columns: tuple[str, ...], context: Context, knobs: Mapping[str, Any]
     ) -> Heard | None:
         """Whom all events concern that differ in the columns alone; None where that is unclear."""
-        mask = self._mask(event, context)
+        mask = self._mask(event.data, context)
         key = columns, mask
         if key in self._steady:
             return self._steady[key]
@@ -220,11 +230,11 @@ class EventRules:
         """The questions whose answers are the same whatever the columns hold."""
         bits = sum(
             question.bit
-            for asked in self._asked
-            for question in asked.questions
+            for asked in self._paths.values()
+            for question in (*asked.alone, *asked.related)
             if is_steady(asked.path, question.pattern, columns, knobs)
         )
-        for presence, bit in self._present:
+        for presence, bit in self._presences:
             path = presence.path
             if not path or path in columns or not is_related(path, columns):
                 bits |= bit

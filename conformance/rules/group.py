@@ -28,7 +28,7 @@ from conformance.rules.forms.base import (
     State,
     failure_text,
 )
-from conformance.rules.paths import MISSING, getter
+from conformance.rules.paths import MISSING, Getter, getter
 from conformance.rules.patterns import is_number
 
 MOST_STATES: Final = 4096
@@ -38,6 +38,16 @@ LONGEST_KEY: Final = 256
 
 # What is to be done for the rule at a position: the act, and its `perform` at hand.
 Deed = tuple[int, Callable[..., Report], Act]
+
+
+_AGES: Final = 1
+OPENS: Final = 2
+
+
+def step_code(letter: Letter, *, ages: bool, opens: bool) -> int:
+    """A letter with all its meaning: `ages` for the first of a frame, `opens` with all fields."""
+    base = max(letter.code, 0)
+    return base | (_AGES if ages else 0) | (OPENS if opens else 0)
 
 
 class JointState:
@@ -64,6 +74,7 @@ class JointStep(NamedTuple):
 
     state: JointState
     deeds: tuple[Deed, ...]
+    rare: bool = False  # there is more to it than that
     opened: tuple[int, ...] = ()
     failed: tuple[tuple[int, str], ...] = ()
 
@@ -82,7 +93,12 @@ class Group:
         self.paths = paths
         self.machines = tuple(machines)
         self.numbers = tuple(numbers)
-        self._getters = tuple(getter(path) for path in paths)
+        # Most machines keep nothing, or only what they have to tell of.
+        self.memories = tuple(
+            None if type(machine).memory is Machine.memory else machine.memory
+            for machine in self.machines
+        )
+        self.key = _slice_key(paths)
         self._states: dict[tuple[State, ...], JointState] = {}
         self._letters: dict[tuple[Names | None, ...], Letter] = {}
         self._steps = 0
@@ -99,10 +115,6 @@ class Group:
         return self.state(
             tuple(part if part is SILENT else machine.begins() for machine, part in pairs)
         )
-
-    def key(self, data: Mapping[str, Any]) -> Key:
-        """An event's slice fields; None for one that is missing or null."""
-        return tuple([key_part(get(data)) for get in self._getters])
 
     def letter(self, names: tuple[Names | None, ...]) -> Letter:
         """The letter of these names, rule by rule."""
@@ -126,38 +138,41 @@ class Group:
         parts = state.parts
         return self.state((*parts[:position], part, *parts[position + 1 :]))
 
-    def step(self, state: JointState, letter: Letter, *, ages: bool, opens: bool) -> JointStep:
-        """What a letter does; `ages` for the first of a frame, `opens` with all slice fields."""
-        code = letter.code | ages | opens << 1
+    def step(self, state: JointState, letter: Letter, code: int) -> JointStep:
+        """What a letter does in a slice; `code` is that of `step_code`."""
         found = state.steps.get(code) if letter.code >= 0 else None
         if found is None:
-            found = self._step(state, letter, ages=ages, opens=opens)
+            found = self._step(state, letter, ages=bool(code & _AGES), opens=bool(code & OPENS))
             if letter.code >= 0 and self._steps < MOST_STEPS:
                 self._steps += 1
                 state.steps[code] = found
         return found
 
     def _step(self, state: JointState, letter: Letter, *, ages: bool, opens: bool) -> JointStep:
-        parts, deeds, opened, failed = list(state.parts), [], [], []
+        parts = list(state.parts)
+        deeds: list[Deed] = []
+        opened: list[int] = []
+        failed: list[tuple[int, str]] = []
         for at, (machine, names) in enumerate(zip(self.machines, letter.names, strict=True)):
             part = parts[at]
             if part is SILENT:
                 continue
             if part is not None and ages:
                 part = machine.age(part)
-            if names is not None:
-                if part is None and opens and machine.opens(names):
-                    part = machine.fresh()
-                    opened.append(at)
-                if part is not None:
-                    try:
-                        part, acts = machine.step(part, names)
-                    except Exception as err:  # noqa: BLE001  # one rule must not take the others along
-                        part, acts = SILENT, ()
-                        failed.append((at, failure_text(err)))
-                    deeds += [(at, act.perform, act) for act in acts]
+            if names is not None and part is None and opens and machine.opens(names):
+                part = machine.fresh()
+                opened.append(at)
+            if names is not None and part is not None:
+                try:
+                    part, acts = machine.step(part, names)
+                except Exception as err:  # noqa: BLE001  # one rule must not take the others along
+                    part, acts = SILENT, ()
+                    failed.append((at, failure_text(err)))
+                deeds += [(at, act.perform, act) for act in acts]
             parts[at] = part
-        return JointStep(self.state(tuple(parts)), tuple(deeds), tuple(opened), tuple(failed))
+        rare = bool(opened or failed) or letter.code < 0
+        following = self.state(tuple(parts))
+        return JointStep(following, tuple(deeds), rare, tuple(opened), tuple(failed))
 
     def settled(self, state: JointState, *, broken: bool) -> JointStep:
         """What the end of a frame does to a state that waits for it."""
@@ -185,8 +200,41 @@ class Group:
         return state.ends
 
 
+def _slice_key(paths: Sequence[str]) -> Callable[[Mapping[str, Any]], Key]:
+    """A function that gives an event's slice fields; None for one that is missing or null."""
+    getters = tuple(getter(path) for path in paths)
+    if not getters:
+        return lambda _data: ()
+    if len(getters) == 1:
+        return _single_key(*getters)
+    if len(getters) == 2:
+        return _double_key(*getters)
+    return lambda data: tuple([key_part(get(data)) for get in getters])
+
+
+def _single_key(get: Getter) -> Callable[[Mapping[str, Any]], Key]:
+    def key(data: Mapping[str, Any]) -> Key:
+        value = get(data)
+        return (value if value.__class__ is int else key_part(value),)
+
+    return key
+
+
+def _double_key(first: Getter, second: Getter) -> Callable[[Mapping[str, Any]], Key]:
+    def key(data: Mapping[str, Any]) -> Key:
+        one, other = first(data), second(data)
+        return (
+            one if one.__class__ is int else key_part(one),
+            other if other.__class__ is int else key_part(other),
+        )
+
+    return key
+
+
 def key_part(value: Any) -> Any:
     """A slice field as part of a key; None where it is missing, null or no plain value."""
+    if value.__class__ is int:
+        return value
     if value is MISSING or value is None:
         return None
     if isinstance(value, str):

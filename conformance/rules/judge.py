@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from conformance.core.events import Ending, Event, Layer
 from conformance.rules.applies import Evidence
-from conformance.rules.compiled import Outcome
+from conformance.rules.compiled import Outcomes
+from conformance.rules.dispatch import Heard
 from conformance.rules.forms.base import (
     SILENT,
     Act,
@@ -25,23 +26,18 @@ from conformance.rules.forms.base import (
     Machine,
     Slice,
     Unclear,
-    Violation,
     failure_text,
 )
-from conformance.rules.forms.compare import BothSides, CompareMachine
-from conformance.rules.group import Deed, Group, JointState
+from conformance.rules.forms.compare import BROKEN, BothSides
+from conformance.rules.found import FoundByRules
+from conformance.rules.group import OPENS, Deed, Group, JointState, JointStep, step_code
 from conformance.rules.model import Rule
 from conformance.rules.rule_set import RuleSet
-from conformance.rules.verdicts import Verdict
 
 MOST_SLICES: Final = 65_536
 MOST_VISITS: Final = 1_000_000
 FREE_VISITS: Final = 16
 
-_BROKEN: Final = "one of the compared streams was broken"
-_OPEN_VERDICTS: Final = frozenset(
-    {Verdict.PASS, Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.FAIL}
-)
 
 # What repeats with an event: slices and the acts in them, and slices that hear a letter.
 Repeating = tuple[list[tuple[Slice, int, Act]], list[tuple[Slice, Letter]]]
@@ -61,29 +57,18 @@ class Judge:
         self.last = 0
         self.ms: float | None = None
         self.spent: dict[Machine, int] = {}
-        self.fresh: list[tuple[Rule, Violation]] = []
+        self._types = rules.types
         self._silenced = rules.silenced(evidence)
-        self._errors: dict[int, str] = {}
-        self._violations: dict[int, list[Violation]] = {}
-        self._unclear: dict[int, str] = {}
+        self._found = FoundByRules(rules.rules)
+        self.fresh = self._found.fresh
         self._order = 0  # running number of the event
-        self._opened: dict[int, int] = {}  # slices by rule
+        self._opened = [0] * len(rules.rules)  # slices by rule
         self._visits: dict[int, int] = {}
         self._waiting: list[tuple[Group, Slice]] = []
-        self._opening = [group.opening(self._silenced) for group in rules.groups]
+        self._opening = list(rules.opening(self._silenced))
         self._slices: list[dict[Key, Slice]] = [{} for _ in rules.groups]
-        for group, state in zip(rules.groups, self._opening, strict=True):
-            if not group.paths:
-                self._slices[group.number][()] = self._begin(group, state)
-
-    def _begin(self, group: Group, opening: JointState) -> Slice:
-        """The only slice of rules that have no slice fields."""
-        begun = group.begun(opening)
-        place = Slice((), begun, len(group.machines))
-        for position, part in enumerate(begun.parts):
-            if part is not None and part is not SILENT:
-                place.memory[position] = group.machines[position].memory()
-        return place
+        for group, begun in rules.begun(self._silenced):
+            self._slices[group.number][()] = _begin_slice(group, begun)
 
     def asked(self, path: str) -> Any:
         """Value of a request path, or of the response's echo of it, or MISSING."""
@@ -95,50 +80,86 @@ class Judge:
 
     def read(self, event: Event) -> None:
         """Hands an event to every rule that it concerns."""
-        self.last = event.number
+        number = self.last = event.number
         self.layers.add(event.layer)
         self._order += 1
-        rules = self.rules.event_rules(event, self)
-        self.broken = self.broken or rules.breaks
-        self.overflow = self.overflow or rules.overflows
+        now = (self._order, number, event.type)
+        for group, letter in self._heard(event):
+            key = group.key(event.data)
+            place = self._slices[group.number].get(key)
+            if place is None:
+                self._hear_elsewhere(group, key, letter, event)
+                continue
+            # The usual case: the slice is there, and the step is known.
+            code = letter.code | (place.frame != number) | OPENS
+            step = place.state.steps.get(code) if code >= 0 else None
+            if step is None:
+                code = step_code(letter, ages=place.frame != number, opens=True)
+                step = group.step(place.state, letter, code)
+            place.state = state = step.state
+            place.frame = number
+            if step.rare:
+                self._take_rare(group, place, letter, step)
+            if step.deeds:
+                self._perform(group, place, step.deeds, event)
+            place.heard[letter] = now
+            if state.waits:
+                self._waiting.append((group, place))
+
+    def _heard(self, event: Event) -> Heard:
+        rules = self._types.get((event.layer, event.type))
+        if rules is None:
+            rules = self.rules.event_rules(event, self)
+        if rules.is_turn:
+            self.broken = self.broken or rules.breaks
+            self.overflow = self.overflow or rules.overflows
         try:
-            heard = rules.heard(event, self)
+            return rules.heard(event, self)
         except Exception:  # noqa: BLE001  # a value may nest too deep to be compared
             heard, failed = rules.heard_one_by_one(event, self)
             for group, position, text in failed:
                 self._fail(group, position, text)
-        for group, letter in heard:
-            key = group.key(event.data) if group.paths else ()
-            slices = self._slices[group.number]
-            place = slices.get(key)
-            if place is not None:
-                self._hear(group, place, letter, event, opens=True)
-            elif None in key:
-                for each in self._agreeing(group, key, letter):
-                    self._hear(group, each, letter, event, opens=False)
-            else:
-                place = Slice(key, self._opening[group.number], len(group.machines))
-                if group.step(place.state, letter, ages=False, opens=True).opened:
-                    slices[key] = place
-                    self._hear(group, place, letter, event, opens=True)
+            return heard
+
+    def _hear_elsewhere(self, group: Group, key: Key, letter: Letter, event: Event) -> None:
+        """An event for a slice that is not there, or for all that agree with it."""
+        if None in key:
+            for each in self._agreeing(group, key, letter):
+                self._hear(group, each, letter, event, opens=False)
+            return
+        place = Slice(key, self._opening[group.number], len(group.machines))
+        if group.step(place.state, letter, step_code(letter, ages=True, opens=True)).opened:
+            self._slices[group.number][key] = place
+            self._hear(group, place, letter, event, opens=True)
 
     def _hear(
         self, group: Group, place: Slice, letter: Letter, event: Event, *, opens: bool
     ) -> None:
-        step = group.step(place.state, letter, ages=place.frame != event.number, opens=opens)
+        code = step_code(letter, ages=place.frame != event.number, opens=opens)
+        step = group.step(place.state, letter, code)
         place.state = step.state
         place.frame = event.number
-        for position in step.opened:
-            self._open(group, place, position)
-        for position, text in step.failed:
-            self._fail(group, position, text)
-        if step.deeds:
-            self._perform(group, place, step.deeds, event)
-        if letter.code < 0:
-            _forget_alike(place.heard, letter)
+        if step.rare:
+            self._take_rare(group, place, letter, step)
+        self._perform(group, place, step.deeds, event)
         place.heard[letter] = (self._order, event.number, event.type)
         if place.state.waits:
             self._waiting.append((group, place))
+
+    def _take_rare(self, group: Group, place: Slice, letter: Letter, step: JointStep) -> None:
+        """What few steps have: rules that open the slice or fail, a letter past the cap."""
+        for position in step.opened:
+            number = group.numbers[position]
+            self._opened[number] += 1
+            if self._opened[number] > MOST_SLICES:
+                self._fail(group, position, f"more than {MOST_SLICES} slices")
+            place.opened[position] = self._order
+            if (memory := group.memories[position]) is not None:
+                place.memory[position] = memory()
+        for position, text in step.failed:
+            self._fail(group, position, text)
+        if letter.code < 0:
+            _forget_alike(place.heard, letter)
 
     def _agreeing(self, group: Group, key: Key, letter: Letter) -> Iterator[Slice]:
         """The slices that an event may belong to which lacks some slice fields."""
@@ -152,21 +173,13 @@ class Judge:
 
     def _count_visits(self, group: Group, letter: Letter) -> None:
         for position, number in enumerate(group.numbers):
-            opened = self._opened.get(number, 0)
+            opened = self._opened[number]
             if letter.names[position] is None or opened <= FREE_VISITS:
                 continue
             self._visits[number] = self._visits.get(number, 0) + opened
-            if self._visits[number] > MOST_VISITS and number not in self._errors:
+            if self._visits[number] > MOST_VISITS and number not in self._found.errors:
                 text = "too many events lack a slice field while many slices are open"
                 self._fail(group, position, text)
-
-    def _open(self, group: Group, place: Slice, position: int) -> None:
-        number = group.numbers[position]
-        self._opened[number] = self._opened.get(number, 0) + 1
-        if self._opened[number] > MOST_SLICES:
-            self._fail(group, position, f"more than {MOST_SLICES} slices")
-        place.opened[position] = self._order
-        place.memory[position] = group.machines[position].memory()
 
     def _perform(self, group: Group, place: Slice, deeds: Sequence[Deed], event: Event) -> None:
         stopped: list[int] = []
@@ -185,34 +198,24 @@ class Judge:
     def _report(self, group: Group, place: Slice, position: int, report: Any, event: Event) -> bool:
         """Takes what an act found; True where the slice is silent from here on."""
         number = group.numbers[position]
-        if number in self._errors:
+        if number in self._found.errors:
             return True
         if isinstance(report, Unclear) or (
             isinstance(report, Breach) and report.owed and not self.whole
         ):
-            self._unclear.setdefault(number, report.message)
+            self._found.unclear.setdefault(number, report.message)
             return False
         if not isinstance(report, Breach):
             place.state = group.replaced(place.state, position, report)
             return False
-        rule = self.rules.rules[number].rule
-        violation = Violation(
-            event.number if report.number is None else report.number,
-            dict(zip(rule.slice, place.key, strict=False)),
-            report.expected,
-            report.got,
-            str(report.after or ""),
-            report.message,
-        )
-        self._violations.setdefault(number, []).append(violation)
-        self.fresh.append((rule, violation))
+        self._found.add_violation(number, place.key, report, event)
         place.state = group.replaced(place.state, position, SILENT)
         return True
 
     def _fail(self, group: Group, position: int, text: str) -> None:
         """Ends a rule with ERROR: it is asked nothing more, and keeps nothing."""
         number = group.numbers[position]
-        self._errors.setdefault(number, text)
+        self._found.errors.setdefault(number, text)
         opening = self._opening[group.number]
         self._opening[group.number] = group.replaced(opening, position, SILENT)
         for place in self._slices[group.number].values():
@@ -241,7 +244,8 @@ class Judge:
                     return None
                 for place, opens in places:
                     before = states.get(place, place.state)
-                    step = group.step(before, letter, ages=place not in states, opens=opens)
+                    code = step_code(letter, ages=place not in states, opens=opens)
+                    step = group.step(before, letter, code)
                     if step.opened or step.failed or step.state.waits:
                         return None
                     states[place] = step.state
@@ -262,14 +266,15 @@ class Judge:
         self, group: Group, event: Event, letter: Letter
     ) -> list[tuple[Slice, bool]] | None:
         """The slices that such an event belongs to; None where it would open one, or cost much."""
-        key = group.key(event.data) if group.paths else ()
+        key = group.key(event.data)
         slices = self._slices[group.number]
         place = slices.get(key)
         if place is not None:
             return [(place, True)]
         if None not in key:
             opening = self._opening[group.number]
-            opens = group.step(opening, letter, ages=False, opens=True).opened
+            code = step_code(letter, ages=True, opens=True)
+            opens = group.step(opening, letter, code).opened
             return None if opens else []
         if len(slices) > FREE_VISITS:
             return None
@@ -294,7 +299,7 @@ class Judge:
                 place.state = step.state
                 self._perform(group, place, step.deeds, end)
 
-    def close(self, how: Ending) -> tuple[Outcome, ...]:
+    def close(self, how: Ending) -> Outcomes:
         """Ends the exchange; one outcome per rule, in the order of the rule set."""
         self.settle()
         self.whole = how == "eof" and not self.broken
@@ -304,44 +309,22 @@ class Judge:
             for place in self._slices[group.number].values():
                 self._perform(group, place, group.ends(place.state), end)
                 fired[group.number] |= place.state.fired
-        outcomes = list(self._quiet_outcomes(tuple(fired)))
-        # What a rule found counts where it has a say at all.
-        for number, why in self._unclear.items():
-            self._overrule(outcomes, number, Verdict.INCONCLUSIVE, why)
-        for number, found in self._violations.items():
-            self._overrule(outcomes, number, Verdict.FAIL, violations=tuple(found))
-        for number, why in self._errors.items():
-            self._overrule(outcomes, number, Verdict.ERROR, why)
-        return tuple(outcomes)
-
-    def _quiet_outcomes(self, fired: tuple[int, ...]) -> tuple[Outcome, ...]:
         layers, overflow = frozenset(self.layers), self.overflow
-        return self.rules.outcomes(self.evidence, self._silenced, fired, layers, overflow=overflow)
-
-    def _overrule(
-        self,
-        outcomes: list[Outcome],
-        number: int,
-        verdict: Verdict,
-        why: str = "",
-        violations: tuple[Violation, ...] = (),
-    ) -> None:
-        if outcomes[number].verdict in _OPEN_VERDICTS:
-            outcomes[number] = Outcome(outcomes[number].rule, verdict, why, violations)
+        quiet = self.rules.outcomes(
+            self.evidence, self._silenced, tuple(fired), layers, overflow=overflow
+        )
+        return self._found.outcomes(quiet)
 
     def gathered(self) -> list[tuple[Rule, BothSides]]:
         """What this exchange brings to rules that compare exchanges; ask after `close`."""
         found: list[tuple[Rule, BothSides]] = []
-        for group in self.rules.groups:
-            for position, number in enumerate(group.numbers):
-                machine = group.machines[position]
-                if isinstance(machine, CompareMachine) and number not in self._silenced:
-                    sides = self._slices[group.number][()].memory[position] or machine.memory()
-                    sides.error = self._errors.get(number, "")
-                    sides.inconclusive = (
-                        "" if self.whole else "one of the compared streams was broken"
-                    )
-                    found.append((self.rules.rules[number].rule, sides))
+        for number, group, position in self.rules.comparisons:
+            if number not in self._silenced:
+                place = self._slices[group.number][()]
+                sides = place.memory[position] or group.machines[position].memory()
+                sides.error = self._found.errors.get(number, "")
+                sides.inconclusive = "" if self.whole else BROKEN
+                found.append((self.rules.rules[number].rule, sides))
         return found
 
 
@@ -349,3 +332,12 @@ def _forget_alike(heard: dict[Letter, tuple[int, int, str]], letter: Letter) -> 
     """Letters past the cap are no longer one object each: the older of two is forgotten."""
     for other in [each for each in heard if each.code < 0 and each.names == letter.names]:
         del heard[other]
+
+
+def _begin_slice(group: Group, begun: JointState) -> Slice:
+    """The only slice of rules that have no slice fields."""
+    place = Slice((), begun, len(group.machines))
+    for position, part in enumerate(begun.parts):
+        if part is not None and part is not SILENT:
+            place.memory[position] = group.machines[position].memory()
+    return place

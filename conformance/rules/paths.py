@@ -31,6 +31,8 @@ def getter(path: str) -> Getter:
     segments = tuple(path.split("."))
     if len(segments) == 1 and segments[0] != "*":
         return _single(segments[0])
+    if len(segments) == 2 and not any(each == "*" or each.isdecimal() for each in segments):
+        return _double(*segments)
     if "*" not in segments:
         return lambda value: _descend(value, segments)
     return lambda value: _spread(value, segments)
@@ -39,6 +41,14 @@ def getter(path: str) -> Getter:
 def _single(name: str) -> Getter:
     def get(value: Any) -> Any:
         return value.get(name, MISSING) if isinstance(value, dict) else MISSING
+
+    return get
+
+
+def _double(outer: str, name: str) -> Getter:
+    def get(value: Any) -> Any:
+        inner = value.get(outer) if isinstance(value, dict) else None
+        return inner.get(name, MISSING) if isinstance(inner, dict) else MISSING
 
     return get
 

@@ -15,6 +15,7 @@ regex crate); what that engine cannot express is refused when the file is loaded
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, Final, Protocol
 
 import jsonschema_rs
@@ -22,6 +23,7 @@ import jsonschema_rs
 from conformance.rules.keywords import KEYWORDS, unknown_keywords
 from conformance.rules.node import nearest
 from conformance.rules.paths import MISSING, getter
+from conformance.rules.schemas import compile_simple
 
 SPECIAL: Final = frozenset({"field", "above", "not", "absent"})
 REQUEST: Final = "request."
@@ -156,8 +158,8 @@ def _map(pattern: Mapping[str, Any], knobs: Mapping[str, Any]) -> Test:
         return _SPECIALS[key](inner, knobs)
     if mixed := sorted((SPECIAL - {"not"}) & pattern.keys()):
         raise PatternError(f"{mixed[0]} stands alone in its map")
-    validator = schema_validator(pattern, knobs)
-    return lambda value, _data, _asked: value is not MISSING and bool(validator.is_valid(value))
+    is_valid = schema_test(pattern, knobs).is_valid
+    return lambda value, _data, _asked: value is not MISSING and is_valid(value)
 
 
 def _field(path: Any, _knobs: Mapping[str, Any]) -> Test:
@@ -209,7 +211,23 @@ _SPECIALS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Test]]] = {
 }
 
 
-def schema_validator(schema: Any, knobs: Mapping[str, Any]) -> Any:
+class SchemaTest:
+    """A JSON Schema ready for values. What is simple is judged without a general validator."""
+
+    def __init__(self, schema: Any) -> None:
+        self._schema = schema
+        self.is_valid: Callable[[Any], bool] = compile_simple(schema) or self._validator.is_valid
+
+    @cached_property
+    def _validator(self) -> Any:
+        return _validator(self._schema)
+
+    def first_error(self, value: Any) -> Any:
+        """What is wrong with a value that is not valid, as jsonschema-rs says it."""
+        return next(iter(self._validator.iter_errors(value)))
+
+
+def schema_test(schema: Any, knobs: Mapping[str, Any]) -> SchemaTest:
     """A JSON Schema (2020-12) with knobs filled in.
 
     Remote references are refused, and so are keywords that would be ignored.
@@ -217,7 +235,7 @@ def schema_validator(schema: Any, knobs: Mapping[str, Any]) -> Any:
     for key in unknown_keywords(schema):
         near = nearest(key, KEYWORDS)
         raise PatternError(f"no JSON Schema has the keyword {key[:60]!r}{near and f'; {near}'}")
-    return _validator(_filled(schema, knobs))
+    return SchemaTest(_filled(schema, knobs))
 
 
 def regex(pattern: str) -> Callable[[str], bool]:
@@ -286,6 +304,32 @@ def fields_named(pattern: Any) -> tuple[str, ...]:
 def looks_elsewhere(pattern: Any) -> bool:
     """Whether it compares with another field of the event, or with the exchange."""
     return bool(fields_named(pattern)) or any(map(is_of_exchange, references(pattern)))
+
+
+_SHALLOW: Final[Mapping[str, tuple[int, ...]]] = {
+    **dict.fromkeys(("minLength", "minItems", "minProperties"), (0, 1)),
+    **dict.fromkeys(("maxLength", "maxItems", "maxProperties"), (0,)),
+}
+"""Keywords that ask of a text, list or mapping only whether it is empty, with these arguments."""
+
+
+def is_shallow(pattern: Any, longest: int) -> bool:
+    """Whether lists and mappings of one type get one answer if they are empty, and one if not.
+
+    So do texts of more than `longest` characters.
+    """
+    if isinstance(pattern, str):
+        return len(pattern) <= longest and not pattern.startswith("$")
+    if isinstance(pattern, list | tuple):
+        return all(is_shallow(each, longest) for each in pattern)
+    if not isinstance(pattern, Mapping):
+        return True
+    if set(pattern) == {"not"}:
+        return is_shallow(pattern["not"], longest)
+    return all(
+        key in ("absent", "type") or value in _SHALLOW.get(key, ())
+        for key, value in pattern.items()
+    )
 
 
 def probe(

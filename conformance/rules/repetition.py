@@ -13,8 +13,8 @@ from the pattern: a column holds a string that is never empty, or an integer, an
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, Final
 
@@ -27,6 +27,8 @@ from conformance.rules.patterns import is_of_exchange, knob
 _SHALLOW: Final = frozenset(
     {"type", "required", "minProperties", "maxProperties", "minItems", "maxItems"}
 )
+
+Columns = tuple[str, ...]
 
 
 class Column(list[Any]):
@@ -75,7 +77,8 @@ class Stretch(Struct, frozen=True):
         return self.last - self.first + 1
 
 
-def is_related(path: str, columns: Collection[str]) -> bool:
+@lru_cache(maxsize=4096)
+def is_related(path: str, columns: Columns) -> bool:
     """Whether a path leads to a column, or to something that holds one or is inside one."""
     segments = path.split(".")
     return any(all(map(_meet, segments, column.split("."))) for column in columns)
@@ -88,7 +91,7 @@ def _meet(one: str, other: str) -> bool:
     return one.isdecimal() and other.isdecimal() and int(one) == int(other)
 
 
-def is_steady(path: str, pattern: Any, columns: Collection[str], knobs: Mapping[str, Any]) -> bool:
+def is_steady(path: str, pattern: Any, columns: Columns, knobs: Mapping[str, Any]) -> bool:
     """Whether the pattern gives the same answer at `path` whatever the columns hold."""
     if isinstance(pattern, str) and pattern.startswith("$") and not pattern.startswith("$$"):
         if is_of_exchange(pattern):
@@ -105,7 +108,7 @@ def is_steady(path: str, pattern: Any, columns: Collection[str], knobs: Mapping[
 
 
 def _steady_map(
-    path: str, pattern: Mapping[str, Any], columns: Collection[str], knobs: Mapping[str, Any]
+    path: str, pattern: Mapping[str, Any], columns: Columns, knobs: Mapping[str, Any]
 ) -> bool:
     if set(pattern) == {"absent"}:
         return True
@@ -120,7 +123,7 @@ def _steady_map(
     return not is_related(path, columns) or is_blind(pattern, path, columns)
 
 
-def is_blind(schema: Any, path: str, columns: Collection[str]) -> bool:
+def is_blind(schema: Any, path: str, columns: Columns) -> bool:
     """Whether a JSON Schema for what stands at `path` gives the same answer for all columns."""
     if not isinstance(schema, Mapping):
         return isinstance(schema, bool)

@@ -10,14 +10,18 @@ from typing import Any, Final
 
 from conformance.core.events import Event, Layer
 from conformance.rules.applies import AskedEvidence, Evidence
-from conformance.rules.compiled import CompiledRule, Outcome, compile_rule
+from conformance.rules.compiled import CompiledRule, Outcomes, compile_rule
 from conformance.rules.dispatch import EventRules, PlacedRule
 from conformance.rules.forms.base import Context
-from conformance.rules.group import Group
+from conformance.rules.forms.compare import CompareMachine
+from conformance.rules.group import Group, JointState
 from conformance.rules.model import Rule
 
 MOST_TYPES: Final = 1024
 MOST_REMEMBERED: Final = 1024
+
+# States that slices begin with, by group, and those of groups that have one slice only.
+_Beginning = tuple[tuple[JointState, ...], tuple[tuple[Group, JointState], ...]]
 
 
 class RuleSet:
@@ -32,19 +36,26 @@ class RuleSet:
             for group in self.groups
             for position, number in enumerate(group.numbers)
         ]
-        self._types: dict[tuple[Layer, str], EventRules] = {}
+        self.types: dict[tuple[Layer, str], EventRules] = {}
+        self.comparisons = [
+            (number, group, position)
+            for group in self.groups
+            for position, number in enumerate(group.numbers)
+            if isinstance(group.machines[position], CompareMachine)
+        ]
+        self._beginnings: dict[frozenset[int], _Beginning] = {}
         self._asked = AskedEvidence([rule.terms for rule in self.rules])
         self._silenced: dict[object, frozenset[int]] = {}
-        self._outcomes: dict[object, tuple[Outcome, ...]] = {}
+        self._outcomes: dict[object, Outcomes] = {}
 
     def event_rules(self, event: Event, context: Context) -> EventRules:
         """What the event's type means."""
         key = (event.layer, event.type)
-        found = self._types.get(key)
+        found = self.types.get(key)
         if found is None:
             found = EventRules(*key, self._placed, context)
-            if len(self._types) < MOST_TYPES:
-                found = self._types.setdefault(key, found)
+            if len(self.types) < MOST_TYPES:
+                found = self.types.setdefault(key, found)
         return found
 
     def silenced(self, evidence: Evidence) -> frozenset[int]:
@@ -61,6 +72,25 @@ class RuleSet:
                 self._silenced[key] = found
         return found
 
+    def opening(self, silenced: frozenset[int]) -> Sequence[JointState]:
+        """What a slice of each group begins with, before a rule opens it."""
+        return self._begin(silenced)[0]
+
+    def begun(self, silenced: frozenset[int]) -> Sequence[tuple[Group, JointState]]:
+        """Groups without slice fields, with the state of their one slice before any event."""
+        return self._begin(silenced)[1]
+
+    def _begin(self, silenced: frozenset[int]) -> _Beginning:
+        found = self._beginnings.get(silenced)
+        if found is None:
+            opening = tuple(group.opening(silenced) for group in self.groups)
+            pairs = zip(self.groups, opening, strict=True)
+            begun = tuple((group, group.begun(state)) for group, state in pairs if not group.paths)
+            found = opening, begun
+            if len(self._beginnings) < MOST_REMEMBERED:
+                self._beginnings[silenced] = found
+        return found
+
     def outcomes(
         self,
         evidence: Evidence,
@@ -69,7 +99,7 @@ class RuleSet:
         layers: frozenset[Layer],
         *,
         overflow: bool,
-    ) -> tuple[Outcome, ...]:
+    ) -> Outcomes:
         """What comes of every rule that has found nothing, in order; ask when the exchange is over.
 
         `fired` has a mask of positions for each group.
@@ -91,14 +121,14 @@ class RuleSet:
         layers: frozenset[Layer],
         *,
         overflow: bool,
-    ) -> tuple[Outcome, ...]:
+    ) -> Outcomes:
         firing = {
             number
             for group, mask in zip(self.groups, fired, strict=True)
             for position, number in enumerate(group.numbers)
             if mask >> position & 1
         }
-        return tuple(
+        return Outcomes(
             rule.refusal(evidence, is_silenced=number in silenced, overflow=overflow)
             or rule.quiet_outcome(has_fired=number in firing, layers=layers)
             for number, rule in enumerate(self.rules)

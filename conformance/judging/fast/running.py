@@ -39,17 +39,18 @@ from conformance.core.errors import HarnessError
 from conformance.core.events import Chunk, Ending, Event, Exchange, Frame
 from conformance.core.json_values import NOT_JSON
 from conformance.core.sse import Parser
-from conformance.dialects.base import Reading
 from conformance.judging.fast.runs import Run, begin, is_delta, parts_of
 from conformance.judging.findings import CONTEXT
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.judging.wire import WireView
-from conformance.profiles.profile import reading
 
 LONGEST_HELD: Final = 1 << 16  # bytes of one unfinished frame that a run waits for
 SHORT: Final = 8  # a run of fewer frames was not worth its beginning
+ENOUGH: Final = 12  # deltas at hand for which a run is begun
+MOST_ALONE: Final = 16  # deltas that are read by themselves before it is tried all the same
+_BEGINNING: Final = 32  # bytes in which frames alike are equal
 MOST_PATIENCE: Final = 64
 MOST_WAITING: Final = 64  # chunks of a stream under way that wait inside a run
 MOST_BYTES_WAITING: Final = 1 << 13
@@ -93,11 +94,11 @@ class RunningView(WireView):
         self, setting: JudgeSetting, exchange: Exchange, scenario: ScenarioJudge | None = None
     ) -> None:
         super().__init__(setting, exchange, scenario)
-        self._reading: Reading = reading(setting.profile)
         self._run: Run | None = None
         self._held = b""
         self._waiting = WaitingChunks()
         self._patience = 0  # frames to wait before the next attempt
+        self._deltas = 0  # that came one after the other and were read by themselves
         self._failures = 0
 
     def feed(self, data: bytes, ms: float | None) -> None:
@@ -199,7 +200,7 @@ class RunningView(WireView):
         """Reads up to the next blank line the usual way; where that ended."""
         end = buffer.find(_END, at)
         stop = end + len(_END) if end >= 0 else len(buffer)
-        frames: list[Frame] = []
+        begin, frames = at, list[Frame]()
         for upto, ms in clock.pieces(at, stop):
             self.judge.ms = ms
             found = parser.feed(buffer[at:upto])
@@ -207,18 +208,31 @@ class RunningView(WireView):
                 events = self.frame(frame)
             frames += found
             at = upto
-        if len(frames) == 1 and parser.is_between:
-            self._begin(frames[0], events, parser)
+        if len(frames) == 1 and parser.is_between and is_delta(events):
+            self._deltas += 1
+            if self._is_worthwhile(buffer, begin, stop):
+                self._begin(frames[0], events, parser)
+        elif frames:
+            self._deltas = 0
         return stop
 
-    def _begin(self, frame: Frame, events: list[Event], parser: Parser) -> None:
-        if not is_delta(events):
-            return
+    def _is_worthwhile(self, buffer: bytes, begin: int, stop: int) -> bool:
+        """Whether the delta that was just read stands among so many that a run would pay.
+
+        Those that follow and begin alike count, or those that came one by one before it.
+        """
         if self._patience > 0:
             self._patience -= 1
-            return
+            return False
+        if self._deltas >= MOST_ALONE:
+            return True
+        size = stop - begin
+        head = buffer[begin : min(begin + _BEGINNING, stop)]
+        return buffer.count(head, stop, stop + 2 * ENOUGH * size) >= ENOUGH
+
+    def _begin(self, frame: Frame, events: list[Event], parser: Parser) -> None:
         payload = events[0].data.get("json", NOT_JSON)
-        columns = self.setting.dialect.columns(payload, self._reading)
+        columns = self.setting.dialect.columns(payload, self.setting.bound.reading)
         if columns is None:
             return
         self._run = begin(self.judge, frame, payload, columns, events, at=parser.position)

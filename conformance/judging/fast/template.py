@@ -33,10 +33,10 @@ from conformance.rules.paths import getter
 _STRINGS: Final = msgspec.json.Decoder(list[str])
 _INTEGERS: Final = msgspec.json.Decoder(list[int])
 _WHOLE: Final = Annotated[int, msgspec.Meta(ge=0)]
-_KINDS: Final = (str, int, type(None))  # of constants that a type can stand for
 _VALUE: Final = re.compile(r'\s*("[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"|0|[1-9][0-9]*)')
 _MOST_DIGITS: Final = 18
 _SHORT: Final = 16  # characters of a constant that may be part of a type
+_SMALL: Final = 1000
 _LINE: Final = b"\n"
 _END: Final = b"\n\n"
 _PROBES: Final = {str: '"\\u0001 \\u0002"', int: "271828182845904523"}
@@ -206,20 +206,24 @@ _row = lru_cache(maxsize=256)(_Row)
 
 
 def _kind(value: Any, *, is_column: bool) -> Any:
-    """The type of a key's values: any string, a whole number that is not negative, or a constant.
-
-    An id is one stream's own, so that a type of its own would be made for every stream.
-    """
+    """The type of a key's values: any string, a whole number of 0 or more, or a constant."""
     if not is_column:
         if _is_typed(value):
             return Literal[value]
-        return str if isinstance(value, str) else msgspec.Raw  # its very bytes are compared
+        if isinstance(value, str):
+            return str
+        return int if type(value) is int else msgspec.Raw  # its very bytes are compared
     return str if isinstance(value, str) else _WHOLE
 
 
 def _is_typed(value: Any) -> bool:
-    """Whether a constant has a type of its own: a short text, a whole number, null."""
-    return type(value) in _KINDS and not (isinstance(value, str) and len(value) > _SHORT)
+    """Whether a constant has a type of its own: a short text, a small number, null.
+
+    Ids and times are one stream's own: their types would be made anew for every stream.
+    """
+    if isinstance(value, str):
+        return len(value) <= _SHORT
+    return value is None or (type(value) is int and -_SMALL < value < _SMALL)
 
 
 def template(event: str | None, data: str, payload: Any, columns: Sequence[str]) -> Template | None:

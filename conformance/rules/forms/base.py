@@ -109,10 +109,13 @@ Report = Breach | Unclear | State | None
 
 
 class Presence(NamedTuple):
-    """What must be there for a rule to hear an event: a test, and the path that it looks at."""
+    """What must be there for a rule to hear an event: a path, and a test of what stands there.
+
+    Without a path the test is of the exchange alone.
+    """
 
     path: str
-    test: Callable[[Mapping[str, Any], Context], bool]
+    test: Callable[[Any, Context], bool]
 
 
 class Context(Protocol):

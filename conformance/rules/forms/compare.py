@@ -189,6 +189,9 @@ def _spelled_length(shape: dict[str, Any]) -> int:
     return len(msgspec.json.encode(shape).decode())
 
 
+BROKEN: Final = "one of the compared streams was broken"
+
+
 class BothSides(Struct):
     """What one exchange brings to a comparison.
 

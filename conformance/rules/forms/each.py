@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, ClassVar, Self
 
@@ -23,7 +23,7 @@ from conformance.rules.forms.base import (
 )
 from conformance.rules.forms.reading import FormReader, must_compile
 from conformance.rules.node import Node
-from conformance.rules.patterns import probe, schema_validator
+from conformance.rules.patterns import SchemaTest, probe, schema_test
 from conformance.rules.repetition import is_blind
 
 
@@ -38,7 +38,7 @@ class Each(Form, frozen=True):
         node.mapping({"of", "schema"})
         schema = node.required("schema")
         plain = schema.plain()
-        must_compile(schema, lambda: probe(plain, schema_validator))
+        must_compile(schema, lambda: probe(plain, schema_test))
         return cls(reader.named_events(node.required("of")), plain)
 
     def knob_values(self) -> Sequence[Any]:
@@ -51,7 +51,7 @@ class Each(Form, frozen=True):
     def machine(
         self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
     ) -> Machine:
-        check = _CheckSchema(schema_validator(self.schema, knobs), self.schema)
+        check = _CheckSchema(schema_test(self.schema, knobs), self.schema)
         return EachMachine(aliases, check, sliced=sliced)
 
 
@@ -71,16 +71,16 @@ class EachMachine(Machine):
 
 
 class _CheckSchema(Act):
-    def __init__(self, validator: Any, schema: Any) -> None:
-        self.validator = validator
-        self._is_valid: Callable[[Any], bool] = validator.is_valid
+    def __init__(self, test: SchemaTest, schema: Any) -> None:
+        self.test = test
+        self._is_valid = test.is_valid
         self._is_blind = lru_cache(maxsize=256)(partial(is_blind, schema, ""))
 
     def perform(self, place: Slice, event: Event, context: Context) -> Report:
         del place, context
         if self._is_valid(event.data):
             return None
-        error = next(iter(self.validator.iter_errors(event.data)))
+        error = self.test.first_error(event.data)
         path = ".".join(str(part) for part in error.instance_path) or "payload"
         what = str(error.message)[:300]
         return Breach(f"{path} of {event.type}: {what}", (_broken_keyword(error),), what)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 from msgspec import Struct
@@ -48,7 +47,7 @@ class GrowsMachine(Machine):
         self.over = over
 
     def needs(self, name: str) -> Presence:
-        return _text_at(self.over[name])
+        return Presence(self.over[name], _is_text)
 
     def memory(self) -> Growth:
         return Growth()
@@ -57,16 +56,9 @@ class GrowsMachine(Machine):
         return state, (() if state is FIRED else (_CompareDelta(self, min(names)),))
 
 
-@lru_cache(maxsize=1024)  # equal ones are one object, and asked once for all rules
-def _text_at(path: str) -> Presence:
-    get = getter(path)
-
-    def is_text(data: Mapping[str, Any], context: Context) -> bool:
-        del context
-        text = get(data)
-        return isinstance(text, str) and bool(text)
-
-    return Presence(path, is_text)
+def _is_text(value: Any, context: Context) -> bool:
+    del context
+    return isinstance(value, str) and bool(value)
 
 
 class _CompareDelta(Act):

@@ -92,9 +92,6 @@ class NeverMachine(Machine):
     def fresh(self) -> State:
         return Window(fired=self._unbounded)
 
-    def memory(self) -> _Kept:
-        return _Kept()
-
     def fired(self, state: State) -> bool:
         return state is not SILENT and bool(state.fired)
 
@@ -143,28 +140,36 @@ class NeverMachine(Machine):
         del state, broken
         return SILENT, (ReportAct(self._forbidden_before),)
 
+    def _kept(self, place: Slice) -> _Kept:
+        """What is remembered of a slice, once there is something."""
+        kept: _Kept | None = place.memory[self.position]
+        if kept is None:
+            kept = place.memory[self.position] = _Kept()
+        return kept
+
     def _remember(self, place: Slice, event: Event, context: Context) -> None:
         del context
-        place.memory[self.position].after = Mark(event.type, event.number)
+        self._kept(place).after = Mark(event.type, event.number)
 
     def _remember_latest(self, place: Slice, event: Event, context: Context) -> None:
         del event, context
-        place.memory[self.position].after = place.last_mark(self.position, self._after)
+        self._kept(place).after = place.last_mark(self.position, self._after)
 
     def _hold(self, name: str, place: Slice, event: Event, context: Context) -> None:
         del context
-        place.memory[self.position].occurred = (event, name)
+        self._kept(place).occurred = (event, name)
 
     def _forbidden_now(self, name: str, place: Slice, event: Event, context: Context) -> Breach:
         del context
-        after = place.memory[self.position].after
+        after = self._kept(place).after
         when = f"came after {after}" if after else "may not occur"
         message = f"{event.type}{_seen(event, self.aliases[name])} {when}"
         return Breach(message, (), event.type, after)
 
     def _forbidden_before(self, place: Slice, event: Event, context: Context) -> Breach:
         del event, context
-        kept = place.memory[self.position]
+        kept = self._kept(place)
+        assert kept.occurred is not None  # the state waits
         event, name = kept.occurred
         expected = self.describe(self._until)
         came = f"{event.type}{_seen(event, self.aliases[name])}"

@@ -78,7 +78,7 @@ class Debt(NamedTuple):
 class _Kept(Struct):
     """The events that messages speak of."""
 
-    owed: Mark | None = None
+    owed: Mark = _START
     bound: Mark | None = None
 
 
@@ -97,9 +97,6 @@ class AnswerMachine(Machine):
     def begins(self) -> State | None:
         is_owed = not self.sliced and not self._asking
         return Debt(fired=True, owed=True, owed_now=True) if is_owed else None
-
-    def memory(self) -> _Kept:
-        return _Kept(_START if self.begins() else None)
 
     def opens(self, names: Names) -> bool:
         # An answer opens too: it may stand in the same frame, ahead of what it answers.
@@ -146,17 +143,25 @@ class AnswerMachine(Machine):
     def close(self, state: State) -> tuple[Act, ...]:
         return (ReportAct(self._never_answered),) if state.owed else ()
 
+    def _kept(self, place: Slice) -> _Kept:
+        """What is remembered of a slice, once there is something."""
+        kept: _Kept | None = place.memory[self.position]
+        if kept is None:
+            kept = place.memory[self.position] = _Kept()
+        return kept
+
     def _owe(self, place: Slice, event: Event, context: Context) -> None:
         del context
-        place.memory[self.position].owed = Mark(event.type, event.number)
+        self._kept(place).owed = Mark(event.type, event.number)
 
     def _bind(self, place: Slice, event: Event, context: Context) -> None:
         del context
-        place.memory[self.position].bound = Mark(event.type, event.number)
+        self._kept(place).bound = Mark(event.type, event.number)
 
     def _unanswered(self, place: Slice, event: Event, context: Context) -> Breach:
         del event, context
-        kept = place.memory[self.position]
+        kept = self._kept(place)
+        assert kept.bound is not None  # the state waits
         expected, owed, bound = self.describe(self._then), kept.owed, kept.bound
         message = f"expected {either(expected)}{_since(owed)} before {bound}"
         after = owed if owed.number else None
@@ -167,7 +172,7 @@ class AnswerMachine(Machine):
 
     def _never_answered(self, place: Slice, event: Event, context: Context) -> Breach:
         del event, context
-        expected, owed = self.describe(self._then), place.memory[self.position].owed
+        expected, owed = self.describe(self._then), self._kept(place).owed
         message = f"expected {either(expected)}{_since(owed)}, got end of stream"
         after = owed if owed.number else None
         return Breach(message, expected, "end of stream", after, owed=True)

@@ -7,13 +7,17 @@ characters as a needle may still need and as stand before it in a message.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
 
 BEFORE: Final = 20  # characters shown before a needle
 _AFTER: Final = 20  # and behind it, of the event that it ends in
+_MOST_LATE: Final = 64  # pieces that are not joined before anything is looked for
+_MOST_LATE_SIZE: Final = 4096  # and their characters
 _MOST_SHOWN: Final = 60  # of the needle itself
 
 
@@ -32,30 +36,59 @@ class Search:
     def __init__(self, needles: tuple[str, ...] = ()) -> None:
         self.needles = tuple(needle for needle in needles if needle)
         self._since = dict.fromkeys(self.needles, 0)
-        self._keep = max((len(needle) for needle in self.needles), default=1) - 1 + BEFORE
+        self._longest = max(map(len, self.needles), default=1)
+        self._begins = _beginnings(self.needles)
         self._base = 0  # how much of the text is no longer kept
         self._kept = ""
         self._ends: list[tuple[int, int]] = []  # where pieces of what is kept end, and their events
+        self._late: list[tuple[str, int]] = []  # pieces behind what is kept, with their events
+        self._late_size = 0
+        self._watched = 0  # characters to come in which a needle may end that has begun
 
     def add(self, needle: str) -> None:
         """Looks for one more needle in the text that comes from here on."""
+        self._join_late()
         self.needles = (*self.needles, needle)
         self._since.setdefault(needle, self._base + len(self._kept))
-        self._keep = max(self._keep, len(needle) - 1 + BEFORE)
+        self._longest = max(self._longest, len(needle))
+        self._begins = _beginnings(self.needles)
 
     def feed(self, text: str, number: int) -> Hit | None:
         """Takes the next piece, which came in event `number`."""
-        whole = self._kept + text
-        self._ends.append((self._base + len(whole), number))
-        # The hit that ends first: it is the same however the text is cut.
-        found = [(at + len(n), at, n) for n in self.needles if (at := self._find(whole, n)) >= 0]
-        hit = self._hit(whole, *min(found)[1:]) if found else None
+        self._late.append((text, number))
+        # Nearly no text holds even the first character of a needle.
+        if self._begins.search(text):
+            self._watched = self._longest + len(text)
+        if self._watched <= 0:
+            self._late_size += len(text)
+            if len(self._late) > _MOST_LATE or self._late_size > _MOST_LATE_SIZE:
+                self._trim(self._join_late())
+            return None
+        self._watched -= len(text)
+        whole = self._join_late()
+        hit = self._first_hit(whole)
         self._trim(whole)
         return hit
 
+    def _join_late(self) -> str:
+        """All that is kept, with the pieces that came since."""
+        at = self._base + len(self._kept)
+        for text, number in self._late:
+            at += len(text)
+            self._ends.append((at, number))
+        self._kept += "".join(text for text, _ in self._late)
+        self._late.clear()
+        self._late_size = 0
+        return self._kept
+
+    def _first_hit(self, whole: str) -> Hit | None:
+        # The hit that ends first: it is the same however the text is cut.
+        found = [(at + len(n), at, n) for n in self.needles if (at := self._find(whole, n)) >= 0]
+        return self._hit(whole, *min(found)[1:]) if found else None
+
     def finds(self, more: str) -> bool:
         """Whether a needle would end in further text; changes nothing."""
-        border = self._kept + more[: self._keep]
+        border = self._join_late() + more[: self._longest]
         return any(
             self._find(border, needle) >= 0 or more.find(needle) >= 0 for needle in self.needles
         )
@@ -65,18 +98,20 @@ class Search:
 
         `length` is that of all together.
         """
+        self._join_late()
         pieces: list[str] = []
         ends: list[tuple[int, int]] = []
         at = end = self._base + len(self._kept) + length
         for number, text in zip(range(last, -1, -1), reversed(texts), strict=False):
-            if end - at >= self._keep:
+            if end - at >= self._keep():
                 break
             ends.append((at, number))
             pieces.append(text)
             at -= len(text)
-        kept = self._kept if end - at < self._keep else ""
+        kept = self._kept if end - at < self._keep() else ""
         self._base = at - len(kept)
         self._ends += reversed(ends)
+        self._watched = self._longest
         self._trim(kept + "".join(reversed(pieces)))
 
     def _find(self, whole: str, needle: str) -> int:
@@ -94,12 +129,23 @@ class Search:
                 return number, end - self._base
         raise IndexError(position)
 
+    def _keep(self) -> int:
+        """Characters that a needle may still need, or that stand before it in a message."""
+        return self._longest - 1 + BEFORE
+
     def _trim(self, whole: str) -> None:
-        surplus = max(0, len(whole) - self._keep)
+        surplus = max(0, len(whole) - self._keep())
         self._kept = whole[surplus:]
         self._base += surplus
         while self._ends and self._ends[0][0] <= self._base:
             del self._ends[0]
+
+
+@lru_cache(maxsize=1024)
+def _beginnings(needles: tuple[str, ...]) -> re.Pattern[str]:
+    """Finds the first character of any needle."""
+    firsts = {re.escape(needle[0]) for needle in needles}
+    return re.compile(f"[{''.join(sorted(firsts))}]" if firsts else r"(?!)")
 
 
 def difference(left: str, right: str) -> tuple[int, str, str]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, ClassVar, Final, Literal, Self
 
 from msgspec import Struct, field
@@ -109,7 +108,7 @@ class ValuesMachine(Machine):
         self.start = start
 
     def needs(self, name: str) -> Presence:
-        return _value_at(self.form.of[name])
+        return Presence(self.form.of[name], _is_value)
 
     def memory(self) -> Series:
         return Series()
@@ -118,16 +117,9 @@ class ValuesMachine(Machine):
         return state, (_JUDGES[self.form.are](self, min(names), is_first=state is OPEN),)
 
 
-@lru_cache(maxsize=1024)  # equal ones are one object, and asked once for all rules
-def _value_at(path: str) -> Presence:
-    get = getter(path)
-
-    def is_value(data: Mapping[str, Any], context: Context) -> bool:
-        del context
-        value = get(data)
-        return value is not MISSING and value is not None
-
-    return Presence(path, is_value)
+def _is_value(value: Any, context: Context) -> bool:
+    del context
+    return value is not MISSING and value is not None
 
 
 class _TakeValue(Act):
@@ -170,6 +162,14 @@ class _TakeValue(Act):
 
 
 class _TakeConstant(_TakeValue):
+    def perform(self, place: Slice, event: Event, context: Context) -> Report:
+        # Nearly always it is the same text again.
+        value = self.get(event.data)
+        known = place.memory[self.machine.position].last
+        if value.__class__ is str and value == known and not self.is_first:
+            return None
+        return super().perform(place, event, context)
+
     def wanted(self, series: Series, value: Any, event: Event) -> str | None:
         del event
         last = series.last

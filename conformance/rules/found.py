@@ -1,0 +1,71 @@
+"""What a judge found of each rule so far, and the outcomes that this makes of an exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from conformance.core.events import Event
+from conformance.rules.compiled import CompiledRule, Outcome, Outcomes
+from conformance.rules.forms.base import Breach, Key, Violation
+from conformance.rules.model import Rule
+from conformance.rules.verdicts import Verdict
+
+_HAVING_A_SAY: Final = frozenset(
+    {Verdict.PASS, Verdict.VACUOUS, Verdict.INCONCLUSIVE, Verdict.FAIL}
+)
+
+
+class FoundByRules:
+    """Errors, violations and what was unclear, by the number of the rule.
+
+    `fresh` are violations that nobody has taken yet.
+    """
+
+    def __init__(self, rules: Sequence[CompiledRule]) -> None:
+        self.rules = rules
+        self.fresh: list[tuple[Rule, Violation]] = []
+        self.errors: dict[int, str] = {}
+        self.unclear: dict[int, str] = {}
+        self._violations: dict[int, list[Violation]] = {}
+
+    def add_violation(self, number: int, key: Key, breach: Breach, event: Event) -> None:
+        """Takes the breach of a slice, noticed at an event."""
+        rule = self.rules[number].rule
+        violation = Violation(
+            event.number if breach.number is None else breach.number,
+            dict(zip(rule.slice, key, strict=False)),
+            breach.expected,
+            breach.got,
+            str(breach.after or ""),
+            breach.message,
+        )
+        self._violations.setdefault(number, []).append(violation)
+        self.fresh.append((rule, violation))
+
+    def outcomes(self, quiet: Outcomes) -> Outcomes:
+        """All outcomes; `quiet` are those of rules that found nothing.
+
+        What a rule found counts where it has a say at all.
+        """
+        if not (self.unclear or self._violations or self.errors):
+            return quiet
+        every = list(quiet)
+        for number, why in self.unclear.items():
+            _overrule(every, number, Verdict.INCONCLUSIVE, why)
+        for number, found in self._violations.items():
+            _overrule(every, number, Verdict.FAIL, violations=tuple(found))
+        for number, why in self.errors.items():
+            _overrule(every, number, Verdict.ERROR, why)
+        return Outcomes(every)
+
+
+def _overrule(
+    every: list[Outcome],
+    number: int,
+    verdict: Verdict,
+    why: str = "",
+    violations: tuple[Violation, ...] = (),
+) -> None:
+    if every[number].verdict in _HAVING_A_SAY:
+        every[number] = Outcome(every[number].rule, verdict, why, violations)

@@ -1,0 +1,212 @@
+"""JSON Schemas that are simple enough to be plain Python: most that rules have are.
+
+A value of a few fields is judged ten times as fast as by a general validator, which first makes
+its own copy of it. What is not listed in `_KEYWORDS` is not simple, and goes to the validator; so
+does the message for a value that is refused. A property test holds the two against each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from conformance.rules.paths import MISSING
+
+Check = Callable[[Any], bool]
+
+_NUMBERS: Final = (int, float)
+
+
+def compile_simple(schema: Any) -> Check | None:
+    """Whether a decoded JSON value satisfies the schema; None where the schema is not simple."""
+    if isinstance(schema, bool):
+        return lambda _value: schema
+    if not isinstance(schema, Mapping):
+        return None
+    checks: list[Check] = []
+    for keyword, argument in schema.items():
+        if keyword == "required" and "properties" in schema:
+            continue  # looked at with the properties
+        if keyword == "properties":
+            check = _properties(argument, schema.get("required", ()))
+            if check is None:
+                return None
+            checks.append(check)
+            continue
+        make = _KEYWORDS.get(keyword)
+        check = make(argument) if make is not None else None
+        if check is None:
+            return None
+        checks.append(check)
+    return _all_of(checks)
+
+
+def _all_of(checks: list[Check]) -> Check:
+    if len(checks) == 1:
+        return checks[0]
+    if len(checks) == 2:
+        first, second = checks
+        return lambda value: first(value) and second(value)
+
+    def check(value: Any) -> bool:
+        for each in checks:  # noqa: SIM110  # a generator costs more than the checks
+            if not each(value):
+                return False
+        return True
+
+    return check
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, _NUMBERS) and not isinstance(value, bool)
+
+
+def _is_integer(value: Any) -> bool:
+    if isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_PLAIN_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "object": (dict,),
+    "array": (list,),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "number": (int, float),
+    "integer": (int,),
+}
+_TYPES: Final[Mapping[str, Check]] = {
+    "string": lambda value: isinstance(value, str),
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "number": _is_number,
+    "integer": _is_integer,
+}
+
+
+def _type(argument: Any) -> Check | None:
+    if isinstance(argument, str):
+        return _TYPES.get(argument)
+    if not isinstance(argument, list | tuple) or not argument:
+        return None
+    tests = [_TYPES.get(each) if isinstance(each, str) else None for each in argument]
+    known = [test for test in tests if test is not None]
+    if len(known) < len(tests) or len(set(argument)) < len(tests):
+        return None
+    return lambda value: any(test(value) for test in known)
+
+
+def _const(argument: Any) -> Check | None:
+    if isinstance(argument, str):
+        return lambda value: isinstance(value, str) and value == argument
+    if argument is None or isinstance(argument, bool):
+        return lambda value: value is argument
+    return None
+
+
+def _enum(argument: Any) -> Check | None:
+    if not isinstance(argument, list | tuple) or not all(isinstance(e, str) for e in argument):
+        return None
+    names = frozenset(argument)
+    return (lambda value: isinstance(value, str) and value in names) if names else None
+
+
+def _required(argument: Any) -> Check | None:
+    if not isinstance(argument, list | tuple) or not all(isinstance(e, str) for e in argument):
+        return None
+    names = frozenset(argument)
+    if len(names) < len(argument):
+        return None
+    return lambda value: not isinstance(value, dict) or names <= value.keys()
+
+
+def _properties(argument: Any, required: Any) -> Check | None:
+    """Both keywords at once; most schemas say no more than which fields have which type."""
+    if not isinstance(argument, Mapping) or _required(required) is None:
+        return None
+    fields: list[tuple[str, bool, frozenset[type] | None, Check]] = []
+    for name in dict.fromkeys((*argument, *required)):
+        schema = argument.get(name, True)
+        check = compile_simple(schema)
+        if check is None:
+            return None
+        fields.append((str(name), name in required, _plain_types(schema), check))
+
+    def check_fields(value: Any) -> bool:
+        if isinstance(value, dict):
+            for name, is_required, types, check in fields:
+                inner = value.get(name, MISSING)
+                if inner is MISSING:
+                    if is_required:
+                        return False
+                elif (types is None or inner.__class__ not in types) and not check(inner):
+                    return False
+        return True
+
+    return check_fields
+
+
+def _plain_types(schema: Any) -> frozenset[type] | None:
+    """Types whose values all satisfy a schema that speaks of types alone."""
+    if not isinstance(schema, Mapping) or set(schema) != {"type"}:
+        return None
+    names = (schema["type"],) if isinstance(schema["type"], str) else schema["type"]
+    return frozenset(kind for name in names for kind in _PLAIN_TYPES[name])
+
+
+def _items(argument: Any) -> Check | None:
+    check = compile_simple(argument)
+    if check is None:
+        return None
+    return lambda value: not isinstance(value, list) or all(map(check, value))
+
+
+def _sized(
+    kind: type[str | list[Any] | dict[str, Any]], *, least: bool
+) -> Callable[[Any], Check | None]:
+    def make(argument: Any) -> Check | None:
+        if isinstance(argument, bool) or not isinstance(argument, int) or argument < 0:
+            return None
+        if least:
+            return lambda value: not isinstance(value, kind) or len(value) >= argument
+        return lambda value: not isinstance(value, kind) or len(value) <= argument
+
+    return make
+
+
+def _minimum(argument: Any) -> Check | None:
+    if not isinstance(argument, int) or isinstance(argument, bool):
+        return None
+    return lambda value: not _is_number(value) or value >= argument
+
+
+def _exclusive_maximum(argument: Any) -> Check | None:
+    if not isinstance(argument, int) or isinstance(argument, bool):
+        return None
+    return lambda value: not _is_number(value) or value < argument
+
+
+def _not(argument: Any) -> Check | None:
+    check = compile_simple(argument)
+    return None if check is None else lambda value: not check(value)
+
+
+_KEYWORDS: Final[Mapping[str, Callable[[Any], Check | None]]] = {
+    "type": _type,
+    "const": _const,
+    "enum": _enum,
+    "required": _required,
+    "items": _items,
+    "not": _not,
+    "minimum": _minimum,
+    "exclusiveMaximum": _exclusive_maximum,
+    "minLength": _sized(str, least=True),
+    "maxLength": _sized(str, least=False),
+    "minItems": _sized(list, least=True),
+    "maxItems": _sized(list, least=False),
+    "minProperties": _sized(dict, least=True),
+    "maxProperties": _sized(dict, least=False),
+}
