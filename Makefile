@@ -60,7 +60,7 @@ docs: $(DEV)/installed       ## write the pages about rules, profiles, systems a
 	$(RUN)/python -m tests.systems.matrix
 	$(RUN)/conformance mutate --matrix --format markdown > docs/mutation-matrix.md
 
-$(DEMO)/installed: pyproject.toml $(shell find conformance specs cassettes -type f -not -name '*.pyc')
+$(DEMO)/installed: pyproject.toml hatch_build.py $(shell find conformance specs cassettes -type f -not -name '*.pyc')
 	$(PYTHON) -m venv $(DEMO)
 	$(DEMO)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps .
 	$(DEMO)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check .
