@@ -41,7 +41,7 @@ format: $(DEV)/installed
 	$(RUN)/ruff check --fix .
 	$(RUN)/ruff format .
 
-bench: $(DEV)/installed $(DEMO)/installed  ## candidates interleaved in one run, ratios of medians
+bench: $(DEV)/installed      ## candidates interleaved in one run, ratios of medians
 	$(RUN)/python -m pip install -q -e ".[dev,bench]"
 	for each in real sse check memory cassettes start engine replay proxy live run pytest; do $(RUN)/python tests/benchmarks/bench_$$each.py || exit 1; done
 
