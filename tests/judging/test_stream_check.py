@@ -53,7 +53,7 @@ def test_findings_come_with_their_chunk_and_stand_in_the_result() -> None:
 
 def test_what_ends_a_run_of_deltas_is_judged_when_it_comes() -> None:
     stream = CHECKERS["openai.chat"].stream()
-    for _ in range(20):
+    for _ in range(60):
         stream.feed(FRAME % b"word ")
     end = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"of its own"}]}\n\n'
     assert "wire/chat/finish-known" in [each.rule for each in stream.feed(end)]
@@ -62,10 +62,10 @@ def test_what_ends_a_run_of_deltas_is_judged_when_it_comes() -> None:
 def test_a_buffer_may_be_used_again() -> None:
     stream = CHECKERS["openai.chat"].stream()
     buffer = bytearray(FRAME % b"word ")
-    for _ in range(20):
+    for _ in range(60):
         stream.feed(buffer)
     buffer[:] = bytes(len(buffer))
-    assert stream.close() == CHECKERS["openai.chat"].check([FRAME % b"word "] * 20)
+    assert stream.close() == CHECKERS["openai.chat"].check([FRAME % b"word "] * 60)
 
 
 def test_a_stream_that_is_closed_stays_as_it_is() -> None:

@@ -14,7 +14,7 @@ from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.sse import Parser
 from conformance.dialects import get
 from conformance.dialects.base import Reading
-from conformance.judging.fast.template import Template, template
+from conformance.judging.fast.template import Template, frames_end, template
 from conformance.rules.paths import getter
 from tests.fuzz.dialogues import DIALECTS, Piece, stream
 from tests.fuzz.perturbations import HOSTILE, NUMBERS, PERTURBATIONS, raw
@@ -221,3 +221,18 @@ def test_constants_of_any_type_are_held_against_the_first(constant: str, other: 
     assert taken is not None
     assert taken.values == ([1, 2], ["a1", "a2"])
     assert made.take(frame(1, constant) + frame(2, other), 0) is None
+
+
+@pytest.mark.parametrize(
+    ("buffer", "at", "end"),
+    [
+        (b"data: a\n\ndata: b\n\n", 0, 9),
+        (b"data: a\n\n\n\n\ndata: b", 0, 9),
+        (b"data: a\n\n\n\n\ndata: b", 9, 12),
+        (b"\n\n\n", 0, 3),
+        (b"\ndata: a\n\n", 0, 10),
+        (b"data: a\n", 0, 8),
+    ],
+)
+def test_many_blank_lines_are_one_step(buffer: bytes, at: int, end: int) -> None:
+    assert frames_end(buffer, at) == end

@@ -107,7 +107,7 @@ def test_frames_that_come_one_by_one_are_judged_as_ever(
 
 def test_what_waits_is_smaller_than_its_frames() -> None:
     view = RunningView(shipped_setting("openai.chat"), Exchange())
-    for _ in range(30):
+    for _ in range(60):
         view.feed(FRAME % b"word", None)
     assert view._run is not None
     assert view._run.waiting.rows == [b'"word"'] * len(view._run.waiting.rows)

@@ -23,14 +23,13 @@ from conformance.core.sse import Parser
 from conformance.core.trace import FrameTrace
 from conformance.dialects.base import DeltaColumns, Dialect, Reading
 from conformance.judging.fast.runs import WINDOW, is_delta
-from conformance.judging.fast.template import Taken, Template, template
+from conformance.judging.fast.template import Taken, Template, frames_end, template
 from conformance.rules.paths import getter
 
 WORTHWHILE: Final = 1 << 12  # bytes that are left, for a look at what is alike
 _SHORT: Final = 8  # frames: fewer were not worth the look
 _MOST_PATIENCE: Final = 64
 _LATEST: Final = 4  # frames that are given as such
-_END: Final = b"\n\n"
 
 
 class JoinedFrames(NamedTuple):
@@ -89,8 +88,7 @@ class _JoinedStream:
     def read(self) -> Iterator[JoinedFrames]:
         at = 0
         while at < len(self._data):
-            end = self._data.find(_END, at)
-            stop = len(self._data) if end < 0 else end + len(_END)
+            stop = frames_end(self._data, at)
             frames = self._parser.feed(self._data[at:stop])
             at = stop
             for single in _read_singly(frames, self._trace):

@@ -40,6 +40,7 @@ from conformance.core.events import Chunk, Ending, Event, Exchange, Frame
 from conformance.core.json_values import NOT_JSON
 from conformance.core.sse import Parser
 from conformance.judging.fast.runs import Run, begin, is_delta, parts_of
+from conformance.judging.fast.template import frames_end
 from conformance.judging.findings import CONTEXT
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
@@ -198,8 +199,7 @@ class RunningView(WireView):
 
     def _step(self, parser: Parser, buffer: bytes, at: int, clock: ByteClock) -> int:
         """Reads up to the next blank line the usual way; where that ended."""
-        end = buffer.find(_END, at)
-        stop = end + len(_END) if end >= 0 else len(buffer)
+        stop = frames_end(buffer, at)
         begin, frames = at, list[Frame]()
         for upto, ms in clock.pieces(at, stop):
             self.judge.ms = ms

@@ -39,6 +39,7 @@ _SHORT: Final = 16  # characters of a constant that may be part of a type
 _SMALL: Final = 1000
 _LINE: Final = b"\n"
 _END: Final = b"\n\n"
+_LINES: Final = re.compile(rb"\n+")
 _PROBES: Final = {str: '"\\u0001 \\u0002"', int: "271828182845904523"}
 
 
@@ -96,6 +97,14 @@ class Template(Struct, frozen=True):
     def data(self, row: bytes) -> bytes:
         """The data of the frame that a row belongs to."""
         return self.first + row + self.last
+
+
+def frames_end(buffer: bytes, at: int) -> int:
+    """Behind the next blank line, or behind all of them where they begin at `at`; else the end."""
+    end = buffer.find(_END, at)
+    if end == at and (blank := _LINES.match(buffer, at)):
+        return blank.end()
+    return end + len(_END) if end >= 0 else len(buffer)
 
 
 def _ends_a_line(data: bytes) -> bool:
