@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec.structs import fields
 
 from conformance.core.clock import chunk_times
 from conformance.core.errors import ConformanceError
