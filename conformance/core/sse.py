@@ -99,14 +99,14 @@ class Parser:
     def feed(self, data: bytes) -> list[Frame]:
         """Return the frames that these bytes complete. Raises HarnessError after `close`."""
         frames: list[Frame] = []
-        block, size = self._block, len(data)
-        open_size = len(self._held) + self._width + len(self._partial)  # as in `_fits`
-        if block.lines:
-            open_size += self._line_offset - block.offset
-        if self._plain and size <= _STRIDE and open_size + size <= self._max:
+        size = len(data)
+        if self._plain and size <= _STRIDE:
+            open_size = len(self._held) + 2 + len(self._partial) + size  # at most: as in `_fits`
+            if self._block.lines:
+                open_size += self._line_offset - self._block.offset
             width = 2 if _CR in data else 1
-            lines = _split(data, width)
-            if lines and (width == self._width or not self._held):
+            lines = data.split(b"\n") if width == 1 else _crlf_lines(data)
+            if lines and open_size <= self._max and (width == self._width or not self._held):
                 self._usual(lines, width, frames)
                 return frames
         if self._closed:
@@ -161,7 +161,8 @@ class Parser:
         # The LF that belongs to a CR at the end may be in the next chunk.
         ends_in_cr = data.endswith(b"\r")
         width = 2 if _CR in data else 1
-        lines = _split(data + b"\n" if ends_in_cr else data, width)
+        whole = data + b"\n" if ends_in_cr else data
+        lines = data.split(b"\n") if width == 1 else _crlf_lines(whole)
         size = len(self._partial) + len(data) + ends_in_cr
         if lines and not self._skipping and self._fits(self._line_offset, size):
             self._usual(lines, width, frames)
@@ -249,8 +250,9 @@ class Parser:
                     offset += len(first) + 2 * width
                     at += 2
                 elif not lines[at + 2]:
-                    name = names.get(first) or block.new_name(first)
-                    value = second.removeprefix(DATA)
+                    name, value = names.get(first), second.removeprefix(DATA)
+                    if name is None:
+                        name = block.new_name(first)
                     if not name or value == second:
                         break
                     text = value.decode()
@@ -304,10 +306,8 @@ class Parser:
         self._skipping = True
 
 
-def _split(data: bytes, width: int) -> list[bytes]:
-    """The lines and the beginning of one, where all ends have `width` bytes; else nothing."""
-    if width == 1:
-        return data.split(b"\n")
+def _crlf_lines(data: bytes) -> list[bytes]:
+    """The lines and the beginning of one, where all of them end in CR LF; else nothing."""
     # Splitting at one byte and putting together again is quicker than looking for two.
     lines = data.replace(b"\r", b"").split(b"\n")
     return lines if b"\r\n".join(lines) == data else []
