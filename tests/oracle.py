@@ -60,7 +60,7 @@ class OracleJudge(Judge):
 
     def close(self, how: Ending) -> Outcomes:
         self.settle()
-        self.whole = how == "eof" and not self.broken
+        self.context.whole = how == "eof" and not self.broken
         for each in self._alone:
             each.guard(each.close)
         return Outcomes(each.outcome() for each in self._alone)
@@ -98,9 +98,9 @@ class _RuleAlone:
         named = [
             each
             for each in self.compiled.names
-            if each.alias.layer == event.layer and each.is_type(event.type, judge)
+            if each.alias.layer == event.layer and each.is_type(event.type, judge.context)
         ]
-        names = frozenset(each.name for each in named if each.holds(event, judge))
+        names = frozenset(each.name for each in named if each.holds(event, judge.context))
         if not (names or machine.hears_all or (named and machine.hears_type)):
             return
         letter = self.letters.setdefault(names, Letter((names,), -1))
@@ -135,13 +135,13 @@ class _RuleAlone:
     def _open(self, key: Key, state: Any) -> None:
         if len(self.slices) >= limits.MOST_SLICES:
             raise CapReachedError(f"more than {limits.MOST_SLICES} slices")
-        place = self.slices[key] = Slice(key, state, 1)
+        place = self.slices[key] = Slice(key, state, 1, self.judge.context)
         place.memory[0] = self.machine.memory()
 
     def _perform(self, place: Slice, acts: tuple[Act, ...], event: Event) -> None:
         for act in acts:
-            report = act.perform(place, event, self.judge)
-            if isinstance(report, Breach) and (self.judge.whole or not report.owed):
+            report = act.perform(place, event)
+            if isinstance(report, Breach) and (self.judge.context.whole or not report.owed):
                 self._violate(place, report, event)
                 return
             if isinstance(report, Breach | Unclear):
@@ -193,5 +193,6 @@ class _RuleAlone:
     def sides(self) -> tuple[Rule, BothSides]:
         sides = self.slices[()].memory[0] if self.slices else self.machine.memory()
         sides.error = self.error
-        sides.inconclusive = "" if self.judge.whole else "one of the compared streams was broken"
+        whole = self.judge.context.whole
+        sides.inconclusive = "" if whole else "one of the compared streams was broken"
         return self.compiled.rule, sides

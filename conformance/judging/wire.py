@@ -1,6 +1,6 @@
 """The wire view: bytes to events, events to verdicts, frame by frame.
 
-This is the interpreted way, which defines every outcome. `running` takes runs of deltas in bulk.
+Frame by frame. `fast.running` takes runs of deltas in bulk.
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ from conformance.rules.forms.base import (
     SILENT,
     Act,
     Breach,
+    Context,
     Key,
     Letter,
-    Machine,
     Slice,
     Unclear,
     failure_text,
@@ -49,14 +49,11 @@ class Judge:
     def __init__(self, rules: RuleSet, evidence: Evidence) -> None:
         self.rules = rules
         self.evidence = evidence
-        self.broken = False
-        self.whole = False
+        self.context = Context(evidence, evidence.declared)
+        self.broken = False  # an error event came
         self.overflow = False
-        self.layers: set[Layer] = set()
-        self.declared = evidence.declared
-        self.last = 0
-        self.ms: float | None = None
-        self.spent: dict[Machine, int] = {}
+        self.layers: set[Layer] = set()  # that had an event so far
+        self.last = 0  # number of the last frame so far
         self._types = rules.types
         self._silenced = rules.silenced(evidence)
         self._found = FoundByRules(rules.rules)
@@ -68,15 +65,16 @@ class Judge:
         self._opening = list(rules.opening(self._silenced))
         self._slices: list[dict[Key, Slice]] = [{} for _ in rules.groups]
         for group, begun in rules.begun(self._silenced):
-            self._slices[group.number][()] = _begin_slice(group, begun)
+            self._slices[group.number][()] = _begin_slice(group, begun, self.context)
 
-    def asked(self, path: str) -> Any:
-        """Value of a request path, or of the response's echo of it, or MISSING."""
-        return self.evidence.asked(path)
+    @property
+    def ms(self) -> float | None:
+        """Time of the current frame since the response head; None without a clock."""
+        return self.context.ms
 
-    def chosen(self, path: str) -> Any:
-        """Value of what the user of a client chose, or MISSING."""
-        return self.evidence.chosen(path)
+    @ms.setter
+    def ms(self, ms: float | None) -> None:
+        self.context.ms = ms
 
     def read(self, event: Event) -> None:
         """Hands an event to every rule that it concerns."""
@@ -109,14 +107,14 @@ class Judge:
     def _heard(self, event: Event) -> Heard:
         rules = self._types.get((event.layer, event.type))
         if rules is None:
-            rules = self.rules.event_rules(event, self)
+            rules = self.rules.event_rules(event, self.context)
         if rules.is_turn:
             self.broken = self.broken or rules.breaks
             self.overflow = self.overflow or rules.overflows
         try:
-            return rules.heard(event, self)
+            return rules.heard(event, self.context)
         except Exception:  # noqa: BLE001  # a value may nest too deep to be compared
-            heard, failed = rules.heard_one_by_one(event, self)
+            heard, failed = rules.heard_one_by_one(event, self.context)
             for group, position, text in failed:
                 self._fail(group, position, text)
             return heard
@@ -127,7 +125,7 @@ class Judge:
             for each in self._agreeing(group, key, letter):
                 self._hear(group, each, letter, event, opens=False)
             return
-        place = Slice(key, self._opening[group.number], len(group.machines))
+        place = Slice(key, self._opening[group.number], len(group.machines), self.context)
         if group.step(place.state, letter, step_code(letter, ages=True, opens=True)).opened:
             self._slices[group.number][key] = place
             self._hear(group, place, letter, event, opens=True)
@@ -187,7 +185,7 @@ class Judge:
             if position in stopped:
                 continue
             try:
-                report = perform(place, event, self)
+                report = perform(place, event)
             except Exception as err:  # noqa: BLE001  # one rule must not take the others along
                 self._fail(group, position, failure_text(err))
                 stopped.append(position)
@@ -201,7 +199,7 @@ class Judge:
         if number in self._found.errors:
             return True
         if isinstance(report, Unclear) or (
-            isinstance(report, Breach) and report.owed and not self.whole
+            isinstance(report, Breach) and report.owed and not self.context.whole
         ):
             self._found.unclear.setdefault(number, report.message)
             return False
@@ -232,8 +230,8 @@ class Judge:
         found: list[Repeating] = []
         collecting: set[tuple[Slice, int]] = set()
         for event, columns in events:
-            rules = self.rules.event_rules(event, self)
-            heard = rules.steady(event, columns, self, self.rules.knobs)
+            rules = self.rules.event_rules(event, self.context)
+            heard = rules.steady(event, columns, self.context, self.rules.knobs)
             if heard is None:
                 return None
             acts: list[tuple[Slice, int, Act]] = []
@@ -251,7 +249,7 @@ class Judge:
                     states[place] = step.state
                     letters.append((place, letter))
                     for position, _, act in step.deeds:
-                        if not act.still(place, event, columns, self):
+                        if not act.still(place, event, columns):
                             return None
                         # What two events of a frame give comes in turn, not one after the other.
                         if act.collects and (place, position) in collecting:
@@ -302,7 +300,7 @@ class Judge:
     def close(self, how: Ending) -> Outcomes:
         """Ends the exchange; one outcome per rule, in the order of the rule set."""
         self.settle()
-        self.whole = how == "eof" and not self.broken
+        self.context.whole = how == "eof" and not self.broken
         end = Event("end of stream", {}, self.last, "transport")
         fired = [0] * len(self.rules.groups)
         for group in self.rules.groups:
@@ -323,7 +321,7 @@ class Judge:
                 place = self._slices[group.number][()]
                 sides = place.memory[position] or group.machines[position].memory()
                 sides.error = self._found.errors.get(number, "")
-                sides.inconclusive = "" if self.whole else BROKEN
+                sides.inconclusive = "" if self.context.whole else BROKEN
                 found.append((self.rules.rules[number].rule, sides))
         return found
 
@@ -334,9 +332,9 @@ def _forget_alike(heard: dict[Letter, tuple[int, int, str]], letter: Letter) -> 
         del heard[other]
 
 
-def _begin_slice(group: Group, begun: JointState) -> Slice:
+def _begin_slice(group: Group, begun: JointState, context: Context) -> Slice:
     """The only slice of rules that have no slice fields."""
-    place = Slice((), begun, len(group.machines))
+    place = Slice((), begun, len(group.machines), context)
     for position, part in enumerate(begun.parts):
         if part is not None and part is not SILENT:
             place.memory[position] = group.machines[position].memory()

@@ -1,9 +1,9 @@
 """Events that repeat: alike in every field but a few columns, as a model's deltas are.
 
-A `Stretch` stands for many events of one type that differ in their columns only. A monitor is
+A `Stretch` stands for many events of one type that differ in their columns only. An act is
 *still* for such an event if reading more of them changes nothing in it but what it collects; it may
 then `extend` itself by the whole stretch at once, provided that the stretch `fits`: nothing in it
-would be a violation. Where a monitor is not still, or a stretch does not fit, the events are read
+would be a violation. Where an act is not still, or a stretch does not fit, the events are read
 one by one, which is what defines the outcome.
 
 Whether a name of a rule holds for an event must not hang on a column either. `is_steady` proves it

@@ -3,29 +3,29 @@
 Nearly all of a long stream is one frame again and again, with another text and another number in
 it. Reading such a frame by itself costs a decoder, a dialect's reader and every rule that hears it;
 most of what they do is to find out that nothing has changed. So, once a delta has been read the
-usual way, one question is asked of every rule that it woke: are you *still*, that is, would more
-such frames change nothing in you but what you collect (`conformance.rules.repetition`)? If all are,
-a *run* begins: from here on frames are only cut at what they share (`template`), and the rules are
-shown what differed as columns, many frames at a time (`runs`).
+usual way and enough like it are at hand, it is asked whether one more would lead every slice back
+to its own state, with acts that only collect (`Judge.repeating`). If so, a *run* begins: from here
+on frames are only cut at what they share (`template`), and the acts are shown what differed as
+columns, many frames at a time (`runs`).
 
 What makes this sound:
 
-Invariant 1: the outcome is that of `WireView`, the interpreter: verdicts, reasons, findings and
+Invariant 1: the outcome is that of `WireView`, frame by frame: verdicts, reasons, findings and
 their numbers. A differential test holds it for generated streams, every cassette, mutant and
 recording, under random chunking, with a clock and without. Where the two differ, this is wrong.
 Invariant 2: nothing is taken that is not certain. A template takes only what the SSE parser and the
-JSON decoder would give for those bytes; a monitor that cannot tell is not still; a dialect names
+JSON decoder would give for those bytes; an act that cannot tell is not still; a dialect names
 the columns of a delta or none. Every doubt leads to the usual way, never to a guess.
-Invariant 3: what does not *fit* is never shown as a column. Before a stretch is shown, each monitor
+Invariant 3: what does not *fit* is never shown as a column. Before a stretch is shown, each act
 says whether it would find something in it, or meet a cap; asking changes nothing. What fits is
 prefix-closed, so the first frame that does not is found by halving. That frame is read the usual
 way, which finds what there is to find, and the run goes on behind it if all are still.
 Invariant 4: time is in the bytes, not in the calls. Chunks are joined before they are read; each
 frame keeps the time of the chunk that holds its last byte (`clock`).
 Invariant 5: work is bounded on hostile input. A run that turns out short, or in which much does not
-fit, makes the next attempts wait; at worst a stream costs the interpreter's time and a little.
+fit, makes the next attempts wait; at worst a stream costs its time frame by frame and a little.
 Invariant 6: rules and dialects know nothing of runs but two declarations: a dialect lists the
-columns of a payload, a monitor says `still`, `fits` and `extend`.
+columns of a payload, an act says `still`, `fits` and `extend`.
 """
 
 from __future__ import annotations

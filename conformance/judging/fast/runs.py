@@ -1,10 +1,10 @@
 """Runs of deltas: frames alike but for a few columns, read by the rules as columns.
 
 Of a long stream nearly all frames belong to runs. The first frame of a run goes the usual way. If
-every monitor that it woke is *still* from then on (`conformance.rules.repetition`), the frames that
+every act that it asks for is *still* from then on (`conformance.rules.repetition`), the frames that
 follow and share its template are only taken apart; the rules see them later, as one stretch.
 
-Rule 1: the outcome is that of reading every frame by itself. A frame in which any monitor would
+Rule 1: the outcome is that of reading every frame by itself. A frame in which any act would
 find a violation, or meet a cap, is read by itself after all; nothing has been changed by then.
 Rule 2: a run holds at most MOST_FRAMES frames and about MOST_BYTES bytes before the rules see it.
 Rule 3: the dialect's reader sees one frame with the joined text of the stretch. It must say that
@@ -42,7 +42,7 @@ TEXTS: Final[Mapping[str, str]] = {
 
 
 class Part(Struct, frozen=True):
-    """One event of every frame of a run: its columns by path, and the monitors that read it."""
+    """One event of every frame of a run: its columns by path, the acts on it, and who hears it."""
 
     event: Event
     columns: Mapping[str, str]  # path in the event -> path in the payload

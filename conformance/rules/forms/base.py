@@ -20,7 +20,7 @@ Rule 4: nothing grows without a cap; beyond it the rule ends with an error of it
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Final, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from msgspec import Struct
 
@@ -28,7 +28,8 @@ from conformance.core.events import Event, Layer
 from conformance.rules.alias import Alias
 from conformance.rules.forms.reading import FormReader
 from conformance.rules.node import Node
-from conformance.rules.repetition import Stretch
+from conformance.rules.patterns import Asked
+from conformance.rules.repetition import Columns, Stretch
 
 Names = frozenset[str]
 Key = tuple[Any, ...]
@@ -108,6 +109,31 @@ class Unclear(Struct, frozen=True):
 Report = Breach | Unclear | State | None
 
 
+class Context:
+    """What acts and patterns may know of the exchange around a slice.
+
+    It does not know the judge: a stream that is over is gone at once, without waiting for a
+    collector of cycles.
+    """
+
+    __slots__ = ("_evidence", "declared", "ms", "spent", "whole")
+
+    def __init__(self, evidence: Asked, declared: frozenset[str] | None) -> None:
+        self._evidence = evidence
+        self.declared = declared  # events that the client says it reports; None: it does not say
+        self.ms: float | None = None  # time of the current frame since the response head
+        self.whole = False  # at the end: the stream ended by itself, without an error event
+        self.spent: dict[Machine, int] = {}  # work that a rule has done over all its slices
+
+    def asked(self, path: str) -> Any:
+        """The value at `path` of the request, or of the response's echo of it, or MISSING."""
+        return self._evidence.asked(path)
+
+    def chosen(self, path: str) -> Any:
+        """The value at `path` of what the user of a client chose, or MISSING."""
+        return self._evidence.chosen(path)
+
+
 class Presence(NamedTuple):
     """What must be there for a rule to hear an event: a path, and a test of what stands there.
 
@@ -116,23 +142,6 @@ class Presence(NamedTuple):
 
     path: str
     test: Callable[[Any, Context], bool]
-
-
-class Context(Protocol):
-    """What acts and patterns may know of the exchange around the slice."""
-
-    broken: bool  # an error event came
-    whole: bool  # at the end: the stream ended by itself, without an error event
-    declared: frozenset[str] | None  # events that the client says it reports; None: it does not say
-    last: int  # number of the last frame so far
-    ms: float | None  # time of the current frame since the response head
-    spent: dict[Machine, int]  # work that a rule has done over all its slices
-
-    def asked(self, path: str) -> Any:
-        """The value at `path` of the request, or of the response's echo of it, or MISSING."""
-
-    def chosen(self, path: str) -> Any:
-        """The value at `path` of what the user of a client chose, or MISSING."""
 
 
 class Letter:
@@ -156,10 +165,11 @@ class Slice:
     `opened` says since which running number a rule has had the slice.
     """
 
-    __slots__ = ("frame", "heard", "key", "memory", "opened", "state")
+    __slots__ = ("context", "frame", "heard", "key", "memory", "opened", "state")
 
-    def __init__(self, key: Key, state: Any, rules: int) -> None:
+    def __init__(self, key: Key, state: Any, rules: int, context: Context) -> None:
         self.key = key
+        self.context = context
         self.state = state
         self.frame = 0
         self.memory: list[Any] = [None] * rules
@@ -187,12 +197,12 @@ class Act:
 
     collects: ClassVar[bool] = False  # the order of what it reads matters
 
-    def perform(self, place: Slice, event: Event, context: Context) -> Report:
+    def perform(self, place: Slice, event: Event) -> Report:
         raise NotImplementedError
 
-    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
+    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
         """Whether more such events would change nothing but what is collected."""
-        del place, event, columns, context
+        del place, event, columns
         return False
 
     def fits(self, place: Slice, stretch: Stretch) -> bool:
@@ -207,11 +217,11 @@ class Act:
 class ReportAct(Act):
     """An act that only reports, or remembers an event: nothing that could repeat."""
 
-    def __init__(self, report: Callable[[Slice, Event, Context], Report]) -> None:
+    def __init__(self, report: Callable[[Slice, Event], Report]) -> None:
         self._report = report
 
-    def perform(self, place: Slice, event: Event, context: Context) -> Report:
-        return self._report(place, event, context)
+    def perform(self, place: Slice, event: Event) -> Report:
+        return self._report(place, event)
 
 
 Step = tuple[State, tuple[Act, ...]]

@@ -14,7 +14,6 @@ from conformance.rules.forms.base import (
     OPEN,
     Act,
     CapReachedError,
-    Context,
     Form,
     Machine,
     Names,
@@ -28,7 +27,7 @@ from conformance.rules.forms.reading import FormReader, chosen
 from conformance.rules.node import Node
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import is_number, same
-from conformance.rules.repetition import Stretch
+from conformance.rules.repetition import Columns, Stretch
 from conformance.rules.verdicts import Verdict, combine
 
 MOST_BYTES: Final = 16 * 1024 * 1024
@@ -230,8 +229,8 @@ class _Gather(Act):
         self.left = tuple(sorted(names & machine.form.left.paths.keys()))
         self.right = tuple(sorted(names & machine.form.right.paths.keys()))
 
-    def perform(self, place: Slice, event: Event, context: Context) -> None:
-        if not self._is_compared(event, context):
+    def perform(self, place: Slice, event: Event) -> None:
+        if not self._is_compared(place, event):
             return
         sides: BothSides = place.memory[self.machine.position]
         for name in self.left:
@@ -239,17 +238,18 @@ class _Gather(Act):
         for name in self.right:
             sides.right.add_event(event, name)
 
-    def _is_compared(self, event: Event, context: Context) -> bool:
+    def _is_compared(self, place: Slice, event: Event) -> bool:
         if not self.machine.views_differ:
             return True
-        return event.type in (REPORTED if context.declared is None else context.declared)
+        declared = place.context.declared
+        return event.type in (REPORTED if declared is None else declared)
 
     def _named(self, place: Slice) -> tuple[tuple[GatheredSide, tuple[str, ...]], ...]:
         sides: BothSides = place.memory[self.machine.position]
         return (sides.left, self.left), (sides.right, self.right)
 
-    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
-        if not self._is_compared(event, context):
+    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
+        if not self._is_compared(place, event):
             return False
         return all(
             len(names) < 2 and all(_adds_columns(side, event, name, columns) for name in names)

@@ -12,7 +12,6 @@ from conformance.rules.forms.base import (
     FIRED,
     Act,
     Breach,
-    Context,
     Form,
     Machine,
     Names,
@@ -24,7 +23,7 @@ from conformance.rules.forms.base import (
 from conformance.rules.forms.reading import FormReader, must_compile
 from conformance.rules.node import Node
 from conformance.rules.patterns import SchemaTest, probe, schema_test
-from conformance.rules.repetition import is_blind
+from conformance.rules.repetition import Columns, is_blind
 
 
 class Each(Form, frozen=True):
@@ -76,8 +75,8 @@ class _CheckSchema(Act):
         self._is_valid = test.is_valid
         self._is_blind = lru_cache(maxsize=256)(partial(is_blind, schema, ""))
 
-    def perform(self, place: Slice, event: Event, context: Context) -> Report:
-        del place, context
+    def perform(self, place: Slice, event: Event) -> Report:
+        del place
         if self._is_valid(event.data):
             return None
         error = self.test.first_error(event.data)
@@ -85,8 +84,8 @@ class _CheckSchema(Act):
         what = str(error.message)[:300]
         return Breach(f"{path} of {event.type}: {what}", (_broken_keyword(error),), what)
 
-    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
-        del place, event, context
+    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
+        del place, event
         return self._is_blind(columns)
 
 

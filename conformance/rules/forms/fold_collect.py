@@ -36,7 +36,7 @@ from conformance.rules.forms.differences import first_difference, first_missing
 from conformance.rules.forms.texts import difference
 from conformance.rules.paths import MISSING, getter, without
 from conformance.rules.patterns import is_number, same
-from conformance.rules.repetition import Stretch, is_related
+from conformance.rules.repetition import Columns, Stretch, is_related
 
 MOST_BYTES: Final = 16 * 1024 * 1024
 MOST_PARTS: Final = MOST_BYTES // 16
@@ -151,9 +151,7 @@ class CollectMachine(Machine):
         pairs = sorted(zip(state.orders, range(len(state.parts)), strict=True))
         return [state.parts[position] for _, position in pairs]
 
-    def _compare(
-        self, is_first: bool, has_more: bool, place: Slice, event: Event, context: Context
-    ) -> Report:
+    def _compare(self, is_first: bool, has_more: bool, place: Slice, event: Event) -> Report:
         assert self.stated is not None
         state: Collected = place.memory[self.position]
         stated = getter(self.stated.path)(event.data)
@@ -166,7 +164,7 @@ class CollectMachine(Machine):
             return Breach(message, (path,), "absent", after())
         if isinstance(stated, list):
             stated = [without(element, self.form.masks) for element in stated]
-        collected = self.value(state, context)
+        collected = self.value(state, place.context)
         compare = self._lacking if self.form.contains else self._differing
         found = compare(state, event, collected, stated, after)
         return found or (FIRED if is_first else None)
@@ -224,20 +222,18 @@ class CollectMachine(Machine):
             message = f"{where} differs from {parts} at {path}: streamed {had}, stated {states}"
         return Breach(message, (had,), states, after())
 
-    def _judge(
-        self, is_first: bool, has_more: bool, place: Slice, event: Event, context: Context
-    ) -> Report:
+    def _judge(self, is_first: bool, has_more: bool, place: Slice, event: Event) -> Report:
         after = self._last_mark(place, event if has_more else None)
-        problem = self._problem(self.value(place.memory[self.position], context))
+        problem = self._problem(self.value(place.memory[self.position], place.context))
         if problem is None:
             return FIRED if is_first else None
         wanted, got = problem
         return Breach(f"expected {wanted}, got {got}", (wanted,), got, after)
 
-    def _judge_at_end(self, state: State, place: Slice, event: Event, context: Context) -> Report:
-        if context.whole:
-            return self._judge(state is OPEN, False, place, event, context)
-        if self._problem(self.value(place.memory[self.position], context)) is not None:
+    def _judge_at_end(self, state: State, place: Slice, event: Event) -> Report:
+        if place.context.whole:
+            return self._judge(state is OPEN, False, place, event)
+        if self._problem(self.value(place.memory[self.position], place.context)) is not None:
             return Unclear("the stream was broken")
         return FIRED
 
@@ -281,8 +277,7 @@ class _Take(Act):
 class _TakeText(_Take):
     """Joins texts; an empty one is nothing."""
 
-    def perform(self, place: Slice, event: Event, context: Context) -> None:
-        del context
+    def perform(self, place: Slice, event: Event) -> None:
         text = self.get(event.data)
         if not isinstance(text, str) or not text:
             return
@@ -294,8 +289,8 @@ class _TakeText(_Take):
         state.parts.append(text)
         state.origins.append(event.number)
 
-    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
-        del place, context
+    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
+        del place
         value = self.get(event.data)
         if self.path in columns and isinstance(value, str):
             return True
@@ -321,8 +316,7 @@ class _TakeText(_Take):
 class _TakeAny(_Take):
     """Lists, sums or counts values."""
 
-    def perform(self, place: Slice, event: Event, context: Context) -> None:
-        del context
+    def perform(self, place: Slice, event: Event) -> None:
         value, form = self.get(event.data), self.machine.form
         if value is MISSING:
             return
@@ -338,8 +332,8 @@ class _TakeAny(_Take):
         if form.order:
             state.orders.append(getter(form.order)(event.data))
 
-    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
-        del place, columns, context
+    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
+        del place, columns
         form = self.machine.form
         counts = form.how == "count" and not form.order
         return counts and self.get(event.data) is not MISSING

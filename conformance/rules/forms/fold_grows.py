@@ -56,8 +56,7 @@ class GrowsMachine(Machine):
         return state, (() if state is FIRED else (_CompareDelta(self, min(names)),))
 
 
-def _is_text(value: Any, context: Context) -> bool:
-    del context
+def _is_text(value: Any, _context: Context) -> bool:
     return isinstance(value, str) and bool(value)
 
 
@@ -66,8 +65,7 @@ class _CompareDelta(Act):
         self.machine = machine
         self.get = getter(machine.over[name])
 
-    def perform(self, place: Slice, event: Event, context: Context) -> Report:
-        del context
+    def perform(self, place: Slice, event: Event) -> Report:
         growth: Growth = place.memory[self.machine.position]
         text = self.get(event.data)
         if len(text) <= len(growth.before) or not text.startswith(growth.before):

@@ -16,7 +16,6 @@ from conformance.rules.forms.base import (
     OPEN,
     Act,
     Breach,
-    Context,
     Machine,
     Names,
     Report,
@@ -26,7 +25,7 @@ from conformance.rules.forms.base import (
 )
 from conformance.rules.forms.texts import Search
 from conformance.rules.paths import MISSING, getter
-from conformance.rules.repetition import Stretch, is_related
+from conformance.rules.repetition import Columns, Stretch, is_related
 
 LONGEST_NEEDLE: Final = 256
 MOST_NEEDLES: Final = 64
@@ -94,8 +93,8 @@ class _ReadText(Act):
         self.path = path
         self.get = getter(path)
 
-    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
-        del place, context
+    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
+        del place
         value = self.get(event.data)
         if self.path in columns and isinstance(value, str):
             return True
@@ -105,8 +104,7 @@ class _ReadText(Act):
 class _TakeNeedle(_ReadText):
     """Takes the text that may not come again in the other."""
 
-    def perform(self, place: Slice, event: Event, context: Context) -> None:
-        del context
+    def perform(self, place: Slice, event: Event) -> None:
         text = self.get(event.data)
         if isinstance(text, str):
             place.memory[self.machine.position].add_to_needle(text)
@@ -124,8 +122,7 @@ class _SearchText(_ReadText):
         super().__init__(machine, path)
         self.is_first = is_first
 
-    def perform(self, place: Slice, event: Event, context: Context) -> Report:
-        del context
+    def perform(self, place: Slice, event: Event) -> Report:
         text = self.get(event.data)
         if not isinstance(text, str) or not text:
             return None
@@ -140,10 +137,10 @@ class _SearchText(_ReadText):
         message = f"{clipped!r} in text (…{hit.around[:120]!r}…){spread}"
         return Breach(message, ("text without it",), repr(clipped), number=hit.last)
 
-    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
+    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
         watched: WatchedText = place.memory[self.machine.position]
         is_settled = not self.is_first or not watched.search.needles
-        return is_settled and not watched.needle and super().still(place, event, columns, context)
+        return is_settled and not watched.needle and super().still(place, event, columns)
 
     def fits(self, place: Slice, stretch: Stretch) -> bool:
         column = stretch.columns.get(self.path)

@@ -16,7 +16,6 @@ from conformance.rules.forms.base import (
     Act,
     Breach,
     CapReachedError,
-    Context,
     Form,
     Machine,
     Mark,
@@ -88,14 +87,13 @@ class GrammarMachine(Machine):
             return ()
         return (ReportAct(partial(self._unfinished, state)),)
 
-    def _misplaced(self, state: State, place: Slice, event: Event, context: Context) -> Breach:
-        del context
+    def _misplaced(self, state: State, place: Slice, event: Event) -> Breach:
         expected, after = self._expected(state), place.last_mark(self.position)
         message = f"expected {either(expected)}{_behind(after)}, got {event.type}"
         return Breach(message, expected, event.type, after)
 
-    def _unfinished(self, state: State, place: Slice, event: Event, context: Context) -> Breach:
-        del event, context
+    def _unfinished(self, state: State, place: Slice, event: Event) -> Breach:
+        del event
         expected, after = self._expected(state), place.last_mark(self.position)
         message = f"expected {either(expected)}{_behind(after)}, got end of stream"
         return Breach(message, expected, "end of stream", after, owed=True)

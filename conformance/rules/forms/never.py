@@ -15,7 +15,6 @@ from conformance.rules.forms.base import (
     SILENT,
     Act,
     Breach,
-    Context,
     Form,
     Machine,
     Mark,
@@ -147,27 +146,24 @@ class NeverMachine(Machine):
             kept = place.memory[self.position] = _Kept()
         return kept
 
-    def _remember(self, place: Slice, event: Event, context: Context) -> None:
-        del context
+    def _remember(self, place: Slice, event: Event) -> None:
         self._kept(place).after = Mark(event.type, event.number)
 
-    def _remember_latest(self, place: Slice, event: Event, context: Context) -> None:
-        del event, context
+    def _remember_latest(self, place: Slice, event: Event) -> None:
+        del event
         self._kept(place).after = place.last_mark(self.position, self._after)
 
-    def _hold(self, name: str, place: Slice, event: Event, context: Context) -> None:
-        del context
+    def _hold(self, name: str, place: Slice, event: Event) -> None:
         self._kept(place).occurred = (event, name)
 
-    def _forbidden_now(self, name: str, place: Slice, event: Event, context: Context) -> Breach:
-        del context
+    def _forbidden_now(self, name: str, place: Slice, event: Event) -> Breach:
         after = self._kept(place).after
         when = f"came after {after}" if after else "may not occur"
         message = f"{event.type}{_seen(event, self.aliases[name])} {when}"
         return Breach(message, (), event.type, after)
 
-    def _forbidden_before(self, place: Slice, event: Event, context: Context) -> Breach:
-        del event, context
+    def _forbidden_before(self, place: Slice, event: Event) -> Breach:
+        del event
         kept = self._kept(place)
         assert kept.occurred is not None  # the state waits
         event, name = kept.occurred

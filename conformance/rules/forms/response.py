@@ -13,7 +13,6 @@ from conformance.rules.forms.base import (
     SILENT,
     Act,
     Breach,
-    Context,
     Form,
     Machine,
     Mark,
@@ -150,16 +149,14 @@ class AnswerMachine(Machine):
             kept = place.memory[self.position] = _Kept()
         return kept
 
-    def _owe(self, place: Slice, event: Event, context: Context) -> None:
-        del context
+    def _owe(self, place: Slice, event: Event) -> None:
         self._kept(place).owed = Mark(event.type, event.number)
 
-    def _bind(self, place: Slice, event: Event, context: Context) -> None:
-        del context
+    def _bind(self, place: Slice, event: Event) -> None:
         self._kept(place).bound = Mark(event.type, event.number)
 
-    def _unanswered(self, place: Slice, event: Event, context: Context) -> Breach:
-        del event, context
+    def _unanswered(self, place: Slice, event: Event) -> Breach:
+        del event
         kept = self._kept(place)
         assert kept.bound is not None  # the state waits
         expected, owed, bound = self.describe(self._then), kept.owed, kept.bound
@@ -167,11 +164,11 @@ class AnswerMachine(Machine):
         after = owed if owed.number else None
         return Breach(message, expected, bound.type, after, bound.number)
 
-    def _unclear(self, place: Slice, event: Event, context: Context) -> Unclear:
-        return Unclear(self._unanswered(place, event, context).message)
+    def _unclear(self, place: Slice, event: Event) -> Unclear:
+        return Unclear(self._unanswered(place, event).message)
 
-    def _never_answered(self, place: Slice, event: Event, context: Context) -> Breach:
-        del event, context
+    def _never_answered(self, place: Slice, event: Event) -> Breach:
+        del event
         expected, owed = self.describe(self._then), self._kept(place).owed
         message = f"expected {either(expected)}{_since(owed)}, got end of stream"
         after = owed if owed.number else None

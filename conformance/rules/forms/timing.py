@@ -16,7 +16,6 @@ from conformance.rules.forms.base import (
     OPEN,
     Act,
     Breach,
-    Context,
     Form,
     Machine,
     Mark,
@@ -30,7 +29,7 @@ from conformance.rules.forms.base import (
 )
 from conformance.rules.forms.reading import FormReader
 from conformance.rules.node import Node
-from conformance.rules.repetition import Stretch
+from conformance.rules.repetition import Columns, Stretch
 
 _HEAD: Final = Mark("http.response", 0)
 _CLOCK: Final = Presence("", lambda _data, context: context.ms is not None)
@@ -99,8 +98,8 @@ class TimingMachine(Machine):
         return () if self.form.within is None else (ReportAct(partial(_never_came, self)),)
 
 
-def _never_came(machine: TimingMachine, place: Slice, event: Event, context: Context) -> Report:
-    del event, context
+def _never_came(machine: TimingMachine, place: Slice, event: Event) -> Report:
+    del event
     clock = place.memory[machine.position]
     if clock.ms is None:
         return None
@@ -119,8 +118,8 @@ class _Measure(Act):
         self._measures = not names.isdisjoint(self.form.events)
         self._starts = self.form.largest_gap is not None or not names.isdisjoint(self.form.start)
 
-    def perform(self, place: Slice, event: Event, context: Context) -> Report:
-        clock, ms = place.memory[self.machine.position], context.ms
+    def perform(self, place: Slice, event: Event) -> Report:
+        clock, ms = place.memory[self.machine.position], place.context.ms
         assert ms is not None  # the machine needs it
         report: Report = None
         if self._measures and clock.ms is not None:
@@ -140,10 +139,10 @@ class _Measure(Act):
             clock.ms = None
         return FIRED if self.is_first else None
 
-    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
+    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
         del place, event, columns
         gap_only = self.form.largest_gap is not None and not self.form.start
-        return context.ms is not None and gap_only and not self.is_first
+        return gap_only and not self.is_first
 
     def fits(self, place: Slice, stretch: Stretch) -> bool:
         most, before = self.form.largest_gap, place.memory[self.machine.position].ms

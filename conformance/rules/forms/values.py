@@ -35,7 +35,7 @@ from conformance.rules.forms.reading import FormReader, chosen
 from conformance.rules.node import Node
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import PatternError, constant, is_number, same, token
-from conformance.rules.repetition import Stretch, is_related
+from conformance.rules.repetition import Columns, Stretch, is_related
 
 MOST_VALUES: Final = 65_536
 
@@ -117,8 +117,7 @@ class ValuesMachine(Machine):
         return state, (_JUDGES[self.form.are](self, min(names), is_first=state is OPEN),)
 
 
-def _is_value(value: Any, context: Context) -> bool:
-    del context
+def _is_value(value: Any, _context: Context) -> bool:
     return value is not MISSING and value is not None
 
 
@@ -131,8 +130,7 @@ class _TakeValue(Act):
         self.get = getter(self.path)
         self.is_first = is_first
 
-    def perform(self, place: Slice, event: Event, context: Context) -> Report:
-        del context
+    def perform(self, place: Slice, event: Event) -> Report:
         series = place.memory[self.machine.position]
         value, last = self.get(event.data), series.last
         wanted = self.wanted(series, value, event)
@@ -156,19 +154,19 @@ class _TakeValue(Act):
         message = f"{path} of {event.type}: expected {wanted}, got {got}{trail}"
         return Breach(message, (wanted,), got, after)
 
-    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
-        del place, event, context
+    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
+        del place, event
         return not self.is_first and not is_related(self.path, columns)
 
 
 class _TakeConstant(_TakeValue):
-    def perform(self, place: Slice, event: Event, context: Context) -> Report:
+    def perform(self, place: Slice, event: Event) -> Report:
         # Nearly always it is the same text again.
         value = self.get(event.data)
         known = place.memory[self.machine.position].last
         if value.__class__ is str and value == known and not self.is_first:
             return None
-        return super().perform(place, event, context)
+        return super().perform(place, event)
 
     def wanted(self, series: Series, value: Any, event: Event) -> str | None:
         del event
@@ -188,8 +186,8 @@ class _TakeDistinct(_TakeValue):
         series.seen[known] = Mark(event.type, event.number)
         return None
 
-    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
-        del place, event, columns, context
+    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
+        del place, event, columns
         return False  # the value comes again
 
 
@@ -209,8 +207,8 @@ class _TakeNumber(_TakeValue):
         """Whether all values of a column follow the last one."""
         raise NotImplementedError
 
-    def still(self, place: Slice, event: Event, columns: tuple[str, ...], context: Context) -> bool:
-        del place, event, context
+    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
+        del place, event
         return not self.is_first and self.path in columns
 
     def fits(self, place: Slice, stretch: Stretch) -> bool:
