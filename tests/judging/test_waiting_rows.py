@@ -112,3 +112,14 @@ def test_what_waits_is_smaller_than_its_frames() -> None:
     assert view._run is not None
     assert view._run.waiting.rows == [b'"word"'] * len(view._run.waiting.rows)
     assert len(view._run.waiting.rows) > 20
+
+
+def test_behind_a_run_that_paid_the_next_one_begins_at_once() -> None:
+    view = RunningView(shipped_setting("openai.chat"), Exchange())
+    thought = FRAME.replace(b"content", b"reasoning_content")
+    in_run: list[bool] = []
+    for frame, count in ((thought, 3), (thought, 57), (FRAME, 3), (thought, 3)):
+        for _ in range(count):
+            view.feed(frame % b"word", None)
+        in_run.append(view._run is not None)
+    assert in_run == [False, True, True, False]  # the run of text was short

@@ -101,6 +101,7 @@ class RunningView(WireView):
         self._patience = 0  # frames to wait before the next attempt
         self._deltas = 0  # that came one after the other and were read by themselves
         self._failures = 0
+        self._most_alone = MOST_ALONE  # where a run paid, the next one begins at once
 
     def feed(self, data: bytes, ms: float | None) -> None:
         """Takes the next chunk of a stream under way; inside a run, a few wait for each other."""
@@ -224,7 +225,7 @@ class RunningView(WireView):
         if self._patience > 0:
             self._patience -= 1
             return False
-        if self._deltas >= MOST_ALONE:
+        if self._deltas >= self._most_alone:
             return True
         size = stop - begin
         head = buffer[begin : min(begin + _BEGINNING, stop)]
@@ -249,6 +250,7 @@ class RunningView(WireView):
             self._failed()
         else:
             self._failures = 0
+        self._most_alone = 1 if run.total >= MOST_ALONE else MOST_ALONE
         self._run = None
 
     def _tell(self, run: Run) -> None:
