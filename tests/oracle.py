@@ -8,6 +8,7 @@ runs. So where the two differ, one of those is wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from conformance.core.events import Ending, Event
@@ -41,8 +42,7 @@ class OracleJudge(Judge):
 
     def __init__(self, rules: RuleSet, evidence: Evidence) -> None:
         super().__init__(RuleSet([], rules.knobs), evidence)
-        compiled = [compile_rule(each.rule, rules.knobs) for each in rules.rules]
-        self._alone = [_RuleAlone(each, self) for each in compiled]
+        self._alone = [_RuleAlone(each, self) for each in _compiled_alone(rules)]
 
     def read(self, event: Event) -> None:
         self.last = event.number
@@ -67,6 +67,12 @@ class OracleJudge(Judge):
 
     def gathered(self) -> list[tuple[Rule, BothSides]]:
         return [each.sides() for each in self._alone if each.is_side]
+
+
+@lru_cache(maxsize=8)
+def _compiled_alone(rules: RuleSet) -> list[CompiledRule]:
+    """Rules with machines of their own, each the only one of its group."""
+    return [compile_rule(each.rule, rules.knobs) for each in rules.rules]
 
 
 class _RuleAlone:
@@ -104,17 +110,17 @@ class _RuleAlone:
         if not (names or machine.hears_all or (named and machine.hears_type)):
             return
         letter = self.letters.setdefault(names, Letter((names,), -1))
-        for place in list(self._reached(event, names)):
-            if place.state is SILENT:
+        for slice_ in list(self._reached(event, names)):
+            if slice_.state is SILENT:
                 continue
-            if place.frame != event.number:
-                place.state = machine.age(place.state)
-            place.frame = event.number
-            if place.opened[0] == 0:
-                place.opened[0] = order
-            place.state, acts = machine.step(place.state, names)
-            self._perform(place, acts, event)
-            place.heard[letter] = (order, event.number, event.type)
+            if slice_.frame != event.number:
+                slice_.state = machine.age(slice_.state)
+            slice_.frame = event.number
+            if slice_.opened[0] == 0:
+                slice_.opened[0] = order
+            slice_.state, acts = machine.step(slice_.state, names)
+            self._perform(slice_, acts, event)
+            slice_.heard[letter] = (order, event.number, event.type)
 
     def _reached(self, event: Event, names: Names) -> Iterator[Slice]:
         key = tuple(key_part(getter(path)(event.data)) for path in self.compiled.slice)
@@ -128,32 +134,32 @@ class _RuleAlone:
             if self.visits > limits.MOST_VISITS:
                 text = "too many events lack a slice field while many slices are open"
                 raise CapReachedError(text)
-        for place in self.slices.values():
-            if all(a is None or a == b for a, b in zip(key, place.key, strict=True)):
-                yield place
+        for slice_ in self.slices.values():
+            if all(a is None or a == b for a, b in zip(key, slice_.key, strict=True)):
+                yield slice_
 
     def _open(self, key: Key, state: Any) -> None:
         if len(self.slices) >= limits.MOST_SLICES:
             raise CapReachedError(f"more than {limits.MOST_SLICES} slices")
-        place = self.slices[key] = Slice(key, state, 1, self.judge.context)
-        place.memory[0] = self.machine.memory()
+        slice_ = self.slices[key] = Slice(key, state, 1, self.judge.context)
+        slice_.memory[0] = self.machine.memory()
 
-    def _perform(self, place: Slice, acts: tuple[Act, ...], event: Event) -> None:
+    def _perform(self, slice_: Slice, acts: tuple[Act, ...], event: Event) -> None:
         for act in acts:
-            report = act.perform(place, event)
+            report = act.perform(slice_, event)
             if isinstance(report, Breach) and (self.judge.context.whole or not report.owed):
-                self._violate(place, report, event)
+                self._violate(slice_, report, event)
                 return
             if isinstance(report, Breach | Unclear):
                 self.unclear = self.unclear or report.message
             elif report is not None:
-                place.state = report
+                slice_.state = report
 
-    def _violate(self, place: Slice, breach: Breach, event: Event) -> None:
-        place.state = SILENT
+    def _violate(self, slice_: Slice, breach: Breach, event: Event) -> None:
+        slice_.state = SILENT
         number = event.number if breach.number is None else breach.number
         rule = self.compiled.rule
-        fields = dict(zip(rule.slice, place.key, strict=False))
+        fields = dict(zip(rule.slice, slice_.key, strict=False))
         after = str(breach.after or "")
         found = Violation(number, fields, breach.expected, breach.got, after, breach.message)
         self.violations.append(found)
@@ -161,17 +167,17 @@ class _RuleAlone:
 
     def settle(self) -> None:
         end = Event("end of frame", {}, self.judge.last, "transport")
-        for place in self.slices.values():
-            if place.state is not SILENT and self.machine.waits(place.state):
+        for slice_ in self.slices.values():
+            if slice_.state is not SILENT and self.machine.waits(slice_.state):
                 broken = self.judge.broken
-                place.state, acts = self.machine.settle(place.state, broken=broken)
-                self._perform(place, acts, end)
+                slice_.state, acts = self.machine.settle(slice_.state, broken=broken)
+                self._perform(slice_, acts, end)
 
     def close(self) -> None:
         end = Event("end of stream", {}, self.judge.last, "transport")
-        for place in self.slices.values():
-            if place.state is not SILENT:
-                self._perform(place, self.machine.close(place.state), end)
+        for slice_ in self.slices.values():
+            if slice_.state is not SILENT:
+                self._perform(slice_, self.machine.close(slice_.state), end)
 
     def outcome(self) -> Outcome:
         judge, compiled = self.judge, self.compiled
@@ -185,8 +191,8 @@ class _RuleAlone:
         if self.unclear:
             return Outcome(compiled.rule, Verdict.INCONCLUSIVE, self.unclear)
         fired = any(
-            place.state is not SILENT and self.machine.fired(place.state)
-            for place in self.slices.values()
+            slice_.state is not SILENT and self.machine.fired(slice_.state)
+            for slice_ in self.slices.values()
         )
         return compiled.quiet_outcome(has_fired=fired, layers=judge.layers)
 

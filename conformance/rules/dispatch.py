@@ -105,7 +105,7 @@ class EventRules:
     ) -> None:
         self.breaks = layer == "semantic" and kind == "error"
         self.overflows = layer == "wire" and kind.endswith(_OVERFLOW)
-        self.is_turn = self.breaks or self.overflows
+        self.alters_stream = self.breaks or self.overflows
         self._paths: dict[str, _PathQuestions] = {}
         self._bits: dict[object, int] = {}
         self._presences: list[tuple[Presence, int]] = []

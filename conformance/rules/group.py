@@ -37,7 +37,7 @@ MOST_STEPS: Final = 1 << 16
 LONGEST_KEY: Final = 256
 
 # What is to be done for the rule at a position: the act, and its `perform` at hand.
-Deed = tuple[int, Callable[..., Report], Act]
+PlacedAct = tuple[int, Callable[..., Report], Act]
 
 
 _AGES: Final = 1
@@ -59,7 +59,7 @@ class JointState:
         self.parts = parts
         self.steps: dict[int, JointStep] = {}
         self.settled: dict[bool, JointStep] = {}
-        self.ends: tuple[Deed, ...] | None = None
+        self.ends: tuple[PlacedAct, ...] | None = None
         live = [
             (at, m, s)
             for at, (m, s) in enumerate(zip(machines, parts, strict=True))
@@ -73,7 +73,7 @@ class JointStep(NamedTuple):
     """Where a letter leads, what is to be done, who opens the slice, and who met a cap."""
 
     state: JointState
-    deeds: tuple[Deed, ...]
+    acts: tuple[PlacedAct, ...]
     rare: bool = False  # there is more to it than that
     opened: tuple[int, ...] = ()
     failed: tuple[tuple[int, str], ...] = ()
@@ -150,7 +150,7 @@ class Group:
 
     def _step(self, state: JointState, letter: Letter, *, ages: bool, opens: bool) -> JointStep:
         parts = list(state.parts)
-        deeds: list[Deed] = []
+        acts: list[PlacedAct] = []
         opened: list[int] = []
         failed: list[tuple[int, str]] = []
         for at, (machine, names) in enumerate(zip(self.machines, letter.names, strict=True)):
@@ -164,31 +164,31 @@ class Group:
                 opened.append(at)
             if names is not None and part is not None:
                 try:
-                    part, acts = machine.step(part, names)
+                    part, asked = machine.step(part, names)
                 except Exception as err:  # noqa: BLE001  # one rule must not take the others along
-                    part, acts = SILENT, ()
+                    part, asked = SILENT, ()
                     failed.append((at, failure_text(err)))
-                deeds += [(at, act.perform, act) for act in acts]
+                acts += [(at, act.perform, act) for act in asked]
             parts[at] = part
         rare = bool(opened or failed) or letter.code < 0
         following = self.state(tuple(parts))
-        return JointStep(following, tuple(deeds), rare, tuple(opened), tuple(failed))
+        return JointStep(following, tuple(acts), rare, tuple(opened), tuple(failed))
 
     def settled(self, state: JointState, *, broken: bool) -> JointStep:
         """What the end of a frame does to a state that waits for it."""
         found = state.settled.get(broken)
         if found is None:
-            parts, deeds = list(state.parts), []
+            parts, acts = list(state.parts), list[PlacedAct]()
             for at, machine in enumerate(self.machines):
                 part = parts[at]
                 if part is not None and part is not SILENT and machine.waits(part):
-                    parts[at], acts = machine.settle(part, broken=broken)
-                    deeds += [(at, act.perform, act) for act in acts]
-            found = JointStep(self.state(tuple(parts)), tuple(deeds))
+                    parts[at], asked = machine.settle(part, broken=broken)
+                    acts += [(at, act.perform, act) for act in asked]
+            found = JointStep(self.state(tuple(parts)), tuple(acts))
             state.settled[broken] = found
         return found
 
-    def ends(self, state: JointState) -> tuple[Deed, ...]:
+    def ends(self, state: JointState) -> tuple[PlacedAct, ...]:
         """What is to be done in a slice at the end of the exchange."""
         if state.ends is None:
             state.ends = tuple(

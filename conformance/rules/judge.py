@@ -30,7 +30,7 @@ from conformance.rules.forms.base import (
 )
 from conformance.rules.forms.compare import BROKEN, BothSides
 from conformance.rules.found import FoundByRules
-from conformance.rules.group import OPENS, Deed, Group, JointState, JointStep, step_code
+from conformance.rules.group import OPENS, Group, JointState, JointStep, PlacedAct, step_code
 from conformance.rules.model import Rule
 from conformance.rules.rule_set import RuleSet
 
@@ -84,31 +84,31 @@ class Judge:
         now = (self._order, number, event.type)
         for group, letter in self._heard(event):
             key = group.key(event.data)
-            place = self._slices[group.number].get(key)
-            if place is None:
+            slice_ = self._slices[group.number].get(key)
+            if slice_ is None:
                 self._hear_elsewhere(group, key, letter, event)
                 continue
             # The usual case: the slice is there, and the step is known.
-            code = letter.code | (place.frame != number) | OPENS
-            step = place.state.steps.get(code) if code >= 0 else None
+            code = letter.code | (slice_.frame != number) | OPENS
+            step = slice_.state.steps.get(code) if code >= 0 else None
             if step is None:
-                code = step_code(letter, ages=place.frame != number, opens=True)
-                step = group.step(place.state, letter, code)
-            place.state = state = step.state
-            place.frame = number
+                code = step_code(letter, ages=slice_.frame != number, opens=True)
+                step = group.step(slice_.state, letter, code)
+            slice_.state = state = step.state
+            slice_.frame = number
             if step.rare:
-                self._take_rare(group, place, letter, step)
-            if step.deeds:
-                self._perform(group, place, step.deeds, event)
-            place.heard[letter] = now
+                self._take_rare(group, slice_, letter, step)
+            if step.acts:
+                self._perform(group, slice_, step.acts, event)
+            slice_.heard[letter] = now
             if state.waits:
-                self._waiting.append((group, place))
+                self._waiting.append((group, slice_))
 
     def _heard(self, event: Event) -> Heard:
         rules = self._types.get((event.layer, event.type))
         if rules is None:
             rules = self.rules.event_rules(event, self.context)
-        if rules.is_turn:
+        if rules.alters_stream:
             self.broken = self.broken or rules.breaks
             self.overflow = self.overflow or rules.overflows
         try:
@@ -125,39 +125,39 @@ class Judge:
             for each in self._agreeing(group, key, letter):
                 self._hear(group, each, letter, event, opens=False)
             return
-        place = Slice(key, self._opening[group.number], len(group.machines), self.context)
-        if group.step(place.state, letter, step_code(letter, ages=True, opens=True)).opened:
-            self._slices[group.number][key] = place
-            self._hear(group, place, letter, event, opens=True)
+        slice_ = Slice(key, self._opening[group.number], len(group.machines), self.context)
+        if group.step(slice_.state, letter, step_code(letter, ages=True, opens=True)).opened:
+            self._slices[group.number][key] = slice_
+            self._hear(group, slice_, letter, event, opens=True)
 
     def _hear(
-        self, group: Group, place: Slice, letter: Letter, event: Event, *, opens: bool
+        self, group: Group, slice_: Slice, letter: Letter, event: Event, *, opens: bool
     ) -> None:
-        code = step_code(letter, ages=place.frame != event.number, opens=opens)
-        step = group.step(place.state, letter, code)
-        place.state = step.state
-        place.frame = event.number
+        code = step_code(letter, ages=slice_.frame != event.number, opens=opens)
+        step = group.step(slice_.state, letter, code)
+        slice_.state = step.state
+        slice_.frame = event.number
         if step.rare:
-            self._take_rare(group, place, letter, step)
-        self._perform(group, place, step.deeds, event)
-        place.heard[letter] = (self._order, event.number, event.type)
-        if place.state.waits:
-            self._waiting.append((group, place))
+            self._take_rare(group, slice_, letter, step)
+        self._perform(group, slice_, step.acts, event)
+        slice_.heard[letter] = (self._order, event.number, event.type)
+        if slice_.state.waits:
+            self._waiting.append((group, slice_))
 
-    def _take_rare(self, group: Group, place: Slice, letter: Letter, step: JointStep) -> None:
+    def _take_rare(self, group: Group, slice_: Slice, letter: Letter, step: JointStep) -> None:
         """What few steps have: rules that open the slice or fail, a letter past the cap."""
         for position in step.opened:
             number = group.numbers[position]
             self._opened[number] += 1
             if self._opened[number] > MOST_SLICES:
                 self._fail(group, position, f"more than {MOST_SLICES} slices")
-            place.opened[position] = self._order
+            slice_.opened[position] = self._order
             if (memory := group.memories[position]) is not None:
-                place.memory[position] = memory()
+                slice_.memory[position] = memory()
         for position, text in step.failed:
             self._fail(group, position, text)
         if letter.code < 0:
-            _forget_alike(place.heard, letter)
+            _forget_alike(slice_.heard, letter)
 
     def _agreeing(self, group: Group, key: Key, letter: Letter) -> Iterator[Slice]:
         """The slices that an event may belong to which lacks some slice fields."""
@@ -179,21 +179,25 @@ class Judge:
                 text = "too many events lack a slice field while many slices are open"
                 self._fail(group, position, text)
 
-    def _perform(self, group: Group, place: Slice, deeds: Sequence[Deed], event: Event) -> None:
+    def _perform(
+        self, group: Group, slice_: Slice, acts: Sequence[PlacedAct], event: Event
+    ) -> None:
         stopped: list[int] = []
-        for position, perform, _ in deeds:
+        for position, perform, _ in acts:
             if position in stopped:
                 continue
             try:
-                report = perform(place, event)
+                report = perform(slice_, event)
             except Exception as err:  # noqa: BLE001  # one rule must not take the others along
                 self._fail(group, position, failure_text(err))
                 stopped.append(position)
                 continue
-            if report is not None and self._report(group, place, position, report, event):
+            if report is not None and self._report(group, slice_, position, report, event):
                 stopped.append(position)
 
-    def _report(self, group: Group, place: Slice, position: int, report: Any, event: Event) -> bool:
+    def _report(
+        self, group: Group, slice_: Slice, position: int, report: Any, event: Event
+    ) -> bool:
         """Takes what an act found; True where the slice is silent from here on."""
         number = group.numbers[position]
         if number in self._found.errors:
@@ -204,10 +208,10 @@ class Judge:
             self._found.unclear.setdefault(number, report.message)
             return False
         if not isinstance(report, Breach):
-            place.state = group.replaced(place.state, position, report)
+            slice_.state = group.replaced(slice_.state, position, report)
             return False
-        self._found.add_violation(number, place.key, report, event)
-        place.state = group.replaced(place.state, position, SILENT)
+        self._found.add_violation(number, slice_.key, report, event)
+        slice_.state = group.replaced(slice_.state, position, SILENT)
         return True
 
     def _fail(self, group: Group, position: int, text: str) -> None:
@@ -216,9 +220,9 @@ class Judge:
         self._found.errors.setdefault(number, text)
         opening = self._opening[group.number]
         self._opening[group.number] = group.replaced(opening, position, SILENT)
-        for place in self._slices[group.number].values():
-            place.state = group.replaced(place.state, position, SILENT)
-            place.memory[position] = None
+        for slice_ in self._slices[group.number].values():
+            slice_.state = group.replaced(slice_.state, position, SILENT)
+            slice_.memory[position] = None
 
     def repeating(self, events: Sequence[tuple[Event, tuple[str, ...]]]) -> list[Repeating] | None:
         """Who takes more frames of such events, if all are sure to stay where they are; else None.
@@ -240,24 +244,24 @@ class Judge:
                 places = self._places_again(group, event, letter)
                 if places is None:
                     return None
-                for place, opens in places:
-                    before = states.get(place, place.state)
-                    code = step_code(letter, ages=place not in states, opens=opens)
+                for slice_, opens in places:
+                    before = states.get(slice_, slice_.state)
+                    code = step_code(letter, ages=slice_ not in states, opens=opens)
                     step = group.step(before, letter, code)
                     if step.opened or step.failed or step.state.waits:
                         return None
-                    states[place] = step.state
-                    letters.append((place, letter))
-                    for position, _, act in step.deeds:
-                        if not act.still(place, event, columns):
+                    states[slice_] = step.state
+                    letters.append((slice_, letter))
+                    for position, _, act in step.acts:
+                        if not act.still(slice_, event, columns):
                             return None
                         # What two events of a frame give comes in turn, not one after the other.
-                        if act.collects and (place, position) in collecting:
+                        if act.collects and (slice_, position) in collecting:
                             return None
-                        collecting.add((place, position))
-                        acts.append((place, position, act))
+                        collecting.add((slice_, position))
+                        acts.append((slice_, position, act))
             found.append((acts, letters))
-        is_still = all(place.state.parts == state.parts for place, state in states.items())
+        is_still = all(slice_.state.parts == state.parts for slice_, state in states.items())
         return found if is_still else None
 
     def _places_again(
@@ -266,9 +270,9 @@ class Judge:
         """The slices that such an event belongs to; None where it would open one, or cost much."""
         key = group.key(event.data)
         slices = self._slices[group.number]
-        place = slices.get(key)
-        if place is not None:
-            return [(place, True)]
+        slice_ = slices.get(key)
+        if slice_ is not None:
+            return [(slice_, True)]
         if None not in key:
             opening = self._opening[group.number]
             code = step_code(letter, ages=True, opens=True)
@@ -281,9 +285,9 @@ class Judge:
     def repeated(self, letters: Sequence[tuple[Slice, Letter]], event: Event, last: int) -> None:
         """Such an event came again in every frame up to `last`."""
         self._order += 1
-        for place, letter in letters:
-            place.frame = last
-            place.heard[letter] = (self._order, last, event.type)
+        for slice_, letter in letters:
+            slice_.frame = last
+            slice_.heard[letter] = (self._order, last, event.type)
 
     def settle(self) -> None:
         """The frame is complete: bounds are judged now."""
@@ -291,11 +295,11 @@ class Judge:
             return
         waiting, self._waiting = self._waiting, []
         end = Event("end of frame", {}, self.last, "transport")
-        for group, place in waiting:
-            if place.state.waits:
-                step = group.settled(place.state, broken=self.broken)
-                place.state = step.state
-                self._perform(group, place, step.deeds, end)
+        for group, slice_ in waiting:
+            if slice_.state.waits:
+                step = group.settled(slice_.state, broken=self.broken)
+                slice_.state = step.state
+                self._perform(group, slice_, step.acts, end)
 
     def close(self, how: Ending) -> Outcomes:
         """Ends the exchange; one outcome per rule, in the order of the rule set."""
@@ -304,9 +308,9 @@ class Judge:
         end = Event("end of stream", {}, self.last, "transport")
         fired = [0] * len(self.rules.groups)
         for group in self.rules.groups:
-            for place in self._slices[group.number].values():
-                self._perform(group, place, group.ends(place.state), end)
-                fired[group.number] |= place.state.fired
+            for slice_ in self._slices[group.number].values():
+                self._perform(group, slice_, group.ends(slice_.state), end)
+                fired[group.number] |= slice_.state.fired
         layers, overflow = frozenset(self.layers), self.overflow
         quiet = self.rules.outcomes(
             self.evidence, self._silenced, tuple(fired), layers, overflow=overflow
@@ -318,8 +322,8 @@ class Judge:
         found: list[tuple[Rule, BothSides]] = []
         for number, group, position in self.rules.comparisons:
             if number not in self._silenced:
-                place = self._slices[group.number][()]
-                sides = place.memory[position] or group.machines[position].memory()
+                slice_ = self._slices[group.number][()]
+                sides = slice_.memory[position] or group.machines[position].memory()
                 sides.error = self._found.errors.get(number, "")
                 sides.inconclusive = "" if self.context.whole else BROKEN
                 found.append((self.rules.rules[number].rule, sides))
@@ -334,8 +338,8 @@ def _forget_alike(heard: dict[Letter, tuple[int, int, str]], letter: Letter) -> 
 
 def _begin_slice(group: Group, begun: JointState, context: Context) -> Slice:
     """The only slice of rules that have no slice fields."""
-    place = Slice((), begun, len(group.machines), context)
+    slice_ = Slice((), begun, len(group.machines), context)
     for position, part in enumerate(begun.parts):
         if part is not None and part is not SILENT:
-            place.memory[position] = group.machines[position].memory()
-    return place
+            slice_.memory[position] = group.machines[position].memory()
+    return slice_

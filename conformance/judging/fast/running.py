@@ -275,8 +275,8 @@ class RunningView(WireView):
 
     def _extend(self, run: Run) -> None:
         for stretch, part in run.stretches(self.trace.number):
-            for place, _, act in part.acts:
-                act.extend(place, stretch)
+            for slice_, _, act in part.acts:
+                act.extend(slice_, stretch)
             self.judge.repeated(part.letters, stretch.event, stretch.last)
         self._move_on(run)
 

@@ -154,10 +154,10 @@ class Run:
     def misfits(self, number: int) -> list[Misfit]:
         """Who would find something, or meet a cap; `number` is that of the last frame before."""
         return [
-            (at, place, act)
+            (at, slice_, act)
             for at, (stretch, part) in enumerate(self.stretches(number))
-            for place, _, act in part.acts
-            if not act.fits(place, stretch)
+            for slice_, _, act in part.acts
+            if not act.fits(slice_, stretch)
         ]
 
     def fitting(self, number: int, misfits: Sequence[Misfit]) -> int:
@@ -169,7 +169,7 @@ class Run:
         while unfit - fits > 1:
             middle = (fits + unfit) // 2
             stretches = self.upto(middle).stretches(number)
-            if all(act.fits(place, stretches[at][0]) for at, place, act in misfits):
+            if all(act.fits(slice_, stretches[at][0]) for at, slice_, act in misfits):
                 fits = middle
             else:
                 unfit = middle

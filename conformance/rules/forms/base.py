@@ -197,20 +197,20 @@ class Act:
 
     collects: ClassVar[bool] = False  # the order of what it reads matters
 
-    def perform(self, place: Slice, event: Event) -> Report:
+    def perform(self, slice_: Slice, event: Event) -> Report:
         raise NotImplementedError
 
-    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
+    def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
         """Whether more such events would change nothing but what is collected."""
-        del place, event, columns
+        del slice_, event, columns
         return False
 
-    def fits(self, place: Slice, stretch: Stretch) -> bool:
+    def fits(self, slice_: Slice, stretch: Stretch) -> bool:
         """Whether taking the stretch event by event would report nothing; changes nothing."""
-        del place, stretch
+        del slice_, stretch
         return True
 
-    def extend(self, place: Slice, stretch: Stretch) -> None:
+    def extend(self, slice_: Slice, stretch: Stretch) -> None:
         """Takes a stretch that fits, with the outcome of taking it event by event."""
 
 
@@ -220,8 +220,8 @@ class ReportAct(Act):
     def __init__(self, report: Callable[[Slice, Event], Report]) -> None:
         self._report = report
 
-    def perform(self, place: Slice, event: Event) -> Report:
-        return self._report(place, event)
+    def perform(self, slice_: Slice, event: Event) -> Report:
+        return self._report(slice_, event)
 
 
 Step = tuple[State, tuple[Act, ...]]

@@ -229,42 +229,42 @@ class _Gather(Act):
         self.left = tuple(sorted(names & machine.form.left.paths.keys()))
         self.right = tuple(sorted(names & machine.form.right.paths.keys()))
 
-    def perform(self, place: Slice, event: Event) -> None:
-        if not self._is_compared(place, event):
+    def perform(self, slice_: Slice, event: Event) -> None:
+        if not self._is_compared(slice_, event):
             return
-        sides: BothSides = place.memory[self.machine.position]
+        sides: BothSides = slice_.memory[self.machine.position]
         for name in self.left:
             sides.left.add_event(event, name)
         for name in self.right:
             sides.right.add_event(event, name)
 
-    def _is_compared(self, place: Slice, event: Event) -> bool:
+    def _is_compared(self, slice_: Slice, event: Event) -> bool:
         if not self.machine.views_differ:
             return True
-        declared = place.context.declared
+        declared = slice_.context.declared
         return event.type in (REPORTED if declared is None else declared)
 
-    def _named(self, place: Slice) -> tuple[tuple[GatheredSide, tuple[str, ...]], ...]:
-        sides: BothSides = place.memory[self.machine.position]
+    def _named(self, slice_: Slice) -> tuple[tuple[GatheredSide, tuple[str, ...]], ...]:
+        sides: BothSides = slice_.memory[self.machine.position]
         return (sides.left, self.left), (sides.right, self.right)
 
-    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
-        if not self._is_compared(place, event):
+    def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
+        if not self._is_compared(slice_, event):
             return False
         return all(
             len(names) < 2 and all(_adds_columns(side, event, name, columns) for name in names)
-            for side, names in self._named(place)
+            for side, names in self._named(slice_)
         )
 
-    def fits(self, place: Slice, stretch: Stretch) -> bool:
+    def fits(self, slice_: Slice, stretch: Stretch) -> bool:
         return all(
             side.size + side.weight(stretch, _column(side.side, name)) <= MOST_BYTES
-            for side, names in self._named(place)
+            for side, names in self._named(slice_)
             for name in names
         )
 
-    def extend(self, place: Slice, stretch: Stretch) -> None:
-        for side, names in self._named(place):
+    def extend(self, slice_: Slice, stretch: Stretch) -> None:
+        for side, names in self._named(slice_):
             for name in names:
                 side.add_column(stretch, _column(side.side, name))
 

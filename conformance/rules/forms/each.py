@@ -75,8 +75,8 @@ class _CheckSchema(Act):
         self._is_valid = test.is_valid
         self._is_blind = lru_cache(maxsize=256)(partial(is_blind, schema, ""))
 
-    def perform(self, place: Slice, event: Event) -> Report:
-        del place
+    def perform(self, slice_: Slice, event: Event) -> Report:
+        del slice_
         if self._is_valid(event.data):
             return None
         error = self.test.first_error(event.data)
@@ -84,8 +84,8 @@ class _CheckSchema(Act):
         what = str(error.message)[:300]
         return Breach(f"{path} of {event.type}: {what}", (_broken_keyword(error),), what)
 
-    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
-        del place, event
+    def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
+        del slice_, event
         return self._is_blind(columns)
 
 

@@ -151,11 +151,11 @@ class CollectMachine(Machine):
         pairs = sorted(zip(state.orders, range(len(state.parts)), strict=True))
         return [state.parts[position] for _, position in pairs]
 
-    def _compare(self, is_first: bool, has_more: bool, place: Slice, event: Event) -> Report:
+    def _compare(self, is_first: bool, has_more: bool, slice_: Slice, event: Event) -> Report:
         assert self.stated is not None
-        state: Collected = place.memory[self.position]
+        state: Collected = slice_.memory[self.position]
         stated = getter(self.stated.path)(event.data)
-        after = partial(self._last_mark, place, event if has_more else None)
+        after = partial(self._last_mark, slice_, event if has_more else None)
         if stated is MISSING:
             if not state.count:
                 return None
@@ -164,16 +164,16 @@ class CollectMachine(Machine):
             return Breach(message, (path,), "absent", after())
         if isinstance(stated, list):
             stated = [without(element, self.form.masks) for element in stated]
-        collected = self.value(state, place.context)
+        collected = self.value(state, slice_.context)
         compare = self._lacking if self.form.contains else self._differing
         found = compare(state, event, collected, stated, after)
         return found or (FIRED if is_first else None)
 
-    def _last_mark(self, place: Slice, event: Event | None) -> Mark | None:
+    def _last_mark(self, slice_: Slice, event: Event | None) -> Mark | None:
         """The last event that was collected from, which may be the present one."""
         if event is not None:
             return Mark(event.type, event.number)
-        return place.last_mark(self.position, self.collecting)
+        return slice_.last_mark(self.position, self.collecting)
 
     def _lacking(
         self,
@@ -222,18 +222,18 @@ class CollectMachine(Machine):
             message = f"{where} differs from {parts} at {path}: streamed {had}, stated {states}"
         return Breach(message, (had,), states, after())
 
-    def _judge(self, is_first: bool, has_more: bool, place: Slice, event: Event) -> Report:
-        after = self._last_mark(place, event if has_more else None)
-        problem = self._problem(self.value(place.memory[self.position], place.context))
+    def _judge(self, is_first: bool, has_more: bool, slice_: Slice, event: Event) -> Report:
+        after = self._last_mark(slice_, event if has_more else None)
+        problem = self._problem(self.value(slice_.memory[self.position], slice_.context))
         if problem is None:
             return FIRED if is_first else None
         wanted, got = problem
         return Breach(f"expected {wanted}, got {got}", (wanted,), got, after)
 
-    def _judge_at_end(self, state: State, place: Slice, event: Event) -> Report:
-        if place.context.whole:
-            return self._judge(state is OPEN, False, place, event)
-        if self._problem(self.value(place.memory[self.position], place.context)) is not None:
+    def _judge_at_end(self, state: State, slice_: Slice, event: Event) -> Report:
+        if slice_.context.whole:
+            return self._judge(state is OPEN, False, slice_, event)
+        if self._problem(self.value(slice_.memory[self.position], slice_.context)) is not None:
             return Unclear("the stream was broken")
         return FIRED
 
@@ -277,11 +277,11 @@ class _Take(Act):
 class _TakeText(_Take):
     """Joins texts; an empty one is nothing."""
 
-    def perform(self, place: Slice, event: Event) -> None:
+    def perform(self, slice_: Slice, event: Event) -> None:
         text = self.get(event.data)
         if not isinstance(text, str) or not text:
             return
-        state: Collected = place.memory[self.machine.position]
+        state: Collected = slice_.memory[self.machine.position]
         state.size += len(text)
         if state.size > MOST_BYTES or state.count >= MOST_PARTS:
             self._refuse_more()
@@ -289,24 +289,24 @@ class _TakeText(_Take):
         state.parts.append(text)
         state.origins.append(event.number)
 
-    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
-        del place
+    def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
+        del slice_
         value = self.get(event.data)
         if self.path in columns and isinstance(value, str):
             return True
         return not (is_related(self.path, columns) or (value and value is not MISSING))
 
-    def fits(self, place: Slice, stretch: Stretch) -> bool:
-        state: Collected = place.memory[self.machine.position]
+    def fits(self, slice_: Slice, stretch: Stretch) -> bool:
+        state: Collected = slice_.memory[self.machine.position]
         column = stretch.columns.get(self.path)
         more = 0 if column is None else len(column.joined)
         return state.size + more <= MOST_BYTES and state.count + stretch.count < MOST_PARTS
 
-    def extend(self, place: Slice, stretch: Stretch) -> None:
+    def extend(self, slice_: Slice, stretch: Stretch) -> None:
         column = stretch.columns.get(self.path)
         if column is None:
             return
-        state: Collected = place.memory[self.machine.position]
+        state: Collected = slice_.memory[self.machine.position]
         state.size += len(column.joined)
         state.count += stretch.count
         state.parts.append(column.joined)
@@ -316,11 +316,11 @@ class _TakeText(_Take):
 class _TakeAny(_Take):
     """Lists, sums or counts values."""
 
-    def perform(self, place: Slice, event: Event) -> None:
+    def perform(self, slice_: Slice, event: Event) -> None:
         value, form = self.get(event.data), self.machine.form
         if value is MISSING:
             return
-        state: Collected = place.memory[self.machine.position]
+        state: Collected = slice_.memory[self.machine.position]
         if form.how == "list":
             state.size += len(msgspec.json.encode(value))
         if state.size > MOST_BYTES or state.count >= MOST_PARTS:
@@ -332,15 +332,15 @@ class _TakeAny(_Take):
         if form.order:
             state.orders.append(getter(form.order)(event.data))
 
-    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
-        del place, columns
+    def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
+        del slice_, columns
         form = self.machine.form
         counts = form.how == "count" and not form.order
         return counts and self.get(event.data) is not MISSING
 
-    def fits(self, place: Slice, stretch: Stretch) -> bool:
-        state: Collected = place.memory[self.machine.position]
+    def fits(self, slice_: Slice, stretch: Stretch) -> bool:
+        state: Collected = slice_.memory[self.machine.position]
         return bool(state.count + stretch.count < MOST_PARTS)
 
-    def extend(self, place: Slice, stretch: Stretch) -> None:
-        place.memory[self.machine.position].count += stretch.count
+    def extend(self, slice_: Slice, stretch: Stretch) -> None:
+        slice_.memory[self.machine.position].count += stretch.count

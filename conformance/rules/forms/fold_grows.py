@@ -65,8 +65,8 @@ class _CompareDelta(Act):
         self.machine = machine
         self.get = getter(machine.over[name])
 
-    def perform(self, place: Slice, event: Event) -> Report:
-        growth: Growth = place.memory[self.machine.position]
+    def perform(self, slice_: Slice, event: Event) -> Report:
+        growth: Growth = slice_.memory[self.machine.position]
         text = self.get(event.data)
         if len(text) <= len(growth.before) or not text.startswith(growth.before):
             growth.before = ""

@@ -93,8 +93,8 @@ class _ReadText(Act):
         self.path = path
         self.get = getter(path)
 
-    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
-        del place
+    def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
+        del slice_
         value = self.get(event.data)
         if self.path in columns and isinstance(value, str):
             return True
@@ -104,15 +104,15 @@ class _ReadText(Act):
 class _TakeNeedle(_ReadText):
     """Takes the text that may not come again in the other."""
 
-    def perform(self, place: Slice, event: Event) -> None:
+    def perform(self, slice_: Slice, event: Event) -> None:
         text = self.get(event.data)
         if isinstance(text, str):
-            place.memory[self.machine.position].add_to_needle(text)
+            slice_.memory[self.machine.position].add_to_needle(text)
 
-    def extend(self, place: Slice, stretch: Stretch) -> None:
+    def extend(self, slice_: Slice, stretch: Stretch) -> None:
         column = stretch.columns.get(self.path)
         if column is not None:
-            place.memory[self.machine.position].add_to_needle(column.joined)
+            slice_.memory[self.machine.position].add_to_needle(column.joined)
 
 
 class _SearchText(_ReadText):
@@ -122,11 +122,11 @@ class _SearchText(_ReadText):
         super().__init__(machine, path)
         self.is_first = is_first
 
-    def perform(self, place: Slice, event: Event) -> Report:
+    def perform(self, slice_: Slice, event: Event) -> Report:
         text = self.get(event.data)
         if not isinstance(text, str) or not text:
             return None
-        watched: WatchedText = place.memory[self.machine.position]
+        watched: WatchedText = slice_.memory[self.machine.position]
         if watched.needle and self.machine.at_least is not None:
             watched.end_needle(self.machine.at_least)
         hit = watched.search.feed(text, event.number)
@@ -137,18 +137,18 @@ class _SearchText(_ReadText):
         message = f"{clipped!r} in text (…{hit.around[:120]!r}…){spread}"
         return Breach(message, ("text without it",), repr(clipped), number=hit.last)
 
-    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
-        watched: WatchedText = place.memory[self.machine.position]
+    def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
+        watched: WatchedText = slice_.memory[self.machine.position]
         is_settled = not self.is_first or not watched.search.needles
-        return is_settled and not watched.needle and super().still(place, event, columns)
+        return is_settled and not watched.needle and super().still(slice_, event, columns)
 
-    def fits(self, place: Slice, stretch: Stretch) -> bool:
+    def fits(self, slice_: Slice, stretch: Stretch) -> bool:
         column = stretch.columns.get(self.path)
-        watched: WatchedText = place.memory[self.machine.position]
+        watched: WatchedText = slice_.memory[self.machine.position]
         return column is None or not watched.search.finds(column.joined)
 
-    def extend(self, place: Slice, stretch: Stretch) -> None:
+    def extend(self, slice_: Slice, stretch: Stretch) -> None:
         column = stretch.columns.get(self.path)
         if column is not None:
-            watched: WatchedText = place.memory[self.machine.position]
+            watched: WatchedText = slice_.memory[self.machine.position]
             watched.search.skip(column, len(column.joined), stretch.last)

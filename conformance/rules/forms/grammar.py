@@ -87,14 +87,14 @@ class GrammarMachine(Machine):
             return ()
         return (ReportAct(partial(self._unfinished, state)),)
 
-    def _misplaced(self, state: State, place: Slice, event: Event) -> Breach:
-        expected, after = self._expected(state), place.last_mark(self.position)
+    def _misplaced(self, state: State, slice_: Slice, event: Event) -> Breach:
+        expected, after = self._expected(state), slice_.last_mark(self.position)
         message = f"expected {either(expected)}{_behind(after)}, got {event.type}"
         return Breach(message, expected, event.type, after)
 
-    def _unfinished(self, state: State, place: Slice, event: Event) -> Breach:
+    def _unfinished(self, state: State, slice_: Slice, event: Event) -> Breach:
         del event
-        expected, after = self._expected(state), place.last_mark(self.position)
+        expected, after = self._expected(state), slice_.last_mark(self.position)
         message = f"expected {either(expected)}{_behind(after)}, got end of stream"
         return Breach(message, expected, "end of stream", after, owed=True)
 

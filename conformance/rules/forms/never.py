@@ -139,32 +139,32 @@ class NeverMachine(Machine):
         del state, broken
         return SILENT, (ReportAct(self._forbidden_before),)
 
-    def _kept(self, place: Slice) -> _Kept:
+    def _kept(self, slice_: Slice) -> _Kept:
         """What is remembered of a slice, once there is something."""
-        kept: _Kept | None = place.memory[self.position]
+        kept: _Kept | None = slice_.memory[self.position]
         if kept is None:
-            kept = place.memory[self.position] = _Kept()
+            kept = slice_.memory[self.position] = _Kept()
         return kept
 
-    def _remember(self, place: Slice, event: Event) -> None:
-        self._kept(place).after = Mark(event.type, event.number)
+    def _remember(self, slice_: Slice, event: Event) -> None:
+        self._kept(slice_).after = Mark(event.type, event.number)
 
-    def _remember_latest(self, place: Slice, event: Event) -> None:
+    def _remember_latest(self, slice_: Slice, event: Event) -> None:
         del event
-        self._kept(place).after = place.last_mark(self.position, self._after)
+        self._kept(slice_).after = slice_.last_mark(self.position, self._after)
 
-    def _hold(self, name: str, place: Slice, event: Event) -> None:
-        self._kept(place).occurred = (event, name)
+    def _hold(self, name: str, slice_: Slice, event: Event) -> None:
+        self._kept(slice_).occurred = (event, name)
 
-    def _forbidden_now(self, name: str, place: Slice, event: Event) -> Breach:
-        after = self._kept(place).after
+    def _forbidden_now(self, name: str, slice_: Slice, event: Event) -> Breach:
+        after = self._kept(slice_).after
         when = f"came after {after}" if after else "may not occur"
         message = f"{event.type}{_seen(event, self.aliases[name])} {when}"
         return Breach(message, (), event.type, after)
 
-    def _forbidden_before(self, place: Slice, event: Event) -> Breach:
+    def _forbidden_before(self, slice_: Slice, event: Event) -> Breach:
         del event
-        kept = self._kept(place)
+        kept = self._kept(slice_)
         assert kept.occurred is not None  # the state waits
         event, name = kept.occurred
         expected = self.describe(self._until)

@@ -61,7 +61,7 @@ def read_texts(node: Node) -> Any:
 
 
 def must_compile(node: Node, attempt: Callable[[], object]) -> None:
-    """Raises the fault of a pattern at the place where it is written."""
+    """Raises the fault of a pattern at the slice_ where it is written."""
     try:
         attempt()
     except PatternError as err:

@@ -142,34 +142,34 @@ class AnswerMachine(Machine):
     def close(self, state: State) -> tuple[Act, ...]:
         return (ReportAct(self._never_answered),) if state.owed else ()
 
-    def _kept(self, place: Slice) -> _Kept:
+    def _kept(self, slice_: Slice) -> _Kept:
         """What is remembered of a slice, once there is something."""
-        kept: _Kept | None = place.memory[self.position]
+        kept: _Kept | None = slice_.memory[self.position]
         if kept is None:
-            kept = place.memory[self.position] = _Kept()
+            kept = slice_.memory[self.position] = _Kept()
         return kept
 
-    def _owe(self, place: Slice, event: Event) -> None:
-        self._kept(place).owed = Mark(event.type, event.number)
+    def _owe(self, slice_: Slice, event: Event) -> None:
+        self._kept(slice_).owed = Mark(event.type, event.number)
 
-    def _bind(self, place: Slice, event: Event) -> None:
-        self._kept(place).bound = Mark(event.type, event.number)
+    def _bind(self, slice_: Slice, event: Event) -> None:
+        self._kept(slice_).bound = Mark(event.type, event.number)
 
-    def _unanswered(self, place: Slice, event: Event) -> Breach:
+    def _unanswered(self, slice_: Slice, event: Event) -> Breach:
         del event
-        kept = self._kept(place)
+        kept = self._kept(slice_)
         assert kept.bound is not None  # the state waits
         expected, owed, bound = self.describe(self._then), kept.owed, kept.bound
         message = f"expected {either(expected)}{_since(owed)} before {bound}"
         after = owed if owed.number else None
         return Breach(message, expected, bound.type, after, bound.number)
 
-    def _unclear(self, place: Slice, event: Event) -> Unclear:
-        return Unclear(self._unanswered(place, event).message)
+    def _unclear(self, slice_: Slice, event: Event) -> Unclear:
+        return Unclear(self._unanswered(slice_, event).message)
 
-    def _never_answered(self, place: Slice, event: Event) -> Breach:
+    def _never_answered(self, slice_: Slice, event: Event) -> Breach:
         del event
-        expected, owed = self.describe(self._then), self._kept(place).owed
+        expected, owed = self.describe(self._then), self._kept(slice_).owed
         message = f"expected {either(expected)}{_since(owed)}, got end of stream"
         after = owed if owed.number else None
         return Breach(message, expected, "end of stream", after, owed=True)

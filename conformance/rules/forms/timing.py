@@ -98,9 +98,9 @@ class TimingMachine(Machine):
         return () if self.form.within is None else (ReportAct(partial(_never_came, self)),)
 
 
-def _never_came(machine: TimingMachine, place: Slice, event: Event) -> Report:
+def _never_came(machine: TimingMachine, slice_: Slice, event: Event) -> Report:
     del event
-    clock = place.memory[machine.position]
+    clock = slice_.memory[machine.position]
     if clock.ms is None:
         return None
     expected = machine.describe(machine.form.events)
@@ -118,8 +118,8 @@ class _Measure(Act):
         self._measures = not names.isdisjoint(self.form.events)
         self._starts = self.form.largest_gap is not None or not names.isdisjoint(self.form.start)
 
-    def perform(self, place: Slice, event: Event) -> Report:
-        clock, ms = place.memory[self.machine.position], place.context.ms
+    def perform(self, slice_: Slice, event: Event) -> Report:
+        clock, ms = slice_.memory[self.machine.position], slice_.context.ms
         assert ms is not None  # the machine needs it
         report: Report = None
         if self._measures and clock.ms is not None:
@@ -139,19 +139,19 @@ class _Measure(Act):
             clock.ms = None
         return FIRED if self.is_first else None
 
-    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
-        del place, event, columns
+    def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
+        del slice_, event, columns
         gap_only = self.form.largest_gap is not None and not self.form.start
         return gap_only and not self.is_first
 
-    def fits(self, place: Slice, stretch: Stretch) -> bool:
-        most, before = self.form.largest_gap, place.memory[self.machine.position].ms
+    def fits(self, slice_: Slice, stretch: Stretch) -> bool:
+        most, before = self.form.largest_gap, slice_.memory[self.machine.position].ms
         times = [ms for _, ms in stretch.times]
         assert most is not None
         return before is not None and all(b - a <= most for a, b in pairwise([before, *times]))
 
-    def extend(self, place: Slice, stretch: Stretch) -> None:
+    def extend(self, slice_: Slice, stretch: Stretch) -> None:
         if stretch.times:
             mark = Mark(stretch.event.type, stretch.last)
-            clock = place.memory[self.machine.position]
+            clock = slice_.memory[self.machine.position]
             clock.ms, clock.mark = stretch.times[-1][1], mark

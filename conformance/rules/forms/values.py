@@ -130,13 +130,13 @@ class _TakeValue(Act):
         self.get = getter(self.path)
         self.is_first = is_first
 
-    def perform(self, place: Slice, event: Event) -> Report:
-        series = place.memory[self.machine.position]
+    def perform(self, slice_: Slice, event: Event) -> Report:
+        series = slice_.memory[self.machine.position]
         value, last = self.get(event.data), series.last
         wanted = self.wanted(series, value, event)
         series.last = value
         if wanted is not None:
-            return self._breach(place, event, value, wanted)
+            return self._breach(slice_, event, value, wanted)
         # One value alone cannot differ from another: only a stated start tests it.
         if self.is_first and (last is not MISSING or self.machine.start is not None):
             return FIRED
@@ -146,27 +146,27 @@ class _TakeValue(Act):
         """What should have come instead, or None where the value is right."""
         raise NotImplementedError
 
-    def _breach(self, place: Slice, event: Event, value: Any, wanted: str) -> Breach:
-        after = place.last_mark(self.machine.position)
+    def _breach(self, slice_: Slice, event: Event, value: Any, wanted: str) -> Breach:
+        after = slice_.last_mark(self.machine.position)
         # A long value is clipped with its path, as the message has both.
         path, _, got = f"{self.path}={view(value)}"[:300].partition("=")
         trail = f" (after {after})" if after else ""
         message = f"{path} of {event.type}: expected {wanted}, got {got}{trail}"
         return Breach(message, (wanted,), got, after)
 
-    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
-        del place, event
+    def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
+        del slice_, event
         return not self.is_first and not is_related(self.path, columns)
 
 
 class _TakeConstant(_TakeValue):
-    def perform(self, place: Slice, event: Event) -> Report:
+    def perform(self, slice_: Slice, event: Event) -> Report:
         # Nearly always it is the same text again.
         value = self.get(event.data)
-        known = place.memory[self.machine.position].last
+        known = slice_.memory[self.machine.position].last
         if value.__class__ is str and value == known and not self.is_first:
             return None
-        return super().perform(place, event)
+        return super().perform(slice_, event)
 
     def wanted(self, series: Series, value: Any, event: Event) -> str | None:
         del event
@@ -186,8 +186,8 @@ class _TakeDistinct(_TakeValue):
         series.seen[known] = Mark(event.type, event.number)
         return None
 
-    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
-        del place, event, columns
+    def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
+        del slice_, event, columns
         return False  # the value comes again
 
 
@@ -207,16 +207,16 @@ class _TakeNumber(_TakeValue):
         """Whether all values of a column follow the last one."""
         raise NotImplementedError
 
-    def still(self, place: Slice, event: Event, columns: Columns) -> bool:
-        del place, event
+    def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
+        del slice_, event
         return not self.is_first and self.path in columns
 
-    def fits(self, place: Slice, stretch: Stretch) -> bool:
-        last = place.memory[self.machine.position].last
+    def fits(self, slice_: Slice, stretch: Stretch) -> bool:
+        last = slice_.memory[self.machine.position].last
         return isinstance(last, int) and self.follows(last, stretch.columns[self.path])
 
-    def extend(self, place: Slice, stretch: Stretch) -> None:
-        place.memory[self.machine.position].last = stretch.columns[self.path][-1]
+    def extend(self, slice_: Slice, stretch: Stretch) -> None:
+        slice_.memory[self.machine.position].last = stretch.columns[self.path][-1]
 
 
 class _TakeContiguous(_TakeNumber):
