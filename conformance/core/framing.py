@@ -163,6 +163,11 @@ class Framer:
             self._begin_framing(known)
 
     @property
+    def stream(self) -> Parser | LineParser | None:
+        """The parser of a stream of frames; None for a body, or while the framing is undecided."""
+        return self._parser if isinstance(self._parser, Parser | LineParser) else None
+
+    @property
     def sse(self) -> Parser | None:
         """The parser of an event stream; None for another framing, or while it is undecided."""
         return self._parser if isinstance(self._parser, Parser) else None

@@ -52,6 +52,20 @@ class LineParser:
         self._extend_line(rest, frames)
         return frames
 
+    @property
+    def is_between(self) -> bool:
+        """Whether the next byte begins a line."""
+        return self._started and not (self._partial or self._skipped)
+
+    @property
+    def position(self) -> int:
+        """Where the next line begins; to be asked between lines."""
+        return self._offset
+
+    def skip(self, size: int) -> None:
+        """Goes on behind whole lines that somebody else has read; to be called between lines."""
+        self._offset += size
+
     def close(self) -> list[Frame]:
         """End the stream: the last line, where it has no LF. A second call yields none."""
         frames: list[Frame] = []

@@ -215,12 +215,12 @@ class SchemaTest:
     """A JSON Schema ready for values. What is simple is judged without a general validator."""
 
     def __init__(self, schema: Any) -> None:
-        self._schema = schema
+        self.schema = schema  # with knobs filled in
         self.is_valid: Callable[[Any], bool] = compile_simple(schema) or self._validator.is_valid
 
     @cached_property
     def _validator(self) -> Any:
-        return _validator(self._schema)
+        return _validator(self.schema)
 
     def first_error(self, value: Any) -> Any:
         """What is wrong with a value that is not valid, as jsonschema-rs says it."""

@@ -125,13 +125,29 @@ def _steady_map(
 
 def is_blind(schema: Any, path: str, columns: Columns) -> bool:
     """Whether a JSON Schema for what stands at `path` gives the same answer for all columns."""
+    return column_schemas(schema, path, columns) == ()
+
+
+def column_schemas(
+    schema: Any, path: str, columns: Columns
+) -> tuple[tuple[str, Mapping[str, Any]], ...] | None:
+    """What a JSON Schema for what stands at `path` asks of the columns' values, one by one.
+
+    Paths of columns with the schemas of their values; None where more than that hangs on them.
+    """
     if not isinstance(schema, Mapping):
-        return isinstance(schema, bool)
+        return () if isinstance(schema, bool) else None
     if path and not is_related(path, columns):
-        return True
+        return ()
     if path in columns:
-        return set(schema) <= {"type", "minLength"} and schema.get("minLength", 0) <= 1
-    inner = schema.get("properties", {})
-    return set(schema) <= _SHALLOW | {"properties"} and all(
-        is_blind(each, f"{path}.{name}".lstrip("."), columns) for name, each in inner.items()
-    )
+        is_free = set(schema) <= {"type", "minLength"} and schema.get("minLength", 0) <= 1
+        return () if is_free else ((path, schema),)
+    if not set(schema) <= _SHALLOW | {"properties"}:
+        return None
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    for name, inner in schema.get("properties", {}).items():
+        asked = column_schemas(inner, f"{path}.{name}".lstrip("."), columns)
+        if asked is None:
+            return None
+        found += asked
+    return tuple(found)

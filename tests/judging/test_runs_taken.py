@@ -5,12 +5,13 @@ import pytest
 import conformance
 from conformance.core.events import Event
 from conformance.rules.judge import Judge
-from tests.benchmarks.corpora import chat, messages, net, responses
+from tests.benchmarks.corpora import chat, messages, net, ollama, responses
 
 STREAMS = {
     "openai.responses": (responses(4000, 4), "openai"),
     "openai.chat": (chat(4000), "openai"),
     "anthropic.messages": (messages(4000), "anthropic"),
+    "ollama.chat": (ollama(4000), "strict"),
 }
 
 

@@ -236,3 +236,16 @@ def test_constants_of_any_type_are_held_against_the_first(constant: str, other: 
 )
 def test_many_blank_lines_are_one_step(buffer: bytes, at: int, end: int) -> None:
     assert frames_end(buffer, at) == end
+
+
+@pytest.mark.parametrize("key", ["outpu\\t_index", "a\\\\b", 'a\\"b', "\\u0001", "\\u00e9", ""])
+def test_keys_that_have_to_be_escaped_end_nothing_but_the_run(key: str) -> None:
+    def frame(number: int) -> bytes:
+        return f'data: {{"delta":"a{number}","{key}":0,"n":{number}}}\n\n'.encode()
+
+    first = Parser().feed(frame(0))[0]
+    made = template(None, first.data, decode_json(first.data), ("n", "delta"))
+    if made is not None:
+        taken = made.take(frame(1) + frame(2), 0)
+        assert taken is not None
+        assert taken.values == (["a1", "a2"], [1, 2])

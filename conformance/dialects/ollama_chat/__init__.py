@@ -7,6 +7,7 @@ from typing import Final
 from conformance.dialects.base import Dialect
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.ollama_chat.client_cases import CLIENT_CASES
+from conformance.dialects.ollama_chat.columns import delta_columns
 from conformance.dialects.ollama_chat.knob_signs import OllamaKnobs
 from conformance.dialects.ollama_chat.reader import NAME, VOCABULARY, OllamaReader, recognises
 from conformance.dialects.ollama_chat.requests import REQUEST
@@ -18,6 +19,7 @@ DIALECT: Final = Dialect(
     vocabulary=VOCABULARY,
     reader=OllamaReader,
     recognises=recognises,
+    columns=delta_columns,
     framing="lines",
     keys=WIRE_KEYS,
     bounds=BOUNDS,

@@ -38,14 +38,17 @@ from conformance.core.clock import ByteClock, JoinedChunks, WaitingChunks, chunk
 from conformance.core.errors import HarnessError
 from conformance.core.events import Chunk, Ending, Event, Exchange, Frame
 from conformance.core.json_values import NOT_JSON
+from conformance.core.lines import LineParser
 from conformance.core.sse import Parser
 from conformance.judging.fast.runs import Run, begin, is_delta, parts_of
-from conformance.judging.fast.template import frames_end
+from conformance.judging.fast.template import frames_end, line_end
 from conformance.judging.findings import CONTEXT
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.judging.wire import WireView
+
+StreamParser = Parser | LineParser
 
 LONGEST_HELD: Final = 1 << 16  # bytes of one unfinished frame that a run waits for
 SHORT: Final = 8  # a run of fewer frames was not worth its beginning
@@ -56,7 +59,6 @@ MOST_PATIENCE: Final = 64
 MOST_WAITING: Final = 64  # chunks of a stream under way that wait inside a run
 MOST_BYTES_WAITING: Final = 1 << 13
 MOST_MISFITS: Final = 8  # frames of one run that do not fit, before it is given up
-_END: Final = b"\n\n"
 
 
 def check_wire(
@@ -133,8 +135,8 @@ class RunningView(WireView):
             self._hand_over()
             return
         self.bytes += size
-        if self.framer.sse is not None:
-            self.framer.sse.skip(size)
+        if self.framer.stream is not None:
+            self.framer.stream.skip(size)
         self.judge.ms = times[-1] if times else None
         self._tell(run)
 
@@ -148,29 +150,29 @@ class RunningView(WireView):
         """Takes chunks that were joined; the outcome is that of feeding them one by one."""
         self.bytes += len(gathered.data)
         for _, each in self.framer.settle(gathered.data, gathered):
-            self._read_gathered(each, self.framer.sse)
+            self._read_gathered(each, self.framer.stream)
         self.judge.ms = gathered.times[-1] if gathered.times else None
 
-    def _read_gathered(self, gathered: JoinedChunks, sse: Parser | None) -> None:
+    def _read_gathered(self, gathered: JoinedChunks, parser: StreamParser | None) -> None:
         self.judge.ms = gathered.times[-1] if gathered.times else None
         buffer, self._held, at = self._held + gathered.data, b"", 0
         clock = ByteClock(len(buffer) - len(gathered.data), gathered)
-        if sse is None:
+        if parser is None:
             for stop, self.judge.ms in clock.pieces(0, len(buffer)):
                 self.read(buffer[at:stop])
                 at = stop
-        while sse is not None and at < len(buffer):
+        while parser is not None and at < len(buffer):
             if self._run is not None:
-                size = self._take(self._run, sse, buffer, at, clock)
+                size = self._take(self._run, parser, buffer, at, clock)
                 if size is None:
                     self._held = buffer[at:]
                     break
                 at += size
             if self._run is None and at < len(buffer):
-                at = self._step(sse, buffer, at, clock)
+                at = self._step(parser, buffer, at, clock)
 
     def _take(
-        self, run: Run, parser: Parser, buffer: bytes, at: int, clock: ByteClock
+        self, run: Run, parser: StreamParser, buffer: bytes, at: int, clock: ByteClock
     ) -> int | None:
         """Bytes taken by the run, which ends at 0; None to wait for the rest of a frame."""
         taken = run.take(buffer, at)
@@ -190,7 +192,7 @@ class RunningView(WireView):
         """Whether what is left may be the beginning of the run's next frame."""
         head = run.template.head + run.template.first
         left = len(buffer) - at
-        if left > LONGEST_HELD or buffer.find(_END, at) >= 0:
+        if left > LONGEST_HELD or buffer.find(run.template.end, at) >= 0:
             return False
         if not buffer.startswith(head, at):
             return head.startswith(buffer[at:])
@@ -198,9 +200,10 @@ class RunningView(WireView):
         ends = buffer.find(b"\n", at + len(head))
         return buffer.find(b"\r", at) < 0 and ends in (-1, len(buffer) - 1)
 
-    def _step(self, parser: Parser, buffer: bytes, at: int, clock: ByteClock) -> int:
-        """Reads up to the next blank line the usual way; where that ended."""
-        stop = frames_end(buffer, at)
+    def _step(self, parser: StreamParser, buffer: bytes, at: int, clock: ByteClock) -> int:
+        """Reads the next frame the usual way, up to its end; where that was."""
+        is_sse = isinstance(parser, Parser)
+        stop = frames_end(buffer, at) if is_sse else line_end(buffer, at)
         begin, frames = at, list[Frame]()
         for upto, ms in clock.pieces(at, stop):
             self.judge.ms = ms
@@ -231,7 +234,7 @@ class RunningView(WireView):
         head = buffer[begin : min(begin + _BEGINNING, stop)]
         return buffer.count(head, stop, stop + 2 * ENOUGH * size) >= ENOUGH
 
-    def _begin(self, frame: Frame, events: list[Event], parser: Parser) -> None:
+    def _begin(self, frame: Frame, events: list[Event], parser: StreamParser) -> None:
         payload = events[0].data.get("json", NOT_JSON)
         columns = self.setting.dialect.columns(payload, self.setting.bound.reading)
         if columns is None:

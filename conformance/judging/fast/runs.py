@@ -89,7 +89,7 @@ class Run:
     def take_rows(self, rows: list[bytes], times: Sequence[float]) -> int | None:
         """Keeps frames of which only the rows are left; their size, None where they are no rows."""
         values = self.template.values(rows)
-        if values is None or _has_empty_text(values):
+        if values is None or len(values[0]) < len(rows) or _has_empty_text(values):
             return None
         taken = Taken(self._length(rows), values, rows)
         self.add(taken, enumerate(times, 1))
@@ -143,7 +143,7 @@ class Run:
         at = self.offset + self.size - self._length(self._rows[begin:])
         for row in self._rows[begin:end]:
             data = template.data(row).decode()
-            yield Frame("event", like.event, data, like.id, at, like.named)
+            yield Frame(like.kind, like.event, data, like.id, at, like.named)
             at += template.around + len(row)
 
     def frame_at(self, index: int) -> tuple[Frame, float | None]:
@@ -264,7 +264,8 @@ def begin(
     if parts is None:
         return None
     name = frame.event if frame.named else None
-    found = template(name, frame.data, payload, columns.paths)
+    is_line = frame.kind == "line"
+    found = template(name, frame.data, payload, columns.paths, is_line=is_line)
     return Run(found, frame, columns, parts, at) if found else None
 
 
@@ -294,7 +295,7 @@ def _places(event: Event, payload: Any, columns: DeltaColumns) -> dict[str, str]
     """Columns of an event: path in the event -> path in the payload ("" for the whole data)."""
     if event.layer == "semantic":
         return {TEXTS[event.type]: columns.text}
-    if event.type == "sse.frame":
+    if event.type in ("sse.frame", "line.frame"):
         return {"data": "", **{f"json.{path}": path for path in columns.paths}}
     prefix = columns.within.get(event.type)
     if prefix is not None:

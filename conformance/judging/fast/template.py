@@ -38,7 +38,8 @@ _MOST_DIGITS: Final = 18
 _SHORT: Final = 16  # characters of a constant that may be part of a type
 _SMALL: Final = 1000
 _LINE: Final = b"\n"
-_END: Final = b"\n\n"
+FRAME_END: Final = b"\n\n"  # of an event stream
+LINE_END: Final = b"\n"
 _LINES: Final = re.compile(rb"\n+")
 _PROBES: Final = {str: '"\\u0001 \\u0002"', int: "271828182845904523"}
 
@@ -67,13 +68,14 @@ class Template(Struct, frozen=True):
     columns: tuple[str, ...]
     decode: Decode
     around: int  # bytes of a frame that do not belong to its row
+    end: bytes = FRAME_END
 
     def take(self, buffer: bytes, at: int) -> Taken | None:
         """All whole frames of this template that stand side by side at `at`; None if there is none.
 
         Time is linear in what is looked at, which is `buffer` from `at` on.
         """
-        opening, closing = self.head + self.first, self.last + _END
+        opening, closing = self.head + self.first, self.last + self.end
         begin = at + len(opening)
         if not buffer.startswith(opening, at) or buffer.find(closing, begin) < 0:
             return None
@@ -88,10 +90,18 @@ class Template(Struct, frozen=True):
         else:
             rows.pop()  # the last frame is not all there yet
         values = self.values(rows) if rows else None
-        return None if values is None else Taken(size, values, rows)
+        if values is None:
+            return None
+        if len(values[0]) < len(rows):  # lines of another kind follow
+            rows = rows[: len(values[0])]
+            size = sum(map(len, rows)) + self.around * len(rows)
+        return Taken(size, values, rows)
 
     def values(self, rows: list[bytes]) -> tuple[list[Any], ...] | None:
-        """The columns of rows that hold no line feed; None where one of them may not be one."""
+        """The columns of rows that hold no line feed; None where one of them may not be one.
+
+        They may be those of the first rows only, where it is certain that the next one is not.
+        """
         return None if _ends_a_line(b"".join(rows)) else self.decode(rows)
 
     def data(self, row: bytes) -> bytes:
@@ -101,10 +111,15 @@ class Template(Struct, frozen=True):
 
 def frames_end(buffer: bytes, at: int) -> int:
     """Behind the next blank line, or behind all of them where they begin at `at`; else the end."""
-    end = buffer.find(_END, at)
+    end = buffer.find(FRAME_END, at)
     if end == at and (blank := _LINES.match(buffer, at)):
         return blank.end()
-    return end + len(_END) if end >= 0 else len(buffer)
+    return end + len(FRAME_END) if end >= 0 else len(buffer)
+
+
+def line_end(buffer: bytes, at: int) -> int:
+    """Behind the next line, else the end."""
+    return buffer.find(LINE_END, at) + len(LINE_END) or len(buffer)
 
 
 def _ends_a_line(data: bytes) -> bool:
@@ -128,17 +143,28 @@ def _several(pieces: Sequence[bytes], kinds: Sequence[type]) -> Decode:
     def decode(rows: list[bytes]) -> tuple[list[Any], ...] | None:
         flat: list[bytes] = []
         for row in rows:
-            rest = row
-            for piece in pieces:
-                hole, found, rest = rest.partition(piece)
-                if not found:
-                    return None
-                flat.append(hole)
-            flat.append(rest)
+            holes = _cut_at(row, pieces)
+            if holes is None:
+                break
+            flat += holes
+        if not flat:
+            return None
         columns = [_column(flat[at :: len(kinds)], kind) for at, kind in enumerate(kinds)]
         return None if None in columns else tuple(c for c in columns if c is not None)
 
     return decode
+
+
+def _cut_at(row: bytes, pieces: Sequence[bytes]) -> list[bytes] | None:
+    """What stands before, between and behind the pieces, which come in this order."""
+    holes: list[bytes] = []
+    for piece in pieces:
+        hole, found, row = row.partition(piece)
+        if not found:
+            return None
+        holes.append(hole)
+    holes.append(row)
+    return holes
 
 
 def _column(raw: list[bytes], kind: type) -> list[Any] | None:
@@ -167,7 +193,12 @@ def _siblings(fragment: str, names: Sequence[str]) -> Decode | None:
         inner = msgspec.json.decode(opening + fragment.encode() + b"}")
     except (msgspec.DecodeError, UnicodeError):
         return None
-    row = _row(tuple((key, _kind(value, is_column=key in names)) for key, value in inner.items()))
+    try:
+        row = _row(
+            tuple((key, _kind(value, is_column=key in names)) for key, value in inner.items())
+        )
+    except ValueError:
+        return None  # a key that has to be escaped
     wanted = [row.get(name) for name in names]
     # What no type stands for is held against what the first frame has.
     try:
@@ -235,10 +266,13 @@ def _is_typed(value: Any) -> bool:
     return value is None or (type(value) is int and -_SMALL < value < _SMALL)
 
 
-def template(event: str | None, data: str, payload: Any, columns: Sequence[str]) -> Template | None:
+def template(
+    event: str | None, data: str, payload: Any, columns: Sequence[str], *, is_line: bool = False
+) -> Template | None:
     """The template of a frame as servers write it: an event line if any, one data line, LF.
 
-    `payload` is the decoded `data`. None where a column is not found with certainty.
+    `payload` is the decoded `data`; with `is_line` that is all there is. None where a column is not
+    found with certainty.
     """
     if "\n" in data:
         return None
@@ -251,9 +285,11 @@ def template(event: str | None, data: str, payload: Any, columns: Sequence[str])
     if decode is None:
         return None
     begin, end = ordered[0][0][0], ordered[-1][0][1]
-    head = f"event: {event}\ndata: " if event is not None else "data: "
+    head = f"event: {event}\ndata: " if event is not None else "" if is_line else "data: "
     pieces = head.encode(), data[:begin].encode(), data[end:].encode()
-    return Template(*pieces, paths, decode, sum(map(len, pieces)) + len(_END))
+    closing = LINE_END if is_line else FRAME_END
+    around = sum(map(len, pieces)) + len(closing)
+    return Template(*pieces, paths, decode, around, closing)
 
 
 def _decode(

@@ -17,7 +17,7 @@ class WaitingRows:
 
     def __init__(self, template: Template) -> None:
         self._opening = template.head + template.first
-        self._closing = template.last + _LINE + _LINE
+        self._closing = template.last + template.end
         self._around = len(self._opening) + len(self._closing)
         self._size = 0
         self.rows: list[bytes] = []

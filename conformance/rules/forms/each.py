@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 from conformance.core.events import Event
 from conformance.rules.alias import Alias
@@ -23,7 +23,8 @@ from conformance.rules.forms.base import (
 from conformance.rules.forms.reading import FormReader, must_compile
 from conformance.rules.node import Node
 from conformance.rules.patterns import SchemaTest, probe, schema_test
-from conformance.rules.repetition import Columns, is_blind
+from conformance.rules.repetition import Columns, Stretch, column_schemas
+from conformance.rules.schemas import Check
 
 
 class Each(Form, frozen=True):
@@ -50,7 +51,7 @@ class Each(Form, frozen=True):
     def machine(
         self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
     ) -> Machine:
-        check = _CheckSchema(schema_test(self.schema, knobs), self.schema)
+        check = _CheckSchema(schema_test(self.schema, knobs))
         return EachMachine(aliases, check, sliced=sliced)
 
 
@@ -69,11 +70,14 @@ class EachMachine(Machine):
         return state, self._acts
 
 
+_REFERENCES: Final = ("$ref", "$dynamicRef")  # to what stands elsewhere in the schema
+
+
 class _CheckSchema(Act):
-    def __init__(self, test: SchemaTest, schema: Any) -> None:
+    def __init__(self, test: SchemaTest) -> None:
         self.test = test
         self._is_valid = test.is_valid
-        self._is_blind = lru_cache(maxsize=256)(partial(is_blind, schema, ""))
+        self._column_tests = lru_cache(maxsize=256)(partial(_column_tests, test.schema))
 
     def perform(self, slice_: Slice, event: Event) -> Report:
         del slice_
@@ -86,7 +90,20 @@ class _CheckSchema(Act):
 
     def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
         del slice_, event
-        return self._is_blind(columns)
+        return self._column_tests(columns) is not None
+
+    def fits(self, slice_: Slice, stretch: Stretch) -> bool:
+        del slice_
+        tests = self._column_tests(tuple(stretch.columns)) or ()
+        return all(all(map(is_valid, stretch.columns[path])) for path, is_valid in tests)
+
+
+def _column_tests(schema: Any, columns: Columns) -> tuple[tuple[str, Check], ...] | None:
+    """Tests of the columns' values by path; None where more than their values decides."""
+    asked = column_schemas(schema, "", columns)
+    if asked is None or any(name in str(inner) for _, inner in asked for name in _REFERENCES):
+        return None
+    return tuple((path, SchemaTest(inner).is_valid) for path, inner in asked)
 
 
 def _broken_keyword(error: Any) -> str:
