@@ -79,7 +79,8 @@ def test_lines_in_runs_are_judged_as_one_by_one(
         if isinstance(part, bytes):
             pieces.append(part)
         else:
-            pieces += [line(*each[:2], len(pieces) + at, each[2]) for at, each in enumerate(part)]
+            texts = enumerate(part, len(pieces))
+            pieces += [line(name, text, at, end) for at, (name, text, end) in texts]
     data = b"".join([*pieces, LAST])
     setting = setting_for("ollama.chat", profile, Rulebook.load())
     chunks = cut(data, Random(seed), clock=clock)
