@@ -40,9 +40,12 @@ class RecentFrames:
 
     def keep(self, number: int, frame: Frame, events: Sequence[Event]) -> None:
         """Remembers a frame of the wire."""
-        wire = next((event.type for event in events if event.layer == "wire"), None)
-        kind = wire or {"comment": "comment", "ignored": frame.event}.get(frame.kind, frame.event)
-        self.tell(number, kind, frame.data, frame.offset)
+        kind = "comment" if frame.kind == "comment" else frame.event
+        for event in events:
+            if event.layer == "wire":
+                kind = event.type
+                break
+        self._last.append((number, frame.offset, kind, clip_text(frame.data)))
 
     def tell(self, number: int, kind: str, text: str, offset: int | None = None) -> None:
         """Remembers what is no frame: an event that a client reported, or the end."""

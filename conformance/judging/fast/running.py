@@ -212,7 +212,7 @@ class RunningView(WireView):
                 events = self.frame(frame)
             frames += found
             at = upto
-        if len(frames) == 1 and parser.is_between and is_delta(events):
+        if len(frames) == 1 and is_delta(events) and parser.is_between:
             self._deltas += 1
             if self._is_worthwhile(buffer, begin, stop):
                 self._begin(frames[0], events, parser)

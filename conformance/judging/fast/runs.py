@@ -243,8 +243,10 @@ def _has_empty_text(values: Iterable[Sequence[Any]]) -> bool:
 
 def is_delta(events: Sequence[Event]) -> bool:
     """Whether a frame said one delta and nothing else, as those that follow may."""
-    spoken = [event.type for event in events if event.layer == "semantic"]
-    return len(spoken) == 1 and spoken[0] in TEXTS
+    # What was said stands behind what came.
+    if not events or events[-1].layer != "semantic" or events[-1].type not in TEXTS:
+        return False
+    return len(events) < 2 or events[-2].layer != "semantic"
 
 
 def begin(
