@@ -23,18 +23,18 @@ MOST_STATES: Final = 4096
 MOST_REPEATS: Final = 1000
 
 
-class Node(Struct, frozen=True):
+class Expression(Struct, frozen=True):
     """An expression. `kind`: empty, word (the empty word), name, seq, alt, many, count."""
 
     kind: str
     name: str = ""
-    parts: tuple[Node, ...] = ()
+    parts: tuple[Expression, ...] = ()
     low: int = 0
     high: int = 0
 
 
-EMPTY: Final = Node("empty")
-WORD: Final = Node("word")
+EMPTY: Final = Expression("empty")
+WORD: Final = Expression("word")
 
 
 class GrammarError(ValueError):
@@ -49,8 +49,8 @@ class TooManyStatesError(RuntimeError):
     """A grammar met more states than the cap."""
 
 
-def seq(*parts: Node) -> Node:
-    flat: list[Node] = []
+def seq(*parts: Expression) -> Expression:
+    flat: list[Expression] = []
     for part in parts:
         if part is EMPTY or part.kind == "empty":
             return EMPTY
@@ -60,35 +60,35 @@ def seq(*parts: Node) -> Node:
             flat.append(part)
     if len(flat) < 2:
         return flat[0] if flat else WORD
-    return Node("seq", parts=tuple(flat))
+    return Expression("seq", parts=tuple(flat))
 
 
-def alt(*parts: Node) -> Node:
-    flat: list[Node] = []
+def alt(*parts: Expression) -> Expression:
+    flat: list[Expression] = []
     for part in parts:
         for each in part.parts if part.kind == "alt" else (part,):
             if each.kind != "empty" and each not in flat:
                 flat.append(each)
     if len(flat) < 2:
         return flat[0] if flat else EMPTY
-    return Node("alt", parts=tuple(sorted(flat, key=repr)))
+    return Expression("alt", parts=tuple(sorted(flat, key=repr)))
 
 
-def many(part: Node) -> Node:
+def many(part: Expression) -> Expression:
     if part.kind in ("empty", "word"):
         return WORD
-    return part if part.kind == "many" else Node("many", parts=(part,))
+    return part if part.kind == "many" else Expression("many", parts=(part,))
 
 
-def count(part: Node, low: int, high: int) -> Node:
+def count(part: Expression, low: int, high: int) -> Expression:
     if high == 0:
         return WORD
     if (low, high) == (1, 1):
         return part
-    return Node("count", parts=(part,), low=low, high=high)
+    return Expression("count", parts=(part,), low=low, high=high)
 
 
-def nullable(node: Node) -> bool:
+def nullable(node: Expression) -> bool:
     if node.kind == "seq":
         return all(nullable(part) for part in node.parts)
     if node.kind == "alt":
@@ -98,7 +98,7 @@ def nullable(node: Node) -> bool:
     return node.kind in ("word", "many")
 
 
-def derive(node: Node, letter: frozenset[str]) -> Node:
+def derive(node: Expression, letter: frozenset[str]) -> Expression:
     """What may follow once an event that answers to the names in `letter` has been read."""
     if node.kind == "name":
         return WORD if node.name in letter else EMPTY
@@ -114,8 +114,8 @@ def derive(node: Node, letter: frozenset[str]) -> Node:
     return EMPTY
 
 
-def _derive_sequence(parts: tuple[Node, ...], letter: frozenset[str]) -> Node:
-    options: list[Node] = []
+def _derive_sequence(parts: tuple[Expression, ...], letter: frozenset[str]) -> Expression:
+    options: list[Expression] = []
     for position, part in enumerate(parts):
         options.append(seq(derive(part, letter), *parts[position + 1 :]))
         if not nullable(part):
@@ -123,7 +123,7 @@ def _derive_sequence(parts: tuple[Node, ...], letter: frozenset[str]) -> Node:
     return alt(*options)
 
 
-def names(node: Node) -> frozenset[str]:
+def names(node: Expression) -> frozenset[str]:
     if node.kind == "name":
         return frozenset({node.name})
     return frozenset().union(*(names(part) for part in node.parts))
@@ -136,7 +136,7 @@ class Automaton:
     threads work out at once comes out the same.
     """
 
-    def __init__(self, root: Node) -> None:
+    def __init__(self, root: Expression) -> None:
         self.start = 0
         self._nodes = [root]
         self._numbers = {root: 0}
@@ -165,7 +165,7 @@ class Automaton:
         follow = (name for name in sorted(self.alphabet))
         return tuple(n for n in follow if derive(node, frozenset({n})).kind != "empty")
 
-    def _number(self, node: Node) -> int:
+    def _number(self, node: Expression) -> int:
         if node.kind == "empty":
             return -1
         with self._lock:
@@ -184,7 +184,7 @@ _TOKEN: Final = re.compile(
 )
 
 
-def parse(text: str) -> Node:
+def parse(text: str) -> Expression:
     """`a (b c* | d)+ e{1,3}` as an expression; GrammarError where it is none."""
     return _Parser(text).whole()
 
@@ -196,7 +196,7 @@ class _Parser:
         self.token: re.Match[str] | None = None
         self._next()
 
-    def whole(self) -> Node:
+    def whole(self) -> Expression:
         node = self._alternatives(depth=0)
         if self.token is not None:
             raise GrammarError(f"unexpected {self.token.group().strip()!r}", self._start())
@@ -221,7 +221,7 @@ class _Parser:
     def _mark(self) -> str | None:
         return self.token.group("mark") if self.token else None
 
-    def _alternatives(self, depth: int) -> Node:
+    def _alternatives(self, depth: int) -> Expression:
         if depth > 50:
             raise GrammarError("groups nest deeper than 50", self.at)
         options = [self._sequence(depth)]
@@ -230,8 +230,8 @@ class _Parser:
             options.append(self._sequence(depth))
         return alt(*options)
 
-    def _sequence(self, depth: int) -> Node:
-        parts: list[Node] = []
+    def _sequence(self, depth: int) -> Expression:
+        parts: list[Expression] = []
         while self.token is not None and self._mark() not in ("|", ")"):
             parts.append(self._repeated(depth))
         if not parts:
@@ -239,7 +239,7 @@ class _Parser:
             raise GrammarError("expected an event name or a group", at)
         return seq(*parts)
 
-    def _repeated(self, depth: int) -> Node:
+    def _repeated(self, depth: int) -> Expression:
         node = self._single(depth)
         while self.token is not None:
             if self.token.group("count"):
@@ -255,7 +255,7 @@ class _Parser:
             self._next()
         return node
 
-    def _counted(self, node: Node) -> Node:
+    def _counted(self, node: Expression) -> Expression:
         assert self.token is not None
         low = int(self.token.group(3))
         high = int(self.token.group(5)) if self.token.group(4) else low
@@ -264,11 +264,11 @@ class _Parser:
             raise GrammarError(message, self._start())
         return count(node, low, high)
 
-    def _single(self, depth: int) -> Node:
+    def _single(self, depth: int) -> Expression:
         assert self.token is not None
         if name := self.token.group("name"):
             self._next()
-            return Node("name", name=name)
+            return Expression("name", name=name)
         if self._mark() == "(":
             opened = self._start()
             self._next()

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from conformance.rules.alias import Alias
 from conformance.rules.forms.grammar import Grammar
-from conformance.rules.grammar import Automaton, Node, TooManyStatesError, names
+from conformance.rules.grammar import Automaton, Expression, TooManyStatesError, names
 
 LARGEST: Final = 400  # parts of a grammar that is still walked; shipped ones have below 20
 MOST_STATES: Final = 512
@@ -53,7 +53,7 @@ def language(form: Grammar, aliases: Mapping[str, Alias]) -> Language:
     )
 
 
-def size(node: Node, limit: int) -> int:
+def size(node: Expression, limit: int) -> int:
     """How many parts an expression has; counting stops soon after `limit`."""
     total, open_ = 0, [node]
     while open_ and total <= limit:
@@ -62,7 +62,7 @@ def size(node: Node, limit: int) -> int:
     return total
 
 
-def counted(node: Node) -> Iterator[str]:
+def counted(node: Expression) -> Iterator[str]:
     """Names inside a counted repetition that needs states of its own, `a{3}` but not `a{0,1}`."""
     if node.kind == "count" and node.high > 1:
         yield from sorted(names(node))

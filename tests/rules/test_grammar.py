@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conformance.rules import grammar
-from conformance.rules.grammar import Automaton, GrammarError, Node, TooManyStatesError, parse
+from conformance.rules.grammar import Automaton, Expression, GrammarError, TooManyStatesError, parse
 
 Tree = tuple[object, ...]
 Letter = frozenset[str]
@@ -275,6 +275,6 @@ def test_a_thousand_repeats_are_one_step_each() -> None:
 
 
 def test_no_expression_is_empty_once_parsed() -> None:
-    node: Node = parse("a{0} b?")
+    node: Expression = parse("a{0} b?")
     assert node.kind != "empty"
     assert grammar.nullable(node)

@@ -32,7 +32,7 @@ from conformance.rules.node import Node
 
 class Grammar(Form, frozen=True):
     key: ClassVar[str] = "grammar"
-    root: grammar.Node
+    root: grammar.Expression
     text: str
 
     @classmethod

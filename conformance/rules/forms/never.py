@@ -69,7 +69,7 @@ class Window(NamedTuple):
     after_now: bool = False  # an `after` came in this frame
 
 
-class _Kept(Struct):
+class _WindowMarks(Struct):
     """The events that messages speak of."""
 
     after: Mark | None = None
@@ -139,32 +139,32 @@ class NeverMachine(Machine):
         del state, broken
         return SILENT, (ReportAct(self._forbidden_before),)
 
-    def _kept(self, slice_: Slice) -> _Kept:
+    def _marks_of(self, slice_: Slice) -> _WindowMarks:
         """What is remembered of a slice, once there is something."""
-        kept: _Kept | None = slice_.memory[self.position]
+        kept: _WindowMarks | None = slice_.memory[self.position]
         if kept is None:
-            kept = slice_.memory[self.position] = _Kept()
+            kept = slice_.memory[self.position] = _WindowMarks()
         return kept
 
     def _remember(self, slice_: Slice, event: Event) -> None:
-        self._kept(slice_).after = Mark(event.type, event.number)
+        self._marks_of(slice_).after = Mark(event.type, event.number)
 
     def _remember_latest(self, slice_: Slice, event: Event) -> None:
         del event
-        self._kept(slice_).after = slice_.last_mark(self.position, self._after)
+        self._marks_of(slice_).after = slice_.last_mark(self.position, self._after)
 
     def _hold(self, name: str, slice_: Slice, event: Event) -> None:
-        self._kept(slice_).occurred = (event, name)
+        self._marks_of(slice_).occurred = (event, name)
 
     def _forbidden_now(self, name: str, slice_: Slice, event: Event) -> Breach:
-        after = self._kept(slice_).after
+        after = self._marks_of(slice_).after
         when = f"came after {after}" if after else "may not occur"
         message = f"{event.type}{_seen(event, self.aliases[name])} {when}"
         return Breach(message, (), event.type, after)
 
     def _forbidden_before(self, slice_: Slice, event: Event) -> Breach:
         del event
-        kept = self._kept(slice_)
+        kept = self._marks_of(slice_)
         assert kept.occurred is not None  # the state waits
         event, name = kept.occurred
         expected = self.describe(self._until)

@@ -74,7 +74,7 @@ class Debt(NamedTuple):
     bound: bool = False
 
 
-class _Kept(Struct):
+class _DebtMarks(Struct):
     """The events that messages speak of."""
 
     owed: Mark = _START
@@ -142,22 +142,22 @@ class AnswerMachine(Machine):
     def close(self, state: State) -> tuple[Act, ...]:
         return (ReportAct(self._never_answered),) if state.owed else ()
 
-    def _kept(self, slice_: Slice) -> _Kept:
+    def _marks_of(self, slice_: Slice) -> _DebtMarks:
         """What is remembered of a slice, once there is something."""
-        kept: _Kept | None = slice_.memory[self.position]
+        kept: _DebtMarks | None = slice_.memory[self.position]
         if kept is None:
-            kept = slice_.memory[self.position] = _Kept()
+            kept = slice_.memory[self.position] = _DebtMarks()
         return kept
 
     def _owe(self, slice_: Slice, event: Event) -> None:
-        self._kept(slice_).owed = Mark(event.type, event.number)
+        self._marks_of(slice_).owed = Mark(event.type, event.number)
 
     def _bind(self, slice_: Slice, event: Event) -> None:
-        self._kept(slice_).bound = Mark(event.type, event.number)
+        self._marks_of(slice_).bound = Mark(event.type, event.number)
 
     def _unanswered(self, slice_: Slice, event: Event) -> Breach:
         del event
-        kept = self._kept(slice_)
+        kept = self._marks_of(slice_)
         assert kept.bound is not None  # the state waits
         expected, owed, bound = self.describe(self._then), kept.owed, kept.bound
         message = f"expected {either(expected)}{_since(owed)} before {bound}"
@@ -169,7 +169,7 @@ class AnswerMachine(Machine):
 
     def _never_answered(self, slice_: Slice, event: Event) -> Breach:
         del event
-        expected, owed = self.describe(self._then), self._kept(slice_).owed
+        expected, owed = self.describe(self._then), self._marks_of(slice_).owed
         message = f"expected {either(expected)}{_since(owed)}, got end of stream"
         after = owed if owed.number else None
         return Breach(message, expected, "end of stream", after, owed=True)
