@@ -308,8 +308,10 @@ class Judge:
         end = Event("end of stream", {}, self.last, "transport")
         fired = [0] * len(self.rules.groups)
         for group in self.rules.groups:
-            for slice_ in self._slices[group.number].values():
-                self._perform(group, slice_, group.ends(slice_.state), end)
+            slices = self._slices[group.number].values()
+            for slice_, act in _in_order([(s, act) for s in slices for act in group.ends(s.state)]):
+                self._perform(group, slice_, (act,), end)
+            for slice_ in slices:
                 fired[group.number] |= slice_.state.fired
         layers, overflow = frozenset(self.layers), self.overflow
         quiet = self.rules.outcomes(
@@ -328,6 +330,11 @@ class Judge:
                 sides.inconclusive = "" if self.context.whole else BROKEN
                 found.append((self.rules.rules[number].rule, sides))
         return found
+
+
+def _in_order(acts: list[tuple[Slice, PlacedAct]]) -> list[tuple[Slice, PlacedAct]]:
+    """Acts in the order in which their rules opened the slices."""
+    return sorted(acts, key=lambda pair: pair[0].opened[pair[1][0]])
 
 
 def _forget_alike(heard: dict[Letter, tuple[int, int, str]], letter: Letter) -> None:
