@@ -122,7 +122,6 @@ class EventRules:
         )
         self._present = tuple((getter(p.path), p.test, bit) for p, bit in self._presences)
         self._heard: dict[int, Heard] = {}
-        self._steady_bits: dict[tuple[str, ...], int] = {}
         self._steady: dict[tuple[tuple[str, ...], int], Heard | None] = {}
 
     def _bits_needed(self, named: NamedEvent) -> int:
