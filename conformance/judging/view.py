@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -142,7 +142,7 @@ class ExchangeView:
             profile=self.setting.profile.name,
             named=self.setting.named,
             verdicts=verdicts,
-            findings=tuple(sorted(findings, key=lambda finding: (finding.event, finding.rule))),
+            findings=tuple(sorted(findings, key=_finding_order)),
             scenario=self.exchange.scenario,
             role=self.exchange.role,
             view=self.name,
@@ -161,3 +161,9 @@ class ExchangeView:
         exchange = self.exchange
         place = (exchange.number, exchange.role, exchange.hop, self.name, self.judge.last)
         return ((rule.id, Contribution(*place, sides)) for rule, sides in self.judge.gathered())
+
+
+def _finding_order(finding: Finding) -> tuple[int, str, list[tuple[str, Any]]]:
+    """By event, rule and slice: an event may break a rule in several slices."""
+    fields = [(type(value).__name__, value) for value in finding.slice.values()]
+    return finding.event, finding.rule, fields
