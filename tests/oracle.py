@@ -126,7 +126,7 @@ class _RuleAlone:
         key = tuple(key_part(getter(path)(event.data)) for path in self.compiled.slice)
         if None not in key:
             if key not in self.slices and self.machine.opens(names):
-                self._open(key, self.machine.fresh())
+                self._open(key, self.machine.opened_state())
             yield from filter(None, [self.slices.get(key)])
             return
         if len(self.slices) > limits.FREE_VISITS:

@@ -160,7 +160,7 @@ class Group:
             if part is not None and ages:
                 part = machine.age(part)
             if names is not None and part is None and opens and machine.opens(names):
-                part = machine.fresh()
+                part = machine.opened_state()
                 opened.append(at)
             if names is not None and part is not None:
                 try:

@@ -32,7 +32,7 @@ from conformance.rules.forms.compare import BROKEN, BothSides
 from conformance.rules.found import FoundByRules
 from conformance.rules.group import OPENS, Group, JointState, JointStep, PlacedAct, step_code
 from conformance.rules.model import Rule
-from conformance.rules.rule_set import RuleSet
+from conformance.rules.rule_set import QuietEnd, RuleSet
 
 MOST_SLICES: Final = 65_536
 MOST_VISITS: Final = 1_000_000
@@ -313,11 +313,8 @@ class Judge:
                 self._perform(group, slice_, (act,), end)
             for slice_ in slices:
                 fired[group.number] |= slice_.state.fired
-        layers, overflow = frozenset(self.layers), self.overflow
-        quiet = self.rules.outcomes(
-            self.evidence, self._silenced, tuple(fired), layers, overflow=overflow
-        )
-        return self._found.outcomes(quiet)
+        quiet = QuietEnd(self._silenced, tuple(fired), frozenset(self.layers), self.overflow)
+        return self._found.outcomes(self.rules.outcomes(self.evidence, quiet))
 
     def gathered(self) -> list[tuple[Rule, BothSides]]:
         """What this exchange brings to rules that compare exchanges; ask after `close`."""

@@ -6,7 +6,7 @@ Immutable but for what is remembered; shared by exchanges and threads.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.core.events import Event, Layer
 from conformance.rules.applies import AskedEvidence, Evidence
@@ -22,6 +22,19 @@ MOST_REMEMBERED: Final = 1024
 
 # States that slices begin with, by group, and those of groups that have one slice only.
 _Beginning = tuple[tuple[JointState, ...], tuple[tuple[Group, JointState], ...]]
+
+
+class QuietEnd(NamedTuple):
+    """What an exchange leaves behind besides what was found in it.
+
+    `silenced` are numbers of rules, `fired` has a mask of positions for each group, `layers` had
+    events; `overflow` says that the stream opened more than its dialect follows.
+    """
+
+    silenced: frozenset[int]
+    fired: tuple[int, ...]
+    layers: frozenset[Layer]
+    overflow: bool
 
 
 class RuleSet:
@@ -91,46 +104,26 @@ class RuleSet:
                 self._beginnings[silenced] = found
         return found
 
-    def outcomes(
-        self,
-        evidence: Evidence,
-        silenced: frozenset[int],
-        fired: tuple[int, ...],
-        layers: frozenset[Layer],
-        *,
-        overflow: bool,
-    ) -> Outcomes:
-        """What comes of every rule that has found nothing, in order; ask when the exchange is over.
-
-        `fired` has a mask of positions for each group.
-        """
+    def outcomes(self, evidence: Evidence, end: QuietEnd) -> Outcomes:
+        """What comes of every rule that has found nothing; ask when the exchange is over."""
         asked = self._asked.key(evidence)
-        key = asked, silenced, fired, layers, overflow
-        found = self._outcomes.get(key) if asked is not None else None
+        found = self._outcomes.get((asked, end)) if asked is not None else None
         if found is None:
-            found = self._outcomes_anew(evidence, silenced, fired, layers, overflow=overflow)
+            found = self._outcomes_anew(evidence, end)
             if asked is not None and len(self._outcomes) < MOST_REMEMBERED:
-                self._outcomes[key] = found
+                self._outcomes[asked, end] = found
         return found
 
-    def _outcomes_anew(
-        self,
-        evidence: Evidence,
-        silenced: frozenset[int],
-        fired: tuple[int, ...],
-        layers: frozenset[Layer],
-        *,
-        overflow: bool,
-    ) -> Outcomes:
+    def _outcomes_anew(self, evidence: Evidence, end: QuietEnd) -> Outcomes:
         firing = {
             number
-            for group, mask in zip(self.groups, fired, strict=True)
+            for group, mask in zip(self.groups, end.fired, strict=True)
             for position, number in enumerate(group.numbers)
             if mask >> position & 1
         }
         return Outcomes(
-            rule.refusal(evidence, is_silenced=number in silenced, overflow=overflow)
-            or rule.quiet_outcome(has_fired=number in firing, layers=layers)
+            rule.refusal(evidence, is_silenced=number in end.silenced, overflow=end.overflow)
+            or rule.quiet_outcome(has_fired=number in firing, layers=end.layers)
             for number, rule in enumerate(self.rules)
         )
 

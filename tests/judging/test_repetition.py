@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from random import Random
 from typing import Any, Final
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 from conformance.core.events import Chunk
 from conformance.judging.fast.runs import Run
 from conformance.judging.result import StreamResult
-from conformance.judging.rulebook import Rulebook
 from conformance.rules import judge
 from conformance.rules.paths import getter
 from conformance.rules.patterns import compile_value
@@ -393,24 +391,3 @@ def test_blind_schemas_answer_alike_whatever_the_columns_hold(
 )
 def test_what_is_steady(path: str, pattern: Any, steady: bool) -> None:
     assert is_steady(path, pattern, COLUMNS, {}) is steady
-
-
-# Two slices of one rule are broken by the end; other rules opened them the other way round.
-TWO_AT_ONCE: Final = (
-    '{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signa'
-    'ture":"c3ludGhldGljLCBub3RoaW5nIGlzIGVuY3J5cHRlZCBoZXJlOiBzaWduYXR1cmUg"}}\n'
-    '{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":'
-    '"toolu_2","name":"get_tide","input":{},"caller":{"type":"direct"}}}\n'
-    '{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thin'
-    'king":"","signature":""}}\n'
-    '{"type":"content_block_delta","index":null,"delta":{"type":"text_delta","text":"'
-    ' so"}}\n'
-)
-
-
-def test_what_one_event_breaks_in_several_slices_stands_in_their_order() -> None:
-    data = b"".join(
-        Piece(text, json.loads(text)["type"]).encode() for text in TWO_AT_ONCE.splitlines()
-    )
-    setting = setting_for("anthropic.messages", "strict", Rulebook.load())
-    assert not difference(slow(setting, [Chunk(data)]), fast(setting, [Chunk(data)]))

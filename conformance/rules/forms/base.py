@@ -20,7 +20,7 @@ Rule 4: nothing grows without a cap; beyond it the rule ends with an error of it
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Final, NamedTuple, Self
+from typing import Any, ClassVar, Final, NamedTuple, Self, TypeVar
 
 from msgspec import Struct
 
@@ -30,6 +30,8 @@ from conformance.rules.forms.reading import FormReader
 from conformance.rules.node import Node
 from conformance.rules.patterns import Asked
 from conformance.rules.repetition import Columns, Stretch
+
+T = TypeVar("T")
 
 Names = frozenset[str]
 Key = tuple[Any, ...]
@@ -176,6 +178,13 @@ class Slice:
         self.opened: list[int] = [0] * rules
         self.heard: dict[Letter, tuple[int, int, str]] = {}
 
+    def remembered(self, position: int, kind: type[T]) -> T:
+        """What a rule keeps of the slice, made when there is something to keep."""
+        if self.memory[position] is None:
+            self.memory[position] = kind()
+        kept: T = self.memory[position]
+        return kept
+
     def last_mark(self, position: int, among: Collection[str] | None = None) -> Mark | None:
         """The last event before the present one that a rule heard, under one of the names."""
         latest: tuple[int, int, str] | None = None
@@ -255,7 +264,7 @@ class Machine:
         del names
         return True
 
-    def fresh(self) -> State:
+    def opened_state(self) -> State:
         """State of a slice that was just opened."""
         return OPEN
 

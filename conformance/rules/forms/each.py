@@ -62,7 +62,7 @@ class EachMachine(Machine):
         super().__init__(aliases, sliced=sliced)
         self._acts = (check,)
 
-    def fresh(self) -> State:
+    def opened_state(self) -> State:
         return FIRED
 
     def step(self, state: State, names: Names) -> Step:

@@ -72,7 +72,7 @@ class Collecting(Struct, frozen=True):
     masks: tuple[tuple[str, ...], ...]
 
 
-class Collected(Struct):
+class CollectedParts(Struct):
     """What one slice collected.
 
     `parts` are values, or texts. `origins` say of each text which event it came in: its number, or
@@ -107,8 +107,8 @@ class CollectMachine(Machine):
         self.collecting = frozenset(form.over)
         self._comparing = frozenset(self.stated.events if self.stated else form.at)
 
-    def memory(self) -> Collected:
-        return Collected()
+    def memory(self) -> CollectedParts:
+        return CollectedParts()
 
     def opens(self, names: Names) -> bool:
         # A bound (`at`) only asks slices that are there; a statement may be the first we hear.
@@ -129,7 +129,7 @@ class CollectMachine(Machine):
             return ()
         return (ReportAct(partial(self._judge_at_end, state)),)
 
-    def value(self, state: Collected, context: Context) -> Any:
+    def value(self, state: CollectedParts, context: Context) -> Any:
         """What the fold amounts to."""
         # Many comparisons of a large fold would not be linear.
         spent = context.spent.get(self, 0) + state.size + state.count
@@ -144,7 +144,7 @@ class CollectMachine(Machine):
             return sum(part for part in state.parts if is_number(part))
         return [without(part, self.form.masks) for part in self._ordered(state)]
 
-    def _ordered(self, state: Collected) -> list[Any]:
+    def _ordered(self, state: CollectedParts) -> list[Any]:
         numbers = [o for o in state.orders if isinstance(o, int | float)]
         if self.form.order is None or len(numbers) < len(state.parts):
             return state.parts
@@ -153,7 +153,7 @@ class CollectMachine(Machine):
 
     def _compare(self, is_first: bool, has_more: bool, slice_: Slice, event: Event) -> Report:
         assert self.stated is not None
-        state: Collected = slice_.memory[self.position]
+        state: CollectedParts = slice_.memory[self.position]
         stated = getter(self.stated.path)(event.data)
         after = partial(self._last_mark, slice_, event if has_more else None)
         if stated is MISSING:
@@ -177,7 +177,7 @@ class CollectMachine(Machine):
 
     def _lacking(
         self,
-        state: Collected,
+        state: CollectedParts,
         event: Event,
         collected: Any,
         stated: Any,
@@ -198,7 +198,7 @@ class CollectMachine(Machine):
 
     def _differing(
         self,
-        state: Collected,
+        state: CollectedParts,
         event: Event,
         collected: Any,
         stated: Any,
@@ -281,7 +281,7 @@ class _TakeText(_Take):
         text = self.get(event.data)
         if not isinstance(text, str) or not text:
             return
-        state: Collected = slice_.memory[self.machine.position]
+        state: CollectedParts = slice_.memory[self.machine.position]
         state.size += len(text)
         if state.size > MOST_BYTES or state.count >= MOST_PARTS:
             self._refuse_more()
@@ -297,7 +297,7 @@ class _TakeText(_Take):
         return not (is_related(self.path, columns) or (value and value is not MISSING))
 
     def fits(self, slice_: Slice, stretch: Stretch) -> bool:
-        state: Collected = slice_.memory[self.machine.position]
+        state: CollectedParts = slice_.memory[self.machine.position]
         column = stretch.columns.get(self.path)
         more = 0 if column is None else len(column.joined)
         return state.size + more <= MOST_BYTES and state.count + stretch.count < MOST_PARTS
@@ -306,7 +306,7 @@ class _TakeText(_Take):
         column = stretch.columns.get(self.path)
         if column is None:
             return
-        state: Collected = slice_.memory[self.machine.position]
+        state: CollectedParts = slice_.memory[self.machine.position]
         state.size += len(column.joined)
         state.count += stretch.count
         state.parts.append(column.joined)
@@ -320,7 +320,7 @@ class _TakeAny(_Take):
         value, form = self.get(event.data), self.machine.form
         if value is MISSING:
             return
-        state: Collected = slice_.memory[self.machine.position]
+        state: CollectedParts = slice_.memory[self.machine.position]
         if form.how == "list":
             state.size += len(msgspec.json.encode(value))
         if state.size > MOST_BYTES or state.count >= MOST_PARTS:
@@ -339,7 +339,7 @@ class _TakeAny(_Take):
         return counts and self.get(event.data) is not MISSING
 
     def fits(self, slice_: Slice, stretch: Stretch) -> bool:
-        state: Collected = slice_.memory[self.machine.position]
+        state: CollectedParts = slice_.memory[self.machine.position]
         return bool(state.count + stretch.count < MOST_PARTS)
 
     def extend(self, slice_: Slice, stretch: Stretch) -> None:

@@ -67,7 +67,7 @@ class GrammarMachine(Machine):
         super().__init__(aliases, sliced=sliced)
         self.automaton = automaton
 
-    def fresh(self) -> State:
+    def opened_state(self) -> State:
         return self.automaton.start
 
     def fired(self, state: State) -> bool:

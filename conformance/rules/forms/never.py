@@ -88,7 +88,7 @@ class NeverMachine(Machine):
         self._unbounded = not (form.after or form.until)
         self.hears_type = self._unbounded
 
-    def fresh(self) -> State:
+    def opened_state(self) -> State:
         return Window(fired=self._unbounded)
 
     def fired(self, state: State) -> bool:
@@ -139,32 +139,27 @@ class NeverMachine(Machine):
         del state, broken
         return SILENT, (ReportAct(self._forbidden_before),)
 
-    def _marks_of(self, slice_: Slice) -> _WindowMarks:
-        """What is remembered of a slice, once there is something."""
-        kept: _WindowMarks | None = slice_.memory[self.position]
-        if kept is None:
-            kept = slice_.memory[self.position] = _WindowMarks()
-        return kept
-
     def _remember(self, slice_: Slice, event: Event) -> None:
-        self._marks_of(slice_).after = Mark(event.type, event.number)
+        slice_.remembered(self.position, _WindowMarks).after = Mark(event.type, event.number)
 
     def _remember_latest(self, slice_: Slice, event: Event) -> None:
         del event
-        self._marks_of(slice_).after = slice_.last_mark(self.position, self._after)
+        slice_.remembered(self.position, _WindowMarks).after = slice_.last_mark(
+            self.position, self._after
+        )
 
     def _hold(self, name: str, slice_: Slice, event: Event) -> None:
-        self._marks_of(slice_).occurred = (event, name)
+        slice_.remembered(self.position, _WindowMarks).occurred = (event, name)
 
     def _forbidden_now(self, name: str, slice_: Slice, event: Event) -> Breach:
-        after = self._marks_of(slice_).after
+        after = slice_.remembered(self.position, _WindowMarks).after
         when = f"came after {after}" if after else "may not occur"
         message = f"{event.type}{_seen(event, self.aliases[name])} {when}"
         return Breach(message, (), event.type, after)
 
     def _forbidden_before(self, slice_: Slice, event: Event) -> Breach:
         del event
-        kept = self._marks_of(slice_)
+        kept = slice_.remembered(self.position, _WindowMarks)
         assert kept.occurred is not None  # the state waits
         event, name = kept.occurred
         expected = self.describe(self._until)

@@ -101,7 +101,7 @@ class AnswerMachine(Machine):
         # An answer opens too: it may stand in the same frame, ahead of what it answers.
         return self.hears_all or bool(names & (self._opens | self._when | self._then))
 
-    def fresh(self) -> State:
+    def opened_state(self) -> State:
         return Debt()
 
     def fired(self, state: State) -> bool:
@@ -142,22 +142,15 @@ class AnswerMachine(Machine):
     def close(self, state: State) -> tuple[Act, ...]:
         return (ReportAct(self._never_answered),) if state.owed else ()
 
-    def _marks_of(self, slice_: Slice) -> _DebtMarks:
-        """What is remembered of a slice, once there is something."""
-        kept: _DebtMarks | None = slice_.memory[self.position]
-        if kept is None:
-            kept = slice_.memory[self.position] = _DebtMarks()
-        return kept
-
     def _owe(self, slice_: Slice, event: Event) -> None:
-        self._marks_of(slice_).owed = Mark(event.type, event.number)
+        slice_.remembered(self.position, _DebtMarks).owed = Mark(event.type, event.number)
 
     def _bind(self, slice_: Slice, event: Event) -> None:
-        self._marks_of(slice_).bound = Mark(event.type, event.number)
+        slice_.remembered(self.position, _DebtMarks).bound = Mark(event.type, event.number)
 
     def _unanswered(self, slice_: Slice, event: Event) -> Breach:
         del event
-        kept = self._marks_of(slice_)
+        kept = slice_.remembered(self.position, _DebtMarks)
         assert kept.bound is not None  # the state waits
         expected, owed, bound = self.describe(self._then), kept.owed, kept.bound
         message = f"expected {either(expected)}{_since(owed)} before {bound}"
@@ -169,7 +162,8 @@ class AnswerMachine(Machine):
 
     def _never_answered(self, slice_: Slice, event: Event) -> Breach:
         del event
-        expected, owed = self.describe(self._then), self._marks_of(slice_).owed
+        expected = self.describe(self._then)
+        owed = slice_.remembered(self.position, _DebtMarks).owed
         message = f"expected {either(expected)}{_since(owed)}, got end of stream"
         after = owed if owed.number else None
         return Breach(message, expected, "end of stream", after, owed=True)

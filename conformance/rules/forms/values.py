@@ -90,7 +90,7 @@ def _read_start(values: Node, node: Node | None, are: Are) -> Any:
     return node.string() if str(node.value).startswith("$") else node.number()
 
 
-class Series(Struct):
+class ValueSeries(Struct):
     """The values of one slice so far."""
 
     last: Any = MISSING
@@ -110,8 +110,8 @@ class ValuesMachine(Machine):
     def needs(self, name: str) -> Presence:
         return Presence(self.form.of[name], _is_value)
 
-    def memory(self) -> Series:
-        return Series()
+    def memory(self) -> ValueSeries:
+        return ValueSeries()
 
     def step(self, state: State, names: Names) -> Step:
         return state, (_JUDGES[self.form.are](self, min(names), is_first=state is OPEN),)
@@ -142,7 +142,7 @@ class _TakeValue(Act):
             return FIRED
         return None
 
-    def wanted(self, series: Series, value: Any, event: Event) -> str | None:
+    def wanted(self, series: ValueSeries, value: Any, event: Event) -> str | None:
         """What should have come instead, or None where the value is right."""
         raise NotImplementedError
 
@@ -168,7 +168,7 @@ class _TakeConstant(_TakeValue):
             return None
         return super().perform(slice_, event)
 
-    def wanted(self, series: Series, value: Any, event: Event) -> str | None:
+    def wanted(self, series: ValueSeries, value: Any, event: Event) -> str | None:
         del event
         last = series.last
         if last is MISSING or last is value or same(last, value):
@@ -177,7 +177,7 @@ class _TakeConstant(_TakeValue):
 
 
 class _TakeDistinct(_TakeValue):
-    def wanted(self, series: Series, value: Any, event: Event) -> str | None:
+    def wanted(self, series: ValueSeries, value: Any, event: Event) -> str | None:
         known = hashlib.blake2b(token(value).encode("utf-8", "replace")).digest()
         if known in series.seen:
             return f"a value not used by {series.seen[known]}"
@@ -194,7 +194,7 @@ class _TakeDistinct(_TakeValue):
 class _TakeNumber(_TakeValue):
     """Numbers of which each follows from the one before; a column of them is taken at once."""
 
-    def wanted(self, series: Series, value: Any, event: Event) -> str | None:
+    def wanted(self, series: ValueSeries, value: Any, event: Event) -> str | None:
         del event
         if isinstance(value, bool) or not isinstance(value, int | float):
             return "a number"
