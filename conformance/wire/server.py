@@ -98,11 +98,10 @@ class ServerConnection:
         if self._chunked:
             headers = without_headers(headers, "content-length")
             headers = (*headers, ("transfer-encoding", "chunked"))
-        stays = request.keeps_alive and (self._chunked or has_length)
-        if not stays:
+        if not (self._chunked or has_length):
             headers = (*headers, ("connection", "close"))
         self._writer.write(response_head(status, headers, reason=reason))
-        return stays
+        return request.keeps_alive and (self._chunked or has_length)
 
     async def send_parts(self, parts: Iterable[ChunkPart]) -> None:
         """Passes on what came, cut as it came. Raises PeerGoneError."""

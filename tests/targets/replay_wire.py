@@ -106,10 +106,11 @@ class Client:
             headers[name] = value
         if head_only:
             return Answer(status, headers, (), whole=True)
-        if headers.get("transfer-encoding") == "chunked":
+        framing = {name.lower(): value for name, value in headers.items()}
+        if framing.get("transfer-encoding") == "chunked":
             chunks = tuple(self._chunks())
             return Answer(status, headers, tuple(filter(None, chunks)), whole=chunks[-1:] == (b"",))
-        size = headers.get("content-length")
+        size = framing.get("content-length")
         body = self._stream.read() if size is None else self._stream.read(int(size))
         return Answer(status, headers, (body,), whole=size in (None, str(len(body))))
 

@@ -195,7 +195,7 @@ class ReplayConnection(asyncio.Protocol):
             note=lambda outcome: self._note_outcome(outcome, script.size),
             done=partial(self._after_answer, keeps_alive=keeps),
         )
-        self._writer.start_writing(_head_bytes(script, how_ends, keeps_alive=keeps), how_ends)
+        self._writer.start_writing(_head_bytes(script, how_ends), how_ends)
 
     def _after_answer(self, *, keeps_alive: bool) -> None:
         assert self._writer is not None
@@ -261,14 +261,14 @@ class ReplayConnection(asyncio.Protocol):
             self._timer = None
 
 
-def _head_bytes(script: AnswerScript, body_end: BodyEnd, *, keeps_alive: bool) -> bytes:
-    """The recorded head, with what frames the body on this connection."""
+def _head_bytes(script: AnswerScript, body_end: BodyEnd) -> bytes:
+    """The recorded head; of ours there is what frames the body, where the recording has nothing.
+
+    Never `connection: close`: it would tell clients that the end of the connection ends the body,
+    and some then take a body that broke off for whole.
+    """
     version = "1.0" if script.http == "1.0" and body_end != "chunked" else "1.1"
     headers = script.headers
     if body_end == "chunked":
         headers = (*headers, ("transfer-encoding", "chunked"))
-    elif script.length is not None and body_end != "close":
-        headers = (*headers, ("content-length", str(script.length)))
-    if not keeps_alive:
-        headers = (*headers, ("connection", "close"))
     return response_head(script.status, headers, version=version)

@@ -25,7 +25,7 @@ from conformance.targets.replay.cutting import (
 )
 from conformance.targets.replay.options import BodySpot, ReplayOptions
 from conformance.wire.chunked import chunk_bytes
-from conformance.wire.heads import CONNECTION_HEADERS, Headers
+from conformance.wire.heads import CONNECTION_HEADERS, Headers, without_headers
 
 AnswerEnd = Literal["whole", "fin", "rst", "stall"]
 
@@ -41,9 +41,9 @@ _ENDS: Final[dict[Ending, AnswerEnd]] = {
 }
 # Ours to say, per connection: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1
 _NOT_SENT: Final = CONNECTION_HEADERS | {
-    "content-length",
     "x-decoded-from",  # a recorder's note, not the server's
 }
+_LENGTH_HEADER: Final = "content-length"
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _LENGTH: Final = re.compile(r"[0-9]{1,15}")
@@ -111,7 +111,6 @@ class AnswerScript:
 def answer_script(exchange: Exchange, clock: CassetteClock, options: ReplayOptions) -> AnswerScript:
     """What to send. Raises CassetteError for a head that HTTP cannot carry."""
     response = exchange.response or Response()
-    headers = _head_to_send(response, exchange)
     framing = framing_of(exchange)
     chunks = exchange.chunks
     if framing == "sse":
@@ -121,11 +120,12 @@ def answer_script(exchange: Exchange, clock: CassetteClock, options: ReplayOptio
     ends = _frame_ends(framing, chunks) if _needs_ends(options) else ()
     size, end = _broken_off(ends, whole, _ENDS[exchange.end], options)
     factor = options.timing.factor
+    length = _recorded_length(response, whole, exchange.end)
     return AnswerScript(
         status=_status_to_send(response, exchange),
         http=response.http,
-        headers=headers,
-        length=_recorded_length(response, whole, exchange.end),
+        headers=_head_to_send(response, exchange, has_length=length is not None),
+        length=length,
         head_ms=(clock.head or 0.0) * factor,
         end_ms=(clock.end or 0.0) * factor,
         end=end,
@@ -171,8 +171,9 @@ def _broken_off(
     return whole, recorded
 
 
-def _head_to_send(response: Response, exchange: Exchange) -> Headers:
-    kept = tuple((name, value) for name, value in response.headers if name.lower() not in _NOT_SENT)
+def _head_to_send(response: Response, exchange: Exchange, *, has_length: bool) -> Headers:
+    drop = _NOT_SENT if has_length else _NOT_SENT | {_LENGTH_HEADER}
+    kept = without_headers(response.headers, *drop)
     for name, value in kept:
         if not _TOKEN.fullmatch(name) or not _VALUE.fullmatch(value):
             shown = f"{name}: {value}"[:80]
@@ -193,9 +194,9 @@ def _status_to_send(response: Response, exchange: Exchange) -> int:
 
 
 def _recorded_length(response: Response, whole: int, end: Ending) -> int | None:
-    """The recorded length, if the body has it, or was cut before it."""
-    text = response.header("content-length")
-    if text is None or not _LENGTH.fullmatch(text.strip()):
+    """The recorded length, if there is one, and the body has it or was cut before it."""
+    texts = [value for name, value in response.headers if name.lower() == _LENGTH_HEADER]
+    if len(texts) != 1 or not _LENGTH.fullmatch(texts[0].strip()):
         return None
-    length = int(text)
+    length = int(texts[0])
     return length if length == whole or (end != "eof" and length > whole) else None
