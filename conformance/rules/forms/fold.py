@@ -13,7 +13,13 @@ from msgspec import Struct
 
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import Form, Machine
-from conformance.rules.forms.fold_collect import Collecting, CollectMachine, Stated, With
+from conformance.rules.forms.fold_collect import (
+    Collecting,
+    CollectMachine,
+    Stated,
+    Wanted,
+    With,
+)
 from conformance.rules.forms.fold_grows import GrowsMachine
 from conformance.rules.forms.fold_lacks import LacksMachine
 from conformance.rules.forms.reading import FormReader, chosen, must_compile, read_texts
@@ -32,10 +38,11 @@ _FITTING: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class Overlap(Struct, frozen=True):
-    """`lacks` another fold: its text of at least `at_least` characters."""
+    """`lacks` another fold: its text of at least `at_least` and at most `at_most` characters."""
 
     paths: Mapping[str, str]
     at_least: int
+    at_most: int | None = None
 
 
 class Fold(Form, frozen=True):
@@ -50,6 +57,7 @@ class Fold(Form, frozen=True):
     contains: Stated | None = None
     lacks: Any = None  # marker list (or $knob), or Overlap
     matches: str | None = None
+    unlike: str | None = None  # `matches: {not: REGEX}`
     at_least: Any = None
     grows: bool | None = None
     at: tuple[str, ...] = ()
@@ -71,7 +79,8 @@ class Fold(Form, frozen=True):
             equals=_read_stated(reader, entries.get("equals")),
             contains=_read_stated(reader, entries.get("contains")),
             lacks=_read_lacks(reader, entries.get("lacks")),
-            matches=_read_matches(entries.get("matches")),
+            matches=_read_regex(_positive(entries.get("matches"))),
+            unlike=_read_regex(_negative(entries.get("matches"))),
             at_least=entries["at_least"].number() if "at_least" in entries else None,
             grows=entries["grows"].boolean() if "grows" in entries else None,
             at=reader.named_events(entries.get("at")),
@@ -105,8 +114,8 @@ class Fold(Form, frozen=True):
         if self.grows is not None:
             return GrowsMachine(aliases, self.over, sliced=sliced)
         if isinstance(self.lacks, Overlap):
-            over, least = self.lacks.paths, self.lacks.at_least
-            return LacksMachine(aliases, self.over, over, at_least=least, sliced=sliced)
+            over, sizes = self.lacks.paths, (self.lacks.at_least, self.lacks.at_most)
+            return LacksMachine(aliases, self.over, over, sizes=sizes, sliced=sliced)
         if self.lacks is not None:
             markers = texts(self.lacks, knobs)
             return LacksMachine(aliases, self.over, {}, markers=markers, sliced=sliced)
@@ -119,11 +128,20 @@ class Fold(Form, frozen=True):
             self.order,
             self.stated,
             contains=self.contains is not None,
-            pattern=self.matches,
-            matches=None if self.matches is None else regex(self.matches),
+            wanted=self._wanted(),
             at_least=self.at_least,
             at=self.at,
             masks=tuple(tuple(path.split(".")) for path in texts(self.minus, knobs)),
+        )
+
+    def _wanted(self) -> Wanted | None:
+        if self.unlike is not None:
+            finds = regex(self.unlike)
+            return Wanted(f"no match of {self.unlike!r}", lambda text: not finds(text))
+        return (
+            None
+            if self.matches is None
+            else Wanted(f"a match of {self.matches!r}", regex(self.matches))
         )
 
 
@@ -161,12 +179,24 @@ def _read_stated(reader: FormReader, node: Node | None) -> Stated | None:
 def _read_lacks(reader: FormReader, node: Node | None) -> Any:
     if node is None or node.kind != "mapping":
         return read_texts(node) if node else None
-    entries = node.mapping({"over", "take", "at_least"})
+    entries = node.mapping({"over", "take", "at_least", "at_most"})
     paths = reader.event_paths(node.required("over"), entries.get("take"))
-    return Overlap(paths, node.required("at_least").integer())
+    at_most = entries["at_most"].integer() if "at_most" in entries else None
+    return Overlap(paths, node.required("at_least").integer(), at_most)
 
 
-def _read_matches(node: Node | None) -> str | None:
+def _positive(node: Node | None) -> Node | None:
+    return node if node is None or node.kind != "mapping" else None
+
+
+def _negative(node: Node | None) -> Node | None:
+    if node is None or node.kind != "mapping":
+        return None
+    node.mapping({"not"})
+    return node.required("not")
+
+
+def _read_regex(node: Node | None) -> str | None:
     if node is None:
         return None
     pattern = node.string()

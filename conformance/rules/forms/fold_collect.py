@@ -53,10 +53,17 @@ class Stated(Struct, frozen=True):
     path: str
 
 
+class Wanted(Struct, frozen=True):
+    """What a regular expression asks of the joined text, in words and as a test."""
+
+    says: str
+    holds: Callable[[str], bool]
+
+
 class Collecting(Struct, frozen=True):
     """What is collected and what it is compared with.
 
-    `stated` is what it equals or, where `contains`, what holds it; `pattern` is that of `matches`;
+    `stated` is what it equals or, where `contains`, what holds it; `wanted` is what `matches` asks;
     `at` are the events that bound it. `masks` are split paths of volatile fields.
     """
 
@@ -65,8 +72,7 @@ class Collecting(Struct, frozen=True):
     order: str | None
     stated: Stated | None
     contains: bool
-    pattern: str | None
-    matches: Callable[[str], bool] | None
+    wanted: Wanted | None
     at_least: Any
     at: tuple[str, ...]
     masks: tuple[tuple[str, ...], ...]
@@ -241,10 +247,10 @@ class CollectMachine(Machine):
         """What is wanted of the value and what it is; None where it is right."""
         if self.form.how == "json":
             return _not_json(value)
-        if self.form.matches is not None:
+        if (wanted := self.form.wanted) is not None:
             text = value if isinstance(value, str) else json.dumps(value)
             ends = repr(text if len(text) <= 80 else f"{text[:40]}…{text[-40:]}")
-            return None if self.form.matches(text) else (f"a match of {self.form.pattern!r}", ends)
+            return None if wanted.holds(text) else (wanted.says, ends)
         size = len(value) if isinstance(value, str | list) else value
         return None if size >= self.form.at_least else (f"at least {self.form.at_least}", str(size))
 

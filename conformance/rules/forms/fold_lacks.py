@@ -46,10 +46,11 @@ class WatchedText:
         if len(self.needle) < LONGEST_NEEDLE:
             self.needle = (self.needle + text)[:LONGEST_NEEDLE]
 
-    def end_needle(self, at_least: int) -> None:
-        """Looks for the other fold's text from here on."""
+    def end_needle(self, at_least: int, at_most: int | None) -> None:
+        """Looks for the other fold's text from here on, if it has as many characters."""
         needle, self.needle = self.needle.strip(), ""
-        if len(needle) >= at_least and self.needles < MOST_NEEDLES:
+        is_short = at_most is None or len(needle) <= at_most
+        if len(needle) >= at_least and is_short and self.needles < MOST_NEEDLES:
             self.search.add(needle)
             self.needles += 1
 
@@ -64,14 +65,14 @@ class LacksMachine(Machine):
         other: Mapping[str, str],
         *,
         markers: tuple[str, ...] = (),
-        at_least: int | None = None,
+        sizes: tuple[int, int | None] | None = None,
         sliced: bool,
     ) -> None:
         super().__init__(aliases, sliced=sliced)
         self.over = over
         self.other = other
         self.markers = markers
-        self.at_least = at_least
+        self.sizes = sizes
 
     def memory(self) -> WatchedText:
         return WatchedText(self.markers)
@@ -127,8 +128,8 @@ class _SearchText(_ReadText):
         if not isinstance(text, str) or not text:
             return None
         watched: WatchedText = slice_.memory[self.machine.position]
-        if watched.needle and self.machine.at_least is not None:
-            watched.end_needle(self.machine.at_least)
+        if watched.needle and self.machine.sizes is not None:
+            watched.end_needle(*self.machine.sizes)
         hit = watched.search.feed(text, event.number)
         if hit is None:
             return FIRED if self.is_first and watched.search.needles else None
