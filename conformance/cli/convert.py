@@ -16,7 +16,9 @@ from conformance.cassette.write import write
 from conformance.cli.options import DialectOption, ProfileOption
 from conformance.cli.terminal import put, warn
 from conformance.core.errors import Place, UsageError
-from conformance.dialects import NAMES
+from conformance.dialects import NAMES, SUPPORTED
+from conformance.profiles.lookup import find
+from conformance.recordings.check import recognised_dialect
 from conformance.report.files import write_whole
 from conformance.report.printable import visible
 from conformance.report.wording import count
@@ -60,6 +62,8 @@ def convert_command(  # noqa: PLR0917  # typer makes options of parameters
     if dialect is not None and dialect not in NAMES:
         raise UsageError(f"there is no dialect {dialect!r}", hint=nearest(dialect, NAMES))
     cassette = as_cassette(source, dialect=dialect, profile=profile, clean=not no_redact)
+    if profile is not None:
+        _check_profile(profile, cassette)
     for note in cassette.notes:
         warn(f"note: {visible(note)}")
     if plain_name(target).endswith(".sse"):
@@ -68,6 +72,14 @@ def convert_command(  # noqa: PLR0917  # typer makes options of parameters
     else:
         write(target, cassette, seal=seal or None)
     put(_describe_cassette(target, cassette))
+
+
+def _check_profile(profile: str, cassette: Cassette) -> None:
+    """Raises UsageError where an exchange's API has no such profile: no check would take it."""
+    for exchange in cassette.exchanges:
+        dialect = exchange.dialect or cassette.header.dialect or recognised_dialect(exchange)
+        if dialect is not None and dialect in SUPPORTED:
+            find(profile, dialect)
 
 
 def _check_target(target: Path, *, force: bool) -> None:

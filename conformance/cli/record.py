@@ -18,6 +18,7 @@ from conformance.cli.terminal import put, warn
 from conformance.cli.verbs import takes_fields_of
 from conformance.core.errors import Place, UsageError
 from conformance.dialects import ENDPOINTS, SUPPORTED, dialect_at
+from conformance.profiles.lookup import find, has_profile
 from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.runs import RequestSettings, scenario_requests
@@ -93,6 +94,10 @@ class RecordArguments(Struct, frozen=True, kw_only=True):
 @takes_fields_of(RecordArguments)
 def record_command(given: RecordArguments) -> None:
     """Record a server's answers as they come: asked for, or passed on to a client."""
+    if given.profile is not None and not any(
+        has_profile(each, given.profile) for each in ENDPOINTS
+    ):
+        raise UsageError(f"no profile {given.profile!r}", hint="see conformance list profiles")
     name, _, version = given.target.partition("-")
     target = {key: word for key, word in (("name", name), ("version", version)) if word}
     terms = RecordingOptions(
@@ -165,12 +170,15 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     )
     if given.request is not None:
         requests = load_requests(given.request, path, origin.path)
-        dialect = dialect_at(origin.target(requests[0].path)) or next(iter(SUPPORTED))
+        known = dialect_at(origin.target(requests[0].path))
+        dialect = known or next(iter(SUPPORTED))
         asked = fixed_requests([_with_headers(each, headers) for each in requests])
     else:
-        dialect = _scenario_dialect(given, origin, path)
+        known = dialect = _scenario_dialect(given, origin, path)
         origin = replace(origin, path=origin.path.removesuffix(ENDPOINTS[dialect].path))
         asked = _scenario_requests(given, dialect, headers)
+    if known and given.profile:
+        find(given.profile, known)  # no check would take a cassette that names another API's
     _clear_target(given.output, force=given.force)
     secret = secrets.get(dialect)
     for told in asyncio.run(

@@ -18,7 +18,6 @@ from conformance.cli.run_options import RunArguments, client_options, server_opt
 from conformance.cli.terminal import progress_line, put, warn, warn_errors
 from conformance.cli.verbs import takes_fields_of
 from conformance.core.errors import UsageError
-from conformance.dialects import ENDPOINTS
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.runs import (
@@ -119,17 +118,11 @@ def _load_scenarios(given: RunArguments, options: RunOptions) -> tuple[Scenario,
 
 def _render_plan(options: RunOptions, scenarios: Sequence[Scenario], *, is_gateway: bool) -> str:
     """The requests of a run, a line each, and what they can cost at most."""
-    profiles = profiles_of(options)
-    lines: list[str] = []
+    profiles, without = profiles_of(options)
+    lines = list(without)
     requests = tokens = 0
-    for dialect in options.dialects or tuple(ENDPOINTS):
-        plan = plan_requests(
-            scenarios,
-            dialect,
-            options,
-            profiles[dialect].promises if dialect in profiles else (),
-            gateway=is_gateway,
-        )
+    for dialect, profile in profiles.items():
+        plan = plan_requests(scenarios, dialect, options, profile.promises, gateway=is_gateway)
         lines += [f"{dialect}, {plan.request_count} requests"]
         for name, line, cap in request_costs(plan, options.max_tokens):
             lines.append(f"  {name:<32} {line:<28} {cap:>8} tokens at most")

@@ -30,6 +30,15 @@ def find(name: str, dialect: str, folders: Iterable[Path] = ()) -> Profile:
     return laid_over(*(_find_profile(each, dialect, folders) for each in (client, met)))
 
 
+def has_profile(dialect: str, name: str) -> bool:
+    """Whether a dialect has a shipped profile of that name, or a client's laid over a server's."""
+    try:
+        find(name, dialect)
+    except UsageError:
+        return False
+    return True
+
+
 def _find_profile(name: str, dialect: str, folders: Iterable[Path]) -> Profile:
     within = checked_folders(folders)
     path = next(candidate_paths(name, dialect, within), None)

@@ -36,13 +36,19 @@ class RunOutcome(Struct, frozen=True):
 
 
 def run_outcome(
-    runs: Sequence[ApiRun], absent: Sequence[RemoteError], gone: Sequence[RemoteError]
+    runs: Sequence[ApiRun],
+    absent: Sequence[RemoteError],
+    gone: Sequence[RemoteError],
+    unjudged: Sequence[str] = (),
 ) -> RunOutcome:
-    """One report over APIs; `absent` are not there or let nobody in, `gone` fell silent."""
+    """One report over APIs; `absent` are not there or let nobody in, `gone` fell silent.
+
+    `unjudged` says of each API that has no profile of the name that the user gave.
+    """
     target = runs[0].target
     streams = tuple(each for run in runs for each in _api_streams(run))
     left_out = [each for run in runs for each in run.left_out]
-    notes = [*target.rulebook.notes, *map(str, absent)]
+    notes = [*target.rulebook.notes, *map(str, absent), *unjudged]
     # Rounds of a soak are left out for one reason: it is told once.
     once = dict.fromkeys(left_out)
     notes += [f"{each.dialect} {each.name} was not run: {each.why}" for each in once]

@@ -60,12 +60,12 @@ async def run_server(
         options = dataclasses.replace(options, jobs=1, repeat=1)
     run_folder = RunFolder(folder, options, kind="gateway" if upstream else "server")
     run_folder.claim_alone()
-    profiles = profiles_of(options)
+    profiles, without = profiles_of(options)
     runs: list[ApiRun] = []
     absent, gone = list[RemoteError](), list[RemoteError]()
-    for dialect in options.dialects or tuple(ENDPOINTS):
+    for dialect in profiles:
         target = ApiTarget(dialect, sender, run_folder, options, rulebook, show_progress)
-        run = _new_api_run(target, options.profile if dialect in profiles else None)
+        run = _new_api_run(target, options.profile)
         planner = partial(plan_requests, scenarios, dialect, options, gateway=bool(upstream))
         try:
             await run_api(run, planner)
@@ -77,7 +77,7 @@ async def run_server(
             break
     if not runs:
         raise (gone + absent)[0]
-    return run_outcome(runs, absent, gone)
+    return run_outcome(runs, absent, gone, without)
 
 
 async def run_api(run: ApiRun, planner: Planner) -> None:
@@ -101,22 +101,23 @@ async def run_api(run: ApiRun, planner: Planner) -> None:
     run.judge_kept()
 
 
-def profiles_of(options: RunOptions) -> dict[str, Profile]:
-    """The user's profile by dialect, for every API of the run that has one of that name.
+def profiles_of(options: RunOptions) -> tuple[dict[str, Profile], tuple[str, ...]]:
+    """The user's profile by dialect, and a line for each API that has none of that name.
 
-    Raises UsageError for a name that none of them knows.
+    Such an API is not run: it would be judged by another profile than the one that was named.
+    Raises UsageError where the user named that API, too, or where no API has such a profile.
     """
     choices = CheckChoices(profile=options.profile, folders=options.folders)
     found: dict[str, Profile] = {}
-    unknown: list[UsageError] = []
+    unknown: dict[str, UsageError] = {}
     for dialect in options.dialects or tuple(ENDPOINTS):
         try:
             found[dialect], _ = choose_profile(get(dialect), choices, None)
         except UsageError as err:
-            unknown.append(err)
-    if not found:
-        raise unknown[0]
-    return found
+            unknown[dialect] = err
+    if unknown and (options.dialects or not found):
+        raise next(iter(unknown.values()))
+    return found, tuple(f"{dialect} was not run: {err}" for dialect, err in unknown.items())
 
 
 def _new_sender(

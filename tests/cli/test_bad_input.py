@@ -263,6 +263,12 @@ CALLS: list[tuple[list[str], int, str]] = [
     (["inspect", "none.sse"], 2, "none.sse: cannot be read: no such file or directory"),
     (["inspect", "folder"], 2, "folder: cannot be read: is a directory"),
     (["inspect", "a.sse", "--exchange", "9"], 2, "a.sse: has no exchange 9"),
+    (
+        ["convert", "a.sse", "b.cassette.jsonl", "--profile", "chatgpt-codex"],
+        2,
+        "no profile 'chatgpt-codex' for openai.chat ('chatgpt-codex' is there for openai.resp",
+    ),
+    (["mutate", "a.sse", "--profile", "anthropic"], 2, "no profile 'anthropic' for openai.chat ("),
     (["convert", "folder", "b.cassette.jsonl"], 2, "folder: cannot be read: is a directory"),
     (["lint", "none.yaml"], 2, "none.yaml: no such file or folder"),
     (["lint", "folder"], 2, "folder: holds no YAML file"),

@@ -111,6 +111,14 @@ STEPS = ["--url", "http://127.0.0.1:1", "--scenario"]
         (["--proxy", "x:1", "--upstream", "http://h", "-H", "a: b"], "-H does not go with this"),
         (["--url", "http://h", "--upstream", "http://h"], "--upstream does not go with this"),
         (["--url", "http://h", "--request", "R", "--api", "x"], "no API is called 'x'"),
+        (
+            ["--url", "http://h", "--request", "R", "--api", "chat", "--profile", "anthropic"],
+            "no profile 'anthropic' for openai.chat",
+        ),
+        (
+            ["--proxy", "x:1", "--upstream", "http://h", "--profile", "nobody"],
+            "no profile 'nobody' (see conformance list profiles)",
+        ),
         (["--url", "http://h", "--request", "R"], "a request body needs --api"),
         (["--url", "http://h", "--request", "R", "--api", "chat"], "expected a name in"),
         ([*STEPS, "think", "--request", "R"], "--request FILE or --scenario NAME"),

@@ -119,6 +119,17 @@ def test_the_plan_of_recordings_behind_a_gateway(capsys: pytest.CaptureFixture[s
     assert "gateway-answer" not in out
 
 
+def test_an_api_without_the_named_profile_is_not_run(capsys: pytest.CaptureFixture[str]) -> None:
+    app = ["run", "--asgi", "tests.fakes.chatty:APP", "--profile", "groq"]
+    assert main([*app, "--plan"]) == 0
+    planned = capsys.readouterr().out
+    assert "openai.chat, " in planned
+    assert "openai.responses was not run: no profile 'groq' for openai.responses" in planned
+    main([*app, "--model", "chatty", "--scenario", "models"])
+    told = capsys.readouterr().out
+    assert "note: anthropic.messages was not run: no profile 'groq'" in told
+
+
 WRONG: list[tuple[list[str], str]] = [
     (["run"], "expected one target"),
     (["run", "--url", "http://x", "--asgi", "a:b"], "expected one target"),
@@ -128,6 +139,8 @@ WRONG: list[tuple[list[str], str]] = [
     ([*APP, "--without", "thinkin"], "did you mean 'thinking'?"),
     ([*APP, "--scenario", "nothing-like-it"], "no scenario"),
     ([*APP, "--profile", "nobody"], "no profile 'nobody'"),
+    ([*APP, "--profile", "chatgpt-codex"], "no profile 'chatgpt-codex' for openai.chat"),
+    ([*APP, "--api", "responses", "--profile", "groq"], "no profile 'groq' for openai.responses"),
     ([*APP, "-H", "Authorization: Bearer x"], "--api-key-env"),
     ([*APP, "-H", "no colon"], "expected -H"),
     ([*APP, "-H", "a: b\r\nc: d"], "expected -H"),

@@ -218,6 +218,8 @@ def test_a_dialect_without_a_profile_of_the_client_is_left_out() -> None:
         UsageError, match=r"profile 'openhands-document' is there for openai\.chat only"
     ):
         run(SUMMARY, profile="openhands-document", dialects=("openai.responses",))
+    with pytest.raises(UsageError, match=r"is there for openai\.chat only"):
+        run(SHORT, profile="openhands-document", dialects=("openai.chat", "openai.responses"))
     with pytest.raises(UsageError, match="no profile 'openhand'"):
         run(SHORT, profile="openhand")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conformance.cassette import read
+from conformance.cassette import Header, read
 from conformance.core.events import Request
 from conformance.targets.recording import Origin, RecordingFolder, RecordingOptions, RecordingProxy
 from conformance.targets.recording.conversations import Conversations, ExchangePlace
@@ -106,6 +106,19 @@ def test_files_that_are_there_are_kept(tmp_path: Path) -> None:
     names = sorted(path.name.split(".")[0] for path in tmp_path.iterdir())
     assert names == ["0007-chat", "0008-models", "0009-other", "0010-other"]
     assert (tmp_path / "0007-chat.cassette.jsonl").read_text() == "mine"
+
+
+def test_a_file_names_the_profile_only_where_its_api_has_it(tmp_path: Path) -> None:
+    shelf = RecordingFolder(tmp_path, RecordingOptions(profile="groq"))
+    for path in ("/v1/chat/completions", "/v1/messages"):
+        shelf.end_exchange(shelf.begin_exchange(Request(path=path, json={})), "eof")
+    shelf.close()
+    stated = {header.dialect: header.profile for header in headers(tmp_path)}
+    assert stated == {"openai.chat": "groq", "anthropic.messages": None}
+
+
+def headers(folder: Path) -> list[Header]:
+    return [read(path).header for path in sorted(folder.iterdir())]
 
 
 def test_idle_files_are_closed_when_many_are_open(tmp_path: Path) -> None:

@@ -163,7 +163,7 @@ class ClientSession:
             spoken = ", ".join(self.about.dialects)
             raise UsageError(f"the client speaks {spoken}", hint="see --api and --dialect")
         judged = [each for each in wanted if not self.clients or each in self.clients]
-        if not judged:
+        if not judged or (self.options.dialects and judged != wanted):
             known = sorted(self.clients)
             raise UsageError(
                 f"profile {self.chosen.profile!r} is there for {', '.join(known)} only"

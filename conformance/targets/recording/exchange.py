@@ -23,6 +23,7 @@ from conformance import __version__
 from conformance.cassette import BodyRedactor, Header, Redaction, Redactor, Writer
 from conformance.core.events import Chunk, Ending, Request, Response
 from conformance.dialects import dialect_at
+from conformance.profiles.lookup import has_profile
 from conformance.wire.chunked import ChunkPart
 from conformance.wire.content_coding import (
     ContentDecoder,
@@ -73,10 +74,13 @@ class CassetteFile:
 
 def _cassette_header(options: RecordingOptions, request: Request, via: str) -> Header:
     model = request.json.get("model") if isinstance(request.json, dict) else None
+    dialect, profile = dialect_at(request.path), options.profile
+    if dialect and profile and not has_profile(dialect, profile):
+        profile = None  # a proxy passes on several APIs: not each of them has such a profile
     return Header(
         origin="live",
-        dialect=dialect_at(request.path),
-        profile=options.profile,
+        dialect=dialect,
+        profile=profile,
         recorder={"name": "conformance", "version": __version__, "via": via},
         recorded_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         target=options.target,
