@@ -41,7 +41,8 @@ class ConnectionCloser:
     def send_fin(self) -> None:
         """No more bytes from us; the connection goes when the peer's end does, or soon."""
         if self._transport.can_write_eof() and not self._timer:
-            self._transport.write_eof()
+            with suppress(OSError):  # the peer was quicker
+                self._transport.write_eof()
         pending = self._transport.get_write_buffer_size() and self._loop.time() < self._deadline
         then = self.send_fin if pending else self._transport.abort
         self._timer = self._loop.call_later(_LINGER_S, then)

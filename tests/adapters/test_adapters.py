@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import pytest
 
 from conformance.baseline.applying import apply_baseline
 from conformance.baseline.entries import load_baseline
+from conformance.cli import main
 from conformance.core import shipped
 from conformance.targets.client import ClientOptions, ClientOutcome, run_client
 from tests.adapters import matrix
@@ -195,6 +197,18 @@ def test_the_examples_of_the_page_are_adapters(language: str, tmp_path: Path) ->
     else:
         assert edits == SEVERAL_LINES
     assert outcome.cases > 80
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_the_examples_of_the_page_get_through_a_whole_run(
+    language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "report.json"
+    command = ["run", "--client", shlex.join(adapter(language, tmp_path)), "--jobs", "2"]
+    assert main([*command, "-o", f"json={report}"]) == 1, capsys.readouterr().err
+    verdicts = json.loads(report.read_text("utf-8"))["summary"]
+    assert verdicts.get("ERROR", 0) == 0
 
 
 def _replays(message: str) -> list[str]:

@@ -40,17 +40,45 @@ def misbehave(seq: str, mode: str) -> None:
         say("Loading checkpoint shards")
     if mode == "undeclared":
         say({"seq": seq, "event": {"type": "thinking.delta", "text": "hm"}})
+    if mode == "no-text":
+        say({"seq": seq, "event": {"type": "text.delta", "text": 7}})
     if mode == "other-seq":
         say({"seq": f"{seq}0", "end": {"how": "completed"}})
 
 
+HELLO = "What is 2 + 2?"  # of the short case before and after all others
+
+
+def is_due(mode: str, command: dict[str, Any]) -> bool:
+    """Whether a mode like `later-crashes` shows in this case.
+
+    `later` is in all but the short one, `second` in every second one, `last` in the short one that
+    comes after all others.
+    """
+    STATE["cases"] += 1
+    is_short = [each.get("content") for each in command["messages"]] == [HELLO]
+    when = mode.partition("-")[0]
+    if when == "last":
+        return is_short and STATE["cases"] > 1
+    return not is_short and (when == "later" or (when == "second" and STATE["cases"] % 2 == 0))
+
+
+STATE = {"cases": 0}
+
+
 def stream(command: dict[str, Any], mode: str) -> None:
     seq = command["seq"]
-    misbehave(seq, mode)
+    due = mode.partition("-")[2] if is_due(mode, command) else mode
+    misbehave(seq, due)
     if mode == "refuses":
         say({"seq": seq, "skipped": "not today"})
         return
     text = "" if mode == "deaf" else asked(command)
+    if due == "fails":
+        sys.stderr.write(f"the trace of case {seq}\n")
+        sys.stderr.flush()
+        say({"seq": seq, "end": {"how": "failed", "message": "the client's own\nwords"}})
+        return
     if text:
         say({"seq": seq, "event": {"type": "text.delta", "text": text}})
     say({"seq": seq, "end": {"how": "completed"}})

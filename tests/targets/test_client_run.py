@@ -15,6 +15,7 @@ from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client import AdapterBounds, ClientOptions, ClientOutcome, run_client
+from conformance.targets.client.replay_endpoint import MOST_FAULTS
 from reference_impl.client.defects import DEFECTS
 
 REFERENCE = (sys.executable, "-m", "reference_impl.client", "harness")
@@ -128,6 +129,59 @@ def test_an_adapter_that_fails_the_smoke_case_is_no_client(mode: str) -> None:
 def test_an_adapter_that_hangs_is_given_up() -> None:
     with pytest.raises(HarnessError, match="the smoke case failed: errored: the adapter hangs"):
         fake("hangs", deadline=0.3)
+
+
+ANSWERS = "harness/answers"
+
+
+def test_a_malformed_report_costs_its_case_and_no_other() -> None:
+    outcome = fake("second-no-text", extent="full")
+    (found,) = [each for each in outcome.report.findings if each.rule == ANSWERS]
+    assert found.verdict is Verdict.ERROR
+    assert "event.text: 7 is not of type" in found.message
+    assert int(found.message.partition("(in ")[2].partition(" of")[0]) > 2 * MOST_FAULTS
+    (stream,) = [each for each in outcome.report.streams if ANSWERS in each.verdicts]
+    assert stream.verdicts["thinking/client/agrees-with-wire"] in (Verdict.PASS, Verdict.FAIL)
+    assert outcome.report.exit_code() == 4
+
+
+@pytest.mark.parametrize("mode", ["later-crashes", "later-no-text", "later-floods"])
+def test_faults_in_a_row_cost_the_rest_of_a_recording(mode: str) -> None:
+    bounds = AdapterBounds(start=30, grace=0.2, line=1_000_000, case=300_000)
+    names = [SHORT, TOOLS] * 4
+    outcome = run(
+        *names,
+        command=(sys.executable, FAKE, mode),
+        bounds=bounds,
+        extent="full",
+        rules=("harness/*",),
+    )
+    streams = [stream for stream in outcome.report.streams if stream.scenario != "farewell"]
+    assert {stream.verdicts[ANSWERS] for stream in streams} == {Verdict.ERROR}
+    assert {stream.notes for stream in streams} == {
+        ("not tried further after 5 faults of the adapter in a row",)
+    }
+    messages = [finding.message for finding in outcome.report.findings]
+    assert sum("given up after 25 faults in a row: the adapter" in each for each in messages) > 1
+    assert outcome.report.exit_code() == 4
+
+
+def test_a_fault_after_all_cases_keeps_the_report() -> None:
+    for mode, said in {"last-no-text": "errored: the adapter", "talks-on": "nothing was"}.items():
+        outcome = fake(mode)
+        (found,) = outcome.report.findings
+        assert (found.rule, found.verdict) == (ANSWERS, Verdict.ERROR)
+        assert said in found.message
+        assert outcome.report.verdicts["thinking/client/agrees-with-wire"] is Verdict.PASS
+
+
+def test_what_a_client_says_of_a_failure_reaches_the_report() -> None:
+    (found,) = [each for each in fake("later-fails").report.findings if "ending" in each.rule]
+    said = (
+        "expected completed, got failed: the client's own\\nwords; stderr ends: the trace of case "
+    )
+    assert found.message.startswith(said)
+    assert found.message.count("the trace") == 1
 
 
 def test_what_nobody_knows_must_be_skipped() -> None:

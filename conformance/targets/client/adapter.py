@@ -8,9 +8,11 @@ from time import monotonic
 from typing import Any, Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.events import Request
-from conformance.targets.client.process import AdapterBounds, AdapterProcess
+from conformance.report.printable import visible
+from conformance.targets.client.process import AdapterBounds, AdapterProcess, stderr_words
 from conformance.targets.client.protocol import (
     VERSION,
     ClientImplementation,
@@ -26,20 +28,35 @@ AnswerKind = Literal[
 ]
 ENDS: Final = frozenset({"completed", "failed", "cut"})
 MOST_EVENTS: Final = 200_000
+_SHOWN: Final = 300  # characters of a reason in a message
 
 
 class AdapterAnswer(Struct, frozen=True):
     """What an adapter answered to one command.
 
     `how` is the end of a stream, or which other answer came; `why` the reason of `skipped` and
-    `errored`; `request` is there for `requested`, `stored` for `kept`.
+    `errored`, and what the client says of its end; `stderr` the end of what the adapter wrote
+    there in this case, where it did not end well. `request` is there for `requested`, `stored` for
+    `kept`.
     """
 
     how: AnswerKind
     events: tuple[Mapping[str, Any], ...] = ()
     why: str = ""
+    stderr: str = ""
     request: Request | None = None
     stored: Mapping[str, Any] | None = None
+
+    def reason(self) -> str:
+        """What is said of how it ended, by the client and on stderr, in one line."""
+        if self.how == "completed":
+            return ""
+        why, tail = visible(self.why, _SHOWN), visible(self.stderr[-_SHOWN:], _SHOWN)
+        return f"{why}{stderr_words(tail)}".removeprefix("; ")
+
+    def told_end(self) -> str:
+        """How it ended, and what is said of it."""
+        return ": ".join(filter(None, (self.how, self.reason())))
 
 
 class Adapter(AdapterProcess):
@@ -93,7 +110,7 @@ class Adapter(AdapterProcess):
             if value.get("seq") != seq:
                 raise stray_line(raw, f"expected the seq {seq!r}")
             if "event" not in value:
-                return _parse_answer(value, events, raw)
+                return replace(_parse_answer(value, events, raw), stderr=self.stderr)
             if value["event"]["type"] not in self.implementation.events:
                 raise stray_line(raw, "its introduction does not declare this event")
             events.append(value["event"])
@@ -105,7 +122,7 @@ def _parse_answer(
     value: Mapping[str, Any], events: list[Mapping[str, Any]], line: bytes
 ) -> AdapterAnswer:
     if "end" in value:
-        return AdapterAnswer(value["end"]["how"], tuple(events))
+        return AdapterAnswer(value["end"]["how"], tuple(events), value["end"].get("message", ""))
     if events:
         raise stray_line(line, "events had come, so only `end` may follow")
     if "errored" in value:

@@ -69,9 +69,10 @@ class CaseSeries(Struct):
 
 
 class GatheredReplays(Struct):
-    """What came of the replays of one exchange so far, by their names."""
+    """What came of the replays of one exchange so far, by their names; why others are left out."""
 
     replays: list[tuple[str, ClientLedger]] = field(default_factory=list)
+    left_out: str = ""
 
     def add_replay(self, name: str, made: ClientLedger) -> None:
         """The judgement of one replay; that of an earlier one where the client told the same."""

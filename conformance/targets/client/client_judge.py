@@ -229,7 +229,7 @@ def no_answer(where: str, answered: AdapterAnswer) -> ClientLedger:
     """The verdict where no answer came that could be judged."""
     made = ClientLedger()
     found = harness.client_finding(
-        harness.ANSWERS, where, "an answer", answered.why or answered.how
+        harness.ANSWERS, where, "an answer", answered.reason() or answered.how
     )
     made.state_harness_rule(harness.ANSWERS, replace(found, verdict=Verdict.ERROR))
     return made
@@ -300,7 +300,9 @@ def _ending_finding(sent: Transcript, answered: AdapterAnswer, where: str) -> Fi
         expected = "failed or cut"
     else:
         return None
-    return harness.client_finding(harness.ENDING, where, expected, answered.how, answered.events)
+    return harness.client_finding(
+        harness.ENDING, where, expected, answered.told_end(), answered.events
+    )
 
 
 def _is_refused(exchange: Exchange) -> bool:

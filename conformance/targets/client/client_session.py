@@ -32,8 +32,15 @@ from conformance.recordings.check import (
 )
 from conformance.recordings.sender import sender_of
 from conformance.report.wording import count
+from conformance.targets.client.adapter import AdapterAnswer
 from conformance.targets.client.case_results import CaseSeries, CaseTally
-from conformance.targets.client.client_judge import ClientJudge, ClientLedger, stream_result
+from conformance.targets.client.client_judge import (
+    ClientJudge,
+    ClientLedger,
+    client_place,
+    no_answer,
+    stream_result,
+)
 from conformance.targets.client.exchange_replays import BODIES, ExchangeReplays
 from conformance.targets.client.process import AdapterBounds
 from conformance.targets.client.protocol import STREAM, ClientImplementation
@@ -43,6 +50,7 @@ from conformance.targets.client.replay_endpoint import (
     RequestLog,
     run_smoke_case,
     run_unknown_case,
+    smoke_fault,
 )
 from conformance.targets.client.user_choices import judge_user_choices
 from conformance.targets.client.variation import ReplayExtent
@@ -145,8 +153,7 @@ class ClientSession:
         is_idle = speaks and not streams
         streams += self._judge_own_cases(tally)
         streams += self._judge_declared(tally)
-        if smokes:
-            run_smoke_case(self.endpoints[0], self.dialects[0])
+        streams += self._judge_farewell(smokes=smokes)
         errors = tuple(line for each in visited for line in each.errors)
         cases = sum(tally.answered.values())
         about = self.about
@@ -305,6 +312,16 @@ class ClientSession:
                 yield from judge_extraction(self._case_series(name, EXTRACTED, tally))
         for dialect in self.dialects:
             yield from judge_reconnecting(self._case_series(dialect, RECONNECT, tally))
+
+    def _judge_farewell(self, *, smokes: bool) -> Iterator[StreamResult]:
+        """What was wrong after all cases: a client that works no more, a line that nobody asked."""
+        dialect = self.dialects[0]
+        faults = [smoke_fault(self.endpoints[0], dialect) if smokes else ""]
+        faults += [endpoint.stop() for endpoint in self.endpoints]
+        for number, why in enumerate(filter(None, faults), 1):
+            place = Exchange(number=number, scenario="farewell", role="smoke", dialect=dialect)
+            made = no_answer(client_place(place), AdapterAnswer("errored", why=why))
+            yield stream_result(self._judge_without_recording(dialect, "farewell"), place, made)
 
     def _case_series(self, dialect: str, file: str, tally: CaseTally) -> CaseSeries:
         return CaseSeries(self.endpoints[0], self._judge_without_recording(dialect, file), tally)

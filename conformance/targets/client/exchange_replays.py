@@ -33,7 +33,7 @@ from conformance.targets.client.conversation import (
     user_choices_in,
 )
 from conformance.targets.client.protocol import EXTRACT, NEXT_REQUEST, STREAM
-from conformance.targets.client.replay_endpoint import ReplayedCase
+from conformance.targets.client.replay_endpoint import MOST_FAULTS, ReplayedCase
 from conformance.targets.client.variation import ReplayExtent, ReplayVariation, replay_variations
 from conformance.targets.replay import SeenRequest
 
@@ -66,18 +66,28 @@ class ExchangeReplays(CaseSeries):
                 return self.result(exchange, skipped, ClientLedger())
         if EXTRACT in self.endpoint.about.ops and not _IN_TEXT & command["options"].keys():
             self._judge_extracted(gathered)
-        return stream_result(self.judging, exchange, gathered.combined_verdicts())
+        notes = tuple(filter(None, [gathered.left_out]))
+        return stream_result(self.judging, exchange, gathered.combined_verdicts(), notes)
 
     def _replay_all(
         self, gathered: GatheredReplays, command: Mapping[str, Any], *, edited: bool
     ) -> AdapterAnswer | None:
-        """Every way of replaying a stream; the answer of a client that skips it."""
-        exchange = self.recorded.exchange
+        """Every way of replaying a stream; the answer of a client that skips it.
+
+        After several faults of the adapter in a row the rest is left out.
+        """
+        exchange, faults = self.recorded.exchange, 0
         known: tuple[Any, ClientLedger] | None = None
         for variation in replay_variations(exchange, self.dialect, self.extent, edited=edited):
+            if faults == MOST_FAULTS:
+                gathered.left_out = (
+                    f"not tried further after {faults} faults of the adapter in a row"
+                )
+                break
             case = self.endpoint.replay_stream(variation, self.dialect, command)
             answered = case.answered
             self.count_case(STREAM, answered)
+            faults = faults + 1 if self.endpoint.faults else 0
             if answered.how == "skipped":
                 return answered
             if variation.kind == "same" and known and known[0] == answer_digest(answered):

@@ -3,6 +3,8 @@
 Rule 1: what it writes is bounded, line by line and per case: beyond that it floods.
 Rule 2: a line is waited for until a deadline; an adapter that does not keep it hangs.
 Rule 3: whatever happens, it is ended together with its children: it leads a group of its own.
+Rule 4: what it writes to stderr belongs to the case that is under way. One thread reads both pipes,
+        stderr before the lines that came with it, so what precedes an answer is there with it.
 """
 
 from __future__ import annotations
@@ -10,11 +12,11 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import selectors
 import shlex
 import signal
 import subprocess
 import threading
-from collections import deque
 from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import IO, Final, Literal, Self, cast
@@ -25,6 +27,7 @@ from conformance.core.errors import HarnessError, UsageError
 
 AdapterFaultKind = Literal["hung", "crashed", "flooding"]
 _READ: Final = 65_536
+_MOST_READS: Final = 64  # of stderr at one go
 _LOCAL: Final = "127.0.0.1,localhost,::1"
 
 
@@ -40,7 +43,7 @@ class AdapterBounds(Struct, frozen=True):
     """Seconds and bytes that an adapter may take.
 
     `start` is for the introduction, `grace` what comes on top of a case's deadline, `stop` for
-    its end; `line` and `case` bound what it writes, `tail` what is kept of its stderr.
+    its end; `line` and `case` bound what it writes, `tail` what is kept of its stderr in a case.
     """
 
     start: float = 60.0
@@ -73,13 +76,10 @@ class AdapterProcess:
         self._lines: queue.Queue[bytes | None] = queue.Queue(self.bounds.ahead)
         self._flood = ""
         self._written = 0
-        self._stderr: deque[bytes] = deque()
-        self._readers = [
-            threading.Thread(target=self._read_lines, daemon=True),
-            threading.Thread(target=self._read_stderr, daemon=True),
-        ]
-        for reader in self._readers:
-            reader.start()
+        self._stderr = b""
+        self._is_ended = False
+        self._reader = threading.Thread(target=self._read_output, daemon=True)
+        self._reader.start()
 
     def __enter__(self) -> Self:
         return self
@@ -90,6 +90,7 @@ class AdapterProcess:
     def begin_case(self) -> None:
         """What it writes from now on counts for a new case."""
         self._written = 0
+        self._stderr = b""
 
     def send_line(self, line: bytes) -> None:
         """Writes a line; where nobody reads any more, the next `next_line` says why."""
@@ -118,10 +119,14 @@ class AdapterProcess:
             return self._lines.get_nowait()
         return None
 
+    @property
+    def stderr(self) -> str:
+        """The end of its stderr in this case."""
+        return self._stderr.decode("utf-8", "replace").strip()
+
     def stderr_tail(self) -> str:
-        """The end of its stderr, for a message; empty where it said nothing."""
-        tail = b"".join(self._stderr)[-self.bounds.tail :].decode("utf-8", "replace").strip()
-        return f"; stderr ends: {tail}" if tail else ""
+        """The end of its stderr in this case, for a message; empty where it said nothing."""
+        return stderr_words(self.stderr)
 
     def end(self) -> bytes | None:
         """Closes its stdin, waits, and ends it with all its children; a line that was left."""
@@ -129,13 +134,16 @@ class AdapterProcess:
             cast("IO[bytes]", self._process.stdin).close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(self.bounds.stop if not self._flood else 0.1)
-        self._readers[0].join(1.0)
+        self._reader.join(1.0)
         line = self.unasked_line()
         self.kill()
         return line
 
     def kill(self) -> None:
-        """Ends it at once, with its children."""
+        """Ends it at once, with its children; once."""
+        if self._is_ended:
+            return
+        self._is_ended = True
         try:  # the group lives as long as any child of it, also after its leader
             os.killpg(self._process.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
@@ -143,8 +151,7 @@ class AdapterProcess:
         self._process.wait()
         while self.unasked_line() is not None:
             pass  # a reader that waits for room goes on
-        for reader in self._readers:
-            reader.join(1.0)
+        self._reader.join(1.0)
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             with contextlib.suppress(OSError, ValueError):
                 if pipe is not None:
@@ -153,27 +160,42 @@ class AdapterProcess:
     def _crash_fault(self) -> AdapterFault:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
-        self._readers[1].join(1.0)
+        self._reader.join(1.0)
         code = self._process.returncode
         how = "closed its stdout" if code is None else f"ended with {_describe_exit(code)}"
         return AdapterFault("crashed", f"the adapter {how}{self.stderr_tail()}")
 
-    def _read_lines(self) -> None:
-        pipe = cast("IO[bytes]", self._process.stdout).fileno()
+    def _read_output(self) -> None:
+        """Reads both pipes up to their ends, or until it floods."""
+        stdout = cast("IO[bytes]", self._process.stdout).fileno()
+        stderr = cast("IO[bytes]", self._process.stderr).fileno()
         begun = bytearray()
-        while data := _read_pipe(pipe):
-            *whole, rest = data.split(b"\n")
-            for part in whole:
-                self._lines.put(bytes(begun) + part)
-                begun.clear()
-            begun += rest
-            self._written += len(data)
-            if self._is_flooding(len(begun)):
-                break
-        else:
-            if begun:
-                self._lines.put(bytes(begun))
-        self._lines.put(None)
+        with selectors.DefaultSelector() as pipes, contextlib.suppress(OSError, ValueError):
+            pipes.register(stdout, selectors.EVENT_READ)
+            pipes.register(stderr, selectors.EVENT_READ)
+            while pipes.get_map():
+                is_next = any(key.fd == stdout for key, _ in pipes.select())
+                data = _read_pipe(stdout) if is_next else b""
+                self._read_stderr(pipes, stderr)
+                if not is_next:
+                    continue
+                self._take_lines(begun, data)
+                if not data or self._is_flooding(len(begun)):
+                    self._lines.put(None)
+                    pipes.unregister(stdout)
+            return
+        self._lines.put(None)  # the pipes were closed under us
+
+    def _take_lines(self, begun: bytearray, data: bytes) -> None:
+        """Hands over whole lines; no data is the end, which ends the last one, too."""
+        *whole, rest = data.split(b"\n")
+        for part in whole:
+            self._lines.put(bytes(begun) + part)
+            begun.clear()
+        begun += rest
+        self._written += len(data)
+        if not data and begun:
+            self._lines.put(bytes(begun))
 
     def _is_flooding(self, begun: int) -> bool:
         if begun > self.bounds.line:
@@ -182,14 +204,21 @@ class AdapterProcess:
             self._flood = f"more than {self.bounds.case} bytes for one case"
         return bool(self._flood)
 
-    def _read_stderr(self) -> None:
-        pipe = cast("IO[bytes]", self._process.stderr).fileno()
-        kept = 0
-        while data := _read_pipe(pipe):
-            self._stderr.append(data)
-            kept += len(data)
-            while len(self._stderr) > 1 and kept - len(self._stderr[0]) >= self.bounds.tail:
-                kept -= len(self._stderr.popleft())
+    def _read_stderr(self, pipes: selectors.BaseSelector, stderr: int) -> None:
+        """Keeps what is there of its stderr, from the end up to the bound."""
+        for _ in range(_MOST_READS):
+            if not any(key.fd == stderr for key, _ in pipes.select(0)):
+                return
+            data = _read_pipe(stderr)
+            if not data:
+                pipes.unregister(stderr)
+                return
+            self._stderr = (self._stderr + data)[-self.bounds.tail :]
+
+
+def stderr_words(tail: str) -> str:
+    """The end of an adapter's stderr, behind another message."""
+    return f"; stderr ends: {tail}" if tail else ""
 
 
 def _command_words(command: str | Sequence[str]) -> list[str]:

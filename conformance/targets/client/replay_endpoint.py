@@ -1,7 +1,8 @@
 """Where cases are put to a client: one adapter, the replay server, and what came over the wire.
 
 An adapter that hangs, crashes, floods or breaks the protocol is ended and started again; what it
-did is the answer to the case. After `MOST_FAULTS` of them it is given up.
+did is the answer to that case, and to no other. After `MOST_IN_A_ROW` such cases without a right
+one between them it is given up: the rest is answered by that, so that the run has its report.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from conformance.cassette import Cassette, Header
-from conformance.core.errors import HarnessError
+from conformance.core.errors import ConformanceError, HarnessError
 from conformance.core.events import Chunk, Exchange, Response
 from conformance.dialects import ENDPOINTS, get, required
 from conformance.dialects.script import CONTENT_TYPES, ScriptedAnswer, encode_event
@@ -27,7 +28,8 @@ from conformance.targets.client.protocol import NEXT_REQUEST, STREAM, ClientImpl
 from conformance.targets.client.variation import ReplayVariation
 from conformance.targets.replay import ReplayOptions, SeenRequest, ThreadedServer
 
-MOST_FAULTS: Final = 5
+MOST_FAULTS: Final = 5  # in a row, before the other cases of a recording are left out
+MOST_IN_A_ROW: Final = 5 * MOST_FAULTS
 ANSWER: Final = "2 + 2 = 4."
 _COUNTER = itertools.count(1)
 
@@ -88,18 +90,25 @@ class ReplayEndpoint:
         self._log = log
         self._deadline = deadline
         self._bounds = bounds
-        self._faults = 0
+        self._given_up = ""
         self._adapter = Adapter(command, bounds)
+        self.about: ClientImplementation = self._adapter.implementation
+        self.faults = 0  # in a row
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._adapter.__exit__(*error)
+    def __exit__(self, *_: object) -> None:
+        self._adapter.kill()
 
-    @property
-    def about(self) -> ClientImplementation:
-        return self._adapter.implementation
+    def stop(self) -> str:
+        """Ends the adapter; what it did wrong in this, or nothing."""
+        if not self._given_up:
+            try:
+                self._adapter.stop()
+            except HarnessError as err:
+                return str(err)
+        return ""
 
     def replay_stream(
         self, variation: ReplayVariation, dialect: str, command: Mapping[str, Any]
@@ -152,17 +161,26 @@ class ReplayEndpoint:
         return self._adapter.stderr_tail()
 
     def _answer_to(self, command: Mapping[str, Any], *, is_known: bool = True) -> AdapterAnswer:
+        if self._given_up:
+            return AdapterAnswer("errored", why=self._given_up)
         try:
-            return self._adapter.ask(command, self._deadline, is_known=is_known)
+            answered = self._adapter.ask(command, self._deadline, is_known=is_known)
         except HarnessError as err:
-            self._adapter.kill()
-            self._faults += 1
-            if self._faults >= MOST_FAULTS:
-                raise HarnessError(
-                    f"given up after {self._faults} faults of the adapter: {err}"
-                ) from err
-            self._adapter = Adapter(self._command, self._bounds)
+            self._start_again(err)
             return AdapterAnswer("errored", why=str(err))
+        self.faults = 0
+        return answered
+
+    def _start_again(self, fault: HarnessError) -> None:
+        self._adapter.kill()
+        self.faults += 1
+        if self.faults >= MOST_IN_A_ROW:
+            self._given_up = f"given up after {self.faults} faults in a row: {fault}"
+            return
+        try:
+            self._adapter = Adapter(self._command, self._bounds)
+        except ConformanceError as err:
+            self._given_up = f"given up, since it does not start again: {err}"
 
 
 def _base_path(dialect: str) -> str:
@@ -171,24 +189,28 @@ def _base_path(dialect: str) -> str:
 
 
 def run_smoke_case(endpoint: ReplayEndpoint, dialect: str) -> None:
-    """A short answer without thinking, before all other cases and after them.
+    """A short answer without thinking, before all other cases.
 
     Raises HarnessError where it is not told rightly.
     """
+    if why := smoke_fault(endpoint, dialect):
+        raise HarnessError(f"the smoke case failed: {why}")
+
+
+def smoke_fault(endpoint: ReplayEndpoint, dialect: str) -> str:
+    """What is wrong with how a short answer without thinking is told; empty if nothing is."""
     case = endpoint.replay_stream(short_variation(dialect), dialect, HELLO_COMMAND)
     answered = case.answered
     text = joined_text(answered.events, "text.delta")
     if answered.how in ("errored", "skipped"):
-        why = f"{answered.how}: {answered.why}"
-    elif not case.is_served:
-        why = f"base_url was not asked, but {case.requests}"
-    elif answered.how != "completed":
-        why = f"expected completed, got {answered.how}"
-    elif "text.delta" in endpoint.about.events and text != ANSWER:
-        why = f"expected {ANSWER!r}, got {text!r}"
-    else:
-        return
-    raise HarnessError(f"the smoke case failed: {why}")
+        return f"{answered.how}: {answered.reason()}"
+    if not case.is_served:
+        return f"base_url was not asked, but {case.requests}"
+    if answered.how != "completed":
+        return f"expected completed, got {answered.told_end()}"
+    if "text.delta" in endpoint.about.events and text != ANSWER:
+        return f"expected {ANSWER!r}, got {text!r}"
+    return ""
 
 
 def run_unknown_case(endpoint: ReplayEndpoint) -> None:
