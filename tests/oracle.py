@@ -83,6 +83,7 @@ class _RuleAlone:
         self.is_side = isinstance(self.machine, CompareMachine) and not self.silent
         self.slices: dict[Key, Slice] = {}
         self.letters: dict[Names, Letter] = {}
+        self.saw_subject = False
         self.violations: list[Violation] = []
         self.error = self.unclear = ""
         self.visits = 0
@@ -101,13 +102,14 @@ class _RuleAlone:
 
     def hear(self, event: Event, order: int) -> None:
         judge, machine = self.judge, self.machine
+        self._see_subject(event)
         named = [
             each
             for each in self.compiled.names
             if each.alias.layer == event.layer and each.is_type(event.type, judge.context)
         ]
         names = frozenset(each.name for each in named if each.holds(event, judge.context))
-        if not (names or machine.hears_all or (named and machine.hears_type)):
+        if not (names or machine.hears_all):
             return
         letter = self.letters.setdefault(names, Letter((names,), -1))
         for slice_ in list(self._reached(event, names)):
@@ -121,6 +123,12 @@ class _RuleAlone:
             slice_.state, acts = machine.step(slice_.state, names)
             self._perform(slice_, acts, event)
             slice_.heard[letter] = (order, event.number, event.type)
+
+    def _see_subject(self, event: Event) -> None:
+        context = self.judge.context
+        for named in (name for each in self.compiled.subject for name in each.names):
+            if named.alias.layer == event.layer and named.is_type(event.type, context):
+                self.saw_subject = self.saw_subject or named.holds(event, context)
 
     def _reached(self, event: Event, names: Names) -> Iterator[Slice]:
         key = tuple(key_part(getter(path)(event.data)) for path in self.compiled.slice)
@@ -194,6 +202,8 @@ class _RuleAlone:
             slice_.state is not SILENT and self.machine.fired(slice_.state)
             for slice_ in self.slices.values()
         )
+        if compiled.subject:
+            fired = self.saw_subject
         return compiled.quiet_outcome(has_fired=fired, layers=judge.layers)
 
     def sides(self) -> tuple[Rule, BothSides]:

@@ -12,7 +12,16 @@ from msgspec import Struct
 from conformance.core.events import Event, Layer
 from conformance.rules.alias import Alias
 from conformance.rules.applies import Evidence, Terms, profile_excludes, terms
-from conformance.rules.forms.base import Machine, Presence, Violation
+from conformance.rules.forms.base import (
+    FIRED,
+    OPEN,
+    Machine,
+    Names,
+    Presence,
+    State,
+    Step,
+    Violation,
+)
 from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule
 from conformance.rules.paths import Getter, getter
@@ -62,15 +71,33 @@ class NamedEvent(Struct, frozen=True):
         return present is None or present.test(getter(present.path)(data), context)
 
 
-class CompiledRule(Struct, frozen=True):
+class Listener(Struct, frozen=True):
+    """What hears events: a machine, and the names under which it hears them."""
+
+    names: tuple[NamedEvent, ...]
+    machine: Machine
+
+
+class SubjectMachine(Machine):
+    """Fires with the first event that answers to its name, in whatever slice of the exchange."""
+
+    def begins(self) -> State | None:
+        return OPEN
+
+    def step(self, state: State, names: Names) -> Step:
+        del state, names
+        return FIRED, ()
+
+
+class CompiledRule(Listener, frozen=True, kw_only=True):
     """A rule made ready for one profile.
 
-    `excluded` is its outcome where the profile rules it out, `vacuous` where nothing of it came.
+    `excluded` is its outcome where the profile rules it out, `vacuous` where its subject was not
+    there. `subject` are the events that have to come, where the rule names them.
     """
 
     rule: Rule
-    names: tuple[NamedEvent, ...]
-    machine: Machine
+    subject: tuple[Listener, ...]
     terms: Terms
     slice: tuple[str, ...]
     excluded: Outcome | None
@@ -94,7 +121,9 @@ class CompiledRule(Struct, frozen=True):
 
     def quiet_outcome(self, *, has_fired: bool, layers: Collection[Layer]) -> Outcome:
         """The outcome of a rule that has a say and found nothing; `layers` had events."""
-        return self.passed if has_fired or self.machine.fired_by(layers) else self.vacuous
+        if not self.subject:
+            has_fired = has_fired or self.machine.fired_by(layers)
+        return self.passed if has_fired else self.vacuous
 
 
 def compile_rule(rule: Rule, knobs: Mapping[str, Any]) -> CompiledRule:
@@ -102,28 +131,31 @@ def compile_rule(rule: Rule, knobs: Mapping[str, Any]) -> CompiledRule:
     # Comparisons have no slices: they are made of what a whole exchange brings.
     slice_ = () if isinstance(rule.form, Compare) else rule.slice
     machine = rule.form.machine(rule.aliases, knobs, sliced=bool(slice_))
-    names = tuple(
-        NamedEvent(
-            name,
-            alias,
-            _type_test(alias, knobs),
-            tuple((getter(path), compile_value(v, knobs)) for path, v in alias.conditions),
-            machine.needs(name),
-        )
-        for name, alias in rule.aliases.items()
-    )
+    heard = {**rule.aliases, **({} if rule.subject else rule.form.candidates(rule.aliases))}
     excluded = profile_excludes(rule, knobs)
-    wanted = sorted({alias.describe() for alias in rule.aliases.values()})
+    wanted = sorted({alias.describe() for alias in (rule.subject or rule.aliases).values()})
     return CompiledRule(
-        rule=rule,
-        names=names,
+        names=tuple(_named_event(alias, machine, knobs) for alias in heard.values()),
         machine=machine,
+        rule=rule,
+        subject=tuple(_subject_listener(alias, knobs) for alias in rule.subject.values()),
         terms=terms(rule, knobs),
         slice=slice_,
         excluded=Outcome(rule, Verdict.NOT_APPLICABLE, excluded) if excluded else None,
         vacuous=Outcome(rule, Verdict.VACUOUS, f"never fired: no {' / '.join(wanted)}"),
         passed=Outcome(rule, Verdict.PASS),
     )
+
+
+def _subject_listener(alias: Alias, knobs: Mapping[str, Any]) -> Listener:
+    machine = SubjectMachine({alias.name: alias}, sliced=False)
+    return Listener((_named_event(alias, machine, knobs),), machine)
+
+
+def _named_event(alias: Alias, machine: Machine, knobs: Mapping[str, Any]) -> NamedEvent:
+    conditions = tuple((getter(path), compile_value(v, knobs)) for path, v in alias.conditions)
+    is_type = _type_test(alias, knobs)
+    return NamedEvent(alias.name, alias, is_type, conditions, machine.needs(alias.name))
 
 
 def _type_test(alias: Alias, knobs: Mapping[str, Any]) -> Callable[[str, Asked], bool]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from conformance.core.events import Event, Layer
-from conformance.rules.compiled import CompiledRule, NamedEvent
+from conformance.rules.compiled import Listener, NamedEvent
 from conformance.rules.forms.base import Context, Letter, Names, Presence, failure_text
 from conformance.rules.group import Group
 from conformance.rules.paths import MISSING, getter
@@ -30,7 +30,7 @@ _PLAIN: Final = frozenset({bool, int, type(None), type(MISSING)})
 
 # Groups, and what an event says to each of them.
 Heard = tuple[tuple[Group, Letter], ...]
-PlacedRule = tuple[CompiledRule, Group, int]  # with its group, and its position there
+PlacedListener = tuple[Listener, Group, int]  # with its group, and its position there
 
 
 class _Question(Struct, frozen=True):
@@ -94,14 +94,14 @@ class _Hearing(Struct, frozen=True):
     group: Group
     position: int
     claims: tuple[tuple[NamedEvent, int], ...]
-    hears_type: bool  # even where no name holds
+    hears_all: bool  # even where no name holds
 
 
 class EventRules:
     """What one type of event means to a set of rules."""
 
     def __init__(
-        self, layer: Layer, kind: str, rules: Iterable[PlacedRule], context: Context
+        self, layer: Layer, kind: str, rules: Iterable[PlacedListener], context: Context
     ) -> None:
         self.breaks = layer == "semantic" and kind == "error"
         self.overflows = layer == "wire" and kind.endswith(_OVERFLOW)
@@ -114,8 +114,7 @@ class EventRules:
             named = [n for n in rule.names if n.alias.layer == layer and n.is_type(kind, context)]
             if named or rule.machine.hears_all:
                 claims = tuple((each, self._bits_needed(each)) for each in named)
-                hears = rule.machine.hears_type or rule.machine.hears_all
-                self._hearings.append(_Hearing(group, position, claims, hears))
+                self._hearings.append(_Hearing(group, position, claims, rule.machine.hears_all))
         self._asked = tuple(
             (each, getter(path), each.strings, each.others, each.related)
             for path, each in self._paths.items()
@@ -243,6 +242,6 @@ class EventRules:
 def _add_names(
     held: dict[Group, list[Names | None]], hearing: _Hearing, names: Sequence[str]
 ) -> None:
-    if names or hearing.hears_type:
+    if names or hearing.hears_all:
         place = held.setdefault(hearing.group, [None] * len(hearing.group.machines))
         place[hearing.position] = frozenset(names)

@@ -59,7 +59,7 @@ class Judge:
         self._found = FoundByRules(rules.rules)
         self.fresh = self._found.fresh
         self._order = 0  # running number of the event
-        self._opened = [0] * len(rules.rules)  # slices by rule
+        self._opened = [0] * len(rules.listeners)  # slices by number
         self._visits: dict[int, int] = {}
         self._waiting: list[tuple[Group, Slice]] = []
         self._opening = list(rules.opening(self._silenced))
@@ -217,7 +217,8 @@ class Judge:
     def _fail(self, group: Group, position: int, text: str) -> None:
         """Ends a rule with ERROR: it is asked nothing more, and keeps nothing."""
         number = group.numbers[position]
-        self._found.errors.setdefault(number, text)
+        if number < len(self.rules.rules):  # a subject is only not there
+            self._found.errors.setdefault(number, text)
         opening = self._opening[group.number]
         self._opening[group.number] = group.replaced(opening, position, SILENT)
         for slice_ in self._slices[group.number].values():

@@ -101,7 +101,7 @@ def _old_words(rule: Rule, node: Node) -> Iterator[tuple[Severity, SpecError]]:
 
 def _alias_faults(suite: Suite, root: Node, known: Known) -> Iterator[Problem]:
     names = Names(known.vocabularies(suite.dialect) if suite.dialect else None)
-    used = {alias for rule in suite.rules for alias in rule.aliases}
+    used = {alias for rule in suite.rules for alias in (*rule.aliases, *rule.subject)}
     events = root.get("events")
     for name in events.mapping() if events else ():
         place = root.required("events").key(name).place

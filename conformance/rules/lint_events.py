@@ -9,6 +9,7 @@ from typing import Any, Final
 from conformance.core.events import SEMANTIC_EVENTS
 from conformance.rules.alias import Alias
 from conformance.rules.forms.compare import Compare
+from conformance.rules.forms.never import Never
 from conformance.rules.lint_texts import Fault
 from conformance.rules.model import Rule
 from conformance.rules.node import Node, nearest
@@ -31,6 +32,7 @@ def event_faults(rule: Rule, node: Node) -> Iterator[Fault]:
     """Faults of the events that a rule names and of the fields it reads in them."""
     yield from _twins(rule, node)
     yield from _view(rule, node)
+    yield from _subject(rule, node)
     yield from _order(rule, node)
     yield from _fields(rule, node)
     yield from _cost(rule, node)
@@ -87,6 +89,18 @@ def _is_own(alias: Alias, path: str) -> bool:
     return (read if path == "*" else {path or "choice"}) <= _OWN_FIELDS
 
 
+def _subject(rule: Rule, node: Node) -> Iterator[Fault]:
+    wire = sorted(name for name, a in rule.subject.items() if a.layer != "semantic")
+    if rule.view == "client" and wire:
+        message = f"a client reports semantic events only: {wire[0]!r} never comes"
+        yield "error", node.required("subject").error(message)
+    if not isinstance(rule.form, Never) or rule.form.is_ordered or rule.subject:
+        return
+    if not any(rule.aliases[name].conditions for name in rule.form.events):
+        message = "passes whatever the stream holds: name the subject that has to be there"
+        yield "warning", _form(rule, node).error(message)
+
+
 def _order(rule: Rule, node: Node) -> Iterator[Fault]:
     layers = {alias.layer for alias in rule.aliases.values()}
     if rule.form.is_ordered and {"wire", "semantic"} <= layers:
@@ -96,10 +110,11 @@ def _order(rule: Rule, node: Node) -> Iterator[Fault]:
 
 def _fields(rule: Rule, node: Node) -> Iterator[Fault]:
     for name, path in _paths(rule):
-        known = _known_fields(rule.aliases[name])
+        alias = _named(rule)[name]
+        known = _known_fields(alias)
         field = path.split(".", maxsplit=1)[0]
         if known is not None and path and field not in known:
-            message = f"{rule.aliases[name].types[0]} has no field {field!r}"
+            message = f"{alias.types[0]} has no field {field!r}"
             yield "error", _form(rule, node).error(message, hint=nearest(field, known))
     fields = [_known_fields(alias) for alias in rule.aliases.values()]
     if rule.slice and fields and not any(f is None or f.issuperset(rule.slice) for f in fields):
@@ -116,9 +131,14 @@ def _known_fields(alias: Alias) -> frozenset[str] | None:
 
 def _paths(rule: Rule) -> Iterator[tuple[str, str]]:
     """Every (event name, path) that the rule reads."""
-    for name, alias in rule.aliases.items():
+    for name, alias in _named(rule).items():
         yield from ((name, path) for path, _ in alias.conditions)
     yield from rule.form.paths()
+
+
+def _named(rule: Rule) -> Mapping[str, Alias]:
+    """All events that the rule names, its subject too."""
+    return {**rule.aliases, **rule.subject}
 
 
 def _cost(rule: Rule, node: Node) -> Iterator[Fault]:

@@ -9,8 +9,10 @@ from typing import Any, Final
 
 from conformance.core.events import Vocabulary
 from conformance.rules import document
+from conformance.rules.alias import Alias
 from conformance.rules.forms import FORMS, read_form
-from conformance.rules.forms.compare import VIEWS
+from conformance.rules.forms.base import Form
+from conformance.rules.forms.compare import VIEWS, Compare
 from conformance.rules.forms.reading import FormReader, chosen
 from conformance.rules.model import Applies, Rule, Suite
 from conformance.rules.names import Names
@@ -24,8 +26,8 @@ OLD_KEY: Final = "asked"
 SUITE_KEYS: Final = frozenset({"suite", "title", "dialect", "events", "rules"})
 RULE_KEYS: Final = frozenset(
     {
-        *("id", "level", "says", "source", "since", "applies", "slice", "scope", "hint", "fix"),
-        *("after", "until", *FORMS),
+        *("id", "level", "says", "source", "since", "applies", "slice", "scope", "subject"),
+        *("hint", "fix", "after", "until", *FORMS),
     }
 )
 SOURCE_KEYS: Final = frozenset({"spec", "quote", "observed", "breaks", "advice"})
@@ -86,6 +88,7 @@ def _rule(node: Node, suite: str, dialect: str | None, names: Names) -> Rule:
         aliases=reader.used,
         place=node.place,
         slice=_slice(entries.get("slice")),
+        subject=_subject(names, form, entries.get("subject")),
         scope="scenario"
         if "scope" in entries and chosen(entries["scope"], SCOPES) == SCOPES[1]
         else "exchange",
@@ -94,6 +97,16 @@ def _rule(node: Node, suite: str, dialect: str | None, names: Names) -> Rule:
         hint=_text(entries, "hint"),
         fix=_text(entries, "fix"),
     )
+
+
+def _subject(names: Names, form: Form, node: Node | None) -> Mapping[str, Alias]:
+    if node is None:
+        return {}
+    if isinstance(form, Compare):
+        raise node.error("a comparison is judged where both sides have something")
+    reader = FormReader(names)
+    reader.named_events(node)
+    return reader.used
 
 
 def _text(entries: Mapping[str, Node], key: str) -> str:

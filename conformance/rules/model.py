@@ -28,7 +28,11 @@ class Applies(Struct, frozen=True):
 
 
 class Rule(Struct, frozen=True):
-    """One checkable fact. `source` entries have keys spec, quote, observed, breaks, advice."""
+    """One checkable fact. `source` entries have keys spec, quote, observed, breaks, advice.
+
+    It passes only if its `subject` was there: one of these events, or, where it names none, what
+    its form takes for the subject.
+    """
 
     id: str
     level: Level
@@ -39,6 +43,7 @@ class Rule(Struct, frozen=True):
     aliases: Mapping[str, Alias]
     place: Place
     slice: tuple[str, ...] = ()
+    subject: Mapping[str, Alias] = field(default_factory=dict)
     scope: Literal["exchange", "scenario"] = "exchange"
     applies: Applies = field(default_factory=Applies)
     dialect: str | None = None

@@ -103,8 +103,9 @@ def is_steady(path: str, pattern: Any, columns: Columns, knobs: Mapping[str, Any
         return _steady_map(path, pattern, columns, knobs)
     if not is_related(path, columns):
         return True
-    # A column is no null, truth value or fraction; it may be any text, and any whole number.
-    return pattern is None or isinstance(pattern, bool)
+    # A column is no null, truth value, fraction or empty text; it may be any other text, and any
+    # whole number.
+    return pattern is None or pattern == "" or isinstance(pattern, bool)
 
 
 def _steady_map(

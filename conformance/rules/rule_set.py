@@ -5,13 +5,13 @@ Immutable but for what is remembered; shared by exchanges and threads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from conformance.core.events import Event, Layer
 from conformance.rules.applies import AskedEvidence, Evidence
-from conformance.rules.compiled import CompiledRule, Outcomes, compile_rule
-from conformance.rules.dispatch import EventRules, PlacedRule
+from conformance.rules.compiled import CompiledRule, Listener, Outcomes, compile_rule
+from conformance.rules.dispatch import EventRules, PlacedListener
 from conformance.rules.forms.base import Context
 from conformance.rules.forms.compare import CompareMachine
 from conformance.rules.group import Group, JointState
@@ -38,14 +38,23 @@ class QuietEnd(NamedTuple):
 
 
 class RuleSet:
-    """Rules compiled with a profile's knobs; `promises` are among them, by name."""
+    """Rules compiled with a profile's knobs; `promises` are among them, by name.
+
+    `listeners` are the rules, and behind them what hears the subjects that rules name, each once.
+    """
 
     def __init__(self, rules: Sequence[Rule], knobs: Mapping[str, Any]) -> None:
         self.knobs = knobs
         self.rules = tuple(compile_rule(rule, knobs) for rule in rules)
-        self.groups = _group_rules(self.rules)
-        self._placed: list[PlacedRule] = [
-            (self.rules[number], group, position)
+        self._subjects = _number_subjects(self.rules)
+        subjects = {number: one for each in self._subjects.values() for number, one in each}
+        self.listeners: tuple[Listener, ...] = (
+            *self.rules,
+            *(subjects[number] for number in sorted(subjects)),
+        )
+        self.groups = _group_listeners(self.rules, self.listeners)
+        self._placed: list[PlacedListener] = [
+            (self.listeners[number], group, position)
             for group in self.groups
             for position, number in enumerate(group.numbers)
         ]
@@ -123,17 +132,43 @@ class RuleSet:
         }
         return Outcomes(
             rule.refusal(evidence, is_silenced=number in end.silenced, overflow=end.overflow)
-            or rule.quiet_outcome(has_fired=number in firing, layers=end.layers)
+            or rule.quiet_outcome(has_fired=self._has_fired(number, firing), layers=end.layers)
             for number, rule in enumerate(self.rules)
         )
 
+    def _has_fired(self, number: int, firing: Collection[int]) -> bool:
+        if subjects := self._subjects.get(number):
+            return any(subject in firing for subject, _ in subjects)
+        return number in firing
 
-def _group_rules(rules: Sequence[CompiledRule]) -> tuple[Group, ...]:
+
+def _number_subjects(
+    rules: Sequence[CompiledRule],
+) -> Mapping[int, Sequence[tuple[int, Listener]]]:
+    """The listeners to each rule's subject, with their numbers behind those of all rules."""
+    numbers: dict[str, tuple[int, Listener]] = {}
+    found: dict[int, list[tuple[int, Listener]]] = {}
+    for number, rule in enumerate(rules):
+        if rule.excluded is None:
+            for listener in rule.subject:
+                alias = listener.names[0].alias
+                alike = repr((alias.layer, alias.type, alias.conditions))
+                placed = numbers.setdefault(alike, (len(rules) + len(numbers), listener))
+                found.setdefault(number, []).append(placed)
+    return found
+
+
+def _group_listeners(
+    rules: Sequence[CompiledRule], listeners: Sequence[Listener]
+) -> tuple[Group, ...]:
     numbers: dict[tuple[str, ...], list[int]] = {}
     for number, rule in enumerate(rules):
         if rule.excluded is None:
             numbers.setdefault(rule.slice, []).append(number)
+    # Subjects are of the whole exchange.
+    if subjects := range(len(rules), len(listeners)):
+        numbers.setdefault((), []).extend(subjects)
     return tuple(
-        Group(at, paths, [rules[number].machine for number in those], those)
+        Group(at, paths, [listeners[number].machine for number in those], those)
         for at, (paths, those) in enumerate(numbers.items())
     )

@@ -15,7 +15,6 @@ from tests.authoring.mutants_responses import (
     SUMMARY,
     THINKING_CLOSED,
 )
-from tests.authoring.mutants_wire import TEXT
 from tests.authoring.pieces import Message, Piece
 from tests.authoring.request_streams import KNOTS_TEXT
 from tests.authoring.responses import Answer, Item, message, raw_thinking, stream
@@ -48,7 +47,11 @@ def _of_summary(message: Message) -> bool:
 
 
 MUTANTS: Final = (
-    Mutant("effort/chat/known", TEXT, turns={1: asks("reasoning_effort", "ultra")}),
+    Mutant(
+        "effort/chat/known",
+        "openai.chat/vllm/effort-none",
+        turns={1: asks("reasoning_effort", "ultra")},
+    ),
     Mutant("effort/chat/none-means-none", "openai.chat/vllm/effort-none", (_as_thinking,)),
     Mutant("effort/chat/excluded", "openai.chat/openrouter/thinking-excluded", (_as_thinking,)),
     Mutant("effort/chat/switched-off", "openai.chat/vllm/switched-off", (_as_thinking,)),

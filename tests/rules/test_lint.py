@@ -32,7 +32,9 @@ RULE = {
 
 def text(head: str = "", dialect: str = "dialect: d\n", **changes: str) -> str:
     """A suite of one rule; every value is YAML."""
-    keys = {key: value for key, value in {**RULE, **changes}.items() if value}
+    is_absence = "never" in changes and not changes.keys() & {"after", "until"}
+    subject = {"subject": "finish"} if is_absence else {}
+    keys = {key: value for key, value in {**RULE, **subject, **changes}.items() if value}
     lines = "".join(f"    {key}: {value}\n" for key, value in keys.items())
     return f"suite: own/x\n{dialect}{head}rules:\n  -\n{lines}"
 
@@ -78,6 +80,17 @@ SOUND: list[dict[str, str]] = [
 FAULTS: list[tuple[dict[str, str], str, str]] = [
     ({"says": "x" * 70 + "."}, "error", "says has 71 characters, at most 70"),
     ({"says": "It is so"}, "error", "says ends with a full stop"),
+    ({"never": "item.done", "subject": ""}, "warning", "passes whatever the stream holds"),
+    (
+        {
+            "never": "thinking.start",
+            "subject": "item.done",
+            "slice": "",
+            "applies": "{view: client}",
+        },
+        "error",
+        "a client reports semantic events only",
+    ),
     ({"says": "It Should be so."}, "error", "says what is, not what should be"),
     ({"says": "We test that it is so."}, "error", "without 'test that'"),
     ({"says": "It is so; it is not."}, "warning", "says makes two claims"),

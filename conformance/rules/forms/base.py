@@ -242,7 +242,6 @@ class Machine:
     `position` is the rule's among those that share its slices.
     """
 
-    hears_type: bool = False  # an event concerns it by its type, even if no condition holds
     hears_all: bool = False  # every event concerns it
 
     def __init__(self, aliases: Mapping[str, Alias], *, sliced: bool) -> None:
@@ -332,6 +331,11 @@ class Form(Struct, frozen=True):
     def is_ordered(self) -> bool:
         """Whether the outcome hangs on the order of the events it names."""
         return False
+
+    def candidates(self, aliases: Mapping[str, Alias]) -> Mapping[str, Alias]:
+        """More events that its machine has to hear, by name, to know that its subject was there."""
+        del aliases
+        return {}
 
     @property
     def looked_at(self) -> Mapping[str, str] | None:

@@ -320,9 +320,13 @@ def _result(
     broken = left.sides.inconclusive or right.sides.inconclusive
     if broken and left.exchange != right.exchange:
         return Verdict.INCONCLUSIVE, broken, None
-    if not left.sides.left.parts and not right.sides.right.parts:
+    compared = left.sides.left.parts, right.sides.right.parts
+    if not any(compared):
         return Verdict.VACUOUS, "never fired: neither side has anything to compare", None
     violation = _judge(form, left, right)
+    if violation is None and not all(compared):
+        # Nothing is less than something, and part of everything.
+        return Verdict.VACUOUS, "never fired: one side has nothing to compare", None
     return (Verdict.FAIL if violation else Verdict.PASS), "", violation
 
 

@@ -1,15 +1,21 @@
-"""Form `each`: every such event satisfies a JSON Schema."""
+"""Form `each`: every such event satisfies a JSON Schema.
+
+Its subject is an event of which the schema asks something: a field that it names is there, or has
+to be.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import repeat
 from typing import Any, ClassVar, Final, Self
 
 from conformance.core.events import Event
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     FIRED,
+    OPEN,
     Act,
     Breach,
     Form,
@@ -51,44 +57,45 @@ class Each(Form, frozen=True):
     def machine(
         self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
     ) -> Machine:
-        check = _CheckSchema(schema_test(self.schema, knobs))
-        return EachMachine(aliases, check, sliced=sliced)
+        return EachMachine(aliases, schema_test(self.schema, knobs), sliced=sliced)
 
 
 class EachMachine(Machine):
     """One question to every event."""
 
-    def __init__(self, aliases: Mapping[str, Alias], check: Act, *, sliced: bool) -> None:
+    def __init__(self, aliases: Mapping[str, Alias], test: SchemaTest, *, sliced: bool) -> None:
         super().__init__(aliases, sliced=sliced)
-        self._acts = (check,)
-
-    def opened_state(self) -> State:
-        return FIRED
+        self._first = (_CheckSchema(test, is_first=True),)
+        self._later = (_CheckSchema(test, is_first=False),)
 
     def step(self, state: State, names: Names) -> Step:
         del names
-        return state, self._acts
+        return state, self._first if state is OPEN else self._later
 
 
 _REFERENCES: Final = ("$ref", "$dynamicRef")  # to what stands elsewhere in the schema
+_FOLLOWING: Final = ("then", "else")
+_SILENT: Final = frozenset({"if", "$schema", "$id", "$comment", "$defs", "title", "description"})
 
 
 class _CheckSchema(Act):
-    def __init__(self, test: SchemaTest) -> None:
+    def __init__(self, test: SchemaTest, *, is_first: bool) -> None:
         self.test = test
+        self.is_first = is_first
         self._is_valid = test.is_valid
         self._column_tests = lru_cache(maxsize=256)(partial(_column_tests, test.schema))
 
     def perform(self, slice_: Slice, event: Event) -> Report:
         del slice_
         if self._is_valid(event.data):
-            return None
+            return FIRED if self.is_first and asks(self.test.schema, event.data) else None
         error = self.test.first_error(event.data)
         path = ".".join(str(part) for part in error.instance_path) or "payload"
         what = str(error.message)[:300]
         return Breach(f"{path} of {event.type}: {what}", (_broken_keyword(error),), what)
 
     def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
+        # Of what differs in the columns alone the schema asks as much: they are all there.
         del slice_, event
         return self._column_tests(columns) is not None
 
@@ -96,6 +103,38 @@ class _CheckSchema(Act):
         del slice_
         tests = self._column_tests(tuple(stretch.columns)) or ()
         return all(all(map(is_valid, stretch.columns[path])) for path, is_valid in tests)
+
+
+def asks(schema: Any, value: Any) -> bool:
+    """Whether a JSON Schema that holds for a value has asked something of it.
+
+    It has not where it only names fields that are not there, elements of an empty list, or what
+    follows from a condition that does not hold.
+    """
+    if not isinstance(schema, Mapping):
+        return schema is False
+    return any(_keyword_asks(schema, keyword, value) for keyword in schema)
+
+
+def _keyword_asks(schema: Mapping[str, Any], keyword: str, value: Any) -> bool:
+    inner = schema[keyword]
+    if keyword == "properties":
+        fields = value if isinstance(value, Mapping) else {}
+        return any(
+            each is False or (name in fields and asks(each, fields[name]))
+            for name, each in inner.items()
+        )
+    if keyword in ("items", "prefixItems"):
+        elements = value if isinstance(value, list) else []
+        schemas = repeat(inner) if keyword == "items" else inner
+        return any(map(asks, schemas, elements))
+    if keyword in _FOLLOWING:
+        condition = schema.get("if", True)
+        holds = SchemaTest(condition).is_valid(value)
+        return holds is (keyword == "then") and asks(inner, value)
+    if keyword in ("allOf", "anyOf", "oneOf"):
+        return any(asks(each, value) for each in inner)
+    return keyword not in _SILENT
 
 
 def _column_tests(schema: Any, columns: Columns) -> tuple[tuple[str, Check], ...] | None:

@@ -173,7 +173,8 @@ class CollectMachine(Machine):
         collected = self.value(state, slice_.context)
         compare = self._lacking if self.form.contains else self._differing
         found = compare(state, event, collected, stated, after)
-        return found or (FIRED if is_first else None)
+        has_subject = bool(state.count) or (bool(stated) and not self.form.contains)
+        return found or (FIRED if is_first and has_subject else None)
 
     def _last_mark(self, slice_: Slice, event: Event | None) -> Mark | None:
         """The last event that was collected from, which may be the present one."""
@@ -230,18 +231,20 @@ class CollectMachine(Machine):
 
     def _judge(self, is_first: bool, has_more: bool, slice_: Slice, event: Event) -> Report:
         after = self._last_mark(slice_, event if has_more else None)
-        problem = self._problem(self.value(slice_.memory[self.position], slice_.context))
+        state: CollectedParts = slice_.memory[self.position]
+        problem = self._problem(self.value(state, slice_.context))
         if problem is None:
-            return FIRED if is_first else None
+            return FIRED if is_first and state.count else None
         wanted, got = problem
         return Breach(f"expected {wanted}, got {got}", (wanted,), got, after)
 
     def _judge_at_end(self, state: State, slice_: Slice, event: Event) -> Report:
         if slice_.context.whole:
             return self._judge(state is OPEN, False, slice_, event)
-        if self._problem(self.value(slice_.memory[self.position], slice_.context)) is not None:
+        collected: CollectedParts = slice_.memory[self.position]
+        if self._problem(self.value(collected, slice_.context)) is not None:
             return Unclear("the stream was broken")
-        return FIRED
+        return FIRED if collected.count else None
 
     def _problem(self, value: Any) -> tuple[str, str] | None:
         """What is wanted of the value and what it is; None where it is right."""

@@ -1,4 +1,8 @@
-"""Form `never`: an event does not occur; with `until`, it occurs only once the other has."""
+"""Form `never`: an event does not occur; with `until`, it occurs only once the other has.
+
+Its subject is the event itself where it may come, or a candidate where it may not: an event of the
+type that has every field which the conditions look at. An event without conditions has none.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +51,10 @@ class Never(Form, frozen=True):
     def is_ordered(self) -> bool:
         return bool(self.after or self.until)
 
+    def candidates(self, aliases: Mapping[str, Alias]) -> Mapping[str, Alias]:
+        named = ((_candidate(name), aliases[name]) for name in self.events)
+        return {name: _with_fields(name, alias) for name, alias in named if alias.conditions}
+
     def machine(
         self, aliases: Mapping[str, Alias], knobs: Mapping[str, Any], *, sliced: bool
     ) -> Machine:
@@ -54,14 +62,29 @@ class Never(Form, frozen=True):
         return NeverMachine(aliases, self, sliced=sliced)
 
 
+def _candidate(name: str) -> str:
+    """The name of what might have been the event of this name."""
+    return f"candidate of {name}"
+
+
+def _with_fields(name: str, alias: Alias) -> Alias:
+    """Events of the type that have the fields which the conditions look at."""
+    paths = (each for path, p in alias.conditions for each in (path, *fields_named(p)))
+    is_there = {"not": [None, {"absent": True}]}
+    conditions = tuple((path, is_there) for path in dict.fromkeys(paths))
+    return Alias(name, alias.type, conditions, alias.layer)
+
+
 class Window(NamedTuple):
     """Where a slice stands: which bounds it has met, and what came in this very frame.
 
     The event is forbidden from the frame behind `opened` on, or from the beginning where the rule
-    has no `after`; no longer once it is `closed`.
+    has no `after`; no longer once it is `closed`. `came` says that it came where it may, `tested`
+    that a candidate came where it may not.
     """
 
-    fired: bool
+    came: bool = False
+    tested: bool = False
     opened: bool = False
     opened_now: bool = False  # in this frame, so that nothing in it comes after
     closed: bool = False
@@ -84,18 +107,23 @@ class NeverMachine(Machine):
         self._events = frozenset(form.events)
         self._after = frozenset(form.after)
         self._until = frozenset(form.until)
-        # Without bounds it holds as soon as such an event was looked at.
+        self._candidates = frozenset(map(_candidate, form.events))
         self._unbounded = not (form.after or form.until)
-        self.hears_type = self._unbounded
+
+    def opens(self, names: Names) -> bool:
+        # Before what opens the window, a candidate is none.
+        return self._unbounded or not names <= self._candidates
 
     def opened_state(self) -> State:
-        return Window(fired=self._unbounded)
+        return Window()
 
     def fired(self, state: State) -> bool:
-        return state is not SILENT and bool(state.fired)
+        if state is SILENT:
+            return False
+        return bool(state.tested or (state.came and (state.opened or not self._after)))
 
     def fired_by(self, layers: Collection[Layer]) -> bool:
-        # An unbounded absence of a whole type has been looked at once its layer spoke at all.
+        # Of a whole type that may not come at all, nothing else is to be known.
         bare = (self.aliases[name] for name in self._events)
         return self._unbounded and any(not a.conditions and a.layer in layers for a in bare)
 
@@ -109,8 +137,10 @@ class NeverMachine(Machine):
                 if not window.closed and not window.pending:
                     window = window._replace(pending=True)
                     acts.append(ReportAct(partial(self._hold, min(occurring))))
-            if not self._after or (window.opened and not window.opened_now):
-                window = window._replace(fired=True)
+            if not self._forbids(window) or self._until:
+                window = window._replace(came=True)
+        if names & self._candidates and self._tests(window):
+            window = window._replace(tested=True)
         if names & self._until and (not self._after or (window.opened and not window.opened_now)):
             window = window._replace(closed=True, pending=False)
             if window.after_now:
@@ -123,11 +153,17 @@ class NeverMachine(Machine):
     def _forbids(self, window: Window) -> bool:
         return not self._after or (window.opened and not window.opened_now)
 
+    def _tests(self, window: Window) -> bool:
+        """Whether a candidate is looked at: before an `until` it is too many things."""
+        if not self._after:
+            return not self._until
+        return self._forbids(window) and not window.closed
+
     def _open(self, window: Window, acts: list[Act], remember: Any) -> tuple[Window, list[Act]]:
         if not window.opened or window.closed:
             acts = [*acts, ReportAct(remember)]
             window = window._replace(opened=True, opened_now=True, closed=False)
-        return window._replace(fired=True), acts
+        return window, acts
 
     def age(self, state: State) -> State:
         return state._replace(opened_now=False, after_now=False)

@@ -1,0 +1,23 @@
+"""No rule passes without its subject, over real recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rules.test_subjects import check_subjects
+
+pytestmark = pytest.mark.captures
+
+
+@pytest.mark.parametrize("profile", [None, "strict"])
+def test_no_rule_passes_without_its_subject_on_captures(
+    monkeypatch: pytest.MonkeyPatch, captures: Path, profile: str | None
+) -> None:
+    files = [
+        path
+        for path in sorted(captures.rglob("*"))
+        if path.suffix in (".sse", ".json", ".ndjson") and path.name != "INDEX.json"
+    ]
+    assert check_subjects(monkeypatch, *files, profile=profile)
