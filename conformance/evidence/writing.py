@@ -44,7 +44,7 @@ from conformance.judging.run_rules import SCENARIO_RULES
 from conformance.judging.transcript import Transcript
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.rules.applies import Evidence
-from conformance.rules.forms.compare import Contribution, compare
+from conformance.rules.forms.compare import Compare, Contribution, compare
 from conformance.rules.judge import Judge
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level, Verdict
@@ -227,9 +227,18 @@ def write_comparisons(
 ) -> None:
     """Rules over all exchanges of a recording; they stand with the last of them."""
     ledger = judged[-1].ledger
-    given = [each for one in judged for each in one.contributions]
+    run = stated_run(recording.header) or {}
+    is_run = run.get("target") in ("server", "gateway")
+    rules = {rule.id: rule for rule, _ in rulebook.comparing}
+    ours: set[str] = set()
+    theirs: list[tuple[str, Contribution]] = []
+    for rule_id, given in (each for one in judged for each in one.contributions):
+        if is_run and rule_id in rules and _is_ours(rules[rule_id], given):
+            ours.add(rule_id)
+        else:
+            theirs.append((rule_id, given))
     compared = {}
-    for one in compare_exchanges(rulebook, given):
+    for one in compare_exchanges(rulebook, theirs):
         ledger.add(one.rule.id, one.verdict, one.reason, one.findings, by="comparisons")
         compared[one.rule.id] = one.rule
     declared = declared_events(recording.header)
@@ -237,10 +246,7 @@ def write_comparisons(
         between = filter(compares_views, compared.values())
         for rule, why in undeclared_rules(between, ledger.verdicts, frozenset(), declared):
             ledger.withdraw([rule], why, "undeclared")
-    run = stated_run(recording.header) or {}
-    if run.get("target") == "server":
-        ours = [rule for rule, known in compared.items() if judges_requests(known)]
-        ledger.withdraw(ours, _OUR_REQUEST, "own requests")
+    ledger.withdraw(ours - compared.keys(), _OUR_REQUEST, "own requests")
     if run.get("deterministic") is False:
         chance = [
             rule
@@ -249,3 +255,15 @@ def write_comparisons(
         ]
         why = "the target is not deterministic"
         ledger.withdraw(chance, why, "randomness", Verdict.UNTESTABLE)
+
+
+def _is_ours(rule: Rule, given: Contribution) -> bool:
+    """Whether a rule would compare what the toolkit itself wrote in this exchange of a run.
+
+    That is the request to the target, and the answer to a gateway; what a rule compares between
+    the two hops is the gateway's all the same.
+    """
+    form = rule.form
+    if not isinstance(form, Compare) or form.left.hop != form.right.hop:
+        return False
+    return judges_requests(rule) is not (given.hop == "upstream")

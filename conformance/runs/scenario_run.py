@@ -162,7 +162,7 @@ def _upstream_source(step: Step) -> UpstreamSource:
     """Who answers a gateway upstream while the step is taken."""
     if step.recorded is not None:
         return RecordedUpstream(step.recorded)
-    return ScriptedUpstream(step.upstream or ("answer",))
+    return ScriptedUpstream(step.upstream or ("answer",), step.says)
 
 
 def _facts_of_step(step: Step, reply: TargetReply, sent: Any, dialect: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from conformance.rules import document
 from conformance.rules.node import Node, nearest
 from conformance.scenarios.model import (
     CAPABILITIES,
+    CHARACTERS,
     ENDS,
     UPSTREAM,
     Carry,
@@ -36,7 +37,7 @@ CARRY_KEYS: Final = frozenset({"role", "reasoning", "result", "ask"})
 STEP_KEYS: Final = frozenset(
     {
         *("role", "like", "ends", "thinking", "headers", "after", "needs", "promises"),
-        *("method", "path", "upstream", "calls", "beside", "excused", *ENDPOINTS),
+        *("method", "path", "upstream", "calls", "beside", "excused", "says", *ENDPOINTS),
     }
 )
 _CARRIED: Final = frozenset({"turns", "response"})
@@ -174,6 +175,7 @@ def _read_step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any])
         calls=_read_count(entries["calls"]) if "calls" in entries else None,
         beside=_read_beside(entries.get("beside"), known),
         excused=_read_strings(entries.get("excused")),
+        says=entries["says"].one_of(tuple(CHARACTERS)) if "says" in entries else "",
     )
     _no_unknown_names(entries, {*values, *BUILT_IN} - (set() if carry else _CARRIED))
     if not step.bodies:

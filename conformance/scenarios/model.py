@@ -44,6 +44,18 @@ UPSTREAM: Final = (
 )
 """What the toolkit does when it plays the server behind a gateway."""
 
+CHARACTERS: Final[Mapping[str, tuple[str, str]]] = {
+    "line-separator": ("", "\u2028"),  # the end of a line to some readers
+    "paragraph-separator": ("", "\u2029"),
+    "next-line": ("", "\u0085"),
+    "no-break-space": ("", "\u00a0"),
+    "byte-order-mark": ("", "\ufeff"),
+    "decomposed": ("", "e\u0301"),  # NFC would make one character of it
+    "several-bytes": ("", " 二加二 \N{WHITE HEAVY CHECK MARK}\N{KEY} "),
+    "white-space": (" \n", " \n\n "),
+}
+"""What texts lose on their way, by name: at the edges of every text, and in the midst of it."""
+
 CAPABILITIES: Final = ("thinking", "tools", "summary", "encrypted", "effort", "models")
 """What a scenario may need; `--without` says what a target lacks."""
 
@@ -73,7 +85,8 @@ class Step(Struct, frozen=True):
     happens behind a gateway meanwhile, a word for each of its calls, or `recorded`, an exchange
     with its dialect; `calls` is how often it must ask there (None: as it likes). `beside` are
     roles of earlier steps whose requests are sent again at the same time; nobody judges what they
-    get. `excused` are rules that what stands behind breaks itself.
+    get. `excused` are rules that what stands behind breaks itself. `says` is one of `CHARACTERS`
+    that all texts said upstream hold.
     """
 
     role: str
@@ -92,6 +105,7 @@ class Step(Struct, frozen=True):
     calls: int | None = None
     beside: tuple[str, ...] = ()
     excused: tuple[str, ...] = ()
+    says: str = ""
 
     def body(self, dialect: str, values: Mapping[str, Any]) -> Any:
         """The body to send. Raises UsageError for a name that has no value.

@@ -2,8 +2,8 @@
 
 The gateway is the target, so what it asks is hostile until proven otherwise: requests are bounded,
 and whatever is no request is closed. Every scripted answer is another one, so that two calls cannot
-be taken for each other. Its texts hold what gateways lose: white space at the edges, characters of
-several bytes, a line separator.
+be taken for each other. Its texts are plain, so that one loss is one finding: what gateways lose
+in texts is said where a scenario asks for it, one character at a time.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.core.framing import framing_of
 from conformance.dialects import SUPPORTED, dialect_at, get, required
 from conformance.dialects.script import CONTENT_TYPES, MODEL, ScriptedAnswer, encode_event
+from conformance.scenarios.model import CHARACTERS
 from conformance.wire.chunked import ChunkPart
 from conformance.wire.heads import lower_names
 from conformance.wire.requests import HttpRequest, RequestRejected, json_or_none
@@ -61,15 +62,20 @@ class UpstreamCall(Struct, frozen=True):
 
 
 class ScriptedUpstream(Struct, frozen=True):
-    """Words of `scenarios.UPSTREAM`, one for each call of a request; the last one goes on."""
+    """Words of `scenarios.UPSTREAM`, one for each call of a request; the last one goes on.
+
+    `says` is one of `scenarios.CHARACTERS`, or empty.
+    """
 
     words: Sequence[str] = ("answer",)
+    says: str = ""
 
     def answer_call(
         self, dialect: str, call: int, number: int, body: Mapping[str, Any]
     ) -> UpstreamAnswer:
         """The answer to call number `call` of the request (from 0), number `number` of the run."""
-        return scripted_answer(self.words[min(call, len(self.words) - 1)], dialect, number, body)
+        word = self.words[min(call, len(self.words) - 1)]
+        return scripted_answer(word, dialect, number, body, self.says)
 
 
 class RecordedUpstream(Struct, frozen=True):
@@ -124,20 +130,23 @@ UpstreamSource = ScriptedUpstream | RecordedUpstream
 
 
 def scripted_answer(
-    word: str, dialect: str, number: int, body: Mapping[str, Any]
+    word: str, dialect: str, number: int, body: Mapping[str, Any], says: str = ""
 ) -> UpstreamAnswer:
-    """The answer to call `number` by one word."""
+    """The answer to call `number` by one word; its texts hold the characters of that name."""
     script = required(get(dialect).script, dialect, "scripted answers")
     if word in _STATUS:
         is_refusal = word == "refused"
         return _json_answer(_STATUS[word], script.error(_ERRORS[word], is_refusal=is_refusal))
+    edge, midst = CHARACTERS.get(says, ("", " "))
     answer = ScriptedAnswer(
         word,
         number,
         # Who hides thinking counts it all the same.
-        thinking="" if word == "hidden" else f" Two and two, thought {number}: 二加二 is\u20284.\n",
-        text=f"\nAnswer {number}: **4** \N{WHITE HEAVY CHECK MARK} \N{EN DASH} no more. ",
-        summary=f"A sum, summary {number} \N{EN DASH} done.",
+        thinking=(
+            "" if word == "hidden" else f"{edge}Two and two, thought {number}:{midst}is 4.{edge}"
+        ),
+        text=f"{edge}Answer {number}:{midst}**4**, no more.{edge}",
+        summary=f"A sum, summary {number}:{midst}done.",
         error=_ERRORS["error"],
     )
     if _wants_stream(dialect, body):

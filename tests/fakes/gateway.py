@@ -19,12 +19,14 @@ Send = Callable[[Message], Awaitable[None]]
 class Gateway:
     """Asks `upstream`, a base URL.
 
-    `trims`: deltas lose the white space around them. `completes`: whatever happened, the stream
-    ends as if the answer were whole. `asks_twice`: one request more than needed. `drops_thinking`:
-    thinking is left out. `hides_header`: the opt-in is not passed on.
+    `splits`: a line with U+2028 in it is lost. `trims`: deltas lose the white space around them.
+    `completes`: whatever happened, the stream ends as if the answer were whole. `asks_twice`: one
+    request more than needed. `drops_thinking`: thinking is left out. `hides_header`: the opt-in is
+    not passed on.
     """
 
     upstream: str = ""
+    splits: bool = False
     trims: bool = False
     completes: bool = False
     asks_twice: bool = False
@@ -63,6 +65,8 @@ class Gateway:
             return
         is_done = False
         async for line in _lines(response):
+            if self.splits and "\u2028" in line:
+                continue
             is_done = is_done or line == "data: [DONE]"
             await send(_part(f"{self._changed(line)}\n".encode()))
         if self.completes and not is_done:

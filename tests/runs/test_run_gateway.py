@@ -15,6 +15,7 @@ from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 from conformance.runs import RunOptions, RunOutcome, run_server
 from conformance.scenarios import Scenario, load_scenarios
+from conformance.scenarios.model import CHARACTERS
 from conformance.targets import asgi
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer
@@ -83,6 +84,22 @@ def test_what_a_gateway_does_wrong_is_found(
     gateway: Gateway, found: tuple[str, str], tmp_path: Path
 ) -> None:
     assert found in violated(ran(gateway, tmp_path).report)
+
+
+def test_a_character_that_is_lost_is_found_in_its_own_scenario_alone(tmp_path: Path) -> None:
+    report = ran(Gateway(splits=True), tmp_path).report
+    assert violated(report) == {
+        (f"scenario/{rule}", "gateway-line-separator/stream")
+        for rule in ("hop-text", "hop-thinking")
+    }
+
+
+@pytest.mark.parametrize("name", CHARACTERS)
+def test_every_character_has_its_scenario(name: str) -> None:
+    (scenario,) = load_scenarios([f"gateway-{name}"])
+    assert [step.says for step in scenario.steps] == [name]
+    others = [step.says for each in load_scenarios() for step in each.steps if each != scenario]
+    assert name not in others
 
 
 def test_a_gateway_that_hides_thinking_may_say_so(tmp_path: Path) -> None:

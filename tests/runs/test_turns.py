@@ -83,6 +83,98 @@ def test_a_stream_and_its_body_lead_to_the_same_turn() -> None:
     assert one[-1] == {"role": "user", "content": "And then?"}
 
 
+SIGNED = {"type": "thinking", "thinking": "Two and two.", "signature": "c2ln"}
+TYPED = {"type": "reasoning.text", "text": "Two and two.", "signature": "c2ln", "index": 0}
+OPAQUE = {"type": "reasoning.encrypted", "data": "eHg=", "id": "rs_1", "index": 1}
+GOOGLE = {"google": {"thought_signature": "c2ln"}}
+# What a server adds to a delta or a message, and what of it a client has in the end.
+UNKNOWN: list[tuple[list[dict[str, Any]], dict[str, Any]]] = [
+    (
+        [
+            {"reasoning_content": "Two ", "thinking_blocks": [{**SIGNED, "thinking": "Two "}]},
+            {
+                "reasoning_content": "and two.",
+                "thinking_blocks": [{**SIGNED, "thinking": "and two."}],
+            },
+        ],
+        {"reasoning_content": "Two and two.", "thinking_blocks": "two signed blocks"},
+    ),
+    (
+        [
+            {"thinking_blocks": [{"type": "thinking", "thinking": "Two ", "signature": None}]},
+            {"thinking_blocks": [{"type": "thinking", "thinking": "and two.", "signature": ""}]},
+            {"thinking_blocks": [{"type": "thinking", "thinking": "", "signature": "c2ln"}]},
+        ],
+        {"thinking_blocks": [SIGNED]},
+    ),
+    (
+        [
+            {
+                "reasoning": "Two ",
+                "reasoning_details": [{**TYPED, "text": "Two ", "signature": None}],
+            },
+            {"reasoning_details": [{"type": "reasoning.text", "text": "and two.", "index": 0}]},
+            {"reasoning_details": [{"type": "reasoning.text", "signature": "c2ln", "index": 0}]},
+            {"reasoning_details": [OPAQUE]},
+        ],
+        {"reasoning": "Two and two.", "reasoning_details": [TYPED, OPAQUE]},
+    ),
+    ([{"reasoning_text": "Two.", "reasoning_opaque": "eHg="}], {"reasoning_opaque": "eHg="}),
+    ([{"extra_content": GOOGLE}, {"extra_content": None, "x": []}], {"extra_content": GOOGLE}),
+]
+
+
+@pytest.mark.parametrize(("deltas", "kept"), UNKNOWN)
+def test_what_no_api_documents_goes_back_as_it_came(
+    deltas: list[dict[str, Any]], kept: dict[str, Any]
+) -> None:
+    if kept.get("thinking_blocks") == "two signed blocks":
+        kept = {**kept, "thinking_blocks": [each["thinking_blocks"][0] for each in deltas]}
+    came = streamed([*deltas, {"content": "4."}])
+    history = next_turns("openai.chat", came, {"messages": ASKED}, Carry("a", ask="And?"))
+    assert history is not None
+    turn = history[1]
+    assert {key: turn.get(key) for key in kept} == kept
+    assert turn["content"] == "4."
+    dropped = next_turns("openai.chat", came, {"messages": ASKED}, Carry("a", "dropped", ask="?"))
+    assert dropped is not None
+    assert dropped[1] == {"role": "assistant", "content": "4."}
+
+
+def test_a_call_goes_back_with_what_it_came_with() -> None:
+    first: dict[str, Any] = {"index": 0, "id": "call_1", "type": "function"}
+    first["extra_content"] = GOOGLE
+    deltas = [
+        {"tool_calls": [{**first, "function": {"name": "add", "arguments": ""}}]},
+        {"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]},
+    ]
+    carry = Carry("a", result="5")
+    history = next_turns("openai.chat", streamed(deltas), {"messages": ASKED}, carry)
+    assert history is not None
+    (call,) = history[1]["tool_calls"]
+    function = {"name": "add", "arguments": "{}"}
+    assert call == {
+        "id": "call_1",
+        "type": "function",
+        "function": function,
+        "extra_content": GOOGLE,
+    }
+
+
+def streamed(deltas: list[dict[str, Any]]) -> Transcript:
+    """A stream of Chat Completions with these deltas."""
+    head = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    choices: list[dict[str, Any]] = [{"index": 0, "delta": each} for each in deltas]
+    choices.append({"index": 0, "delta": {}, "finish_reason": "stop"})
+    lines = [json.dumps({**head, "choices": [each]}) for each in choices]
+    data = "".join(f"data: {line}\n\n" for line in (*lines, "[DONE]")).encode()
+    kind = (("content-type", "text/event-stream"),)
+    exchange = Exchange(
+        request=Request(), response=Response(200, "1.1", kind), chunks=(Chunk(data),)
+    )
+    return answer("openai.chat", exchange)
+
+
 @pytest.mark.parametrize("dialect", ["openai.chat", "openai.responses", "anthropic.messages"])
 @pytest.mark.parametrize(
     "payload",

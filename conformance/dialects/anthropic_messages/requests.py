@@ -52,9 +52,8 @@ def _answer_blocks(events: Iterable[Event]) -> list[Mapping[str, Any]]:
 
 
 def _add_pieces(pieces: dict[str, list[str]], delta: Any) -> None:
-    for name in ("text", "thinking", "signature", _JSON_TEXT):
-        piece = delta.get(name) if isinstance(delta, Mapping) else None
-        if isinstance(piece, str):
+    for name, piece in delta.items() if isinstance(delta, Mapping) else ():
+        if isinstance(piece, str) and name != "type":
             pieces.setdefault(name, []).append(piece)
 
 

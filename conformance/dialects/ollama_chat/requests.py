@@ -14,6 +14,9 @@ from conformance.dialects.requests import (
     RequestForm,
     RequestStyle,
 )
+from conformance.dialects.unknown_keys import unknown_keys
+
+_KNOWN: Final = frozenset({"role", "content", "thinking", "tool_calls"})
 
 
 def _ask(question: Question) -> dict[str, Any]:
@@ -31,7 +34,9 @@ def _ask(question: Question) -> dict[str, Any]:
 
 
 def _next_turns(after: Continuation) -> list[Any]:
-    answer: dict[str, Any] = {"role": "assistant", "content": after.text}
+    messages = [mapping(event.data.get("message")) for event in after.events]
+    others = unknown_keys(messages, _KNOWN) if after.keeps_thinking else {}
+    answer: dict[str, Any] = {**others, "role": "assistant", "content": after.text}
     if after.thinking and after.keeps_thinking:
         answer["thinking"] = after.thinking
     if after.tools:
