@@ -1,6 +1,7 @@
 """Sees the events of one exchange once, and says who sent them and how.
 
-Rule 1: a profile is certain if a fingerprint that names it was met, and none that names another.
+Rule 1: a profile is certain if a fingerprint that names it was met, and none that names another;
+of a gateway, also where what it passes on names another.
 Rule 2: a profile is a guess if only weak fingerprints were met, or if several were named; the one
 with the most decides, and where two have as many there is none.
 """
@@ -72,7 +73,9 @@ class Witness:
 
 def named(met: Sequence[Fingerprint]) -> tuple[str | None, Certainty]:
     """The profile that fingerprints speak for, and how sure that is."""
-    strong = Counter(f.profile for f in met if not f.is_weak)
+    telling = [f for f in met if not f.is_weak]
+    gateways = [f for f in telling if f.is_gateway]
+    strong = Counter(f.profile for f in gateways or telling)
     if len(strong) == 1:
         return next(iter(strong)), "certain"
     guess = _most_common(strong or Counter(f.profile for f in met))

@@ -4,7 +4,9 @@ Rule 1: a fingerprint is an event that the system sends: a comment, a key of its
 an id. That a stream breaks few of its rules is none.
 Rule 2: one that is not `weak` names the system by itself; a weak one is a hint, as another system
 may well send the same.
-Rule 3: a profile's fingerprints are its own; what extends it does not inherit them.
+Rule 3: a `gateway` passes on what names the system behind it: of signs that name several systems
+its own decide.
+Rule 4: a profile's fingerprints are its own; what extends it does not inherit them.
 """
 
 from __future__ import annotations
@@ -24,16 +26,21 @@ from conformance.rules.patterns import UNASKED, compile_value
 
 MOST_SHAPES: Final = 1024
 
-_KEYS: Final = frozenset({"says", "weak", "event"})
+_KEYS: Final = frozenset({"says", "weak", "gateway", "event", "seen"})
 
 
 class Fingerprint(Struct, frozen=True):
-    """A sign of one profile: `says` names it for people, `event` is what is looked for."""
+    """A sign of one profile: `says` names it for people, `event` is what is looked for.
+
+    `seen` is its evidence: in how many recordings of the system, and in how many of others.
+    """
 
     profile: str
     says: str
     is_weak: bool
     event: Alias
+    is_gateway: bool = False
+    seen: str = ""
 
 
 def read(root: Node, profile: str, dialect: str) -> tuple[Fingerprint, ...]:
@@ -47,7 +54,6 @@ def read(root: Node, profile: str, dialect: str) -> tuple[Fingerprint, ...]:
 
 def _read_fingerprint(node: Node, profile: str, names: Names) -> Fingerprint:
     node.mapping(known=_KEYS)
-    weak = node.get("weak")
     event = node.required("event")
     names.declare("event", event)
     alias = names.aliases["event"]
@@ -55,8 +61,18 @@ def _read_fingerprint(node: Node, profile: str, names: Names) -> Fingerprint:
         # What a correct client would see is alike for every system: that is its purpose.
         raise event.error("a fingerprint is an event of the wire or of its frames, by type")
     return Fingerprint(
-        profile, node.required("says").string(), bool(weak and weak.boolean()), alias
+        profile,
+        node.required("says").string(),
+        _is_true(node, "weak"),
+        alias,
+        _is_true(node, "gateway"),
+        seen.string() if (seen := node.get("seen")) else "",
     )
+
+
+def _is_true(node: Node, key: str) -> bool:
+    flag = node.get(key)
+    return bool(flag and flag.boolean())
 
 
 class Signs:

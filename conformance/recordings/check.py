@@ -101,12 +101,14 @@ def check_recording(
     """Results of every exchange of one recording; comparisons stand with the last exchange."""
     if not recording.exchanges:
         raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
-    judged = list(_judge_exchanges(recording, rulebook, choices))
+    recognised = _RecognisedRecording(recording, choices.folders)
+    judged = list(_judge_exchanges(recognised, rulebook, choices))
     write_comparisons(judged, rulebook, recording)
     target = target_of(recording)
     hops = {each.number: each.hop for each in recording.exchanges}
     given = (each.ledger.result(target, hops[each.ledger.exchange]) for each in judged)
-    results = [_with_lines(recording, rulebook.narrowed(result)) for result in given]
+    narrowed = (rulebook.narrowed(result) for result in given)
+    results = [_with_lines(recording, recognised.with_guess(result)) for result in narrowed]
     if recording.notes:
         results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
     return results
@@ -119,10 +121,10 @@ def target_of(recording: Recording) -> str:
 
 
 def _judge_exchanges(
-    recording: Recording, rulebook: Rulebook, choices: CheckChoices
+    recognised: _RecognisedRecording, rulebook: Rulebook, choices: CheckChoices
 ) -> Iterator[JudgedView]:
     scenario: ScenarioJudge | None = None
-    recognised = _RecognisedRecording(recording, choices.folders)
+    recording = recognised.recording
     last = recording.exchanges[-1]
     for exchange in recording.exchanges:
         setting = _exchange_setting(recognised, exchange, rulebook, choices)
@@ -197,12 +199,26 @@ class _RecognisedRecording(Struct):
         return self._dialects[exchange.number]
 
     def sender_of(self, dialect: Dialect) -> Sender | None:
-        """Who sent the exchanges of one dialect; None where nothing tells beyond doubt."""
+        """Who sent the exchanges of one dialect; None where nothing tells."""
         if dialect.name not in self._senders:
             exchanges = self.recording.exchanges
             spoken = (each for each in exchanges if self.dialect_of(each) == dialect.name)
             self._senders[dialect.name] = sender_of(spoken, dialect, self.folders)
         return self._senders[dialect.name]
+
+    def with_guess(self, result: StreamResult) -> StreamResult:
+        """Says of findings by the assumed strict profile whose ways they may be.
+
+        A guess changes no verdict: whoever only looks like a system is not that system.
+        """
+        if result.named or not result.findings or result.profile != "strict":
+            return result
+        sender = self.sender_of(dialects.get(result.dialect))
+        if sender is None or sender.is_certain:
+            return result
+        name = sender.profile
+        note = f"perhaps {name}, by a guess: {'; '.join(sender.signs)}; see --profile {name}"
+        return replace(result, notes=(*result.notes, note))
 
 
 def choose_dialect(exchange: Exchange, stated: str | None) -> Dialect:
@@ -259,10 +275,10 @@ def judged_by(
         of_server = recorded.rpartition("/")[2] if recorded is not None else None
         met = judged_by(dialect, replace(choices, profile=None), of_server, sender, named)
         return ChosenProfile(laid_over(profile, met.profile), named=True, notes=met.notes)
-    if not is_named and (found := sender()):
-        name, signs = found
-        note = f"profile {name} identified by: {'; '.join(signs)}"
-        return ChosenProfile(named(name, dialect.name, choices.folders), named=False, notes=(note,))
+    if not is_named and (found := sender()) and found.is_certain:
+        note = f"profile {found.profile} identified by: {'; '.join(found.signs)}"
+        by = named(found.profile, dialect.name, choices.folders)
+        return ChosenProfile(by, named=False, notes=(note,))
     return ChosenProfile(profile, named=is_named)
 
 

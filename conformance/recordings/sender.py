@@ -1,10 +1,12 @@
-"""Which profile the exchanges of a recording show beyond doubt."""
+"""Which profile the exchanges of a recording show."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from conformance.core.events import Event, Exchange
 from conformance.dialects.base import Dialect, Reading
@@ -13,14 +15,19 @@ from conformance.judging.fast.joined import read_joined
 from conformance.profiles.fingerprints import Signs, Watch
 from conformance.profiles.lookup import fingerprints
 
-Sender = tuple[str, tuple[str, ...]]
-"""Name of a profile, and the signs that name it."""
+
+class Sender(Struct, frozen=True):
+    """A profile and the signs that speak for it: beyond doubt, or as a guess."""
+
+    profile: str
+    signs: tuple[str, ...]
+    is_certain: bool
 
 
 def sender_of(
     exchanges: Iterable[Exchange], dialect: Dialect, folders: tuple[Path, ...]
 ) -> Sender | None:
-    """The one profile that the exchanges show beyond doubt; None if there is none."""
+    """The one profile that the exchanges show; None if there is none."""
     watch = Watch(known_signs(dialect.name, folders))
     for exchange in exchanges:
         # Deltas that are alike show the watch no more than the first of them.
@@ -28,9 +35,11 @@ def sender_of(
         for event in answer_events(exchange, dialect, Reading(), joins=joins):
             watch.see(event)
     profile, certainty = named(watch.met)
-    if profile is None or certainty != "certain":
+    if profile is None:
         return None
-    return profile, tuple(watch.met_by(profile, weak=False))
+    told = [f for f in watch.met if f.profile == profile]
+    signs = [f.says for f in told if not f.is_weak] or [f.says for f in told]
+    return Sender(profile, tuple(signs), certainty == "certain")
 
 
 def known_signs(dialect: str, folders: tuple[Path, ...]) -> Signs:

@@ -54,8 +54,9 @@ async def probe_api(run: ApiRun) -> bool:
 def identify_profile(run: ApiRun) -> Profile:
     """The profile to plan and read by: the user's, or whose signs the first answers show."""
     dialect, folders = get(run.dialect), run.target.options.folders
-    if run.profile is None and (sender := sender_of(run.sanity.answers, dialect, folders)):
-        run.profile, run.signs = sender
+    sender = sender_of(run.sanity.answers, dialect, folders) if run.profile is None else None
+    if sender is not None and sender.is_certain:
+        run.profile, run.signs = sender.profile, sender.signs
     choices = CheckChoices(profile=run.profile, folders=folders)
     profile, _ = choose_profile(dialect, choices, None, run.target.rulebook.profile)
     opt_in = str(profile.knobs.get("opt_in", "header"))

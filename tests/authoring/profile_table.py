@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.profiles.fingerprints import Fingerprint
 from conformance.profiles.knobs import spell_value
 from conformance.profiles.load import load_profile
 from conformance.profiles.lookup import available
@@ -35,7 +36,10 @@ This page is written from there, by `python -m tests.authoring.profile_table`.
 
 A fingerprint is something that a system puts on the wire and others do not.
 One that names a system is enough for `check` to use its profile.
-A weak one, marked *maybe*, is only ever a guess, and `check` goes on with `strict`.
+A weak one, marked *maybe*, is only ever a guess: `check` goes on with `strict`, and a note beside
+its findings says whose ways they may be.
+A gateway passes on what names the system behind it, so its own signs decide.
+In brackets: in how many recordings of the system it was met, and in how many of others.
 """
 
 
@@ -91,8 +95,12 @@ def _values(values: tuple[Any, ...]) -> str:
 
 
 def _signs(profile: Profile) -> str:
-    maybe = {True: "maybe ", False: ""}
-    return "; ".join(f"{maybe[each.is_weak]}{_text(each.says)}" for each in profile.fingerprints)
+    return "; ".join(map(_sign, profile.fingerprints))
+
+
+def _sign(fingerprint: Fingerprint) -> str:
+    maybe = "maybe " if fingerprint.is_weak else ""
+    return f"{maybe}{_text(fingerprint.says)} ({_text(fingerprint.seen)})"
 
 
 def _settings(profile: Profile) -> str:

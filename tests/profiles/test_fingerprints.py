@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,19 @@ def test_fingerprint_names_unless_it_is_weak() -> None:
     strong, weak = declared(f"{SIGN}, {{weak: true, {SIGN[1:]}")
     assert (strong.profile, strong.says, strong.is_weak) == ("p", "s", False)
     assert weak.is_weak
+
+
+def test_fingerprint_of_a_gateway_and_its_evidence_are_read() -> None:
+    (plain,), (gateway,) = declared(SIGN), declared(f"{{gateway: true, seen: 2 of 2, {SIGN[1:]}")
+    assert (plain.is_gateway, plain.seen) == (False, "")
+    assert (gateway.is_gateway, gateway.seen) == (True, "2 of 2")
+
+
+def test_every_shipped_fingerprint_has_evidence() -> None:
+    for dialect in {dialect for _, dialect, _ in available()}:
+        for found in fingerprints(dialect):
+            counted = re.search(r"[0-9]+ of [0-9]+ .*; elsewhere [0-9]+ of [0-9]+", found.seen)
+            assert counted or found.seen.startswith(("its ", "The source of ")), found
 
 
 def test_profile_without_any_has_none() -> None:

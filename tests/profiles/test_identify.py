@@ -68,8 +68,8 @@ def identified(path: Path) -> ExchangeIdentification:
 # --- certain, a guess, or none
 
 
-def sign(profile: str, *, weak: bool = False) -> Fingerprint:
-    return Fingerprint(profile, "s", weak, Alias("e", "chat.chunk"))
+def sign(profile: str, *, weak: bool = False, gateway: bool = False) -> Fingerprint:
+    return Fingerprint(profile, "s", weak, Alias("e", "chat.chunk"), gateway)
 
 
 NAMED: tuple[tuple[list[Fingerprint], str | None, str], ...] = (
@@ -82,6 +82,9 @@ NAMED: tuple[tuple[list[Fingerprint], str | None, str], ...] = (
     ([sign("a", weak=True), sign("b", weak=True)], None, "none"),
     ([sign("a"), sign("b"), sign("b")], "b", "guess"),
     ([sign("a"), sign("b")], None, "none"),
+    ([sign("a"), sign("a"), sign("b", gateway=True)], "b", "certain"),
+    ([sign("a"), sign("b", gateway=True, weak=True)], "a", "certain"),
+    ([sign("a", gateway=True), sign("b", gateway=True)], None, "none"),
 )
 
 
@@ -90,6 +93,94 @@ def test_profile_is_certain_only_where_one_is_named(
     met: list[Fingerprint], profile: str | None, certainty: str
 ) -> None:
     assert named(met) == (profile, certainty)
+
+
+UUID = "6ddfbb47-99c8-1430-d8bb-896bd9e00a4e"
+OPEN_ = {"delta": {"role": "assistant", "content": "Hi"}, "index": 0}
+CHUNK = {"id": "a", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+FILTERED = {"choices": [], "created": 0, "id": "", "model": "", "prompt_filter_results": []}
+GROK = {**CHUNK, "id": UUID, "model": "grok-4-fast"}
+DEEP = {**CHUNK, "id": UUID, "model": "deepseek-chat", "choices": []}
+PASSED = {"reasoning_text": "so", "reasoning_opaque": "zz"}
+USED = {"usage": {"total_tokens": 3}, "choices": [{"index": 0, "delta": {}}]}
+CLAUDE = {"type": "message", "role": "assistant", "model": "claude-haiku-4-5", "content": []}
+NOTHING = {"input_tokens": 0, "output_tokens": 0}
+UNCACHED = {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+
+# What a stream holds, and who sent it.
+SENT: tuple[tuple[str, dict[str, Any], str | None, str], ...] = (
+    ("azure", {**FILTERED, "object": ""}, "azure", "certain"),
+    ("copilot", FILTERED, "copilot", "certain"),
+    ("xai", {**GROK, "choices": [OPEN_]}, "xai", "certain"),
+    ("xai in a region", {**GROK, "id": f"{UUID}_us-east-1", "choices": [OPEN_]}, "xai", "certain"),
+    (
+        "grok on azure",
+        {**GROK, "choices": [{**OPEN_, "content_filter_results": {}}]},
+        "azure",
+        "certain",
+    ),
+    ("deepseek", {**DEEP, "system_fingerprint": "fp_8802369eaa"}, "deepseek", "certain"),
+    ("a model of deepseek anywhere", DEEP, None, "none"),
+    (
+        "its usage anywhere",
+        {**CHUNK, "choices": [], "usage": {"prompt_cache_hit_tokens": 0}},
+        "deepseek",
+        "guess",
+    ),
+    ("litellm", {**CHUNK, **USED}, "litellm", "certain"),
+    (
+        "transformers 4.57",
+        {**CHUNK, "id": "req_0", "model": "m@main", "choices": [OPEN_]},
+        "transformers-serve-4",
+        "certain",
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("chunk_", "profile", "certainty"),
+    [row[1:] for row in SENT],
+    ids=[row[0] for row in SENT],
+)
+def test_sender_of_a_chunk(
+    chunk_: dict[str, Any], profile: str | None, certainty: str, tmp_path: Path
+) -> None:
+    identity = identified(written(tmp_path / "a.sse", [chunk_])).identity
+    assert (identity.profile, identity.certainty) == (profile, certainty)
+
+
+def test_gateway_is_named_by_its_own_signs_not_by_those_it_passes_on(tmp_path: Path) -> None:
+    thought = {**CHUNK, "choices": [{"index": 0, "delta": PASSED}]}
+    identity = identified(written(tmp_path / "a.sse", [thought, {**CHUNK, **USED}])).identity
+    assert (identity.profile, identity.certainty) == ("litellm", "certain")
+    assert set(identity.rivals) == {"copilot"}
+
+
+STARTED: tuple[tuple[str, dict[str, Any], str | None, str], ...] = (
+    ("msg_01NRaPKFsBgXPbFwKfCoVHRG", CLAUDE, "anthropic", "certain"),
+    ("msg_01NRaPKFsBgXPbFwKfCoVHRG", {**CLAUDE, "model": "mine"}, None, "none"),
+    ("msg_bdrk_018UxgtQKbfUREYdX6y3Cf87", CLAUDE, None, "none"),
+    ("msg_vrtx_017KKNPUtd6PJZpJQ9mtj9rU", CLAUDE, None, "none"),
+    (
+        "msg_1",
+        {**CLAUDE, "usage": {"inference_geo": "us", "service_tier": "standard"}},
+        "anthropic",
+        "guess",
+    ),
+    (f"msg_{UUID}", {**CLAUDE, "usage": {**NOTHING, **UNCACHED}}, "litellm", "certain"),
+    (f"msg_{UUID}", {**CLAUDE, "usage": NOTHING}, None, "none"),
+)
+
+
+@pytest.mark.parametrize(("ident", "message", "profile", "certainty"), STARTED)
+def test_sender_of_a_message(
+    ident: str, message: dict[str, Any], profile: str | None, certainty: str, tmp_path: Path
+) -> None:
+    start = {"type": "message_start", "message": {"id": ident, **message}}
+    path = tmp_path / "a.sse"
+    path.write_text(f"event: message_start\ndata: {json.dumps(start)}\n\n", encoding="utf-8")
+    identity = identified(path).identity
+    assert (identity.profile, identity.certainty) == (profile, certainty)
 
 
 def test_a_clean_stream_without_signs_has_no_profile(tmp_path: Path) -> None:
@@ -294,9 +385,23 @@ def test_check_takes_a_certain_profile_and_says_why(tmp_path: Path) -> None:
     assert "profile groq identified by: x_groq" in stream.notes
 
 
-def test_check_takes_no_guess(tmp_path: Path) -> None:
-    (stream,) = check_paths([written(tmp_path / "a.sse", SNOWFLAKE)]).streams
+def test_check_takes_no_guess_and_says_whose_ways_its_findings_may_be(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.sse", [*SNOWFLAKE, SNOWFLAKE[0]])
+    (stream,) = check_paths([path]).streams
     assert (stream.profile, stream.named) == ("strict", False)
+    (strict,) = check_paths([path], profile="strict").streams
+    assert stream.verdicts == strict.verdicts
+    assert [f.rule for f in stream.findings] == [f.rule for f in strict.findings]
+    (note,) = (note for note in stream.notes if "guess" in note)
+    assert note.startswith("perhaps snowflake, by a guess: id, system_fingerprint")
+    assert note.endswith("see --profile snowflake")
+    assert not [note for note in strict.notes if "guess" in note]
+
+
+def test_a_guess_is_not_told_where_nothing_was_found(tmp_path: Path) -> None:
+    (stream,) = check_paths([written(tmp_path / "a.sse", SNOWFLAKE)]).streams
+    assert stream.findings == ()
+    assert not [note for note in stream.notes if "guess" in note]
 
 
 def test_named_profile_beats_every_sign(tmp_path: Path) -> None:
