@@ -9,6 +9,7 @@ from tests.authoring import (
     chat_streams,
     choice_streams,
     clients,
+    habit_streams,
     history_streams,
     likeness_streams,
     messages_streams,
@@ -53,6 +54,7 @@ def good() -> tuple[Draft, ...]:
         *systems_streams.drafts(),
         *choice_streams.drafts(),
         *carried_streams.drafts(),
+        *habit_streams.drafts(),
     )
     return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
 

@@ -116,7 +116,7 @@ SENT: tuple[tuple[str, dict[str, Any], str | None, str], ...] = (
     (
         "grok on azure",
         {**GROK, "choices": [{**OPEN_, "content_filter_results": {}}]},
-        "azure",
+        "azure-grok",
         "certain",
     ),
     ("deepseek", {**DEEP, "system_fingerprint": "fp_8802369eaa"}, "deepseek", "certain"),

@@ -1,0 +1,130 @@
+"""Streams with stable habits of systems, which the systems' own profiles permit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from tests.authoring import chat_streams, messages_streams, responses_streams
+from tests.authoring.chat import CREATED_AT, Server, answer, counted
+from tests.authoring.draft import Draft
+from tests.authoring.messages import answer as messages_answer
+from tests.authoring.messages import text, thinking
+from tests.authoring.pieces import DONE, Fields, Message, deltas
+from tests.authoring.responses import Answer, Item, message, stream, summarised
+
+WIND: Final = "Which way does the wind blow tonight?"
+WIND_THOUGHT: Final = "The weather vane points to the sea, so the wind comes off the land."
+WIND_TEXT: Final = "It blows out to sea."
+
+
+def drafts() -> Iterator[Draft]:
+    yield from _filtered()
+    yield from _usage_twice()
+    yield from _routed()
+    yield from _inline()
+    yield from _behind_litellm()
+
+
+def _chat(topic: str, pieces: list[Message], **more: Any) -> Draft:
+    asked = {
+        "model": "think-1",
+        "messages": [{"role": "user", "content": WIND}],
+        "stream": True,
+        **more,
+    }
+    return chat_streams.drafted(topic, asked, pieces, profile=topic.partition("/")[0])
+
+
+def _filtered() -> Iterator[Draft]:
+    """A content filter speaks first; then choices that carry its results and no null finish."""
+    server = Server(model="grok-4-fast", bare=True)
+    first = {"choices": [], "created": 0, "id": "", "model": "", "prompt_filter_results": []}
+    usage = server.usage((9, 31, 12))
+    said = [
+        server.said(role="assistant", reasoning_content=""),
+        *server.each("reasoning_content", deltas(WIND_THOUGHT)),
+        *server.each("content", deltas(WIND_TEXT)),
+        server.said(finish="stop"),
+    ]
+    pieces = [Message({**first, "object": ""}), *map(_with_results, said), usage, DONE]
+    yield _chat("azure-grok/thinking-filtered", pieces)
+
+    server = Server(model="gpt-4o", bare=True)
+    said = [
+        server.opening(),
+        *server.each("content", deltas(WIND_TEXT)),
+        server.said(finish="stop"),
+    ]
+    parts = [Message(first), *map(_with_results, said), server.usage((9, 12, 0))]
+    yield _chat("copilot/filter-first", [*map(_without_object, parts), DONE])
+
+
+def _with_results(piece: Message) -> Message:
+    (choice,) = piece.payload["choices"]
+    return Message({**piece.payload, "choices": [{**choice, "content_filter_results": {}}]})
+
+
+def _without_object(piece: Message) -> Message:
+    return Message({key: value for key, value in piece.payload.items() if key != "object"})
+
+
+def _usage_twice() -> Iterator[Draft]:
+    server = Server()
+    usage = counted((9, 31, 19))
+    finish = {**server.said(finish="stop").payload, "x_groq": {"id": "req_00"}, "usage": usage}
+    said = answer(server, "reasoning", WIND_THOUGHT, WIND_TEXT)[:-2]
+    pieces = [*said, Message(finish), server.usage((9, 31, 19)), DONE]
+    yield _chat("groq/usage-twice", pieces, stream_options={"include_usage": True})
+
+
+def _routed() -> Iterator[Draft]:
+    """As a provider behind the router sends it: no terminator, no null finish."""
+    server = Server(bare=True)
+    finish = server.said(finish="stop").payload
+    usage = counted((9, 12, 0), details=False)
+    said = [server.said(role="assistant"), *server.each("content", deltas(WIND_TEXT))]
+    yield _chat("huggingface/no-terminator", [*said, Message({**finish, "usage": usage})])
+
+
+def _inline() -> Iterator[Draft]:
+    """A server without a reasoning parser, which stamps each chunk anew."""
+    server = Server(bare=True, extra={"id": "req_0", "model": "think-1@main"})
+    tagged = [f"<think>{WIND_THOUGHT}</think>", *deltas(WIND_TEXT)]
+    said = [server.said(role="assistant"), *server.each("content", tagged)]
+    pieces = [*said, server.said(finish="stop")]
+    later = [
+        Message({**piece.payload, "created": CREATED_AT + second})
+        for second, piece in enumerate(pieces)
+    ]
+    yield _chat("transformers-serve-4/inline-think", later)
+
+
+def _behind_litellm() -> Iterator[Draft]:
+    server = Server(bare=True)
+    last: Fields = {"index": 0, "delta": {}}
+    pieces = [
+        server.said(role="assistant", reasoning_content=""),
+        *server.each("reasoning_content", deltas(WIND_THOUGHT)),
+        *server.each("content", deltas(WIND_TEXT)),
+        server.said(finish="stop"),
+        server.chunk([last], usage=counted((9, 31, 12))),
+        DONE,
+    ]
+    yield _chat("litellm/usage-beside-a-choice", pieces)
+
+    asked: Fields = {
+        "model": "think-1",
+        "max_tokens": 2048,
+        "messages": [{"role": "user", "content": WIND}],
+        "stream": True,
+    }
+    blocks = [thinking(0, WIND_THOUGHT, signed=False), text(1, WIND_TEXT)]
+    unsigned = messages_answer(blocks, (9, 31, None))
+    yield messages_streams.drafted("litellm/unsigned", asked, unsigned, profile="litellm")
+
+    asked = {"model": "think-1", "input": WIND, "reasoning": {"summary": "auto"}, "stream": True}
+    items = [*summarised(Item(0, "rs_01"), [WIND_THOUGHT]), *message(Item(1, "msg_02"), WIND_TEXT)]
+    events = Answer("resp_00", "think-1", asked).completed(items, (9, 31, 12))
+    pieces = [*stream(events, named=False), DONE]
+    yield responses_streams.drafted("litellm/data-lines", asked, pieces, profile="litellm")
