@@ -75,6 +75,17 @@ def expected_of(run: Mapping[str, Any], exchange: Exchange) -> ExpectedStep:
     )
 
 
+def requests_beside(header: Header, exchange: Exchange) -> int | None:
+    """How many requests were under way beside it at most; None where that is not stated."""
+    run = stated_run(header) or {}
+    jobs, steps = run.get("jobs"), run.get("steps")
+    if not isinstance(jobs, int):
+        return None
+    step = steps.get(exchange.role) if isinstance(steps, Mapping) else None
+    of_step = step.get("beside") if isinstance(step, Mapping) else None
+    return jobs - 1 + (of_step if isinstance(of_step, int) else 0)
+
+
 def _string_list(value: Any) -> tuple[str, ...]:
     return tuple(w for w in value if isinstance(w, str)) if isinstance(value, list) else ()
 

@@ -64,7 +64,7 @@ class StreamResult(Struct, frozen=True):
 
     `named` is False where neither the user nor the cassette named the profile; `notes` are
     sentences for the reader (what was left out and why); `changes` stand in the order in which
-    they were made.
+    they were made. `beside` counts other requests that were under way, None where nobody knows.
     """
 
     file: str
@@ -83,6 +83,8 @@ class StreamResult(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()  # only with keep=True
     changes: tuple[VerdictChange, ...] = ()
+    framing: str = ""  # of the answer: a word of `core.framing.Framing`; empty where none came
+    beside: int | None = None
 
 
 class FindingExcuse(Struct, frozen=True):

@@ -73,6 +73,7 @@ class ExchangeView:
 
     name: ClassVar[Literal["wire", "client"]]
     judge_type: ClassVar[type[Judge]] = Judge
+    framing: str = ""  # of the bytes that were read, if any were
 
     def __init__(
         self,
@@ -149,6 +150,7 @@ class ExchangeView:
             reasons=dict(outcomes.reasons),
             notes=self.setting.notes,
             events=tuple(self.events),
+            framing=self.framing,
         )
         off = self.setting.bound.off if self.name == "wire" else {}
         return JudgedView(result, off, tuple(self._comparison_parts()))

@@ -61,6 +61,7 @@ class WireView(ExchangeView):
         events = self.trace.end(how)
         self.memory.tell(self.trace.number, "end of stream", how, self.bytes)
         self.take(events)
+        self.framing = self.framer.framing or ""
         if self.transcript is not None:
             self.transcript.last, self.transcript.memory = self.trace.number, self.memory
         outcomes = self.judge.close(how)

@@ -137,7 +137,7 @@ def finding_lines(
     """Findings of one exchange in full, for people, without secrets."""
     page = TextPage(Paint(colour))
     for finding in _clean_findings(stream, findings):
-        yield from finding_block(page, stream.file, finding)
+        yield from finding_block(page, stream, finding)
 
 
 def _finding_line(stream: StreamResult, finding: Finding) -> str:

@@ -16,7 +16,7 @@ from conformance.core.events import Exchange
 from conformance.core.framing import exchange_frames
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects.base import Dialect
-from conformance.evidence.expectations import is_played
+from conformance.evidence.expectations import is_played, requests_beside
 from conformance.evidence.writing import (
     JudgedExchange,
     looks_at_answers,
@@ -105,10 +105,14 @@ def check_recording(
     judged = list(_judge_exchanges(recognised, rulebook, choices))
     write_comparisons(judged, rulebook, recording)
     target = target_of(recording)
-    hops = {each.number: each.hop for each in recording.exchanges}
-    given = (each.ledger.result(target, hops[each.ledger.exchange]) for each in judged)
-    narrowed = (rulebook.narrowed(result) for result in given)
-    results = [_with_lines(recording, recognised.with_guess(result)) for result in narrowed]
+    exchanges = {each.number: each for each in recording.exchanges}
+    results: list[StreamResult] = []
+    for each in judged:
+        exchange = exchanges[each.ledger.exchange]
+        given = rulebook.narrowed(each.ledger.result(target, exchange.hop))
+        beside = requests_beside(recording.header, exchange)
+        told = replace(recognised.with_guess(given), beside=beside)
+        results.append(_with_lines(recording, told))
     if recording.notes:
         results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
     return results

@@ -2,27 +2,35 @@
 
 https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 
-GitHub shows ten annotations of each kind per step, so the gravest findings come first and the
-others are counted. What a baseline expects is not annotated.
+GitHub shows ten annotations of each kind per step. So a group of findings is one annotation, where
+it came first, and names the groups that follow it; the gravest come first and the others are
+counted. What a baseline expects is not annotated.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from conformance.core.errors import Place, UsageError
-from conformance.judging.result import Finding, Report, StreamResult
+from conformance.judging.groups import (
+    FindingGroup,
+    FindingPlace,
+    every_group,
+    finding_groups,
+)
+from conformance.judging.result import Finding, Report
 from conformance.report import markdown
 from conformance.report.escaping import workflow_message, workflow_property
 from conformance.report.locations import path_below
-from conformance.report.ranking import gravest_first
 from conformance.report.wording import (
     count,
     finding_sentence,
+    following_sentence,
+    group_spread,
     profile_warnings,
     stale_entries,
     stream_title,
@@ -32,6 +40,8 @@ from conformance.rules.verdicts import Level, Verdict
 
 VARIABLE: Final = "GITHUB_STEP_SUMMARY"
 _MOST: Final = 10  # annotations of one kind that GitHub shows
+_FOLLOWING: Final = 12  # groups named below the one that they follow
+_SENTENCE: Final = 240  # characters of what one of them found
 _KINDS: Final = {Level.MUST: "error", Level.SHOULD: "warning", Level.MAY: "notice"}
 
 
@@ -65,32 +75,46 @@ def _report_commands(report: Report) -> Iterator[str]:
 
 
 def _finding_commands(report: Report, *, verbose: bool) -> Iterator[str]:
-    found = [
-        (_command_kind(finding), stream, finding)
-        for stream in gravest_first(report)
-        for finding in stream.findings
-        if report.excuse(stream, finding) is None
-    ]
-    shown: Counter[str] = Counter()
-    for kind, stream, finding in found:
-        shown[kind] += 1
-        if verbose or shown[kind] <= _MOST:
-            yield _finding_command(kind, stream, finding)
-    rest = 0 if verbose else sum(max(0, number - _MOST) for number in shown.values())
-    if rest:
-        yield f"::notice::{count(rest, 'more finding')}; the step summary has them"
+    groups = [group for group in finding_groups(report) if group.excuse is None]
+    if verbose:
+        for group in every_group(groups):
+            yield from (_annotation(place, [_place_words(place)]) for place in group.places)
+        return
+    shown = Counter(_command_kind(group.first) for group in groups)
+    for kind in shown:
+        of_kind = [group for group in groups if _command_kind(group.first) == kind]
+        yield from map(_group_annotation, of_kind[:_MOST])
+    if rest := sum(max(0, number - _MOST) for number in shown.values()):
+        yield f"::notice::{count(rest, 'more group')} of findings; the step summary has them"
 
 
 def _command_kind(finding: Finding) -> str:
     return "error" if finding.verdict is Verdict.ERROR else _KINDS[finding.level]
 
 
-def _finding_command(kind: str, stream: StreamResult, finding: Finding) -> str:
+def _group_annotation(group: FindingGroup) -> str:
+    lines = [_place_words(group.places[0])]
+    for other in group.following[:_FOLLOWING]:
+        when, told = following_sentence(group, other, _SENTENCE)
+        lines.append(f"{when} {other.first.verdict} {other.first.level} {other.first.rule}: {told}")
+    if group.following[_FOLLOWING:]:
+        lines.append(f"then {count(len(group.following) - _FOLLOWING, 'more group')} of findings")
+    return _annotation(group.places[0], lines, group_spread(group))
+
+
+def _place_words(place: FindingPlace) -> str:
+    found = place.finding
+    where = f"{stream_title(place.stream)}, event {found.event}"
+    return f"{found.says} {finding_sentence(found)} [{where}]"
+
+
+def _annotation(place: FindingPlace, lines: Sequence[str], spread: str = "") -> str:
+    """One command; its lines are shown below each other."""
+    finding, file = place.finding, place.stream.file
     # GitHub counts paths from the checkout, wherever the tool was called.
-    file = path_below(stream.file, os.environ.get("GITHUB_WORKSPACE")) if stream.file else None
-    place = {"file": file, "line": str(finding.line or 1)} if file else {}
-    properties = {**place, "title": f"{finding.verdict} {finding.level} {finding.rule}"}
+    known = path_below(file, os.environ.get("GITHUB_WORKSPACE")) if file else None
+    at = {"file": known, "line": str(finding.line or 1)} if known else {}
+    title = f"{finding.verdict} {finding.level} {finding.rule}"
+    properties = {**at, "title": f"{title}, in {spread}" if spread else title}
     told = ",".join(f"{name}={workflow_property(text)}" for name, text in properties.items())
-    where = f"{stream_title(stream)}, event {finding.event}"
-    text = f"{finding.says} {finding_sentence(finding)} [{where}]"
-    return f"::{kind} {told}::{workflow_message(text)}"
+    return f"::{_command_kind(finding)} {told}::{'%0A'.join(map(workflow_message, lines))}"

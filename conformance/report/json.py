@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from msgspec.structs import asdict
 
+from conformance.judging.group_id import group_id
+from conformance.judging.groups import FindingGroup, finding_groups
 from conformance.judging.result import Finding, Report, StreamResult
 from conformance.report.wording import profile_warnings, stale_entries
 
 VERSION: Final = "1.0"
 _STREAM_KEYS: Final = (
     *("file", "exchange", "scenario", "role", "hop", "view", "target", "dialect", "profile"),
-    *("named", "verdicts", "reasons", "findings", "notes", "changes"),
+    *("named", "verdicts", "reasons", "findings", "notes", "changes", "framing", "beside"),
 )
 
 
@@ -31,6 +34,7 @@ def report_object(report: Report) -> dict[str, Any]:
     return {
         "report": VERSION,
         "streams": [_stream_object(stream) for stream in report.streams],
+        "groups": list(_group_objects(finding_groups(report))),
         "errors": report.errors,
         "warnings": profile_warnings(report),
         "notes": report.notes,
@@ -48,6 +52,34 @@ def _excuse_objects(report: Report) -> list[dict[str, Any]]:
     return [dict(zip(names, key, strict=True)) | asdict(excuse) for key, excuse in found]
 
 
+def _group_objects(
+    groups: Iterable[FindingGroup], follows: str | None = None
+) -> Iterator[dict[str, Any]]:
+    for group in groups:
+        first = group.first
+        yield {
+            "id": group.id,
+            "rule": first.rule,
+            "level": first.level,
+            "verdict": first.verdict,
+            "message": group.message,
+            "slice": sorted(first.slice),
+            "findings": len(group.places),
+            "streams": group.streams,
+            "judged": group.judged,
+            "circumstances": group.circumstances,
+            "expected": group.excuse is not None,
+            "follows": follows,
+            "first": {
+                "file": group.stream.file,
+                "exchange": group.stream.exchange,
+                "view": group.stream.view,
+                "finding": first.id,
+            },
+        }
+        yield from _group_objects(group.following, group.id)
+
+
 def _stream_object(stream: StreamResult) -> dict[str, Any]:
     return {name: getattr(stream, name) for name in _STREAM_KEYS} | {
         "findings": [_finding_object(finding) for finding in stream.findings],
@@ -58,7 +90,7 @@ def _stream_object(stream: StreamResult) -> dict[str, Any]:
 def _finding_object(finding: Finding) -> dict[str, Any]:
     plain = {name: json_scalar(value) for name, value in finding.slice.items()}
     context = [asdict(line) for line in finding.context]
-    return asdict(finding) | {"slice": plain, "context": context}
+    return asdict(finding) | {"slice": plain, "context": context, "group": group_id(finding)}
 
 
 def json_scalar(value: Any) -> str | int | float | bool | None:

@@ -3,14 +3,17 @@
 PASS is a plain case, FAIL a `failure` whose `type` is the rule's level, ERROR an `error`, and
 every other verdict `skipped` with its reason: a rule that was not exercised never looks green.
 A FAIL that a baseline expects is `skipped`, too; a stale entry is a `failure`.
+A rule that failed in many streams has as many failed cases; each says in how many.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from conformance.judging.result import Finding, Report, StreamResult
+from conformance.judging.groups import FindingGroup, groups_by_finding
+from conformance.judging.result import Finding, FindingKey, Report, StreamResult, finding_key
 from conformance.report.printable import Paint, visible
 from conformance.report.text import TextPage, finding_block
 from conformance.report.wording import (
@@ -28,8 +31,9 @@ _COUNTED: Final = (("failures", "failure"), ("errors", "error"), ("skipped", "sk
 def render(report: Report, **_: bool) -> str:
     """One XML document, always whole."""
     root = Element("testsuites", name="conformance")
+    groups = groups_by_finding(report)
     for stream in report.streams:
-        _add_stream_suite(root, report, stream)
+        _add_stream_suite(root, report, stream, groups)
     _add_message_suite(root, "files", "error", "CassetteError", report.errors)
     _add_message_suite(root, "baseline", "failure", "stale", stale_entries(report))
     _count_cases(root)
@@ -42,7 +46,9 @@ def render(report: Report, **_: bool) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _add_stream_suite(root: Element, report: Report, stream: StreamResult) -> None:
+def _add_stream_suite(
+    root: Element, report: Report, stream: StreamResult, groups: Mapping[FindingKey, FindingGroup]
+) -> None:
     suite = SubElement(root, "testsuite", name=stream_title(stream))
     properties = SubElement(suite, "properties")
     for name in ("dialect", "profile", "view"):
@@ -55,25 +61,34 @@ def _add_stream_suite(root: Element, report: Report, stream: StreamResult) -> No
             reason = visible(excuses[0].reason) if excuses[0] else ""
             SubElement(case, "skipped", message=f"expected failure: {reason}")
             continue
-        found = [each for each, excuse in zip(found, excuses, strict=True) if excuse is None]
-        _add_outcome(case, verdict, found, visible(stream.reasons.get(rule, "")), stream.file)
+        unexpected = [
+            (each, groups[finding_key(stream, each)])
+            for each, excuse in zip(found, excuses, strict=True)
+            if excuse is None
+        ]
+        _add_outcome(case, stream, verdict, unexpected, visible(stream.reasons.get(rule, "")))
     _count_cases(suite)
 
 
 def _add_outcome(
-    case: Element, verdict: Verdict, found: list[Finding], reason: str, file: str
+    case: Element,
+    stream: StreamResult,
+    verdict: Verdict,
+    found: Sequence[tuple[Finding, FindingGroup]],
+    reason: str,
 ) -> None:
     if verdict is Verdict.PASS:
         return
-    message = finding_sentence(found[0]) if found else reason
+    first = found[0][0] if found else None
+    message = finding_sentence(first) if first else reason
     if verdict not in _TAGS:
         SubElement(case, "skipped", message=f"{verdict}: {reason}" if reason else str(verdict))
         return
-    kind = str(found[0].level) if found else str(verdict)
+    kind = str(first.level) if first else str(verdict)
     outcome = SubElement(case, _TAGS[verdict], type=kind, message=message)
     page = TextPage(Paint())
-    lines = (line for finding in found for line in finding_block(page, file, finding))
-    outcome.text = "\n".join(lines)
+    blocks = (finding_block(page, stream, each, group=group) for each, group in found)
+    outcome.text = "\n".join(line for block in blocks for line in block)
 
 
 def _add_message_suite(

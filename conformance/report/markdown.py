@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from conformance.judging.result import Finding, FindingExcuse, Report, StreamResult
+from conformance.judging.groups import FindingGroup, FindingPlace, finding_groups
+from conformance.judging.result import Report
 from conformance.report.escaping import code_block, code_span, escape_markdown
 from conformance.report.ranking import gravest_first
 from conformance.report.wording import (
@@ -16,6 +17,8 @@ from conformance.report.wording import (
     count,
     finding_place,
     finding_sentence,
+    following_sentence,
+    group_spread,
     profile_warnings,
     slice_of,
     stale_entries,
@@ -25,7 +28,11 @@ from conformance.report.wording import (
 from conformance.rules.verdicts import COMBINING
 
 _STREAMS: Final = 200  # rows of the table
-_FINDINGS: Final = 100  # findings told in full
+_GROUPS: Final = 100  # groups of findings told in full
+_FOLLOWING: Final = 20  # groups named below the one that they follow
+_SENTENCE: Final = 240  # characters of what one of them found
+_PLACES: Final = 20  # further places of a group
+_LINES: Final = 100  # of errors, of stale entries and of notes
 _CONTEXT: Final = 160  # characters of one context line
 
 
@@ -54,48 +61,67 @@ def _verdict_table(report: Report) -> Iterator[str]:
 
 
 def _finding_sections(report: Report) -> Iterator[str]:
-    found = [
-        (stream, finding, report.excuse(stream, finding))
-        for stream in gravest_first(report)
-        for finding in stream.findings
-    ]
-    if found:
+    groups = finding_groups(report)
+    if groups:
         yield from ("", "## Findings")
-    for stream, finding, excuse in found[:_FINDINGS]:
-        yield from finding_section(stream, finding, excuse)
-    if found[_FINDINGS:]:
-        yield from ("", f"{count(len(found) - _FINDINGS, 'more finding')} left out.")
+    for group in groups[:_GROUPS]:
+        yield from _group_section(group)
+    if groups[_GROUPS:]:
+        yield from ("", f"{count(len(groups) - _GROUPS, 'more group')} of findings left out.")
 
 
-def finding_section(
-    stream: StreamResult, finding: Finding, excuse: FindingExcuse | None = None
-) -> Iterator[str]:
-    """One finding: what, where, the events around it, and on whose authority."""
-    expected = " (expected)" if excuse else ""
+def _group_section(group: FindingGroup) -> Iterator[str]:
+    """One group: its first finding, what follows, the events around it, and all other places."""
+    finding = group.first
+    expected = " (expected)" if group.excuse else ""
     head = f"### {finding.verdict} {finding.level} {code_span(finding.rule)}{expected}"
     yield from ("", head, "")
     yield f"{escape_markdown(finding.says)}\n"
-    yield f"- at {code_span(finding_place(stream.file or stream_title(stream), finding))}"
+    if spread := group_spread(group):
+        yield f"- in {escape_markdown(spread)}"
+    yield f"- at {_place_span(group.places[0])}"
     yield f"- found: {escape_markdown(finding_sentence(finding))}"
-    if excuse:
-        yield f"- expected: {escape_markdown(f'{excuse.reason} ({excuse.entry})')}"
+    if group.excuse:
+        yield f"- expected: {escape_markdown(f'{group.excuse.reason} ({group.excuse.entry})')}"
     if finding.slice:
         yield f"- slice: {code_span(slice_of(finding))}"
     yield from (f"- source: {escape_markdown(line)}" for line in authority_lines(finding.source))
     if finding.hint:
         yield f"- hint: {escape_markdown(finding.hint)}"
     yield f"- id: {code_span(finding.id)}"
+    for other in group.following[:_FOLLOWING]:
+        when, told = following_sentence(group, other, _SENTENCE)
+        name = f"{other.first.verdict} {other.first.level} {code_span(other.first.rule)}"
+        yield f"- {when} {name}: {escape_markdown(told)}"
+    if group.following[_FOLLOWING:]:
+        yield f"- then {count(len(group.following) - _FOLLOWING, 'more group')} of findings"
     if finding.context:
         yield ""
         marked = ((">" if line.at else " ", line) for line in finding.context)
         yield from code_block(
             [f"{at} {line.event:>6}  {line.type}  {line.text[:_CONTEXT]}" for at, line in marked]
         )
+    yield from _other_places(group)
+
+
+def _other_places(group: FindingGroup) -> Iterator[str]:
+    others = group.places[1:]
+    if others:
+        head = f"{count(len(others), 'more place')}"
+        yield from ("", f"<details><summary>{head}</summary>", "")
+        yield from (f"- {_place_span(place)}" for place in others[:_PLACES])
+        yield from (f"- {len(others) - _PLACES} more",) if others[_PLACES:] else ()
+        yield from ("", "</details>")
+
+
+def _place_span(place: FindingPlace) -> str:
+    stream = place.stream
+    return code_span(finding_place(stream.file or stream_title(stream), place.finding))
 
 
 def _bullet_list(heading: str, lines: tuple[str, ...]) -> Iterator[str]:
     if lines:
         yield from ("", f"## {heading}", "")
-        yield from (f"- {escape_markdown(line)}" for line in lines[:_FINDINGS])
-        if lines[_FINDINGS:]:
-            yield f"- {len(lines) - _FINDINGS} more"
+        yield from (f"- {escape_markdown(line)}" for line in lines[:_LINES])
+        if lines[_LINES:]:
+            yield f"- {len(lines) - _LINES} more"

@@ -1,25 +1,35 @@
-"""The report for code scanning: SARIF 2.1.0, one result per finding.
+"""The report for code scanning: SARIF 2.1.0, one result per group of findings.
 
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 
-A result stands at the cassette's line; its partial fingerprint is the finding's id, which stays
-the same when the stream is recorded again. A finding that a baseline expects is suppressed, not
-left out. Files that could not be judged are notifications of the invocation.
+A result stands at the line of the cassette where its group came first. `occurrenceCount` says how
+often it came, and `relatedLocations` has the other places. Its partial fingerprints are the ids of
+the first finding and of the group, which stay the same when the streams are recorded again. What a
+baseline expects is suppressed, not left out. Files that could not be judged are notifications of
+the invocation.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any, Final
 
 from conformance import __version__
-from conformance.judging.result import Finding, FindingExcuse, Report, StreamResult
+from conformance.judging.groups import (
+    FindingGroup,
+    FindingPlace,
+    every_group,
+    finding_groups,
+)
+from conformance.judging.result import Finding, FindingExcuse, Report
 from conformance.report.json import json_scalar
 from conformance.report.locations import file_uri
 from conformance.report.printable import visible
 from conformance.report.wording import (
     authority_lines,
     finding_sentence,
+    group_spread,
     profile_warnings,
     stale_entries,
     stream_title,
@@ -30,15 +40,17 @@ SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 FINGERPRINT: Final = "conformanceFinding/v1"
+GROUP_FINGERPRINT: Final = "conformanceGroup/v1"
+_PLACES: Final = 100  # related locations of a result; GitHub shows no more
 _LEVELS: Final = {Level.MUST: "error", Level.SHOULD: "warning", Level.MAY: "note"}
 
 
-def render(report: Report, **_: bool) -> str:
-    """One object, indented, ASCII only; always whole."""
-    return json.dumps(sarif_log(report), indent=2, allow_nan=False) + "\n"
+def render(report: Report, *, verbose: bool = False, **_: bool) -> str:
+    """One object, indented, ASCII only; with `verbose` it has every place of a group."""
+    return json.dumps(sarif_log(report, verbose=verbose), indent=2, allow_nan=False) + "\n"
 
 
-def sarif_log(report: Report) -> dict[str, Any]:
+def sarif_log(report: Report, *, verbose: bool = False) -> dict[str, Any]:
     """Build the log with its one run."""
     rules = _broken_rules(report)
     places = {rule: place for place, rule in enumerate(rules)}
@@ -58,10 +70,11 @@ def sarif_log(report: Report) -> dict[str, Any]:
         },
         "invocations": [_invocation_object(report)],
         "results": [
-            _result_object(stream, finding, places[finding.rule])
-            | _suppression_key(report.excuse(stream, finding))
-            for stream in report.streams
-            for finding in stream.findings
+            _result_object(group, places[group.first.rule], None if verbose else _PLACES)
+            | _properties_key(group, None if head is group else head)
+            | _suppression_key(group.excuse)
+            for head in finding_groups(report)
+            for group in every_group([head])
         ],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -89,31 +102,60 @@ def _rule_descriptor(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _result_object(stream: StreamResult, finding: Finding, index: int) -> dict[str, Any]:
+def _result_object(group: FindingGroup, index: int, most: int | None) -> dict[str, Any]:
+    finding = group.first
     is_error = finding.verdict is Verdict.ERROR
     sentence = finding_sentence(finding) or visible(finding.says)
+    spread = group_spread(group)
+    text = f"{sentence} (in {spread})" if spread else sentence
     return {
         "ruleId": visible(finding.rule),
         "ruleIndex": index,
         "level": "error" if is_error else _LEVELS[finding.level],
         "kind": "fail",
         # Without `](`, which would make a link of what a stream said.
-        "message": {"text": sentence.replace("](", "] (")},
-        "locations": [_location_object(stream, finding)],
-        "partialFingerprints": {FINGERPRINT: visible(finding.id)},
-        "properties": {
-            "exchange": stream.exchange,
-            "dialect": visible(stream.dialect),
-            "profile": visible(stream.profile),
-            "view": stream.view,
-            "event": finding.event,
-            "byte": finding.byte,
-            "slice": {visible(k): json_scalar(value) for k, value in finding.slice.items()},
+        "message": {"text": text.replace("](", "] (")},
+        "locations": [_location_object(group.places[0])],
+        "relatedLocations": list(_other_locations(group, most)),
+        "occurrenceCount": len(group.places),
+        "partialFingerprints": {
+            FINGERPRINT: visible(finding.id),
+            GROUP_FINGERPRINT: group.id,
         },
     }
 
 
-def _location_object(stream: StreamResult, finding: Finding) -> dict[str, Any]:
+def _other_locations(group: FindingGroup, most: int | None) -> Iterator[dict[str, Any]]:
+    """Each place once: an event may break a rule in several slices."""
+    known = {(group.stream.file, group.stream.exchange, group.first.event)}
+    for place in group.places[1:]:
+        at = (place.stream.file, place.stream.exchange, place.finding.event)
+        if at not in known and (most is None or len(known) <= most):
+            known.add(at)
+            yield _location_object(place)
+
+
+def _properties_key(group: FindingGroup, head: FindingGroup | None) -> dict[str, Any]:
+    """What SARIF has no key for; `head` is the group that this one follows."""
+    stream, finding = group.stream, group.first
+    told = {
+        "exchange": stream.exchange,
+        "dialect": visible(stream.dialect),
+        "profile": visible(stream.profile),
+        "view": stream.view,
+        "event": finding.event,
+        "byte": finding.byte,
+        "slice": {visible(k): json_scalar(value) for k, value in finding.slice.items()},
+        "streams": group.streams,
+        "judged": group.judged,
+        "circumstances": [visible(each) for each in group.circumstances],
+        "follows": head.id if head else None,
+    }
+    return {"properties": told}
+
+
+def _location_object(found: FindingPlace) -> dict[str, Any]:
+    stream, finding = found.stream, found.finding
     place = f"exchange {stream.exchange}, event {finding.event}"
     logical = {"fullyQualifiedName": stream_title(stream), "name": place, "kind": "event"}
     if not stream.file:

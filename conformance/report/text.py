@@ -1,26 +1,42 @@
-"""The report for people: findings grouped by event, then one summary line.
+"""The report for people: groups of findings, the gravest first, then one summary line.
 
-Rule 1: the gravest finding on an event is told in full, the others there in one line each.
+Rule 1: of a group the first finding is told in full; groups that follow it in one line each.
 Rule 2: what a rule says, its authority and its hint are told once in a report.
-Rule 3: a broken stream does not flood the page; `verbose` shows all, and a verdict per rule.
+Rule 3: broken streams do not flood the page; `verbose` shows every finding of every stream in
+full, and a verdict per rule.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from itertools import groupby
 from typing import Final
 
 from msgspec import Struct, field
 
-from conformance.judging.result import ContextLine, Finding, FindingExcuse, Report, StreamResult
+from conformance.judging.groups import (
+    FindingGroup,
+    finding_groups,
+    groups_by_finding,
+)
+from conformance.judging.lineage import event_order
+from conformance.judging.result import (
+    ContextLine,
+    Finding,
+    FindingExcuse,
+    Report,
+    StreamResult,
+    finding_key,
+)
 from conformance.report.printable import LABELLED, Paint, labelled_lines, visible
-from conformance.report.ranking import event_order
 from conformance.report.wording import (
     authority_lines,
     count,
+    exchange_title,
     finding_place,
     finding_sentence,
+    following_sentence,
+    group_spread,
     profile_warnings,
     slice_of,
     stale_entries,
@@ -30,8 +46,9 @@ from conformance.report.wording import (
 )
 from conformance.rules.verdicts import COMBINING
 
-_EVENTS: Final = 12  # events with findings shown per stream
-_ALSO: Final = 6  # further findings shown per event
+_GROUPS: Final = 40
+_FOLLOWING: Final = 12  # groups shown below the one that they follow
+_SENTENCE: Final = 240  # characters of what one of them found
 _CONTEXT: Final = 160  # characters of one context line
 
 
@@ -40,6 +57,7 @@ class TextPage(Struct):
 
     paint: Paint
     verbose: bool = False
+    is_alone: bool = False  # only one stream was judged
     told: set[str] = field(default_factory=set)
 
 
@@ -47,8 +65,8 @@ def render(
     report: Report, *, verbose: bool = False, colour: bool = False, has_errors: bool = True
 ) -> str:
     """Write the whole page; ends with a line feed. Errors are left out where stderr has them."""
-    page = TextPage(Paint(colour), verbose)
-    lines = [line for stream in report.streams for line in _stream_lines(page, report, stream)]
+    page = TextPage(Paint(colour), verbose, is_alone=len(report.streams) == 1)
+    lines = list(_all_lines(page, report) if verbose else _group_lines(page, report))
     told = report.errors if has_errors else ()
     lines += (f"{page.paint('ERROR', 'error:')} {visible(error)}" for error in told)
     lines += (f"{page.paint('FAIL', 'stale:')} {visible(line)}" for line in stale_entries(report))
@@ -61,14 +79,26 @@ def render(
 
 
 def finding_block(
-    page: TextPage, file: str, finding: Finding, excuse: FindingExcuse | None = None
+    page: TextPage,
+    stream: StreamResult,
+    finding: Finding,
+    *,
+    group: FindingGroup | None = None,
+    excuse: FindingExcuse | None = None,
 ) -> Iterator[str]:
-    """One finding in full: what, where, the events around it, and on whose authority."""
+    """One finding in full: what, where, the events around it, and on whose authority.
+
+    With its `group`, also how often it came and where first.
+    """
     first = page.verbose or finding.rule not in page.told
     page.told.add(finding.rule)
-    yield f"{_finding_name(page, finding)}  {finding_place(file, finding)}"
+    yield f"{_finding_name(page, finding)}  {finding_place(stream.file, finding)}"
     if excuse:
         yield LABELLED.format("expected", visible(f"{excuse.reason} ({excuse.entry})"))
+    if group and (spread := group_spread(group)):
+        yield LABELLED.format("in", spread)
+    if group and finding is not group.first and stream is not group.stream:
+        yield LABELLED.format("first", finding_place(group.stream.file, group.first))
     if first:
         yield LABELLED.format("says", visible(finding.says))
     yield LABELLED.format("found", finding_sentence(finding))
@@ -81,39 +111,51 @@ def finding_block(
     yield LABELLED.format("id", page.paint("quiet", visible(finding.id)))
 
 
-def _stream_lines(page: TextPage, report: Report, stream: StreamResult) -> Iterator[str]:
-    told = [f for f in stream.findings if page.verbose or report.excuse(stream, f) is None]
-    if not (told or stream.notes or page.verbose):
+def _group_lines(page: TextPage, report: Report) -> Iterator[str]:
+    """Groups of unexpected findings, each told by its first one."""
+    groups = [group for group in finding_groups(report) if group.excuse is None]
+    notes = Counter(note for stream in report.streams for note in stream.notes)
+    if page.is_alone and (groups or notes):
+        yield from _stream_head(page, report.streams[0])
+    for group in groups[:_GROUPS]:
+        head, *block = finding_block(page, group.stream, group.first, group=group)
+        named = () if page.is_alone else (LABELLED.format("stream", exchange_title(group.stream)),)
+        yield from (head, *named, *block, *_following_lines(page, group))
+        yield ""
+    if groups[_GROUPS:]:
+        yield from (f"{count(len(groups) - _GROUPS, 'more group')} of findings (-v shows all)", "")
+    if page.is_alone:
+        yield from () if groups or not notes else ("",)
         return
+    for note, number in notes.items():
+        yield f"note: {visible(note)} ({count(number, 'stream')})"
+
+
+def _following_lines(page: TextPage, group: FindingGroup) -> Iterator[str]:
+    for other in group.following[:_FOLLOWING]:
+        when, told = following_sentence(group, other, _SENTENCE)
+        yield LABELLED.format(when, f"{_finding_name(page, other.first)}: {told}")
+    if group.following[_FOLLOWING:]:
+        more = count(len(group.following) - _FOLLOWING, "more group")
+        yield LABELLED.format("then", f"{more} of findings (-v shows all)")
+
+
+def _all_lines(page: TextPage, report: Report) -> Iterator[str]:
+    """Every stream with all that was found in it, and a verdict per rule."""
+    groups = groups_by_finding(report)
+    for stream in report.streams:
+        yield from _stream_head(page, stream)
+        for finding in sorted(stream.findings, key=event_order):
+            group = groups[finding_key(stream, finding)]
+            excuse = report.excuse(stream, finding)
+            yield from finding_block(page, stream, finding, group=group, excuse=excuse)
+        yield from _verdict_lines(page, stream)
+        yield ""
+
+
+def _stream_head(page: TextPage, stream: StreamResult) -> Iterator[str]:
     yield page.paint("title", stream_title(stream))
     yield from (f"note: {visible(note)}" for note in stream.notes)
-    ordered = sorted(told, key=event_order)
-    groups = [list(group) for _, group in groupby(ordered, key=lambda f: f.event)]
-    shown = len(groups) if page.verbose else _EVENTS
-    for group in groups[:shown]:
-        yield from _event_lines(page, report, stream, group)
-    if groups[shown:]:
-        yield f"{count(len(groups) - shown, 'more event')} with findings (-v shows all)"
-    if page.verbose:
-        yield from _verdict_lines(page, stream)
-    yield ""
-
-
-def _event_lines(
-    page: TextPage, report: Report, stream: StreamResult, group: list[Finding]
-) -> Iterator[str]:
-    if page.verbose:
-        for finding in group:
-            yield from finding_block(page, stream.file, finding, report.excuse(stream, finding))
-        return
-    yield from finding_block(page, stream.file, group[0])
-    for finding in group[1 : _ALSO + 1]:
-        within = f" [{slice_of(finding)}]" if finding.slice else ""
-        yield LABELLED.format(
-            "also", f"{_finding_name(page, finding)}: {finding_sentence(finding)}{within}"
-        )
-    if len(group) > _ALSO + 1:
-        yield LABELLED.format("also", f"{len(group) - _ALSO - 1} more on this event (-v shows all)")
 
 
 def _finding_name(page: TextPage, finding: Finding) -> str:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from conformance.judging.group_id import group_id
+from conformance.judging.groups import FindingGroup
 from conformance.judging.result import Finding, Report, StreamResult
 from conformance.report.printable import visible
 from conformance.rules.verdicts import COMBINING, Level, Verdict
@@ -49,6 +51,27 @@ def _is_said(message: str, words: Sequence[str]) -> bool:
     )
 
 
+def group_spread(group: FindingGroup) -> str:
+    """How often a group came, and where alone: `16 of 22 streams, 40 findings, only streamed ...`.
+
+    Empty where there was one finding in the one stream that was judged.
+    """
+    streams = [f"{group.streams} of {group.judged} streams"] if group.judged > 1 else []
+    number = len(group.places)
+    several = [count(number, "finding")] if number > group.streams else []
+    return ", ".join([*streams, *several, *map(visible, group.circumstances)])
+
+
+def following_sentence(group: FindingGroup, other: FindingGroup, limit: int) -> tuple[str, str]:
+    """Whether a group that follows came `also` on the event or `then`, and what it found."""
+    found = other.first
+    is_beside = (other.stream, found.event) == (group.stream, group.first.event)
+    within = f" [{slice_of(found)}]" if found.slice else ""
+    where = f" (in {spread})" if (spread := group_spread(other)) else ""
+    told = f"{visible(finding_sentence(found), limit)}{within}{where}"
+    return "also" if is_beside else "then", told
+
+
 def slice_of(finding: Finding) -> str:
     """`output_index=0, summary_index=1`; empty where the rule has no slice."""
     return ", ".join(
@@ -70,9 +93,14 @@ def authority_lines(source: Sequence[Mapping[str, str]]) -> Iterator[str]:
 
 def stream_title(stream: StreamResult) -> str:
     """Which exchange of which file was judged, and as what."""
+    return visible(f"{stream.file}, {exchange_title(stream)}")
+
+
+def exchange_title(stream: StreamResult) -> str:
+    """Which exchange of its file was judged, and as what."""
     step = "/".join(filter(None, (stream.scenario, stream.role, stream.hop)))
     exchange = f"exchange {stream.exchange} ({step})" if step else f"exchange {stream.exchange}"
-    parts = [stream.file, exchange, stream.dialect, f"profile {stream.profile}"]
+    parts = [exchange, stream.dialect, f"profile {stream.profile}"]
     if stream.view != "wire":
         parts.append(f"{stream.view} view")
     return visible(", ".join(parts))
@@ -125,7 +153,10 @@ def stale_entries(report: Report) -> tuple[str, ...]:
 
 
 def _finding_count(report: Report) -> str:
+    groups = len({group_id(finding) for finding in report.findings})
     found = count(len(report.findings), "finding")
+    if groups < len(report.findings):
+        found = f"{found} in {count(groups, 'group')}"
     if report.baseline is None:
         return found
     return f"{found}, {len(report.findings) - len(report.unexpected)} of them expected"

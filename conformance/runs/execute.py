@@ -44,10 +44,8 @@ async def run_probing_scenarios(
 
 async def run_planned_scenarios(run: ApiRun, plan: RequestPlan) -> None:
     options = run.target.options
-    repeat, jobs = options.repeat, options.jobs
-    # Before a soak one round goes alone: it tells what is said when nobody disturbs.
-    for rounds, width in (((1,), 1 if repeat > 1 else jobs), (range(2, repeat + 1), jobs)):
-        gate = asyncio.Semaphore(width)
+    for rounds in (range(1, 2), range(2, options.repeat + 1)):
+        gate = asyncio.Semaphore(options.jobs_of_round(rounds.start))
         try:
             async with asyncio.TaskGroup() as tasks:
                 for scenario_run in plan.runs:

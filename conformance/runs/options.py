@@ -46,6 +46,10 @@ class RunOptions:
     as_of: str | None = None
     secrets: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
 
+    def jobs_of_round(self, number: int) -> int:
+        """Scenarios at a time; before a soak, round 1 tells what is said when nobody disturbs."""
+        return 1 if self.repeat > 1 and number == 1 else self.jobs
+
 
 def dialects_of(apis: Sequence[str]) -> tuple[str, ...]:
     """The dialects of the APIs that were named. Raises UsageError for another name."""

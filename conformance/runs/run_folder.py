@@ -75,6 +75,7 @@ class RunFolder:
             "target": self._kind,
             "deterministic": deterministic,
             "without": sorted(options.without),
+            "jobs": options.jobs_of_round(outcome.run.round),
             "steps": outcome.step_facts,
         }
         if outcome.run.scenario.profile:

@@ -59,7 +59,10 @@ class ScenarioOutcome(Struct):
             reply.fetched.clock,
             step.role,
         )
-        self.step_facts[step.role] = _facts_of_step(step, reply, sent, self.run.dialect)
+        roles = {each.role for each in self.run.steps}
+        beside = sum(role in roles for role in step.beside)
+        facts = _facts_of_step(step, reply, sent, self.run.dialect)
+        self.step_facts[step.role] = {**facts, "beside": beside} if beside else facts
         if reply.silent:
             self.silent[step.role] = reply.silent
         for heard in reply.upstream or ():

@@ -54,6 +54,15 @@ THOUGHT = stream({"role": "assistant", "content": ""}, {"reasoning_content": "2"
 PLAIN = stream({"role": "assistant", "content": ""}, {"content": "4"})
 
 
+def test_how_many_requests_were_beside_is_stated(tmp_path: Path) -> None:
+    for jobs, beside, known in ((1, None, 0), (4, None, 3), (1, 1, 1), (4, 1, 4), ("x", 1, None)):
+        step = {} if beside is None else {"beside": beside}
+        report = judged(tmp_path, {**stated(**step), "jobs": jobs}, ("plain", PLAIN))
+        assert [(each.beside, each.framing) for each in report.streams] == [(known, "sse")]
+    report = judged(tmp_path, stated(), ("plain", '{"object": "chat.completion", "choices": []}'))
+    assert [each.beside for each in report.streams] == [None]
+
+
 def counted(usage: int) -> str:
     return stream({"role": "assistant", "content": "4"}, usage=usage)
 

@@ -17,7 +17,7 @@ from conformance.judging.result import (
 from conformance.recordings.check import check_paths
 from conformance.report import write
 from conformance.report.github import VARIABLE, render
-from conformance.rules.verdicts import Level
+from conformance.rules.verdicts import Level, Verdict
 from tests.report.hostile import hostile_recording
 
 MakeFinding = Callable[..., Finding]
@@ -72,13 +72,27 @@ def test_paths_are_counted_from_the_checkout(
 def test_ten_of_a_kind_are_annotated_and_the_rest_counted(
     finding: MakeFinding, stream: MakeStream
 ) -> None:
-    report = Report((stream(*(finding(id=str(n)) for n in range(13))),))
+    report = Report(tuple(stream(finding(rule=f"a/b/{n}"), exchange=n) for n in range(13)))
     lines = render(report).splitlines()
     assert sum(line.startswith("::error") for line in lines) == 10
-    assert lines[-2] == "::notice::3 more findings; the step summary has them"
+    assert lines[-2] == "::notice::3 more groups of findings; the step summary has them"
     assert (
         sum(line.startswith("::error") for line in render(report, verbose=True).splitlines()) == 13
     )
+
+
+def test_a_group_is_one_annotation_that_names_what_follows(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    also = finding(rule="wire/order", level=Level.SHOULD, message="100% late")
+    streams = tuple(stream(finding(), also, exchange=n) for n in range(1, 17))
+    passed = stream(exchange=17, verdicts=dict.fromkeys([finding().rule], Verdict.PASS))
+    report = Report((*streams, passed))
+    line, last = render(report).splitlines()
+    assert "line=26,title=FAIL MUST summary/lifecycle/part-lifecycle%2C in 16 of 17 streams" in line
+    assert "%0Aalso FAIL SHOULD wire/order: 100%25 late" in line
+    assert last.endswith("32 findings in 2 groups")
+    assert len(render(report, verbose=True).splitlines()) == 33
 
 
 def test_the_gravest_are_annotated_first(finding: MakeFinding, stream: MakeStream) -> None:

@@ -165,3 +165,17 @@ def test_marks_say_the_level(level: Level, finding: MakeFinding, stream: MakeStr
         finding(level=level, event=3), file=str(DEMO), dialect="openai.responses", profile="strict"
     )
     assert f'<a class="finding {level.lower()}"' in render(Report((one,)))
+
+
+def test_a_group_is_told_once_with_links_to_all_its_places(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    also = finding(rule="wire/order", level=Level.SHOULD, message="came 3 times")
+    page = render(Report(tuple(stream(finding(), also, exchange=n) for n in range(1, 105))))
+    outline(page)
+    told = page[page.index("<h2>Findings") : page.index("<h2>Verdicts")]
+    assert told.count("<article") == 1
+    assert "in 104 of 104 streams" in told
+    assert "<li>also <span" in told
+    assert "<summary>103 more places</summary>" in told
+    assert (told.count('<a href="#s'), told.count("<li>3 more</li>")) == (101, 1)

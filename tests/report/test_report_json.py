@@ -78,7 +78,27 @@ def test_document_holds_the_whole_finding(finding: MakeFinding, stream: MakeStre
         "text": '{"part":{}}',
         "at": True,
     }
-    assert set(found) == set(Finding.__struct_fields__)
+    assert set(found) == {*Finding.__struct_fields__, "group"}
+
+
+def test_groups_are_told_with_what_they_follow(finding: MakeFinding, stream: MakeStream) -> None:
+    also = finding(rule="wire/order", level=Level.SHOULD, message="came 3 times", slice={})
+    passed = stream(exchange=3, verdicts={also.rule: Verdict.PASS})
+    streams = (stream(finding(), also), stream(finding(), finding(event=20), exchange=2), passed)
+    document = json.loads(render(Report(streams)))
+    cause, effect = document["groups"]
+    counted = {"findings": 3, "streams": 2, "judged": 2, "follows": None, "expected": False}
+    assert {name: cause[name] for name in counted} == counted
+    assert cause["slice"] == ["output_index", "summary_index"]
+    assert cause["first"] == {
+        "file": "ogx.cassette.jsonl",
+        "exchange": 1,
+        "view": "wire",
+        "finding": "3f2a90",
+    }
+    assert (effect["follows"], effect["judged"]) == (cause["id"], 2)
+    assert effect["message"] == "came … times"
+    assert document["streams"][1]["findings"][1]["group"] == cause["id"]
 
 
 def test_summary_names_every_verdict(stream: MakeStream) -> None:

@@ -39,6 +39,17 @@ def test_a_failure_tells_all_findings_of_its_rule(finding: MakeFinding, stream: 
     assert "(event 20, byte 2641)" in body
 
 
+def test_every_stream_has_its_failure_and_says_in_how_many(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    streams = (stream(finding()), stream(finding(line=9), exchange=2))
+    failures = list(ET.fromstring(render(Report(streams))).iter("failure"))
+    first, second = (failure.text or "" for failure in failures)
+    assert "\n  in        2 of 2 streams\n" in first
+    assert "\n  first     ogx.cassette.jsonl:26 (event 8, byte 2641)\n" in second
+    assert "  first " not in first
+
+
 @pytest.mark.parametrize(
     "verdict",
     [Verdict.VACUOUS, Verdict.UNTESTABLE, Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE],

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hypothesis import given
+from msgspec.structs import replace
 
 from conformance.judging.result import (
     AppliedBaseline,
@@ -63,10 +64,11 @@ def test_it_fits_a_step_summary_however_much_was_found(
     finding: MakeFinding, stream: MakeStream
 ) -> None:
     long = finding(message="x" * 10_000, got="y" * 10_000, slice={"a": "z" * 10_000})
-    streams = tuple(stream(long, long, exchange=n, file="f" * 5000) for n in range(500))
+    rules = [replace(long, rule=f"{n}/" * 2000) for n in range(200)]
+    streams = tuple(stream(*rules, exchange=n, file="f" * 5000) for n in range(300))
     text = render(Report(streams, errors=("e" * 5000,) * 500))
-    assert "300 more streams left out." in text
-    assert "900 more findings left out." in text
+    assert "100 more streams left out." in text
+    assert "- then 179 more groups of findings" in text
     assert len(text.encode()) < MOST_OF_A_STEP_SUMMARY
 
 
@@ -85,3 +87,17 @@ def test_a_stream_writes_no_markup(tmp_path: Path) -> None:
 @given(report=REPORTS)
 def test_any_report_is_printable_line_by_line(report: Report) -> None:
     assert all(line.isprintable() for line in render(report).split("\n"))
+
+
+def test_a_group_is_one_section_with_what_follows_and_all_places(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    also = finding(rule="wire/order", level=Level.SHOULD, message="came 3 times", event=30)
+    streams = tuple(stream(finding(), also, exchange=n) for n in range(1, 30))
+    text = render(Report((*streams, stream(finding(), exchange=30))))
+    assert text.count("### FAIL") == 1
+    assert "- in 30 of 30 streams\n- at `ogx.cassette.jsonl:26 (event 8, byte 2641)`" in text
+    assert "- then FAIL SHOULD `wire/order`: came 3 times" in text
+    assert "(in 29 of 29 streams)" in text
+    assert "<details><summary>29 more places</summary>" in text
+    assert "- 9 more\n" in text

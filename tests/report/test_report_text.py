@@ -3,6 +3,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from conformance.judging.result import ContextLine, Finding, Report, StreamResult, VerdictChange
 from conformance.report.text import render
 from conformance.rules.verdicts import Level, Verdict
@@ -70,7 +72,7 @@ def test_verbose_gives_a_verdict_per_rule_with_its_reason(stream: MakeStream) ->
 
 
 def test_a_rule_is_told_in_full_once(finding: MakeFinding, stream: MakeStream) -> None:
-    report = Report((stream(finding(), finding(event=20, id="77")),))
+    report = Report((stream(finding(), finding(event=20, slice={}, id="77")),))
     assert render(report).count("  says ") == 1
     assert render(report).count("  hint ") == 1
     assert render(report).count("  found ") == 2
@@ -78,17 +80,59 @@ def test_a_rule_is_told_in_full_once(finding: MakeFinding, stream: MakeStream) -
 
 
 def test_a_flood_of_findings_is_cut_and_counted(finding: MakeFinding, stream: MakeStream) -> None:
-    report = Report((stream(*(finding(event=n) for n in range(1, 1001))),))
+    told = (finding(event=n, rule=f"a/b/{n}", slice={}) for n in range(1, 1001))
+    report = Report((stream(*told),))
     text = render(report)
-    assert text.count("  found ") == 12
-    assert "988 more events with findings (-v shows all)" in text
+    assert text.count("  found ") == 40
+    assert "960 more groups of findings (-v shows all)" in text
     assert render(report, verbose=True).count("  found ") == 1000
 
 
-def test_many_findings_on_one_event_are_cut(finding: MakeFinding, stream: MakeStream) -> None:
-    text = render(Report((stream(*(finding(slice={"index": n}) for n in range(50))),)))
-    assert text.count("  also ") == 7
-    assert "43 more on this event (-v shows all)" in text
+def test_what_follows_is_cut_and_counted(finding: MakeFinding, stream: MakeStream) -> None:
+    text = render(Report((stream(*(finding(rule=f"a/b/{n}") for n in range(50))),)))
+    assert text.count("  also ") == 12
+    assert "  then      37 more groups of findings (-v shows all)" in text
+
+
+GROUPED = """\
+FAIL MUST summary/lifecycle/part-lifecycle  ogx.cassette.jsonl:26 (event 8, byte 2641)
+  stream    exchange 1, openai.responses, profile ogx
+  in        8 of 16 streams, 9 findings, only streamed (8 of 8, 0 of 8 in bodies)
+  says      A part opens, streams text, states its text, closes.
+  found     expected text.delta or text.done after text.delta (event 7), got part.done
+  slice     output_index=0, summary_index=1
+  id        3f2a90
+  then      FAIL SHOULD wire/order: too early
+
+note: slow (16 streams)
+1 rule over 16 streams: 1 FAIL (1 MUST, 1 SHOULD); 10 findings in 2 groups
+"""
+
+
+def test_a_group_is_told_once_over_all_streams(finding: MakeFinding, stream: MakeStream) -> None:
+    plain = {"context": (), "source": (), "hint": ""}
+    found = finding(**plain)
+    late = finding(event=20, **plain)
+    empty = {"slice": {}, "expected": (), "got": "", "after": ""}
+    follows = replace(late, rule="wire/order", level=Level.SHOULD, message="too early", **empty)
+    facts = {"notes": ("slow",), "verdicts": {found.rule: Verdict.FAIL}}
+    streams = [
+        stream(found, late, follows, framing="sse", **facts),
+        *(stream(found, exchange=n, framing="sse", **facts) for n in range(2, 9)),
+    ]
+    passed = {found.rule: Verdict.PASS}
+    bodies = [
+        stream(exchange=n, framing="body", notes=("slow",), verdicts=passed) for n in range(9, 17)
+    ]
+    assert render(Report((*streams, *bodies))) == GROUPED
+
+
+def test_verbose_tells_every_finding_and_where_its_group_began(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    text = render(Report((stream(finding()), stream(finding(line=9), exchange=2))), verbose=True)
+    assert text.count("  found ") == text.count("  in        2 of 2 streams") == 2
+    assert text.count("  first     ogx.cassette.jsonl:26 (event 8, byte 2641)") == 1
 
 
 def test_an_assumed_profile_is_a_warning(stream: MakeStream) -> None:

@@ -33,6 +33,15 @@ def test_others_are_asked_beside_a_step_and_not_judged(run: Runner) -> None:
     assert len(server.asked) == SANITY + 3 + 3
 
 
+def test_what_was_beside_a_step_is_known(run: Runner) -> None:
+    told = {s.role: s.beside for s in run(Chatty(), "company").report.streams}
+    assert (told["alone"], told["other"], told["among"]) == (0, 0, 3)
+    wide = run(Chatty(), "company", jobs=4).report.streams
+    assert {s.role: s.beside for s in wide if s.scenario == "company"}["among"] == 6
+    soak = run(Chatty(), "company", jobs=4, repeat=2).report.streams
+    assert [s.beside for s in soak if s.role == "alone"] == [0, 3]
+
+
 def test_a_plan_counts_what_is_asked_beside() -> None:
     plan = plan_requests(load_scenarios(["company"]), "openai.chat", RunOptions("m"))
     assert plan.request_count == SANITY + 3 + 3

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from conformance.cassette import Recording, open_recording
 from conformance.core.errors import ConformanceError, Place, UsageError
 from conformance.core.events import Exchange
+from conformance.judging.lineage import event_order
 from conformance.judging.result import ContextLine, Report, StreamResult
 from conformance.report.escaping import escape_html
 from conformance.report.html.matrix import verdict_class
@@ -19,7 +20,6 @@ from conformance.report.html.timeline import (
     PlacedFinding,
     picture_lines,
 )
-from conformance.report.ranking import event_order
 from conformance.report.redacted import Clean, text_cleaner, with_redacted_heads
 from conformance.report.retrace import trace_exchange
 from conformance.report.wording import (

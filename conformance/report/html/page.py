@@ -1,4 +1,4 @@
-"""The page as a whole: head with its policy, summary, matrix, streams, notes."""
+"""The page as a whole: head with its policy, summary, findings, matrix, streams."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from conformance import __version__
 from conformance.judging.result import Report
 from conformance.report.escaping import escape_html
 from conformance.report.html.exchange import RecordedStreams, stream_section
+from conformance.report.html.findings import group_sections
 from conformance.report.html.matrix import Numbered, verdict_matrix, verdict_sign
 from conformance.report.html.timeline import PageBudget
 from conformance.report.ranking import gravest_first
@@ -57,6 +58,7 @@ def _body_lines(report: Report) -> Iterator[str]:
         (*(f"stale: {line}" for line in stale_entries(report)), *profile_warnings(report)),
     )
     yield from _message_list("note", report.notes)
+    yield from group_sections(report, numbered[:_STREAMS])
     if numbered:
         yield "<section><h2>Verdicts</h2>"
         yield '<p><label><input type="checkbox" id="only"> only streams with findings</label></p>'

@@ -1,0 +1,56 @@
+"""Where alone a fault came: only streamed, in one API, beside other requests, from one target.
+
+It is told where every stream that has the fault is of one kind, streams of another kind were judged
+too, and streams drawn blindly would give that once in `_CHANCE` times at most.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from math import comb
+from typing import Final
+
+from conformance.judging.result import StreamResult
+
+_CHANCE: Final = 20
+_ELSEWHERE: Final = "elsewhere"
+
+
+def lone_circumstances(judged: Iterable[tuple[StreamResult, bool]]) -> tuple[str, ...]:
+    """A sentence for each kind of streams that alone have the fault.
+
+    `judged` are the streams in which the rule had something to say, with whether they have it:
+    `only streamed (8 of 8, 0 of 8 in bodies)`.
+    """
+    numbers: dict[str, tuple[Counter[str], Counter[str]]] = {}
+    for stream, has_it in judged:
+        for aspect, kind in _kinds(stream):
+            everywhere, faulty = numbers.setdefault(aspect, (Counter(), Counter()))
+            everywhere[kind] += 1
+            faulty[kind] += has_it
+    return tuple(told for each in numbers.values() for told in _lone_kind(*each))
+
+
+def _kinds(stream: StreamResult) -> Iterator[tuple[str, str]]:
+    """What is known of a stream, in words that go behind `only`."""
+    if stream.framing:
+        yield "framing", "in bodies" if stream.framing == "body" else "streamed"
+    yield "dialect", f"in {stream.dialect}"
+    if stream.beside is not None:
+        yield "beside", "beside other requests" if stream.beside else "with one request at a time"
+    if stream.target:
+        yield "target", f"from {stream.target}"
+
+
+def _lone_kind(everywhere: Counter[str], faulty: Counter[str]) -> Iterator[str]:
+    kinds = [kind for kind, number in faulty.items() if number]
+    if len(kinds) != 1 or len(everywhere) == 1:
+        return
+    (kind,) = kinds
+    total, own, having = everywhere.total(), everywhere[kind], faulty[kind]
+    if comb(own, having) * _CHANCE > comb(total, having):
+        return
+    others = [each for each in everywhere if each != kind]
+    where = others[0] if len(others) == 1 else _ELSEWHERE
+    yield f"only {kind} ({having} of {own}, 0 of {total - own} {where})"

@@ -1,0 +1,41 @@
+"""Which findings are of one group: equal ids, whatever the stream, the run and the values."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Final
+
+from conformance.judging.result import Finding
+
+_LONGEST: Final = 2000  # characters of a message that are looked at
+_REPLAYS: Final = re.compile(r" \(in \d+ of \d+ replays?: [^)]*\)")
+_CODE_POINT: Final = re.compile(r" \(U\+[0-9A-F]{4,6}\)")
+# Texts as Python and JSON quote them, whole or clipped. The name of a missing key is no value.
+_TEXT: Final = re.compile(
+    r"""
+    "(?:[^"\\]|\\.)*" (?=[\s,.:;)\]}…]|$) (?!\ is\ a\ required)
+    | (?<!\w)'(?:[^'\\]|\\.)*' (?=[\s,.:;)\]}…]|$)
+    | "[^"]*?\.\.\.
+    """,
+    re.VERBOSE,
+)
+_VALUE: Final = re.compile(r"-?\b\d+(?:\.\d+)?\b|\b(?:true|false|null)\b")
+_VALUES: Final = re.compile(r"[\[{]*…(?:[\s,:\[\]{}…]*…[\]}]*)?")
+
+
+def group_id(finding: Finding) -> str:
+    """Equal for findings of one group, whatever the streams and the run."""
+    shape = message_without_values(finding)
+    text = "\x1f".join([finding.rule, finding.level, finding.verdict, shape, *finding.slice])
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=6).hexdigest()
+
+
+def message_without_values(finding: Finding) -> str:
+    """The message with `…` for texts, numbers, and the event that came before."""
+    said = _REPLAYS.sub("", finding.message[:_LONGEST])
+    if finding.after:
+        said = said.replace(finding.after, "…")
+    for pattern in (_TEXT, _VALUE):
+        said = pattern.sub("…", _CODE_POINT.sub("", said))
+    return _VALUES.sub("…", said)

@@ -1,0 +1,193 @@
+"""Findings of one cause as one value: how often they came, where first, and what followed.
+
+Rule 1: findings are of one group if rule, level and verdict are the same, their messages differ in
+values only, and their slices have the same fields. What a baseline expects is apart from the rest.
+Rule 2: a group follows another one if in every stream that has it its first finding follows from a
+finding of the other, directly or over others (`lineage`). What follows is kept below its cause.
+Rule 3: the circumstances of a group are told where it came under one of them only, and chance
+would do that once in twenty times at most (`circumstances`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from conformance.judging.circumstances import lone_circumstances
+from conformance.judging.group_id import group_id, message_without_values
+from conformance.judging.lineage import direct_causes, event_order, level_rank
+from conformance.judging.result import (
+    Finding,
+    FindingExcuse,
+    FindingKey,
+    Report,
+    StreamResult,
+    finding_key,
+)
+from conformance.rules.verdicts import Verdict
+
+_FIRED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.ERROR})
+
+
+class FindingPlace(Struct, frozen=True):
+    """A finding and the stream that has it."""
+
+    stream: StreamResult
+    finding: Finding
+
+
+class FindingGroup(Struct, frozen=True):
+    """Findings that differ in values only; `places` stand in the order of the report.
+
+    `streams` have it of the `judged` ones, in which the rule had something to say. `message` has
+    `…` for values. `circumstances` are sentences about where alone it came. `excuse` is that of
+    the first finding, None where no baseline expects them. `following` are other groups.
+    """
+
+    id: str
+    message: str
+    places: tuple[FindingPlace, ...]
+    streams: int
+    judged: int
+    circumstances: tuple[str, ...] = ()
+    excuse: FindingExcuse | None = None
+    following: tuple[FindingGroup, ...] = ()
+
+    @property
+    def first(self) -> Finding:
+        return self.places[0].finding
+
+    @property
+    def stream(self) -> StreamResult:
+        """The stream of the first finding."""
+        return self.places[0].stream
+
+
+def finding_groups(report: Report) -> tuple[FindingGroup, ...]:
+    """The groups that follow no other one: what is unexpected first, then by gravity and number."""
+    unexpected, expected = _Gathering(), _Gathering()
+    for stream in report.streams:
+        for finding in stream.findings:
+            is_expected = report.excuse(stream, finding) is not None
+            (expected if is_expected else unexpected).add(stream, finding)
+    fired = _fired_streams(report)
+    return tuple(
+        group for gathering in (unexpected, expected) for group in _nested(report, gathering, fired)
+    )
+
+
+def every_group(groups: Iterable[FindingGroup]) -> Iterator[FindingGroup]:
+    """All groups, each before those that follow it."""
+    for group in groups:
+        yield group
+        yield from group.following
+
+
+def groups_by_finding(report: Report) -> Mapping[FindingKey, FindingGroup]:
+    """The group of every finding, by `finding_key`."""
+    return {
+        finding_key(place.stream, place.finding): group
+        for group in every_group(finding_groups(report))
+        for place in group.places
+    }
+
+
+class _Gathering:
+    """Findings that are told together: by stream, each with the id of its group; and by group."""
+
+    def __init__(self) -> None:
+        self.streams: list[tuple[StreamResult, list[tuple[Finding, str]]]] = []
+        self.places: dict[str, list[FindingPlace]] = {}
+
+    def add(self, stream: StreamResult, finding: Finding) -> None:
+        if not self.streams or self.streams[-1][0] is not stream:
+            self.streams.append((stream, []))
+        group = group_id(finding)
+        self.streams[-1][1].append((finding, group))
+        self.places.setdefault(group, []).append(FindingPlace(stream, finding))
+
+    def causes(self) -> dict[str, list[str]]:
+        """By group those that it follows in every stream, the surest first."""
+        causes: dict[str, list[str]] = {}
+        for _, found in self.streams:
+            # Of what is equal the more frequent leads, in all streams alike.
+            found.sort(key=lambda each: (event_order(each[0]), -len(self.places[each[1]])))
+            for group, met in _stream_causes(found).items():
+                known = causes.setdefault(group, met)
+                causes[group] = [each for each in known if each in met]
+        return causes
+
+
+def _stream_causes(ordered: Sequence[tuple[Finding, str]]) -> dict[str, list[str]]:
+    """By group of one stream those that its first finding follows, the surest first."""
+    causes: dict[str, list[str]] = {}
+    above: list[dict[str, None]] = []
+    told = [finding for finding, _ in ordered]
+    for (_, group), places in zip(ordered, direct_causes(told), strict=True):
+        met = {each: None for at in places for each in (ordered[at][1], *above[at])}
+        above.append(met)
+        causes.setdefault(group, [each for each in met if each != group])
+    return causes
+
+
+def _fired_streams(report: Report) -> Mapping[str, list[StreamResult]]:
+    fired: dict[str, list[StreamResult]] = {}
+    for stream in report.streams:
+        failed = {finding.rule for finding in stream.findings}
+        for rule, verdict in stream.verdicts.items():
+            if verdict in _FIRED or rule in failed:
+                fired.setdefault(rule, []).append(stream)
+        for rule in failed - stream.verdicts.keys():
+            fired.setdefault(rule, []).append(stream)
+    return fired
+
+
+def _nested(
+    report: Report, gathering: _Gathering, fired: Mapping[str, list[StreamResult]]
+) -> list[FindingGroup]:
+    """Groups that follow no other one, with all that follow them."""
+    causes = gathering.causes()
+    below: dict[str, list[FindingGroup]] = {}
+    for name, places in gathering.places.items():
+        group = _made_group(report, name, places, fired[places[0].finding.rule])
+        below.setdefault(_first_cause(name, causes), []).append(group)
+    told = (_with_following(name, family) for name, family in below.items())
+    return sorted(told, key=_gravity)
+
+
+def _made_group(
+    report: Report, name: str, places: Sequence[FindingPlace], judged: Sequence[StreamResult]
+) -> FindingGroup:
+    having = {id(place.stream) for place in places}
+    return FindingGroup(
+        id=name,
+        message=message_without_values(places[0].finding),
+        places=tuple(places),
+        streams=len(having),
+        judged=len(judged),
+        circumstances=lone_circumstances((each, id(each) in having) for each in judged),
+        excuse=report.excuse(places[0].stream, places[0].finding),
+    )
+
+
+def _with_following(name: str, family: Sequence[FindingGroup]) -> FindingGroup:
+    head = next(each for each in family if each.id == name)
+    following = sorted((each for each in family if each is not head), key=lambda g: -g.streams)
+    return replace(head, following=tuple(following))
+
+
+def _first_cause(group: str, causes: Mapping[str, list[str]]) -> str:
+    """The group at the beginning, followed from cause to cause."""
+    seen = {group}
+    while causes[group] and causes[group][0] not in seen:
+        group = causes[group][0]
+        seen.add(group)
+    return group
+
+
+def _gravity(group: FindingGroup) -> tuple[bool, bool, int, int]:
+    is_error = group.first.verdict is Verdict.ERROR
+    return group.excuse is not None, not is_error, level_rank(group.first), -group.streams

@@ -1,0 +1,90 @@
+"""Which finding of a stream follows from which: one order, decided by events and slices.
+
+Rule 1: findings stand by event. On one event a fault of ours comes first, then the graver level,
+then the wider slice: what is broken for a whole stream breaks each of its parts.
+Rule 2: a finding follows from an earlier one that is on the same event, or in the same slice or a
+wider one, or that speaks of the same value of a field (an `output_index` of -1 breaks what is
+sliced by it), or of the same field that is missing.
+Rule 3: nothing follows from what is less grave, and ERROR neither causes nor follows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from typing import Final
+
+from conformance.judging.result import Finding
+from conformance.rules.verdicts import Level, Verdict
+
+_LEVELS: Final = {level: rank for rank, level in enumerate(Level)}
+# Every semantic event has a choice, a comparison has its exchange: such a slice is no part.
+_WHOLE: Final = frozenset({"choice", "exchange"})
+_WORD: Final = re.compile(r"-?[\w.]*\w")
+_MISSING: Final = re.compile(r'"(\w+)" is a required property')
+_JUDGED: Final = re.compile(r"^([\w.]+) of ")  # the field that a message speaks of
+_MOST_FIELDS: Final = 6  # of a slice, whose parts are all looked up
+_LONGEST: Final = 2000  # characters of a message that are looked at
+
+# What a later finding is told by: an event, a part of a slice, a value of a field, a missing field.
+Sign = tuple[object, ...]
+
+
+def level_rank(finding: Finding) -> int:
+    """0 for the gravest level."""
+    return _LEVELS[finding.level]
+
+
+def event_order(finding: Finding) -> tuple[int, bool, int, int, bool]:
+    """By event; what broke the order leads there: a text that differs may follow from it."""
+    is_error = finding.verdict is Verdict.ERROR
+    width = len(finding.slice)
+    return finding.event, not is_error, level_rank(finding), width, not finding.after
+
+
+def direct_causes(ordered: Sequence[Finding]) -> Iterator[list[int]]:
+    """For each finding of one stream the places, from 0, of those that it follows from directly.
+
+    The surest comes first: a field or a value that was named, then a slice, then the event.
+    Findings are to come in `event_order`. The time is linear.
+    """
+    pairs = {pair for finding in ordered for pair in _slice_pairs(finding)}
+    fields = {name for name, _ in pairs}.union(*(_JUDGED.findall(f.message) for f in ordered))
+    values = {value for _, value in pairs}.union(finding.got for finding in ordered)
+    first: dict[Sign, int] = {}
+    for place, finding in enumerate(ordered):
+        if finding.verdict is Verdict.ERROR:
+            yield []
+            continue
+        words = _words(finding)
+        lost = _MISSING.findall(finding.message[:_LONGEST])
+        missing: list[Sign] = [("missing", name) for name in lost]
+        lacking: list[Sign] = [("missing", name) for name in (*finding.slice, *words)]
+        named: list[Sign] = list(
+            product(filter(fields.__contains__, words), filter(values.__contains__, words))
+        )
+        own = _slice_pairs(finding)[:_MOST_FIELDS]
+        slices: list[Sign] = [
+            ("slice", *part) for size in range(len(own), 0, -1) for part in combinations(own, size)
+        ]
+        event: Sign = ("event", finding.event)
+        hangs_on = dict.fromkeys(
+            first[sign] for sign in (*lacking, *own, *named, *slices, event) if sign in first
+        )
+        rank = level_rank(finding)
+        yield [at for at in hangs_on if level_rank(ordered[at]) <= rank]
+        for sign in (*missing, *named, *slices[:1], event):
+            first.setdefault(sign, place)
+
+
+def _slice_pairs(finding: Finding) -> list[tuple[str, str]]:
+    return [(k, str(v)) for k, v in sorted(finding.slice.items()) if k not in _WHOLE]
+
+
+def _words(finding: Finding) -> list[str]:
+    """The words of a message, without those of the event before and of what was expected."""
+    others = _WORD.findall(" ".join((finding.after, *finding.expected))[:_LONGEST])
+    left_out = {*others} - {finding.got}
+    said = _WORD.findall(finding.message[:_LONGEST])
+    return [word for word in dict.fromkeys(said) if word not in left_out]

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from conformance.judging.group_id import group_id, message_without_values
+from tests.each import each_row
+from tests.plain_results import plain_finding
+
+SHAPES = [
+    (
+        'item.id of item.added: expected "rs_1", got "msg_2"',
+        "item.id of item.added: expected …, got …",
+    ),
+    (
+        "output_index of item.added: expected 1, got -1",
+        "output_index of item.added: expected …, got …",
+    ),
+    ('payload of chunk: "finish_reason" is a required property', None),
+    ('payload of chunk: null is not of type "object"', "payload of chunk: … is not of type …"),
+    ("content.0.type of item: 'a' is wrong", "content.….type of item: … is wrong"),
+    ("'</think>' in text (…'</think>\\n\\nThey are'…)", "… in text (…)"),
+    (
+        "differs at character 0: joined 'It\\'s 2', stated 'I' (U+0049)",
+        "differs at character …: joined …, stated …",
+    ),
+    (
+        'request with effort "low", text "of a train which leaves... may not occur',
+        "request with effort …, text … may not occur",
+    ),
+    ('streamed [{"type": "text", "n": [1, 2]}], stated nothing', "streamed …, stated nothing"),
+    ("a and b are not equal (in 5 of 60 replays: F6-no-space, F7)", "a and b are not equal"),
+    ("the model's own answer is not the user's", None),
+]
+
+
+@each_row(SHAPES)
+def test_values_are_left_out_and_names_stay(message: str, shape: str | None) -> None:
+    assert message_without_values(plain_finding(message=message)) == (shape or message)
+
+
+def test_the_event_before_is_no_difference() -> None:
+    one, other = (
+        plain_finding(after=after, message=f"expected a after {after}, got b")
+        for after in ("text.delta (event 7)", "text.done (event 12)")
+    )
+    assert group_id(one) == group_id(other)
+    assert message_without_values(one) == "expected a after …, got b"
+
+
+def test_what_makes_another_group() -> None:
+    whole = plain_finding(message="expected a, got b", slice={"index": 0})
+    same: list[dict[str, Any]] = [{"event": 9}, {"id": "77"}, {"slice": {"index": 3}}, {"got": "1"}]
+    other: list[dict[str, Any]] = [
+        {"rule": "a/b/d"},
+        {"slice": {}},
+        {"message": "expected a, got c"},
+        {"level": "SHOULD"},
+    ]
+    assert {group_id(replace(whole, **change)) for change in same} == {group_id(whole)}
+    assert group_id(whole) not in {group_id(replace(whole, **change)) for change in other}
+
+
+def test_time_is_linear_in_a_hostile_message() -> None:
+    for text in ('"' * 9999, "'a" * 9999, '"\\' * 9999, "[{…" * 9999, "1." * 9999):
+        assert len(message_without_values(plain_finding(message=text))) <= 2000

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.judging.groups import every_group, finding_groups, groups_by_finding
+from conformance.judging.lineage import level_rank
+from conformance.judging.result import (
+    AppliedBaseline,
+    Finding,
+    FindingExcuse,
+    Report,
+    StreamResult,
+    finding_key,
+)
+from conformance.rules.verdicts import Level, Verdict
+from tests.plain_results import plain_finding
+
+
+def stream(number: int, *findings: Finding, **verdicts: Verdict) -> StreamResult:
+    given = {each.rule: each.verdict for each in findings} | verdicts
+    return StreamResult("f", number, "openai.chat", "p", True, given, findings)
+
+
+def shown(report: Report) -> list[Any]:
+    """Rule, streams and findings of each group, with those that follow it."""
+    return [
+        (g.first.rule, g.streams, len(g.places), [each.first.rule for each in g.following])
+        for g in finding_groups(report)
+    ]
+
+
+def test_findings_that_differ_in_values_are_one_group() -> None:
+    streams = [
+        stream(n, plain_finding(event=n, message=f"expected 0, got {n}", slice={"index": n}))
+        for n in range(1, 5)
+    ]
+    judged = Report((*streams, stream(5, **{"a/b/c": Verdict.PASS}), stream(6, x=Verdict.PASS)))
+    (group,) = finding_groups(judged)
+    assert (group.streams, group.judged, len(group.places)) == (4, 5, 4)
+    assert group.message == "expected …, got …"
+    assert (group.first, group.stream) == (streams[0].findings[0], streams[0])
+
+
+def test_the_gravest_and_then_the_most_frequent_come_first() -> None:
+    mild, rare, often = (
+        plain_finding(rule="mild", level=Level.SHOULD, event=1),
+        plain_finding(rule="rare", event=2),
+        plain_finding(rule="often", event=3),
+    )
+    report = Report((stream(1, mild, rare), stream(2, mild, often), stream(3, mild, often)))
+    assert [each[0] for each in shown(report)] == ["often", "rare", "mild"]
+
+
+def test_a_group_follows_what_it_never_comes_without() -> None:
+    cause = plain_finding(rule="cause")
+    effect = plain_finding(rule="effect", level=Level.SHOULD)
+    alone = [stream(1, cause), stream(2, cause, effect)]
+    assert shown(Report(tuple(alone))) == [("cause", 2, 2, ["effect"])]
+    without = Report((*alone, stream(3, effect)))
+    assert shown(without) == [("cause", 2, 2, []), ("effect", 2, 2, [])]
+
+
+def test_what_follows_over_others_stands_below_the_first_cause() -> None:
+    index = plain_finding(
+        rule="index", message="output_index of item: expected 1, got -1", got="-1"
+    )
+    part = plain_finding(rule="part", event=4, slice={"output_index": -1})
+    text = plain_finding(rule="text", event=4, level=Level.SHOULD)
+    assert shown(Report((stream(1, index, part, text),))) == [("index", 1, 1, ["part", "text"])]
+
+
+def test_of_equals_on_one_event_the_more_frequent_leads_everywhere() -> None:
+    rare, often = plain_finding(rule="a"), plain_finding(rule="b")
+    assert shown(Report((stream(1, rare, often), stream(2, often)))) == [("b", 2, 2, ["a"])]
+
+
+def test_what_is_expected_is_apart_and_no_cause() -> None:
+    cause, effect = plain_finding(rule="cause"), plain_finding(rule="effect")
+    one, other = stream(1, cause, effect), stream(2, cause)
+    excuses = {finding_key(one, cause): FindingExcuse("known", "b.yaml:3")}
+    report = Report((one, other), baseline=AppliedBaseline("b.yaml", excuses))
+    assert [(g.first.rule, g.excuse and g.excuse.reason) for g in finding_groups(report)] == [
+        ("effect", None),
+        ("cause", None),
+        ("cause", "known"),
+    ]
+
+
+def test_circumstances_are_of_the_streams_that_were_judged() -> None:
+    found = plain_finding()
+    streams = [
+        StreamResult(
+            "f", n, "d", "p", True, {found.rule: found.verdict}, (found,) if n < 8 else (),
+            framing="sse" if n < 8 else "body",
+        )
+        for n in range(16)
+    ]  # fmt: skip
+    (group,) = finding_groups(Report(tuple(streams)))
+    assert group.circumstances == ("only streamed (8 of 8, 0 of 8 in bodies)",)
+
+
+FINDINGS = st.lists(
+    st.builds(
+        lambda rule, event, level, index: plain_finding(
+            rule=rule, event=event, level=level, slice={} if index is None else {"index": index}
+        ),
+        st.sampled_from("abcd"),
+        st.integers(0, 3),
+        st.sampled_from(Level),
+        st.none() | st.integers(0, 2),
+    ),
+    max_size=8,
+)
+
+
+@given(st.lists(FINDINGS, max_size=5))
+def test_every_finding_is_in_one_group(found: Sequence[Sequence[Finding]]) -> None:
+    report = Report(tuple(stream(n, *each) for n, each in enumerate(found)))
+    heads = finding_groups(report)
+    groups = list(every_group(heads))
+    assert sum(len(group.places) for group in groups) == len(report.findings)
+    assert len({group.id for group in groups}) == len(groups)
+    assert set(groups_by_finding(report)) == {
+        finding_key(each, finding) for each in report.streams for finding in each.findings
+    }
+    for head in heads:
+        having = {id(place.stream) for place in head.places}
+        for other in head.following:
+            assert {id(place.stream) for place in other.places} <= having
+            assert level_rank(other.first) >= level_rank(head.first)

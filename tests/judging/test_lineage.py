@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.judging.lineage import direct_causes, event_order
+from conformance.rules.verdicts import Level, Verdict
+from tests.each import each_row
+from tests.plain_results import plain_finding
+
+INDEX = "output_index of item.added: expected 1, got -1"
+MISSING = 'payload of text.delta: "part_index" is a required property'
+
+# An earlier finding and a later one, and whether the later one follows.
+PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], bool]] = [
+    ("one event", {"event": 3}, {"event": 3}, True),
+    ("another event", {"event": 3}, {"event": 4}, False),
+    ("one slice", {"slice": {"index": 1}}, {"event": 4, "slice": {"index": 1}}, True),
+    ("a part of it", {"slice": {"index": 1}}, {"event": 4, "slice": {"index": 1, "part": 0}}, True),
+    (
+        "a wider slice",
+        {"slice": {"index": 1, "part": 0}},
+        {"event": 4, "slice": {"index": 1}},
+        False,
+    ),
+    ("another slice", {"slice": {"index": 1}}, {"event": 4, "slice": {"index": 2}}, False),
+    ("a choice is no part", {"slice": {"choice": 0}}, {"event": 4, "slice": {"choice": 0}}, False),
+    (
+        "a broken value",
+        {"message": INDEX, "got": "-1"},
+        {"event": 4, "slice": {"output_index": -1}},
+        True,
+    ),
+    (
+        "another value",
+        {"message": INDEX, "got": "-1"},
+        {"event": 4, "slice": {"output_index": 0}},
+        False,
+    ),
+    (
+        "what was expected",
+        {"message": INDEX, "expected": ("1",)},
+        {"event": 4, "slice": {"output_index": 1}},
+        False,
+    ),
+    (
+        "one value said twice",
+        {"message": INDEX, "got": "-1"},
+        {"event": 4, "message": "output_index of part: -1 is less than 0"},
+        True,
+    ),
+    ("a missing field", {"message": MISSING}, {"event": 4, "slice": {"part_index": 0}}, True),
+    (
+        "a missing field named",
+        {"message": MISSING},
+        {"event": 4, "message": "part_index of text.done: expected 0, got 4"},
+        True,
+    ),
+    ("nothing mild is a cause", {"level": Level.SHOULD}, {"event": 1}, False),
+    ("mild may follow", {}, {"event": 1, "level": Level.SHOULD}, True),
+    ("our own fault is no cause", {"verdict": Verdict.ERROR}, {"event": 1}, False),
+    ("our own fault has no cause", {}, {"event": 1, "verdict": Verdict.ERROR}, False),
+]
+
+
+@each_row(PAIRS)
+def test_what_follows(
+    name: str, earlier: dict[str, Any], later: dict[str, Any], follows: bool
+) -> None:
+    found = [plain_finding(**earlier), plain_finding(**later)]
+    assert list(direct_causes(found)) == [[], [0] if follows else []], name
+
+
+def test_the_surest_sign_comes_first() -> None:
+    named = plain_finding(message=INDEX, got="-1")
+    beside = plain_finding(event=4)
+    later = plain_finding(event=4, slice={"output_index": -1})
+    assert list(direct_causes([named, beside, later]))[2] == [0, 1]
+
+
+def test_on_one_event_the_gravest_and_then_the_widest_leads() -> None:
+    narrow, wide = plain_finding(slice={"index": 0}), plain_finding()
+    mild, fault = plain_finding(level=Level.MAY), plain_finding(verdict=Verdict.ERROR)
+    late = plain_finding(event=2, verdict=Verdict.ERROR)
+    ordered = sorted([late, mild, narrow, wide, fault], key=event_order)
+    assert ordered == [fault, wide, narrow, mild, late]
+
+
+def test_what_broke_the_order_leads() -> None:
+    differs, misplaced = plain_finding(rule="a/a/a"), plain_finding(after="text.delta (event 0)")
+    assert sorted([differs, misplaced], key=event_order) == [misplaced, differs]
+
+
+def test_many_slice_fields_cost_no_time() -> None:
+    wide = plain_finding(slice={f"f{n}": n for n in range(40)})
+    assert list(direct_causes([wide, wide])) == [[], [0]]
