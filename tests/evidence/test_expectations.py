@@ -56,7 +56,7 @@ PLAIN = stream({"role": "assistant", "content": ""}, {"content": "4"})
 
 def test_how_many_requests_were_beside_is_stated(tmp_path: Path) -> None:
     for jobs, beside, known in ((1, None, 0), (4, None, 3), (1, 1, 1), (4, 1, 4), ("x", 1, None)):
-        step = {} if beside is None else {"beside": beside}
+        step: dict[str, Any] = {} if beside is None else {"beside": beside}
         report = judged(tmp_path, {**stated(**step), "jobs": jobs}, ("plain", PLAIN))
         assert [(each.beside, each.framing) for each in report.streams] == [(known, "sse")]
     report = judged(tmp_path, stated(), ("plain", '{"object": "chat.completion", "choices": []}'))
