@@ -17,4 +17,17 @@ NEUTRAL_KNOBS: Final[Mapping[str, Any]] = {
         *("<|inner_prefix|>", "<|inner_suffix|>", "<|content_thinking|>"),
         *("◁think▷", "◁/think▷"),
     ],
+    # What tool parsers of model servers look for, as far as it is no word of any other language.
+    "call_markers": [
+        *("<tool_call>", "</tool_call>", "<|tool_call>", "<tool_call|>", "<|tool_call|>"),
+        *("<function=", "<|tool_calls_section_begin|>", "<|tool_call_begin|>"),
+        *(
+            "<\uff5ctool\u2581calls\u2581begin\uff5c>",
+            "<\uff5ctool\u2581call\u2581begin\uff5c>",
+            "<\uff5cDSML\uff5c",
+            "[TOOL_CALLS]",
+        ),
+        *("<minimax:tool_call>", "<longcat_tool_call>", "<seed:tool_call>", "<|tool_call_start|>"),
+        *("<|python_tag|>", "<|START_ACTION|>", "<|action_start|>", "<|constrain|>", "<TOOLCALL>"),
+    ],
 }

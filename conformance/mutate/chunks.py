@@ -13,6 +13,7 @@ from conformance.editing.chunks import (
     message_places,
     plain_places,
     repeats_role,
+    usage_places,
     write_chunk,
 )
 from conformance.editing.deltas import delta_places, find_deltas, joined_text
@@ -164,14 +165,20 @@ def _drop_thinking(stream: Stream, _site: int) -> Stream:
     return stream.without(*(each.place for each in _only_deltas(stream, "thinking")))
 
 
-@CHUNKS.edit("U3-finish-twice", _last_finish)
 def _finish_again(stream: Stream, site: int) -> Stream:
-    """A choice finishes twice."""
     layout = chunk_layout(stream)
     role = message_at(stream, site, "role")
     payload = cut_at(stream.pieces[site].payload, layout.usage)
     again = put_at(payload, layout.message, {"role": role} if role else {})
     return stream.insert(site + 1, stream.pieces[site].with_payload(again))
+
+
+@CHUNKS.edit("U3-finish-otherwise", _last_finish)
+def _finish_otherwise(stream: Stream, site: int) -> Stream:
+    """A choice finishes once more, for another reason."""
+    again, path = _finish_again(stream, site), chunk_layout(stream).finish
+    other = "stop" if stream.value_at(site, *path) == "length" else "length"
+    return again.with_value(site + 1, path, other)
 
 
 @CHUNKS.edit("U4-no-finish", _last_finish)
@@ -186,6 +193,24 @@ def _drop_finishes(stream: Stream, _site: int) -> Stream:
 def _misname_reason(stream: Stream, site: int) -> Stream:
     """The finish reason is no known one."""
     return stream.with_value(site, chunk_layout(stream).finish, "eos_token")
+
+
+def _counted_answer(stream: Stream) -> list[int]:
+    """The last chunk that counts tokens, where something was said."""
+    return usage_places(stream)[-1:] if find_deltas(stream) else []
+
+
+@CHUNKS.edit("U13-nothing-counted", _counted_answer)
+def _count_nothing(stream: Stream, site: int) -> Stream:
+    """Usage counts nothing."""
+    path = chunk_layout(stream).usage
+    counts = stream.value_at(site, *path)
+    nothing = (
+        {key: 0 if isinstance(n, int) else n for key, n in counts.items()}
+        if isinstance(counts, dict)
+        else 0
+    )
+    return stream.with_value(site, path, nothing)
 
 
 def _later_chunks(stream: Stream) -> list[int]:
@@ -264,6 +289,7 @@ def _mistype_text(stream: Stream, site: int) -> Stream:
     return stream.with_value(site, (*layout.message, key), 7)
 
 
+CHUNKS.add("U3-finish-twice", "A choice finishes twice.")(_last_finish, _finish_again)
 CHUNKS.add("X5-text-after-finish", "Text comes after the finish.")(
     _speaking_finish, _add_after_finish("text", "More.")
 )

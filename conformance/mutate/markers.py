@@ -119,13 +119,30 @@ def _spell_in_thinking(stream: Stream, site: int) -> Stream:
     return restate_delta(stream, delta, f"{delta.text} The tag is spelled {_OPEN}.")
 
 
+def _mark_thinking(before: str, after: str) -> Edit:
+    """Text around one delta of thinking, stated everywhere."""
+
+    def edit(stream: Stream, site: int) -> Stream:
+        delta = find_deltas(stream, "thinking")[site]
+        return restate_delta(stream, delta, f"{before}{delta.text}{after}")
+
+    return edit
+
+
 for _name, _says, _before, _after in (
     ("B2-pair-in-text", "A pair of markers leaks.", "<think>hm</think>", ""),
     ("B3-glued-marker", "A marker leaks, glued to text.", "", _CLOSE),
     ("B4-other-family", "Markers of another family leak.", "[THINK]", ""),
     ("B5-harmony", "A channel header leaks.", "<|channel|>final", ""),
+    ("B13-call-markup", "A tool call is left in the text.", "", '<tool_call>{"name":"look"}'),
 ):
     MARKERS.add(_name, _says)(_unmarked_texts, _leak_around(_before, _after))
+MARKERS.add("B12-open-marker-in-thinking", "The thinking begins with its marker.")(
+    lambda stream: _thinking_deltas(stream)[:1], _mark_thinking(f"{_OPEN}\n", "")
+)
+MARKERS.add("B12-close-marker-in-thinking", "The thinking ends with its marker.")(
+    lambda stream: _thinking_deltas(stream)[-1:], _mark_thinking("", f"\n{_CLOSE}\n\n")
+)
 MARKERS.add("B6-no-open-marker", "Marked thinking lost its open marker.")(
     _marked_stream, _respell(_OPEN, "")
 )

@@ -14,12 +14,16 @@ from conformance.editing.deltas import (
     rewrite_deltas,
     split_delta,
 )
+from conformance.editing.layout import Delta
 from conformance.editing.operator import OperatorTable
 from conformance.editing.stream import Stream
 
 ENOUGH: Final = 40
 """Characters of thinking of which a copy shows."""
 _ENOUGH_OPAQUE: Final = 16
+_SHORT: Final = range(16, 32)
+"""Characters of thinking that is short and of which a copy shows all the same."""
+_FEW: Final = 40
 
 
 TEXTS: Final = OperatorTable()
@@ -147,3 +151,44 @@ def _repeat_thinking(stream: Stream, site: int) -> Stream:
     """The thinking is repeated as text."""
     delta = find_deltas(stream, "text")[site]
     return restate_delta(stream, delta, f"{delta.text}\n{joined_text(stream, 'thinking')}")
+
+
+def _short_thinking(stream: Stream) -> list[int]:
+    """The last delta of the answer, where the thinking is short."""
+    is_short = len(joined_text(stream, "thinking").strip()) in _SHORT
+    texts, choices = find_deltas(stream, "text"), {each.choice for each in find_deltas(stream)}
+    return [len(texts) - 1] if is_short and texts and len(choices) == 1 else []
+
+
+def _few_thoughts(stream: Stream) -> list[int]:
+    """The first thinking of a stream whose thinking comes in few deltas."""
+    found = _thoughts(stream)
+    return [found[0].place] if 0 < len(found) <= _FEW else []
+
+
+def _thoughts(stream: Stream) -> list[Delta]:
+    return find_deltas(stream, "thinking")
+
+
+@TEXTS.edit("X18-blank-thinking", _few_thoughts)
+def _blank_thinking(stream: Stream, _site: int) -> Stream:
+    """All thinking is white space."""
+    for n in range(len(_thoughts(stream))):
+        stream = restate_delta(stream, _thoughts(stream)[n], "\n")
+    return stream
+
+
+def _spoken_deltas(stream: Stream) -> list[int]:
+    return list(range(len(find_deltas(stream, "thinking", "text"))))
+
+
+@TEXTS.edit("F13-cut-character", _spoken_deltas)
+def _cut_character(stream: Stream, site: int) -> Stream:
+    """A character was cut, and a replacement character stands for it."""
+    delta = find_deltas(stream, "thinking", "text")[site]
+    return restate_delta(stream, delta, f"{delta.text[:-1]}\ufffd")
+
+
+TEXTS.add("E2-short-thinking-as-text", "Thinking that is short is repeated as text.")(
+    _short_thinking, _repeat_thinking
+)

@@ -23,6 +23,7 @@ from tests.authoring.pieces import (
 DIALECT: Final = "openai.chat"
 DUSK: Final = "Street lamps are lit at dusk, so the hour that is asked for is in the evening."
 DUSK_TEXT: Final = "They are lit in the evening, a little after sunset."
+SHORT_THOUGHT: Final = "Dusk is the word."
 TOOLS_THOUGHT: Final = "Two towns are named, so I ask the weather service twice."
 LOOK: Final = "I will look up the weather in Oslo with the tool that was given."
 
@@ -59,6 +60,9 @@ def _plain_fields() -> Iterator[Draft]:
     server = Server(extra={"system_fingerprint": "fp_00"})
     pieces = answer(server, "reasoning_content", DUSK, DUSK_TEXT, usage=(9, 31, 19))
     yield drafted("deepseek/thinking-then-text", _asked(), pieces, profile="deepseek")
+
+    pieces = answer(server, "reasoning_content", SHORT_THOUGHT, "At nightfall.", usage=(9, 9, 5))
+    yield drafted("deepseek/short-thinking", _asked(), pieces, profile="deepseek")
 
     pieces = answer(Server(), "reasoning_content", DUSK, DUSK_TEXT)
     yield drafted("llamacpp/no-usage", _asked(), pieces, profile="llamacpp")
@@ -159,6 +163,24 @@ def _gateways() -> Iterator[Draft]:
     yield drafted("openrouter/signed-details", _asked(), pieces, profile="openrouter")
 
     yield drafted("copilot/opaque-at-the-end", _asked(), _copilot(), profile="copilot")
+
+    server = Server()
+    pieces = [
+        server.opening(),
+        *(server.said(content="", **_blocks(text, "")) for text in deltas(DUSK)),
+        server.said(content="", **_blocks("", signature)),
+        *server.each("content", deltas(DUSK_TEXT)),
+        server.said(finish="stop"),
+        server.usage((9, 31, 19)),
+        DONE,
+    ]
+    yield drafted("litellm/signed-blocks", _asked(), pieces, profile="litellm")
+
+
+def _blocks(text: str, signature: str) -> Fields:
+    """Thinking, and the block of this delta with what signs it."""
+    block = {"type": "thinking", "thinking": text, "signature": signature}
+    return {"reasoning_content": text, "thinking_blocks": [block]}
 
 
 def _copilot() -> list[Message]:

@@ -39,6 +39,13 @@ MUTANTS: Final = (
         TEXT,
         (edits.change(THOUGHT, "choices.0.delta.reasoning_content", [{"text": "Street lamps"}]),),
     ),
+    # Beside every delta the text so far.
+    Mutant(
+        "wire/chat/no-message",
+        TEXT,
+        (edits.change(SAID, "choices.0.message", {"role": "assistant", "content": "They are"}),),
+    ),
+    Mutant("wire/chat/usage-fields", TEXT, (edits.remove(USAGE, "usage.total_tokens"),)),
     Mutant("wire/chat/same-id", TEXT, (edits.change(SAID, "id", "chatcmpl-99"),)),
     Mutant("wire/chat/same-created", TEXT, (edits.change(SAID, "created", 1_795_176_001),)),
     Mutant("wire/chat/role-first", TEXT, (edits.remove(FIRST, "choices.0.delta.role"),)),
@@ -57,6 +64,11 @@ MUTANTS: Final = (
         "wire/chat/empty-choices-last",
         TEXT,
         (edits.insert(Server(extra=FINGERPRINT).chunk([]), FIRST),),
+    ),
+    Mutant(
+        "wire/chat/empty-choices-outside",
+        "openai.chat/azure/content-filter-first",
+        (edits.insert(Server().chunk([]), SAID),),
     ),
     Mutant(
         "wire/chat/usage-last",
@@ -84,7 +96,12 @@ MUTANTS: Final = (
         TEXT,
         (edits.change(THOUGHT, CONTENT, "They are", -1), edits.drop(SAID, 1)),
     ),
-    Mutant("wire/chat/opaque-before-text", SIGNED, (edits.move(_signature("signature"), by=2),)),
+    Mutant(
+        "wire/chat/opaque-before-text",
+        "openai.chat/litellm/signed-blocks",
+        (edits.move(having("choices.0.delta.thinking_blocks.0.signature"), by=2),),
+    ),
+    Mutant("wire/chat/detail-before-text", SIGNED, (edits.move(_signature("signature"), by=2),)),
     Mutant(
         "wire/chat/detail-index",
         SIGNED,
@@ -94,6 +111,10 @@ MUTANTS: Final = (
         "wire/chat/tool-index",
         ONE_TOOL,
         (edits.change(CALLED, f"{TOOL}.index", 1),),
+    ),
+    Mutant("wire/chat/tool-index-known", ONE_TOOL, (edits.remove(CALLED, f"{TOOL}.index"),)),
+    Mutant(
+        "wire/chat/tool-typed-once", TOOLS, (edits.change(CALLED, f"{TOOL}.type", "function", 1),)
     ),
     Mutant("wire/chat/tool-complete", TOOLS, (edits.change(CALLED, f"{TOOL}.function.name", ""),)),
     Mutant("wire/chat/finish-says-calls", ONE_TOOL, (edits.change(FINISH, ENDED, "stop"),)),

@@ -65,7 +65,12 @@ MUTANTS: Final = (
     # A proxy kept the connection open as it does for event streams.
     Mutant(f"{SUITE}/line-is-json", TEXT, (edits.insert(b": ping\n", SPOKEN),)),
     Mutant(f"{SUITE}/last-line-whole", TEXT, (_half(DONE),), also=(f"{SUITE}/done-present",)),
-    Mutant(f"{SUITE}/utf8", TEXT, (edits.raw(SPOKEN, b"About", b"Ab\xc3out"),)),
+    Mutant(
+        f"{SUITE}/utf8",
+        TEXT,
+        (edits.raw(SPOKEN, b"About", b"Ab\xc3out"),),
+        also=("thinking/stream/characters-whole",),
+    ),
     Mutant(f"{SUITE}/content-type", TEXT, facts={"content_type": "text/plain"}),
     Mutant(f"{SUITE}/message-present", TEXT, (edits.remove(DONE, "message"),)),
     Mutant(f"{SUITE}/role", TEXT, (edits.change(SPOKEN, "message.role", "model"),)),

@@ -9,8 +9,8 @@ from tests.authoring import edits
 from tests.authoring.chat import Server
 from tests.authoring.edits import Pieces
 from tests.authoring.mutant import Mutant, Reported
-from tests.authoring.mutants_chat import FINISH, SAID, THOUGHT, TOOLS
-from tests.authoring.mutants_wire import TEXT
+from tests.authoring.mutants_chat import FINISH, SAID, THOUGHT, TOOLS, USAGE
+from tests.authoring.mutants_wire import CONTENT, FINGERPRINT, SHORT, SIGNED, TEXT
 from tests.authoring.pieces import Piece, at
 
 CHAT_CLIENT: Final = "openai.chat/client/thinking-then-text"
@@ -90,6 +90,38 @@ MUTANTS: Final = (
     Mutant("thinking/stream/before-call", TOOLS, (edits.move(THOUGHT, -1, by=1),)),
     Mutant("thinking/stream/increments", TEXT, (_accumulated(THOUGHT, "reasoning_content"),)),
     Mutant("thinking/stream/text-increments", TEXT, (_accumulated(SAID, "content"),)),
+    # The template wrote an empty block, and its line ends are sent as thinking.
+    Mutant(
+        "thinking/stream/says-something",
+        SHORT,
+        (edits.change_all(THOUGHT, "choices.0.delta.reasoning_content", "\n"),),
+    ),
+    # The parser begins inside the thinking, and leaves the tag that opens it.
+    Mutant(
+        "thinking/stream/unmarked",
+        TEXT,
+        (
+            edits.change(THOUGHT, "choices.0.delta.reasoning_content", "nk>\nStreet lamps"),
+            edits.insert(Server(extra=FINGERPRINT).said(reasoning_content="<thi"), THOUGHT),
+        ),
+    ),
+    # A character was cut by the chunks of a proxy.
+    Mutant(
+        "thinking/stream/characters-whole",
+        TEXT,
+        (edits.change(SAID, CONTENT, "They\ufffd are"),),
+    ),
+    # The gateway ends the stream with a reason of its own.
+    Mutant(
+        "thinking/stream/one-reason",
+        SIGNED,
+        (edits.change(FINISH, "choices.0.finish_reason", "length", -1),),
+    ),
+    Mutant(
+        "thinking/stream/answer-counted",
+        "openai.chat/openai/usage-asked",
+        (edits.change(USAGE, "usage.completion_tokens", 0),),
+    ),
     Mutant("thinking/stream/before-finish", TEXT, (edits.move(FINISH, by=-1),)),
     Mutant("thinking/start/before-delta", CHAT_CLIENT, retold=_without("thinking.start")),
     Mutant("thinking/start/once", SUMMARY_CLIENT, retold=_twice("thinking.start")),

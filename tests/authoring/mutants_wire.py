@@ -6,12 +6,14 @@ from typing import Final
 
 from tests.authoring import edits
 from tests.authoring.chat import Server
+from tests.authoring.chat_streams import SHORT_THOUGHT
 from tests.authoring.edits import delta, done
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import opaque
 
 TEXT: Final = "openai.chat/deepseek/thinking-then-text"
 SIGNED: Final = "openai.chat/openrouter/signed-details"
+SHORT: Final = "openai.chat/deepseek/short-thinking"
 FINGERPRINT: Final = {"system_fingerprint": "fp_00"}
 CONTENT: Final = "choices.0.delta.content"
 
@@ -35,7 +37,12 @@ MUTANTS: Final = (
         (edits.insert(b'error: {"message":"upstream is slow"}\n\n', delta("content")),),
     ),
     # A character of three bytes that lost its last one.
-    Mutant("wire/sse/utf8", TEXT, (edits.raw(delta("content"), b"They", b"\xe5\xa4 They"),)),
+    Mutant(
+        "wire/sse/utf8",
+        TEXT,
+        (edits.raw(delta("content"), b"They", b"\xe5\xa4 They"),),
+        also=("thinking/stream/characters-whole",),
+    ),
     Mutant(
         "wire/sse/data-is-json",
         SIGNED,
@@ -61,6 +68,20 @@ MUTANTS: Final = (
                 "get_weather<|channel|>commentary",
             ),
         ),
+    ),
+    # The parser of calls was not asked, so the call is left in the text.
+    Mutant(
+        "stripping/visible-text/no-call-markers",
+        TEXT,
+        (
+            edits.change(delta("content"), CONTENT, 'call>{"name": "look"} They are'),
+            edits.insert(Server(extra=FINGERPRINT).said(content="<tool_"), delta("content")),
+        ),
+    ),
+    Mutant(
+        "stripping/visible-text/no-short-thinking",
+        SHORT,
+        (edits.change(delta("content"), CONTENT, f"{SHORT_THOUGHT} At"),),
     ),
     # What was thought is sent once more as the beginning of the answer.
     Mutant(

@@ -20,7 +20,7 @@ ALIKE = [
         "openai_codexmax_reasoning_encrypted_toolloop_3.sse",
     ),
     ("hosted/lmstudio_reasoning_text_tool.sse", "lmstudio_responses_reasoning_tool.jsonl"),
-    ("ogx-1.5.0/text.sse", "ws.sse"),
+    ("ogx-1.5.0/text.sse", "rt.sse"),
     (
         "transformers-serve-5.23/transformers_serve_chat.sse",
         "transformers_serve_chat_effortnone.sse",

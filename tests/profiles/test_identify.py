@@ -259,12 +259,14 @@ def test_deviation_without_a_knob_says_so(tmp_path: Path) -> None:
 
 
 def test_thinking_between_markers_is_read_from_there(tmp_path: Path) -> None:
+    counts = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
     marked = [
         chunk({"role": "assistant", "content": "<think>"}),
         chunk({"content": "so"}),
         chunk({"content": "</think>"}),
         chunk({"content": "Hi"}),
-        chunk({}, "stop", usage={"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}),
+        chunk({}, "stop"),
+        {**chunk({}), "choices": [], "usage": counts},
     ]
     found = identified(written(tmp_path / "a.sse", marked))
     assert found.identity.knobs["markers"] == [["<think>", "</think>"]]

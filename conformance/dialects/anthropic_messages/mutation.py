@@ -146,6 +146,14 @@ def _add_sentinel(stream: Stream, site: int) -> Stream:
     return stream.insert(site + 1, stream.pieces[site].as_sentinel("[DONE]"))
 
 
+@OPERATORS.edit("U3-other-stop-reason", places_with(*_STOP_REASON))
+def _stop_otherwise(stream: Stream, site: int) -> Stream:
+    """A second delta of the message gives another stop reason."""
+    other = "max_tokens" if stream.value_at(site, *_STOP_REASON) != "max_tokens" else "end_turn"
+    doubled = stream.insert(site + 1, stream.pieces[site])
+    return doubled.with_value(site + 1, _STOP_REASON, other)
+
+
 def _put_delta(kind: str, field: str) -> Edit:
     """A delta of another kind than its block."""
     return set_value({"type": kind, field: "Hm."}, "delta")
@@ -179,6 +187,9 @@ OPERATORS.add("U10-unknown-stop-reason", "The stop reason is no known one.")(
 )
 OPERATORS.add("U5-delta-without-usage", "The message's delta has no usage.")(
     _streamed_usage, drop_value("usage")
+)
+OPERATORS.add("U13-no-output-counted", "The message's delta counts no output.")(
+    _streamed_usage, set_value(0, "usage", "output_tokens")
 )
 OPERATORS.add("N10-no-message", "The start of a message has no message.")(
     places_of("message_start"), drop_value("message")

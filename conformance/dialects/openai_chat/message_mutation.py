@@ -5,6 +5,7 @@ Where the request is edited, the response stays as it was recorded and does not 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.core.json_values import cut_at, list_at, put_at, text_at, value_at
@@ -36,6 +37,8 @@ TOOLS: Final = (*DELTA, "tool_calls")
 CARRIERS: Final = ("reasoning_content", "reasoning")
 _CALL: Final = (*TOOLS, 0)
 _NAME: Final = (*_CALL, "function", "name")
+_DETAIL: Final = (*DELTA, "reasoning_details", 0)
+_SIGNATURE: Final = "c2lnbmF0dXJl" * 4
 _OPAQUE_KEYS: Final = ("signature", "data")
 _SIGNED_LISTS: Final = ("reasoning_details", "thinking_blocks")
 
@@ -105,9 +108,19 @@ def _thinking_chunks(stream: Stream) -> list[int]:
     return [n for n in delta_places(stream, "thinking") if n in free]
 
 
-def _add_detail(**detail: str | int) -> Edit:
-    message = {"reasoning_details": [{"type": "reasoning.text", **detail, "index": 0}]}
+def _shown_details(stream: Stream) -> list[int]:
+    """The first text, where details of the thinking before it have the index 0."""
+    texts = _first_text(stream)
+    shown = [n for n in _details(stream) if stream.value_at(n, *_DETAIL, "index") == 0]
+    return texts if texts and shown and shown[0] < texts[0] else []
+
+
+def _add_after(message: Mapping[str, Any]) -> Edit:
     return lambda stream, site: stream.insert(site + 1, write_chunk(stream, site, message))
+
+
+def _detail(index: int, **detail: str) -> Mapping[str, Any]:
+    return {"reasoning_details": [{"type": "reasoning.text", **detail, "index": index}]}
 
 
 def _details(stream: Stream) -> list[int]:
@@ -177,13 +190,19 @@ def _inline_thinking(stream: Stream, site: int) -> Stream:
 
 
 OPERATORS.add("S4-late-opaque", "Opaque data comes after visible text.")(
-    _first_text, _add_detail(signature="c2lnbmF0dXJl" * 4)
+    _first_text, _add_after({"reasoning_opaque": _SIGNATURE})
+)
+OPERATORS.add("S4-late-signature", "The signature of a detail comes after visible text.")(
+    _shown_details, _add_after(_detail(0, signature=_SIGNATURE))
+)
+OPERATORS.add("S4-own-detail", "A detail of its own comes after visible text.", "pass", most=1)(
+    _first_text, _add_after(_detail(7, signature=_SIGNATURE))
 )
 OPERATORS.add("S6-signature-alone", "A signature comes with empty text.", "pass", most=1)(
-    _thinking_chunks, _add_detail(text="", signature="c2ln" * 8)
+    _thinking_chunks, _add_after(_detail(0, text="", signature=_SIGNATURE))
 )
 OPERATORS.add("S8-no-detail-index", "A reasoning detail has no index.")(
-    _details, drop_value(*DELTA, "reasoning_details", 0, "index")
+    _details, drop_value(*_DETAIL, "index")
 )
 OPERATORS.add("T2-marker-in-name", "A tool name holds a marker.")(
     _call_starts, prolong_text("<|channel|>", *_NAME)
@@ -195,6 +214,16 @@ OPERATORS.add("T3-doubled-fragment", "A fragment of the arguments is sent twice.
     _later_fragments, double_piece
 )
 OPERATORS.add("T5-nameless", "A call has no name.")(_call_starts, set_value("", *_NAME))
+OPERATORS.add("T7-no-index", "A fragment of a call has no index.")(
+    tool_places, drop_value(*_CALL, "index")
+)
+OPERATORS.add("T8-typed-again", "A later fragment repeats the call's type.")(
+    _continued_calls, set_value("function", *_CALL, "type")
+)
+OPERATORS.add("N13-message-beside", "The text so far stands beside a delta.")(
+    lambda stream: delta_places(stream, "text"),
+    set_value({"role": "assistant", "content": "So far."}, *CHOICE, "message"),
+)
 OPERATORS.add("T6-says-stop", "The finish of a tool call says stop.")(
     _tool_finishes, set_value("stop", *FINISH)
 )

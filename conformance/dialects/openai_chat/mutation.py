@@ -173,6 +173,7 @@ _lacks_key("id", "A chunk has no id.", _chunks_with("id"), ("id",))
 _lacks_key("model", "A chunk has no model.", _chunks_with("model"), ("model",))
 _lacks_key("created", "A chunk has no time stamp.", _chunks_with("created"), ("created",))
 _lacks_key("delta", "A choice has no delta.", message_places, DELTA)
+_lacks_key("total", "Usage has no total.", usage_places, ("usage", "total_tokens"))
 _lacks_key("object", "A chunk does not say what it is.", _streamed_objects, ("object",))
 _lacks_key("finish-key", "A choice has no finish_reason, not even null.", _with_finish_key, FINISH)
 OPERATORS.add("N11-other-object", "A chunk calls itself a completion.", most=1)(
