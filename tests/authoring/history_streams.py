@@ -136,7 +136,10 @@ def _responses_third_turn() -> Draft:
         *_turn(2, "Tomorrow it sails at nine only."),
         _user("What does a ticket cost?"),
     )
-    items = [*summarised(Item(0, "rs_05"), []), *message(Item(1, "msg_06"), "Four coins a person.")]
+    items = [
+        *summarised(Item(0, "rs_05"), [], encrypted=True),
+        *message(Item(1, "msg_06"), "Four coins a person."),
+    ]
     pieces = _answered(2, asked, items, 90)
     return responses_streams.drafted("openai/third-turn", asked, pieces)
 

@@ -108,7 +108,10 @@ EFFORT: Final = (
     Mutant("effort/responses/developer-role", RESPONSES, turns={2: asks("input.0.role", "system")}),
     Mutant("effort/responses/system-role", RESPONSES, turns={1: asks("input.0.role", "developer")}),
     Mutant(
-        "summary/request/auto-beside-effort", RESPONSES, turns={2: asks_not("reasoning.summary")}
+        "summary/request/auto-beside-effort",
+        RESPONSES,
+        also=("summary/request/only-when-asked",),
+        turns={2: asks_not("reasoning.summary")},
     ),
     Mutant("effort/messages/budget-below-max", MESSAGES, turns={2: asks("max_tokens", 2048)}),
     Mutant(

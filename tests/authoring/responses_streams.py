@@ -267,7 +267,8 @@ def _edges() -> Iterator[Draft]:
     asked = _asked("When are street lamps lit?", background=True)
     items = [*summarised(THINKING, DUSK[1:]), *message(TEXT, DUSK_TEXT)]
     events = _answer(asked).completed(items, (12, 27, 19))
-    resumed = stream([{**events[0], "type": "response.queued"}, *events[1:]], start=4)
+    queued = {"type": "response.queued", "response": {**events[0]["response"], "status": "queued"}}
+    resumed = stream([queued, *events[1:]], start=4)
     yield drafted("openai/resumed", asked, resumed, profile="resumed")
 
     asked = _asked("Tell me a long story.")

@@ -157,7 +157,10 @@ def test_an_item_of_a_body_carries_its_output_index() -> None:
     events = reader.read(body, {"object": "response", "output": output}, 1)
 
     items = [event.data for event in events if event.type == "response.item"]
-    assert items == [{"type": "message", "output_index": 0}, {"value": "odd", "output_index": 1}]
+    assert items == [
+        {"type": "message", "output_index": 0, "kind": "message"},
+        {"value": "odd", "output_index": 1, "kind": ""},
+    ]
 
 
 def test_a_list_of_models_is_unrolled() -> None:

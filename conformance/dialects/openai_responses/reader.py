@@ -1,7 +1,8 @@
 """Dialect `openai.responses`: the Responses API, streamed or whole.
 
 Rule 1: an event is a wire event of its payload's `type`; a body is `response`, then
-        `response.item` per output element with its `output_index`.
+        `response.item` per output element with its `output_index` and its own type as `kind`. A
+        terminal event is followed in the same way by `closing.item`.
 Rule 2: `done` comes from completed, incomplete, failed and the codex backend's `response.done`;
         a `[DONE]` line is a wire event and no more. Usage is the terminal event's.
 Rule 3: an `error` event and a failed response are one error each, also if they say the same.
@@ -113,8 +114,7 @@ class ResponsesReader(TypedReader):
                 self._say_error(fields)
             return
         self._sink.wire("response", fields)
-        for index, item in enumerate(elements(output)):
-            self._sink.wire("response.item", event_data(item, output_index=index))
+        self._say_items("response.item", output)
         self._keep_echo(fields)
         status = string(fields.get("status"))
         self._whole_output(fields)
@@ -122,8 +122,14 @@ class ResponsesReader(TypedReader):
         if status and self._is_whole:
             self._say_outcome(fields, status)
 
+    def _say_items(self, event: str, output: Any) -> None:
+        for index, item in enumerate(elements(output)):
+            kind = string(mapping(item).get("type"))
+            self._sink.wire(event, event_data(item, output_index=index, kind=kind))
+
     def _read_terminal(self, kind: str, fields: dict[str, Any]) -> None:
         response = mapping(fields.get("response"))
+        self._say_items("closing.item", response.get("output"))
         if self._echo is None:
             self._keep_echo(response)
         self._output.close()

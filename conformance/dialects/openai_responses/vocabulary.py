@@ -68,6 +68,7 @@ _OTHERS: Final = frozenset(
         "request.item",
         "response",
         "response.item",
+        "closing.item",
         "response.unknown",
         "[DONE]",
         "error",

@@ -1,0 +1,193 @@
+"""Mutants of `wire/responses-items`, and of what bodies and closing events state of items."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tests.authoring import edits
+from tests.authoring.edits import Pieces, renumber, typed
+from tests.authoring.mutant import Mutant
+from tests.authoring.mutants_history import ROUND
+from tests.authoring.mutants_parts import PART_ADDED, RAW
+from tests.authoring.mutants_responses import COMPLETED, DELTA, MESSAGE_ADDED, SUMMARY
+from tests.authoring.pieces import Fields, Message, Piece, at
+from tests.authoring.turns import answers, asks_not, in_body, not_in_body
+
+SEARCH: Final = "openai.responses/openai/hosted-search"
+CUT_SUMMARY: Final = "openai.responses/openai/incomplete-in-summary"
+FAILED: Final = "openai.responses/openai/error-then-failed"
+BODY: Final = "openai.responses/openai/body-with-call"
+RAW_BODY: Final = "openai.responses/deepseek/raw-body"
+UNSTATED: Final = "openai.responses/transformers/raw-without-parts"
+
+SEARCH_CLOSED: Final = typed("response.output_item.done", "web_search_call")
+SEARCHED: Final = typed("response.web_search_call.completed")
+SEARCHING: Final = typed("response.web_search_call.searching")
+THINKING_ADDED: Final = typed("response.output_item.added", "reasoning")
+THINKING_CLOSED: Final = typed("response.output_item.done", "reasoning")
+CUT_PART: Final = typed("response.reasoning_summary_part.done")
+USAGE: Final = "response.usage"
+
+
+def _is_raw(message: Message) -> bool:
+    return str(at(message.payload, "type")).startswith("response.reasoning_text.")
+
+
+def _of_thinking(message: Message) -> bool:
+    return bool(message.payload.get("output_index") == 0)
+
+
+def _as_text(pieces: Pieces) -> list[Piece]:
+    """The thinking is sent as text, inside its reasoning item."""
+    renamed = [
+        _renamed(piece) if isinstance(piece, Message) and _of_thinking(piece) else piece
+        for piece in pieces
+    ]
+    closed = edits.change(THINKING_CLOSED, "item", _untyped)(renamed)
+    return edits.change(COMPLETED, "response.output.0", _untyped)(closed)
+
+
+def _renamed(piece: Message) -> Message:
+    kind = str(at(piece.payload, "type")).replace("reasoning_text", "output_text")
+    payload = {**piece.payload, "type": kind}
+    if at(payload, "part.type"):
+        payload["part"] = {**payload["part"], "type": "output_text"}
+    return Message(payload, kind)
+
+
+def _under_message(pieces: Pieces) -> list[Piece]:
+    """The thinking comes under the message, once that is announced."""
+    place = {"output_index": 1, "item_id": "msg_02", "content_index": 1}
+    moved = [p for p in pieces if isinstance(p, Message) and _is_raw(p)]
+    rest = [p for p in pieces if p not in moved]
+    spot = edits.place(rest, MESSAGE_ADDED) + 1
+    retold = [Message({**piece.payload, **place}, piece.event) for piece in moved]
+    return [*rest[:spot], *retold, *rest[spot:]]
+
+
+def _message_first(output: list[Any]) -> list[Any]:
+    return [output[1], output[0], *output[2:]]
+
+
+def _untyped(item: Fields) -> Fields:
+    return {**item, "content": [{**part, "type": "output_text"} for part in item["content"]]}
+
+
+def _shorter(text: str) -> str:
+    return text[:-1]
+
+
+MUTANTS: Final = (
+    Mutant("wire/responses-items/ids-known", SUMMARY, (edits.remove(DELTA, "item_id", 1),)),
+    Mutant(
+        "wire/responses-items/announced-open",
+        SUMMARY,
+        (edits.change(MESSAGE_ADDED, "item.status", "completed"),),
+    ),
+    # A bridge that knows one kind of text.
+    Mutant(
+        "wire/responses-items/text-in-message",
+        RAW,
+        (_as_text,),
+        also=(
+            "thinking/stream/before-text",
+            "wire/responses-parts/raw-item-agrees",
+            "wire/responses-parts/raw-part-type",
+        ),
+    ),
+    Mutant("wire/responses-items/thinking-in-reasoning", UNSTATED, (_under_message, renumber)),
+    Mutant("wire/responses-items/hosted-order", SEARCH, (edits.move(SEARCHING, by=1), renumber)),
+    Mutant("wire/responses-items/hosted-ended", SEARCH, (edits.drop(SEARCHED), renumber)),
+    Mutant(
+        "wire/responses-items/hosted-status",
+        SEARCH,
+        (
+            edits.change(SEARCH_CLOSED, "item.status", "searching"),
+            edits.change(COMPLETED, "response.output.1.status", "searching"),
+        ),
+    ),
+    Mutant(
+        "wire/responses-items/opening-status",
+        SUMMARY,
+        (edits.change(typed("response.in_progress"), "response.status", "queued"),),
+    ),
+    Mutant(
+        "wire/responses-items/failed-says-why",
+        FAILED,
+        (edits.change(typed("response.failed"), "response.error", None),),
+    ),
+    Mutant(
+        "wire/responses-items/usage-counts",
+        SUMMARY,
+        (edits.remove(COMPLETED, f"{USAGE}.total_tokens"),),
+    ),
+    Mutant(
+        "wire/responses-items/usage-details",
+        "openai.responses/azure/summary-not-counted",
+        (edits.remove(COMPLETED, f"{USAGE}.output_tokens_details"),),
+    ),
+    Mutant(
+        "wire/responses-items/whole-thinking-counted",
+        BODY,
+        turns={1: answers(in_body("usage.output_tokens_details.reasoning_tokens", 0))},
+    ),
+    Mutant(
+        "wire/responses-items/whole-items-closed",
+        BODY,
+        turns={1: answers(in_body("output.1.status", "in_progress"))},
+    ),
+    Mutant(
+        "wire/responses-items/whole-thinking-first",
+        BODY,
+        turns={1: answers(in_body("output", _message_first))},
+    ),
+    Mutant(
+        "wire/responses-items/whole-arguments-json",
+        BODY,
+        turns={1: answers(in_body("output.2.arguments", _shorter))},
+    ),
+    Mutant(
+        "wire/responses-items/encrypted-when-asked",
+        BODY,
+        turns={1: answers(not_in_body("output.0.encrypted_content"))},
+    ),
+    Mutant(
+        "wire/responses-parts/part-starts-empty",
+        SUMMARY,
+        (edits.change(PART_ADDED, "part.text", "They"),),
+    ),
+    # A bridge that knows one kind of part.
+    Mutant(
+        "wire/responses-parts/raw-part-type",
+        RAW_BODY,
+        turns={1: answers(in_body("output.0", _untyped))},
+        name="wire/responses-parts/raw-part-type-in-body",
+    ),
+    Mutant(
+        "wire/responses-parts/raw-text-stated",
+        UNSTATED,
+        (edits.drop(typed("response.reasoning_text.done")), renumber),
+    ),
+    Mutant(
+        "summary/lifecycle/summary-list",
+        SUMMARY,
+        (edits.remove(THINKING_ADDED, "item.summary"),),
+    ),
+    Mutant(
+        "summary/lifecycle/summary-list",
+        RAW_BODY,
+        turns={1: answers(not_in_body("output.0.summary"))},
+        name="summary/lifecycle/summary-list-in-body",
+    ),
+    Mutant(
+        "summary/lifecycle/part-status",
+        CUT_SUMMARY,
+        (edits.change(CUT_PART, "status", "completed"),),
+    ),
+    Mutant(
+        "history/responses/kept-with-calls",
+        ROUND,
+        also=("history/responses/sealed-unchanged",),
+        turns={2: asks_not("input.1")},
+    ),
+)
