@@ -102,10 +102,11 @@ def _fail_silently(stream: Stream, site: int) -> Stream:
 
 
 def _encrypted_items(stream: Stream) -> list[int]:
-    """Closed reasoning items with encrypted thinking, where the request asks for it."""
+    """Closed reasoning items whose thinking is encrypted only, where the request asks for it."""
     if f"reasoning.{_ENCRYPTED}" not in list_at(request_body(stream), "include"):
         return []
-    return [n for n in stream.typed(ITEM_DONE) if stream.text_at(n, "item", _ENCRYPTED)]
+    found = [n for n in stream.typed(ITEM_DONE) if stream.text_at(n, "item", _ENCRYPTED)]
+    return [n for n in found if not stream.list_at(n, "item", "content")]
 
 
 @OPERATORS.edit("S2-no-encrypted-thinking", _encrypted_items)
