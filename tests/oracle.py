@@ -47,7 +47,8 @@ class OracleJudge(Judge):
     def read(self, event: Event) -> None:
         self.last = event.number
         self.layers.add(event.layer)
-        self.broken = self.broken or (event.layer, event.type) == ("semantic", "error")
+        if self.error is None and (event.layer, event.type) == ("semantic", "error"):
+            self.error = event
         is_overflow = event.layer == "wire" and event.type.endswith(".overflow")
         self.overflow = self.overflow or is_overflow
         self._order += 1
@@ -60,7 +61,7 @@ class OracleJudge(Judge):
 
     def close(self, how: Ending) -> Outcomes:
         self.settle()
-        self.context.whole = how == "eof" and not self.broken
+        self.context.whole = how == "eof" and self.error is None
         for each in self._alone:
             each.guard(each.close)
         return Outcomes(each.outcome() for each in self._alone)
@@ -177,7 +178,7 @@ class _RuleAlone:
         end = Event("end of frame", {}, self.judge.last, "transport")
         for slice_ in self.slices.values():
             if slice_.state is not SILENT and self.machine.waits(slice_.state):
-                broken = self.judge.broken
+                broken = self.judge.error is not None
                 slice_.state, acts = self.machine.settle(slice_.state, broken=broken)
                 self._perform(slice_, acts, end)
 

@@ -10,7 +10,7 @@ import typer
 from conformance.baseline.entries import load_baseline
 from conformance.cli import options as shared
 from conformance.cli.failures import CONFORMS, NOTHING
-from conformance.cli.judged_report import check_outputs, put_report
+from conformance.cli.judged_report import check_outputs, put_report, warn_unanswered
 from conformance.cli.terminal import progress_line, warn, warn_errors
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
@@ -64,6 +64,8 @@ def _exit_code(code: int, report: Report, paths: list[Path]) -> int:
     """NOTHING for streams that no rule looked at: they would look green."""
     is_judged = any(stream.verdicts for stream in report.streams)
     if is_judged or code not in (CONFORMS, NOTHING):
+        if code == NOTHING:
+            warn_unanswered(report)
         return code
     warn(f"error: {_describe_nothing(report, paths)}")
     return NOTHING

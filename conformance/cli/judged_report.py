@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from conformance.baseline.applying import apply_baseline
 from conformance.baseline.entries import Baseline
-from conformance.cli.terminal import has_colour, put
+from conformance.cli.terminal import has_colour, put, warn
 from conformance.judging.result import Report
 from conformance.report import text
 from conformance.report.files import parse_output, render, renderer, write
 from conformance.report.redacted import redact_report
+from conformance.report.wording import error_sentence
 
 
 def check_outputs(format_: str, outputs: Sequence[str]) -> None:
@@ -18,6 +19,13 @@ def check_outputs(format_: str, outputs: Sequence[str]) -> None:
     renderer(format_)
     for each in outputs:
         parse_output(each)
+
+
+def warn_unanswered(report: Report) -> None:
+    """Says on stderr why nothing was judged where an error is all that came."""
+    errors = (stream.error for stream in report.streams if stream.error and stream.error.is_all)
+    if (error := next(errors, None)) is not None:
+        warn(f"error: no answer came but an error: {error_sentence(error)}")
 
 
 def put_report(

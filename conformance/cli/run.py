@@ -13,7 +13,7 @@ import typer
 
 from conformance.baseline.entries import load_baseline
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, REMOTE
-from conformance.cli.judged_report import check_outputs, put_report
+from conformance.cli.judged_report import check_outputs, put_report, warn_unanswered
 from conformance.cli.run_options import RunArguments, client_options, server_options
 from conformance.cli.terminal import progress_line, put, warn, warn_errors
 from conformance.cli.verbs import takes_fields_of
@@ -151,4 +151,6 @@ def _exit_code(given: RunArguments, report: Report, outcome: RunOutcome) -> int:
     if code == CONFORMS and not outcome.scenarios:
         warn("error: no scenario was run")
         return NOTHING
+    if code == NOTHING:
+        warn_unanswered(report)
     return code

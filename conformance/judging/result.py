@@ -59,6 +59,18 @@ class VerdictChange(Struct, frozen=True):
     why: str = ""
 
 
+class AnswerError(Struct, frozen=True):
+    """The first error event of a stream.
+
+    `code` is the code of the error, or its type. `is_all` is True where nothing was said before it.
+    """
+
+    event: int
+    code: str
+    message: str
+    is_all: bool = False
+
+
 class StreamResult(Struct, frozen=True):
     """Verdicts and findings of one exchange of one file.
 
@@ -85,6 +97,7 @@ class StreamResult(Struct, frozen=True):
     changes: tuple[VerdictChange, ...] = ()
     framing: str = ""  # of the answer: a word of `core.framing.Framing`; empty where none came
     beside: int | None = None
+    error: AnswerError | None = None
 
 
 class FindingExcuse(Struct, frozen=True):
@@ -159,8 +172,9 @@ class Report(Struct, frozen=True):
     def exit_code(self, *, strict: bool = False, require_exercised: bool = False) -> int:
         """0 conforms · 1 findings · 2 a file could not be read · 4 internal error · 5 nothing.
 
-        Under a baseline every level counts: it says exactly what fails, so what it does not list
-        is news; and an entry that no longer describes the run is a finding, too.
+        An answer that is only an error is nothing, too. Under a baseline every level counts: it
+        says exactly what fails, so what it does not list is news; and an entry that no longer
+        describes the run is a finding, too.
         """
         if any(Verdict.ERROR in stream.verdicts.values() for stream in self.streams):
             return 4
@@ -171,7 +185,8 @@ class Report(Struct, frozen=True):
         unclear = GAPS | {Verdict.INCONCLUSIVE}
         if require_exercised and not unclear.isdisjoint(self.verdicts.values()):
             return 1
-        return 0 if self.streams else 5
+        unanswered = any(stream.error and stream.error.is_all for stream in self.streams)
+        return 0 if self.streams and not unanswered else 5
 
     def _violated(self, *, strict: bool) -> bool:
         if self.baseline is not None:

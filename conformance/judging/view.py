@@ -15,7 +15,7 @@ from conformance.core.events import Ending, Event, Exchange, Fidelity
 from conformance.dialects.base import Dialect
 from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.ledger import Ledger
-from conformance.judging.result import Finding, StreamResult
+from conformance.judging.result import AnswerError, Finding, StreamResult
 from conformance.judging.rulebook import BoundRules
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
@@ -129,7 +129,10 @@ class ExchangeView:
         """Verdicts and findings, once the judge has closed."""
         self._add_fresh_findings()
         outcomes = self.outcomes_shown(outcomes)
-        verdicts = dict(outcomes.verdicts)
+        verdicts, reasons = dict(outcomes.verdicts), dict(outcomes.reasons)
+        error = _answer_error(self.judge.error)
+        if error is not None:
+            reasons = {rule: _with_error(why, error) for rule, why in reasons.items()}
         # A rule may turn out not to apply only at the end, when an echo of the request is known.
         # What a scenario's rule broke stands, whatever comes of the exchange.
         several = {each.rule.id for each in self.setting.bound.scenario.rules}
@@ -147,10 +150,11 @@ class ExchangeView:
             scenario=self.exchange.scenario,
             role=self.exchange.role,
             view=self.name,
-            reasons=dict(outcomes.reasons),
+            reasons=reasons,
             notes=self.setting.notes,
             events=tuple(self.events),
             framing=self.framing,
+            error=error,
         )
         off = self.setting.bound.off if self.name == "wire" else {}
         return JudgedView(result, off, tuple(self._comparison_parts()))
@@ -163,6 +167,19 @@ class ExchangeView:
         exchange = self.exchange
         place = (exchange.number, exchange.role, exchange.hop, self.name, self.judge.last)
         return ((rule.id, Contribution(*place, sides)) for rule, sides in self.judge.gathered())
+
+
+def _answer_error(event: Event | None) -> AnswerError | None:
+    if event is None:
+        return None
+    code, message = event.data.get("code"), event.data.get("message")
+    return AnswerError(event.number, str(code or ""), str(message or ""))
+
+
+def _with_error(why: str, error: AnswerError) -> str:
+    """What an open obligation waited for in vain, where the answer broke off with an error."""
+    told = f"an error ({error.code})" if error.code else "an error"
+    return why.replace("got end of stream", f"got {told} in event {error.event}")
 
 
 def _finding_order(finding: Finding) -> tuple[int, str, list[tuple[str, Any]]]:

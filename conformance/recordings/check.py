@@ -16,7 +16,12 @@ from conformance.core.events import Exchange
 from conformance.core.framing import exchange_frames
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects.base import Dialect
-from conformance.evidence.expectations import is_played, requests_beside
+from conformance.evidence.expectations import (
+    expected_of,
+    is_played,
+    requests_beside,
+    stated_run,
+)
 from conformance.evidence.writing import (
     JudgedExchange,
     looks_at_answers,
@@ -27,10 +32,10 @@ from conformance.evidence.writing import (
 from conformance.judging.checker import ProfileFinder, choose_named_profile
 from conformance.judging.client_view import check_client, declared_events
 from conformance.judging.fast.running import check_wire
-from conformance.judging.result import Report, StreamResult
+from conformance.judging.result import AnswerError, Report, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.scenario import ScenarioJudge
-from conformance.judging.transcript import Transcript
+from conformance.judging.transcript import Transcript, read_transcript
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile, laid_over
@@ -149,6 +154,9 @@ def _judge_exchanges(
             is_last=exchange is last,
             transcript=transcript if looks_at_answers(recording, exchange) else None,
         )
+        if judged.judged.error is not None:
+            error = _error_to_tell(judged.judged.error, setting, exchange, recording)
+            judged = replace(judged, judged=replace(judged.judged, error=error))
         of_exchange = JudgedExchange(setting, exchange, recording, transcript)
         write_exchange(judged.ledger, of_exchange)
         yield judged
@@ -156,6 +164,17 @@ def _judge_exchanges(
             reported = check_client(setting, exchange, exchange.seen)
             withdraw_undeclared(reported.ledger, of_exchange, rulebook.rules)
             yield reported
+
+
+def _error_to_tell(
+    error: AnswerError, setting: JudgeSetting, exchange: Exchange, recording: Recording
+) -> AnswerError | None:
+    """The error, and whether it is all that came; None where it was to come, or is our own."""
+    answer = read_transcript(exchange, setting.dialect, setting.bound.reading)
+    expected = expected_of(stated_run(recording.header) or {}, exchange)
+    if is_played(recording.header, exchange) or answer.ending in expected.ends:
+        return None
+    return replace(error, is_all=not (answer.order or answer.opaque))
 
 
 def _exchange_setting(

@@ -31,7 +31,7 @@ from conformance.report.wording import (
     finding_sentence,
     following_sentence,
     group_spread,
-    profile_warnings,
+    report_warnings,
     stale_entries,
     stream_title,
     summary_line,
@@ -71,7 +71,7 @@ def append_summary(report: Report) -> Path | None:
 def _report_commands(report: Report) -> Iterator[str]:
     yield from (f"::error::{workflow_message(error)}" for error in report.errors)
     yield from (f"::error::stale: {workflow_message(each)}" for each in stale_entries(report))
-    yield from (f"::warning::{workflow_message(warning)}" for warning in profile_warnings(report))
+    yield from (f"::warning::{workflow_message(warning)}" for warning in report_warnings(report))
 
 
 def _finding_commands(report: Report, *, verbose: bool) -> Iterator[str]:

@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 from conformance.judging.group_id import group_id
 from conformance.judging.groups import FindingGroup, finding_groups
 from conformance.judging.result import Finding, Report, StreamResult
-from conformance.report.wording import profile_warnings, stale_entries
+from conformance.report.wording import report_warnings, stale_entries
 
 VERSION: Final = "1.0"
 _STREAM_KEYS: Final = (
@@ -36,7 +36,7 @@ def report_object(report: Report) -> dict[str, Any]:
         "streams": [_stream_object(stream) for stream in report.streams],
         "groups": list(_group_objects(finding_groups(report))),
         "errors": report.errors,
-        "warnings": profile_warnings(report),
+        "warnings": report_warnings(report),
         "notes": report.notes,
         "expected": _excuse_objects(report),
         "stale": stale_entries(report),
@@ -84,6 +84,7 @@ def _stream_object(stream: StreamResult) -> dict[str, Any]:
     return {name: getattr(stream, name) for name in _STREAM_KEYS} | {
         "findings": [_finding_object(finding) for finding in stream.findings],
         "changes": [asdict(change) for change in stream.changes],
+        "error": asdict(stream.error) if stream.error else None,
     }
 
 

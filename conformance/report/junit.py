@@ -18,7 +18,7 @@ from conformance.report.printable import Paint, visible
 from conformance.report.text import TextPage, finding_block
 from conformance.report.wording import (
     finding_sentence,
-    profile_warnings,
+    report_warnings,
     stale_entries,
     stream_title,
 )
@@ -37,7 +37,7 @@ def render(report: Report, **_: bool) -> str:
     _add_message_suite(root, "files", "error", "CassetteError", report.errors)
     _add_message_suite(root, "baseline", "failure", "stale", stale_entries(report))
     _count_cases(root)
-    for warning in profile_warnings(report):
+    for warning in report_warnings(report):
         # Only a suite may carry output; the warning concerns them all.
         for suite in root[:1]:
             SubElement(suite, "system-err").text = warning

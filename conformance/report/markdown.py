@@ -19,7 +19,7 @@ from conformance.report.wording import (
     finding_sentence,
     following_sentence,
     group_spread,
-    profile_warnings,
+    report_warnings,
     slice_of,
     stale_entries,
     stream_title,
@@ -43,7 +43,7 @@ def render(report: Report, **_: bool) -> str:
     lines += _finding_sections(report)
     lines += _bullet_list("Could not be judged", report.errors)
     lines += _bullet_list("Stale entries of the baseline", stale_entries(report))
-    lines += _bullet_list("Notes", (*report.notes, *profile_warnings(report)))
+    lines += _bullet_list("Notes", (*report.notes, *report_warnings(report)))
     return "\n".join(lines) + "\n"
 
 

@@ -47,6 +47,10 @@ def _redact_stream(stream: StreamResult, clean: Clean) -> StreamResult:
         reasons={rule: clean(reason) for rule, reason in stream.reasons.items()},
         notes=tuple(map(clean, stream.notes)),
         changes=tuple(replace(each, why=clean(each.why)) for each in stream.changes),
+        error=stream.error
+        and replace(
+            stream.error, code=clean(stream.error.code), message=clean(stream.error.message)
+        ),
     )
 
 

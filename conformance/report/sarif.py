@@ -30,7 +30,7 @@ from conformance.report.wording import (
     authority_lines,
     finding_sentence,
     group_spread,
-    profile_warnings,
+    report_warnings,
     stale_entries,
     stream_title,
 )
@@ -183,7 +183,7 @@ def _invocation_object(report: Report) -> dict[str, Any]:
     notes = (
         *(("error", visible(error)) for error in report.errors),
         *(("error", f"stale: {visible(each)}") for each in stale_entries(report)),
-        *(("warning", warning) for warning in profile_warnings(report)),
+        *(("warning", warning) for warning in report_warnings(report)),
         *(("note", visible(note)) for note in report.notes),
     )
     broken = bool(report.errors) or Verdict.ERROR in report.verdicts.values()

@@ -37,7 +37,7 @@ from conformance.report.wording import (
     finding_sentence,
     following_sentence,
     group_spread,
-    profile_warnings,
+    report_warnings,
     slice_of,
     stale_entries,
     stream_title,
@@ -72,7 +72,7 @@ def render(
     lines += (f"{page.paint('FAIL', 'stale:')} {visible(line)}" for line in stale_entries(report))
     lines += (f"note: {visible(note)}" for note in report.notes)
     lines += (
-        f"{page.paint('warning', 'warning:')} {warning}" for warning in profile_warnings(report)
+        f"{page.paint('warning', 'warning:')} {warning}" for warning in report_warnings(report)
     )
     lines.append(page.paint("title", summary_line(report)))
     return "\n".join(lines) + "\n"

@@ -9,7 +9,7 @@ from typing import Final
 
 from conformance.judging.group_id import group_id
 from conformance.judging.groups import FindingGroup
-from conformance.judging.result import Finding, Report, StreamResult
+from conformance.judging.result import AnswerError, Finding, Report, StreamResult
 from conformance.report.printable import visible
 from conformance.rules.verdicts import COMBINING, Level, Verdict
 
@@ -106,8 +106,31 @@ def exchange_title(stream: StreamResult) -> str:
     return visible(", ".join(parts))
 
 
-def profile_warnings(report: Report) -> tuple[str, ...]:
+def error_sentence(error: AnswerError) -> str:
+    """`rate_limit_error: Slow down`, as far as each is known."""
+    return ": ".join(filter(None, map(visible, (error.code, error.message)))) or "without a word"
+
+
+def report_warnings(report: Report) -> tuple[str, ...]:
     """Tell what a reader must know before trusting the verdicts."""
+    return (*_broken_answers(report), *_unnamed_profiles(report))
+
+
+def _broken_answers(report: Report) -> Iterator[str]:
+    """A line for each error with which answers broke off, or which is all that came."""
+    streams: dict[tuple[str, str], list[tuple[StreamResult, AnswerError]]] = {}
+    for stream in report.streams:
+        if (error := stream.error) is not None:
+            how = "came with nothing but" if error.is_all else "broke off with"
+            streams.setdefault((how, error_sentence(error)), []).append((stream, error))
+    for (how, sentence), found in streams.items():
+        stream, error = found[0]
+        where = visible(f"{stream.file}, exchange {stream.exchange}, event {error.event}")
+        first = "first in" if found[1:] else "in"
+        yield f"{count(len(found), 'answer')} {how} an error: {sentence} ({first} {where})"
+
+
+def _unnamed_profiles(report: Report) -> tuple[str, ...]:
     unnamed = Counter((s.profile, s.dialect) for s in report.streams if not s.named)
     # A note tells the signs of an identified one.
     return tuple(

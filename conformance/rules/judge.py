@@ -50,7 +50,7 @@ class Judge:
         self.rules = rules
         self.evidence = evidence
         self.context = Context(evidence, evidence.declared)
-        self.broken = False  # an error event came
+        self.error: Event | None = None  # the first that came
         self.overflow = False
         self.layers: set[Layer] = set()  # that had an event so far
         self.last = 0  # number of the last frame so far
@@ -109,7 +109,8 @@ class Judge:
         if rules is None:
             rules = self.rules.event_rules(event, self.context)
         if rules.alters_stream:
-            self.broken = self.broken or rules.breaks
+            if rules.breaks and self.error is None:
+                self.error = event
             self.overflow = self.overflow or rules.overflows
         try:
             return rules.heard(event, self.context)
@@ -298,14 +299,14 @@ class Judge:
         end = Event("end of frame", {}, self.last, "transport")
         for group, slice_ in waiting:
             if slice_.state.waits:
-                step = group.settled(slice_.state, broken=self.broken)
+                step = group.settled(slice_.state, broken=self.error is not None)
                 slice_.state = step.state
                 self._perform(group, slice_, step.acts, end)
 
     def close(self, how: Ending) -> Outcomes:
         """Ends the exchange; one outcome per rule, in the order of the rule set."""
         self.settle()
-        self.context.whole = how == "eof" and not self.broken
+        self.context.whole = how == "eof" and self.error is None
         end = Event("end of stream", {}, self.last, "transport")
         fired = [0] * len(self.rules.groups)
         for group in self.rules.groups:

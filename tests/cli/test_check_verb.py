@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from conformance.cli import check, main
 from conformance.core.errors import SpecError
-from conformance.judging.result import Report, StreamResult
+from conformance.judging.result import AnswerError, Report, StreamResult
 from conformance.rules.verdicts import Level, Verdict
 from tests.plain_results import plain_finding
 
@@ -46,6 +47,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
     return declare
 
 
+ONLY_ERROR = replace(stream(Verdict.PASS), error=AnswerError(1, "busy", "Slow down", is_all=True))
 CODES: list[tuple[list[StreamResult], list[str], tuple[str, ...], int]] = [
     # streams, options, errors, exit code
     ([stream(Verdict.PASS)], [], (), 0),
@@ -61,6 +63,8 @@ CODES: list[tuple[list[StreamResult], list[str], tuple[str, ...], int]] = [
     ([stream(Verdict.ERROR)], [], ("y.sse: is empty",), 4),
     ([], [], (), 5),
     ([stream()], [], (), 5),  # a stream that no rule looked at
+    ([stream(Verdict.PASS), ONLY_ERROR], [], (), 5),
+    ([stream(Verdict.FAIL, Level.MUST), ONLY_ERROR], [], (), 1),
 ]
 
 
@@ -74,6 +78,14 @@ def test_the_exit_code_is_the_first_that_applies(
 ) -> None:
     judge(*streams, errors=errors)
     assert main(["check", "x.sse", *options]) == code
+
+
+def test_an_answer_that_is_only_an_error_is_told_on_stderr(
+    judge: Judge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judge(ONLY_ERROR)
+    main(["check", "x.sse", "--format", "json"])
+    assert capsys.readouterr().err == "error: no answer came but an error: busy: Slow down\n"
 
 
 def test_options_reach_the_engine(judge: Judge) -> None:

@@ -16,7 +16,7 @@ from conformance.report.html.findings import group_sections
 from conformance.report.html.matrix import Numbered, verdict_matrix, verdict_sign
 from conformance.report.html.timeline import PageBudget
 from conformance.report.ranking import gravest_first
-from conformance.report.wording import count, profile_warnings, stale_entries, summary_line
+from conformance.report.wording import count, report_warnings, stale_entries, summary_line
 from conformance.rules.verdicts import COMBINING
 
 _STREAMS: Final = 300  # streams told one by one
@@ -55,7 +55,7 @@ def _body_lines(report: Report) -> Iterator[str]:
     yield from _message_list("error", report.errors)
     yield from _message_list(
         "warning",
-        (*(f"stale: {line}" for line in stale_entries(report)), *profile_warnings(report)),
+        (*(f"stale: {line}" for line in stale_entries(report)), *report_warnings(report)),
     )
     yield from _message_list("note", report.notes)
     yield from group_sections(report, numbered[:_STREAMS])
