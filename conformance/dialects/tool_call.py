@@ -8,16 +8,22 @@ from conformance.dialects.sink import Sink
 
 
 class ToolCall:
-    """Reports start, deltas and end; unknown `id` and `name` are left out of the events."""
+    """Reports start, deltas and end; unknown `id` and `name` are left out of the events.
 
-    __slots__ = ("_choice", "_pieces", "call_id", "index", "is_open", "name")
+    A hosted call is carried out by the server: `hosted` is true in the events of no other.
+    """
 
-    def __init__(self, choice: int, index: int, call_id: str, name: str) -> None:
+    __slots__ = ("_choice", "_pieces", "call_id", "index", "is_hosted", "is_open", "name")
+
+    def __init__(
+        self, choice: int, index: int, call_id: str, name: str, *, is_hosted: bool = False
+    ) -> None:
         self._choice = choice
         self._pieces: list[str] = []
         self.index = index
         self.call_id = call_id
         self.name = name
+        self.is_hosted = is_hosted
         self.is_open = True
 
     @property
@@ -44,4 +50,6 @@ class ToolCall:
             data["id"] = self.call_id
         if self.name:
             data["name"] = self.name
+        if self.is_hosted:
+            data["hosted"] = True
         return data

@@ -72,13 +72,20 @@ def compares_views(rule: Rule) -> bool:
 
 
 def check_client(
-    setting: JudgeSetting, exchange: Exchange, seen: Iterable[Mapping[str, Any]]
+    setting: JudgeSetting,
+    exchange: Exchange,
+    seen: Iterable[Mapping[str, Any]],
+    *,
+    breaks_off: bool = False,
 ) -> JudgedView:
-    """Judges a client's report: semantic events in the order in which it gave them."""
+    """Judges a client's report: semantic events in the order in which it gave them.
+
+    `breaks_off`: the client says so itself, so what is still owed then is not missing.
+    """
     view = ClientView(setting, exchange)
     for number, fields in enumerate(seen, 1):
         view.report(number, fields)
-    return view.finish()
+    return view.finish(breaks_off=breaks_off)
 
 
 class ClientView(ExchangeView):
@@ -107,11 +114,11 @@ class ClientView(ExchangeView):
         self.memory.tell(number, kind, shown)
         self.take([Event(kind, {"choice": 0, **data}, number, "semantic")])
 
-    def finish(self) -> JudgedView:
-        """A report is always complete: what is still owed then is missing."""
+    def finish(self, *, breaks_off: bool) -> JudgedView:
+        """The end of the report."""
         self.judge.last += 1
         self.memory.tell(self.judge.last, "end of the report", "")
-        return self.judged(self.judge.close("eof"))
+        return self.judged(self.judge.close("protocol-error" if breaks_off else "eof"))
 
     def outcomes_shown(self, outcomes: Outcomes) -> Outcomes:
         return Outcomes(each for each in outcomes if each.verdict is not Verdict.NOT_APPLICABLE)

@@ -82,11 +82,16 @@ class Transcript(Struct):
             return "complete"
         if not self.done or self.exchange.end in ("client-closed", "idle-timeout"):
             return "cut"
-        if self.tools or "tool_calls" in self.finishes:
+        if self.own_tools or "tool_calls" in self.finishes:
             return "tools"
         # Several choices end each for itself: the first that says more than `stop` counts.
         words = [_FINISHES.get(reason, "complete") for reason in self.finishes]
         return next((word for word in words if word != "complete"), "complete")
+
+    @property
+    def own_tools(self) -> list[Mapping[str, Any]]:
+        """Calls that are the client's to carry out, in the order in which they ended."""
+        return [call for call in self.tools if not call.get("hosted")]
 
     @property
     def thought(self) -> bool:

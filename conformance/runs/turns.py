@@ -29,7 +29,7 @@ def next_turns(
     form = required(get(dialect).request, dialect, "request bodies")
     if not (answer.text or answer.tools or answer.thought):
         return None
-    if carry.result and not answer.tools:
+    if carry.result and not answer.own_tools:
         return None
     after = Continuation(
         request=sent,

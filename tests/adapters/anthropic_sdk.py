@@ -10,7 +10,6 @@ from anthropic import Anthropic, DefaultHttpxClient
 
 from tests.adapters.harness import Event, serve, spoken, thinking
 
-CALLS = ("tool_use", "server_tool_use")
 HTTP = DefaultHttpxClient()
 EVENTS = ("thinking.delta", "thinking.opaque", "text.delta", "tool.end", "finish")
 REASONS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length"}
@@ -45,7 +44,7 @@ def heard(event: Any) -> Iterator[Event]:
         case "content_block_start" if event.content_block.type == "redacted_thinking":
             data = event.content_block.data
             yield {"type": "thinking.opaque", "kind": "redacted", "data": data}
-        case "content_block_stop" if event.content_block.type in CALLS:
+        case "content_block_stop" if event.content_block.type == "tool_use":
             block = event.content_block
             arguments = json.dumps(block.input, separators=(",", ":"))
             yield {"type": "tool.end", "name": block.name, "arguments": arguments}

@@ -25,6 +25,8 @@ AGREES = "thinking/client/agrees-with-wire"
 ENDING = "harness/ending"
 CHAT = "openai.chat/deepseek/thinking-then-text"
 TOOLS = "openai.chat/deepseek/tool-round"
+RESPONSES = "openai.responses/openai/summary-four-parts"
+MESSAGES = "anthropic.messages/anthropic/thinking-then-tools"
 REFUSAL = "openai.responses/openai/refusal"
 Event = Mapping[str, Any]
 
@@ -99,6 +101,52 @@ def test_after_a_reset_only_the_ending_is_judged() -> None:
     cut = replace(exchange, chunks=exchange.chunks[:5], end="protocol-error")
     assert failing(judged(judge, cut, AdapterAnswer("failed"), "reset")) == set()
     assert failing(judged(judge, cut, AdapterAnswer("completed"), "reset")) == {ENDING}
+
+
+@pytest.mark.parametrize("how", ["failed", "cut"])
+@pytest.mark.parametrize("name", [CHAT, TOOLS, RESPONSES, MESSAGES])
+def test_what_breaks_off_need_not_be_told_to_its_end(name: str, how: Any) -> None:
+    """Of every cut: neither what a client opened nor the finish has to be closed or told."""
+    judge, exchange = judging(name, silent=("cut", "done", "error"))
+    for count in range(len(exchange.chunks) + 1):
+        cut = replace(exchange, chunks=exchange.chunks[:count], end="protocol-error")
+        told = events_of(judge, cut)
+        parts = ("finish", "usage", "thinking.end", "text.end", "message.end", "tool.end")
+        less = tuple(event for event in told if event["type"] not in parts)
+        for events in (told, less):
+            assert failing(judged(judge, cut, AdapterAnswer(how, events), "cut")) == set(), count
+        if any(event["type"] == "thinking.delta" for event in told):
+            rest = tuple(event for event in less if event["type"] != "thinking.delta")
+            assert AGREES in failing(judged(judge, cut, AdapterAnswer(how, rest), "cut"))
+
+
+def test_what_ends_well_is_told_to_its_end() -> None:
+    judge, exchange = judging(CHAT)
+    for kind in ("finish", "thinking.end"):
+        told = [event for event in events_of(judge, exchange) if event["type"] != kind]
+        assert failing(completed(judge, exchange, told))
+
+
+HOSTED = "anthropic.messages/anthropic/interleaved-thinking"
+
+
+def test_a_call_of_the_server_s_own_may_be_told_or_not() -> None:
+    judge, exchange = judging(HOSTED)
+    told = events_of(judge, exchange)
+    kept = [event for event in told if not event.get("hosted")]
+    assert len(kept) < len(told)
+    assert failing(completed(judge, exchange, told)) == set()
+    assert failing(completed(judge, exchange, kept)) == set()
+    plain = [{k: v for k, v in event.items() if k != "hosted"} for event in told]
+    assert failing(completed(judge, exchange, plain)) == set()
+    wrong = [{**e, "arguments": "{}"} if e["type"] == "tool.end" else e for e in told]
+    assert AGREES in failing(completed(judge, exchange, wrong))
+
+
+def test_a_call_of_the_client_s_own_must_be_told() -> None:
+    judge, exchange = judging("anthropic.messages/anthropic/thinking-then-tools")
+    told = [event for event in events_of(judge, exchange) if event["type"] != "tool.end"]
+    assert AGREES in failing(completed(judge, exchange, told))
 
 
 def test_lost_thinking_is_found() -> None:

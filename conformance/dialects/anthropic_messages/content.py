@@ -26,7 +26,8 @@ from conformance.dialects.tool_call import ToolCall
 MOST_BLOCKS: Final = 4096
 OVERFLOW: Final = "anthropic.messages.overflow"
 
-TOOL_TYPES: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+_OWN_TOOL: Final = "tool_use"
+_HOSTED_TOOLS: Final = frozenset({"server_tool_use", "mcp_tool_use"})
 
 
 class Slot:
@@ -137,8 +138,9 @@ class Content:
                 self._blocks.opaque(None, "redacted", data)
         elif kind == "text":
             self.write(slot, string(block.get("text")))
-        elif kind in TOOL_TYPES:
-            self._name_tool(slot, string(block.get("id")), string(block.get("name")))
+        elif kind == _OWN_TOOL or kind in _HOSTED_TOOLS:
+            named = (string(block.get("id")), string(block.get("name")))
+            self._name_tool(slot, *named, is_hosted=kind in _HOSTED_TOOLS)
             slot.input = block.get("input")
         return ""
 
@@ -169,8 +171,8 @@ class Content:
         assert slot.tool is not None
         slot.tool.add(self._sink, arguments)
 
-    def _name_tool(self, slot: Slot, call_id: str, name: str) -> None:
-        slot.tool = ToolCall(0, self._tools, call_id, name)
+    def _name_tool(self, slot: Slot, call_id: str, name: str, *, is_hosted: bool = False) -> None:
+        slot.tool = ToolCall(0, self._tools, call_id, name, is_hosted=is_hosted)
         slot.tool.start(self._sink)
         self._tools += 1
 

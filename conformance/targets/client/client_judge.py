@@ -3,12 +3,14 @@
 Rule 1: events that the client does not declare are held against it nowhere, as `check.client` says.
 Rule 2: where the stream broke off, calls and usage need not have been told; where that was after
         the finish, neither need the break. What is still owed then is owed by the stream, and
-        rules about what servers send have been judged by the whole stream.
+        rules about what servers send have been judged by the whole stream. A client that says so
+        need not have told the finish, nor have ended what it had begun.
 Rule 3: arguments that are the same JSON are the same, however they are written: many SDKs hand out
         what they have parsed. A client without an event for refusals may show them as text.
 Rule 4: after a reset what was on its way may be lost, and what stands in a refusal is free: there
         only the end is judged.
 Rule 5: what breaks a rule in the bytes themselves is the server's doing, not the client's.
+Rule 6: a call that the server carries out itself is the client's to tell or to keep to itself.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ from conformance.targets.client.protocol import ClientImplementation
 from conformance.targets.client.variation import VariationKind
 
 _OPEN: Final = frozenset({"tool.end", "usage"})
+_AT_THE_END: Final = frozenset({"tool.end", "finish", "usage", "done", "cut"})
 _AFTER_FINISH: Final = frozenset({"done", "cut", "error"})
 _BROKEN: Final = frozenset({"failed", "cut"})
 _DECIDED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.ERROR})
@@ -111,8 +114,11 @@ class ClientJudge:
         made = ClientLedger()
         # After a reset, and of a refusal, the end alone is judged.
         if kind != "reset" and not _is_refused(exchange):
-            events = respell_arguments(answered.events, sent.client_events)
-            self._judge_suites(made, sent, events, _compared_types(sent, self.about.events))
+            told = _without_untold(sent, answered.events)
+            events = respell_arguments(answered.events, told.client_events)
+            breaks_off = answered.how in _BROKEN
+            compared = _compared_types(sent, self.about.events, breaks_off=breaks_off)
+            self._judge_suites(made, told, events, compared, breaks_off=breaks_off)
         made.state_harness_rule(
             harness.ENDING, _ending_finding(sent, answered, client_place(exchange))
         )
@@ -121,8 +127,9 @@ class ClientJudge:
     def judge_message(self, sent: Transcript, answered: AdapterAnswer) -> ClientLedger:
         """Judges the events of a whole message, which is the body of what was sent."""
         made = ClientLedger()
-        events = respell_arguments(answered.events, sent.client_events)
-        self._judge_suites(made, sent, events, self.about.events & _CONTENT)
+        told = _without_untold(sent, answered.events)
+        events = respell_arguments(answered.events, told.client_events)
+        self._judge_suites(made, told, events, self.about.events & _CONTENT)
         return made
 
     def judge_requests(self, exchanges: Sequence[Exchange]) -> ClientLedger:
@@ -142,10 +149,12 @@ class ClientJudge:
         sent: Transcript,
         events: Sequence[Mapping[str, Any]],
         compared: frozenset[str],
+        *,
+        breaks_off: bool = False,
     ) -> None:
         watched = replace(sent.exchange, seen=tuple(events))
         setting = replace(self.setting, declared=compared)
-        client = check_client(setting, watched, events)
+        client = check_client(setting, watched, events, breaks_off=breaks_off)
         made.take_judged(client.result, client.result.verdicts.keys())
         if self._small is not None:
             wire = sent_contributions(replace(self._small, declared=compared), sent)
@@ -286,15 +295,45 @@ _CONTENT: Final = frozenset(
 )
 
 
-def _compared_types(sent: Transcript, declared: frozenset[str]) -> frozenset[str]:
+def _compared_types(
+    sent: Transcript, declared: frozenset[str], *, breaks_off: bool
+) -> frozenset[str]:
     """Rule 2: the events that are compared with the bytes."""
+    if breaks_off and is_broken(sent):
+        declared -= _AT_THE_END
     if sent.client_end == "completed" or "error" in sent.types:
         return declared
     return declared - _OPEN - (_AFTER_FINISH if sent.finishes else frozenset())
 
 
+def is_broken(sent: Transcript) -> bool:
+    """Whether the answer broke off, be it behind its last event."""
+    return sent.client_end != "completed" or sent.exchange.end != "eof"
+
+
+def _without_untold(sent: Transcript, events: Sequence[Mapping[str, Any]]) -> Transcript:
+    """Rule 6: what was sent, without calls of the server's own that the client did not tell."""
+    if sent.tools == sent.own_tools:
+        return sent
+    told = [_call_key(event) for event in events if event["type"] == "tool.end"]
+    kept = []
+    for event in sent.events:
+        if event.type == "tool.end":
+            key = _call_key(event.data)
+            if event.data.get("hosted") and key not in told:
+                continue
+            if key in told:
+                told.remove(key)
+        kept.append(event)
+    return replace(sent, events=kept)
+
+
+def _call_key(call: Mapping[str, Any]) -> tuple[Any, ...]:
+    return call.get("name"), _parsed_arguments(call)
+
+
 def _ending_finding(sent: Transcript, answered: AdapterAnswer, where: str) -> Finding | None:
-    if sent.client_end == "completed" and answered.how != "completed":
+    if not is_broken(sent) and answered.how != "completed":
         expected = "completed"
     elif sent.client_end == "broken" and answered.how not in _BROKEN:
         expected = "failed or cut"

@@ -134,7 +134,7 @@ class ExchangeReplays(CaseSeries):
         sent = self.recorded
         if sent.client_end != "completed":
             return
-        calls = [event for event in sent.client_events if event["type"] == "tool.end"]
+        calls = sent.own_tools
         adds = [_tool_result(call) for call in calls] or [dict(AGAIN)]
         options = {k: v for k, v in command["options"].items() if k == "tools"}
         options["history"] = _history_policy(self.judging.profile)

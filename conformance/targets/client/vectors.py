@@ -96,7 +96,8 @@ def _vector_cases(
 def _vector_case(variation: ReplayVariation, dialect: Dialect, profile: Profile) -> dict[str, Any]:
     made = variation.sent_exchange()
     sent = read_transcript(made, dialect, reading(profile), keep="semantic")
-    gaps = [] if sent.client_end == "completed" else ["tool.end"]  # events that need not be told
+    # Events that need not be told.
+    gaps = [] if sent.client_end == "completed" and sent.tools == sent.own_tools else ["tool.end"]
     return {
         "name": variation.name,
         "chunks": [b64encode(chunk.data).decode() for chunk in made.chunks],
