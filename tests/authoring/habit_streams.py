@@ -56,7 +56,7 @@ def _filtered() -> Iterator[Draft]:
         *server.each("content", deltas(WIND_TEXT)),
         server.said(finish="stop"),
     ]
-    parts = [Message(first), *map(_with_results, said), server.usage((9, 12, 0))]
+    parts = [Message(first), *map(_with_results, said)]
     yield _chat("copilot/filter-first", [*map(_without_object, parts), DONE])
 
 
@@ -79,25 +79,52 @@ def _usage_twice() -> Iterator[Draft]:
 
 
 def _routed() -> Iterator[Draft]:
-    """As a provider behind the router sends it: no terminator, no null finish."""
+    """Without a terminator, and without a null finish."""
     server = Server(bare=True)
     finish = server.said(finish="stop").payload
     usage = counted((9, 12, 0), details=False)
     said = [server.said(role="assistant"), *server.each("content", deltas(WIND_TEXT))]
     yield _chat("huggingface/no-terminator", [*said, Message({**finish, "usage": usage})])
 
+    server = Server(repeats_role=True, bare=True)
+    used = {"usage": {**counted((9, 12, 0), details=False), "search_context_size": "low"}}
+    said = [*server.each("content", deltas(WIND_TEXT)), server.said(content="", finish="stop")]
+    *chunks, end = [Message({**piece.payload, **used}) for piece in said]
+    end = Message({**end.payload, "object": "chat.completion.done"})
+    yield _chat("perplexity/by-the-clock", _by_the_clock([*chunks, end]))
+
+    empty = {"graph_data": None, "llm_data": None}
+    server = Server(extra={"system_fingerprint": "v1"})
+    said = [*server.each("content", deltas(WIND_TEXT), **empty), server.said(finish="stop")]
+    yield _chat("writer/graph-data", [server.opening(**empty), *said, DONE])
+
 
 def _inline() -> Iterator[Draft]:
-    """A server without a reasoning parser, which stamps each chunk anew."""
-    server = Server(bare=True, extra={"id": "req_0", "model": "think-1@main"})
+    """Thinking inside content: between tags, or in parts of it."""
+    server = Server()
     tagged = [f"<think>{WIND_THOUGHT}</think>", *deltas(WIND_TEXT)]
+    said = [server.opening(), *server.each("content", tagged), server.said(finish="stop")]
+    yield _chat("venice/inline-think", [*said, DONE])
+
+    summaries = [[{"type": "summary_text", "text": each}] for each in deltas(WIND_THOUGHT)]
+    thoughts = [{"type": "reasoning", "summary": each} for each in summaries]
+    said = [
+        server.opening(),
+        *(server.said(content=[part]) for part in thoughts),
+        *server.each("content", deltas(WIND_TEXT)),
+        server.said(finish="stop"),
+    ]
+    yield _chat("databricks/reasoning-parts", [*said, DONE])
+
+    server = Server(bare=True, extra={"id": "req_0", "model": "think-1@main"})
     said = [server.said(role="assistant"), *server.each("content", tagged)]
     pieces = [*said, server.said(finish="stop")]
-    later = [
-        Message({**piece.payload, "created": CREATED_AT + second})
-        for second, piece in enumerate(pieces)
-    ]
-    yield _chat("transformers-serve-4/inline-think", later)
+    yield _chat("transformers-serve-4/inline-think", _by_the_clock(pieces))
+
+
+def _by_the_clock(pieces: list[Message]) -> list[Message]:
+    times = enumerate(pieces, CREATED_AT)
+    return [Message({**piece.payload, "created": time}) for time, piece in times]
 
 
 def _behind_litellm() -> Iterator[Draft]:
@@ -126,5 +153,13 @@ def _behind_litellm() -> Iterator[Draft]:
     asked = {"model": "think-1", "input": WIND, "reasoning": {"summary": "auto"}, "stream": True}
     items = [*summarised(Item(0, "rs_01"), [WIND_THOUGHT]), *message(Item(1, "msg_02"), WIND_TEXT)]
     events = Answer("resp_00", "think-1", asked).completed(items, (9, 31, 12))
-    pieces = [*stream(events, named=False), DONE]
+    numbered = stream(events, named=False)
+    pieces = [*numbered, DONE]
     yield responses_streams.drafted("litellm/data-lines", asked, pieces, profile="litellm")
+    pieces = [*map(_without_number, numbered), DONE]
+    profile = "litellm-bridge"
+    yield responses_streams.drafted(f"{profile}/no-numbers", asked, pieces, profile=profile)
+
+
+def _without_number(piece: Message) -> Message:
+    return Message({key: each for key, each in piece.payload.items() if key != "sequence_number"})

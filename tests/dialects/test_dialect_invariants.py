@@ -51,6 +51,9 @@ CARRIERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "parts": lambda text: {
         "content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]
     },
+    "summary parts": lambda text: {
+        "content": [{"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}]
+    },
     "blocks": lambda text: {"thinking_blocks": [{"type": "thinking", "thinking": text}]},
 }
 

@@ -129,6 +129,21 @@ SENT: tuple[tuple[str, dict[str, Any], str | None, str], ...] = (
     ),
     ("litellm", {**CHUNK, **USED}, "litellm", "certain"),
     (
+        "databricks",
+        {
+            **CHUNK,
+            "choices": [{"index": 0, "delta": {"content": [{"type": "reasoning", "summary": []}]}}],
+        },
+        "databricks",
+        "guess",
+    ),
+    (
+        "writer",
+        {**CHUNK, "choices": [{"index": 0, "delta": {"graph_data": None, "llm_data": None}}]},
+        "writer",
+        "certain",
+    ),
+    (
         "transformers 4.57",
         {**CHUNK, "id": "req_0", "model": "m@main", "choices": [OPEN_]},
         "transformers-serve-4",
@@ -154,6 +169,50 @@ def test_gateway_is_named_by_its_own_signs_not_by_those_it_passes_on(tmp_path: P
     identity = identified(written(tmp_path / "a.sse", [thought, {**CHUNK, **USED}])).identity
     assert (identity.profile, identity.certainty) == ("litellm", "certain")
     assert set(identity.rivals) == {"copilot"}
+
+
+LITELLM = "resp_bGl0ZWxsbTpj"
+OF_LITELLM = {"type": "response.created", "response": {"id": LITELLM}, "model": "m"}
+CREATED: tuple[tuple[dict[str, Any], str | None, str], ...] = (
+    ({**OF_LITELLM, "sequence_number": 0}, "litellm", "certain"),
+    (OF_LITELLM, "litellm-bridge", "certain"),
+    (
+        {
+            "type": "response.completed",
+            "response": {"id": "r", "usage": {"is_byok": False}},
+        },
+        "openrouter",
+        "certain",
+    ),
+    (
+        {
+            "type": "response.completed",
+            "response": {"id": f"resp_{'0a' * 24}", "output": [{"id": "rs_3yo6zy4vu4hq6iegqwhn1"}]},
+        },
+        "lmstudio",
+        "certain",
+    ),
+    (
+        {"type": "response.created", "response": {"id": "resp_req_0", "model": "m@main"}},
+        "transformers-serve-4",
+        "certain",
+    ),
+    (
+        {"type": "response.created", "response": {"id": UUID, "model": "deepseek-r1"}},
+        None,
+        "none",
+    ),
+)
+
+
+@pytest.mark.parametrize(("event", "profile", "certainty"), CREATED)
+def test_sender_of_a_response(
+    event: dict[str, Any], profile: str | None, certainty: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.sse"
+    path.write_text(f"data: {json.dumps(event)}\n\n", encoding="utf-8")
+    identity = identified(path).identity
+    assert (identity.profile, identity.certainty) == (profile, certainty)
 
 
 STARTED: tuple[tuple[str, dict[str, Any], str | None, str], ...] = (

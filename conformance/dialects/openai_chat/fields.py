@@ -31,7 +31,8 @@ _OPAQUE_CARRIERS: Final = frozenset({"reasoning_opaque", "thinking_blocks"})
 _CARRIERS: Final = frozenset(
     {*TEXT_CARRIERS, *_OPAQUE_CARRIERS, "reasoning_details", *TOOL_CARRIERS}
 )  # fields that say something to a client, besides private ones
-# Mistral nests texts in a thinking part; LiteLLM's providers send either with a text.
+# Mistral nests texts in a thinking part, Databricks those of a summary in a reasoning part;
+# LiteLLM's providers send either with a text.
 _THOUGHTS: Final = ("thinking", "reasoning")  # a tuple: a type may be no hashable value
 DETAIL_TEXT: Final = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
@@ -140,7 +141,8 @@ def _content_parts(element: Any) -> list[Part]:
 
 def _thinking_parts(part: dict[str, Any]) -> list[Part]:
     value = part.get("thinking")
-    pieces = "".join(string(piece.get("text")) for piece in objects(value))
+    nested = objects(value) or objects(part.get("summary"))
+    pieces = "".join(string(piece.get("text")) for piece in nested)
     text = string(value) or pieces or string(part.get("text"))
     if text:
         said: list[Part] = [("thinking", text)]
