@@ -100,21 +100,11 @@ def _routed() -> Iterator[Draft]:
 
 
 def _inline() -> Iterator[Draft]:
-    """Thinking inside content: between tags, or in parts of it."""
+    """Thinking between tags inside content."""
     server = Server()
     tagged = [f"<think>{WIND_THOUGHT}</think>", *deltas(WIND_TEXT)]
     said = [server.opening(), *server.each("content", tagged), server.said(finish="stop")]
     yield _chat("venice/inline-think", [*said, DONE])
-
-    summaries = [[{"type": "summary_text", "text": each}] for each in deltas(WIND_THOUGHT)]
-    thoughts = [{"type": "reasoning", "summary": each} for each in summaries]
-    said = [
-        server.opening(),
-        *(server.said(content=[part]) for part in thoughts),
-        *server.each("content", deltas(WIND_TEXT)),
-        server.said(finish="stop"),
-    ]
-    yield _chat("databricks/reasoning-parts", [*said, DONE])
 
     server = Server(bare=True, extra={"id": "req_0", "model": "think-1@main"})
     said = [server.said(role="assistant"), *server.each("content", tagged)]
