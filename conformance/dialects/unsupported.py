@@ -62,10 +62,20 @@ def _is_bedrock(fields: dict[str, Any]) -> bool:
     return not _BEDROCK.isdisjoint(fields) or is_body or has_metrics
 
 
+def _is_text_completion(fields: dict[str, Any]) -> bool:
+    return fields.get("object") == "text_completion"
+
+
+def _is_claude_completion(fields: dict[str, Any]) -> bool:
+    return fields.get("type") == "completion" and isinstance(fields.get("completion"), str)
+
+
 UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "gemini.generateContent": _is_gemini,
     "gemini.interactions": _is_gemini_interaction,
     "ollama.generate": _is_ollama_completion,
+    "openai.completions": _is_text_completion,
+    "anthropic.complete": _is_claude_completion,
     "cohere.v2": _is_cohere,
     "bedrock.converse": _is_bedrock,
 }

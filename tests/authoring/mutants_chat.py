@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 from tests.authoring import edits
@@ -9,6 +10,7 @@ from tests.authoring.chat import Server, counted
 from tests.authoring.edits import delta, done, having
 from tests.authoring.mutant import Mutant
 from tests.authoring.mutants_wire import CONTENT, FINGERPRINT, SIGNED, TEXT
+from tests.authoring.pieces import Piece, compact
 
 NO_USAGE: Final = "openai.chat/llamacpp/no-usage"
 ONE_TOOL: Final = "openai.chat/groq/reasoning-then-tool"
@@ -29,7 +31,14 @@ def _signature(path: str) -> edits.Where:
     return having(f"choices.0.delta.reasoning_details.0.{path}")
 
 
+def _without_choices(pieces: edits.Pieces) -> list[Piece]:
+    (body,) = pieces
+    assert isinstance(body, bytes)
+    return [compact({**json.loads(body), "choices": [], "usage": None}).encode()]
+
+
 MUTANTS: Final = (
+    Mutant("wire/chat/answer-present", "openai.chat/deepseek/body", (_without_choices,)),
     Mutant("wire/chat/chunk-fields", TEXT, (edits.remove(SAID, "model"),)),
     Mutant("wire/chat/chunk-object", TEXT, (edits.change(SAID, "object", "chat.completion"),)),
     Mutant("wire/chat/choice-fields", TEXT, (edits.remove(SAID, "choices.0.index"),)),

@@ -91,7 +91,8 @@ def test_nothing_of_the_request_is_echoed() -> None:
     ("payload", "is_ours"),
     [
         ({"type": "content_block_delta"}, True),
-        ({"type": "ping"}, True),
+        ({"type": "message_start"}, True),
+        ({"type": "ping"}, False),
         ({"type": "message", "content": [], "stop_reason": None}, True),
         ({"type": "message", "content": "x"}, False),
         ({"type": "message", "content": []}, False),

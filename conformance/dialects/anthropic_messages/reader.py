@@ -24,7 +24,7 @@ from conformance.dialects.typed import TypedReader
 
 NAME: Final = "anthropic.messages"
 
-_STREAMED: Final = frozenset(
+_OF_MESSAGE: Final = frozenset(
     {
         "message_start",
         "content_block_start",
@@ -32,14 +32,14 @@ _STREAMED: Final = frozenset(
         "content_block_stop",
         "message_delta",
         "message_stop",
-        "ping",
     }
 )
 
 VOCABULARY: Final = Vocabulary(
     NAME,
-    _STREAMED
+    _OF_MESSAGE
     | {
+        "ping",
         "request",
         "request.item",
         "message",
@@ -167,9 +167,9 @@ class MessagesReader(TypedReader):
 
 
 def recognises(frame: Frame, payload: Any) -> bool:
-    """An event of a message or a message; an `error` alone names no dialect."""
+    """An event of a message or a message; an `error` or a `ping` alone names no dialect."""
     del frame
     fields = mapping(payload)
     kind = string(fields.get("type"))
     is_message = kind == "message" and isinstance(fields.get("content"), list)
-    return kind in _STREAMED or (is_message and "stop_reason" in fields)
+    return kind in _OF_MESSAGE or (is_message and "stop_reason" in fields)

@@ -205,11 +205,16 @@ class ChatReader:
 
 
 def recognises(frame: Frame, payload: Any) -> bool:
-    """A chunk, a completion or a list of models; an error or `[DONE]` alone names no dialect."""
+    """A chunk, a completion or a list of models; an error or `[DONE]` alone names no dialect.
+
+    Without its name a choice has to hold a delta or a message: others have choices, too.
+    """
     del frame
     fields = mapping(payload)
     named = string(fields.get("object")).startswith("chat.completion")
-    return named or isinstance(fields.get("choices"), list) or _lists_models(fields)
+    choices = map(mapping, elements(fields.get("choices")))
+    speaks = any("delta" in choice or "message" in choice for choice in choices)
+    return named or speaks or _lists_models(fields)
 
 
 def _lists_models(fields: dict[str, Any]) -> bool:
