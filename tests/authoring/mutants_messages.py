@@ -94,7 +94,9 @@ MUTANTS: Final = (
             edits.drop(CLOSED, -1),
         ),
     ),
-    Mutant(f"{SUITE}/answer-present", TEXT, (edits.drop_all(lambda message: message.event != "ping"),)),
+    Mutant(
+        f"{SUITE}/answer-present", TEXT, (edits.drop_all(lambda message: message.event != "ping"),)
+    ),
     Mutant(f"{SUITE}/stop-present", TEXT, (edits.drop(STOPPED),)),
     Mutant(f"{SUITE}/stop-once", TEXT, (edits.duplicate(STOPPED),)),
     Mutant(
