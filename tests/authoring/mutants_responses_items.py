@@ -80,6 +80,9 @@ def _shorter(text: str) -> str:
 MUTANTS: Final = (
     Mutant("wire/responses-items/ids-known", SUMMARY, (edits.remove(DELTA, "item_id", 1),)),
     Mutant(
+        "wire/responses-items/items-named", SUMMARY, (edits.remove(MESSAGE_ADDED, "item.id"),)
+    ),
+    Mutant(
         "wire/responses-items/announced-open",
         SUMMARY,
         (edits.change(MESSAGE_ADDED, "item.status", "completed"),),
@@ -107,9 +110,10 @@ MUTANTS: Final = (
         ),
     ),
     Mutant(
-        "wire/responses-items/opening-status",
+        "wire/responses/status-agrees",
         SUMMARY,
         (edits.change(typed("response.in_progress"), "response.status", "queued"),),
+        name="wire/responses/status-agrees-at-the-beginning",
     ),
     Mutant(
         "wire/responses-items/failed-says-why",
@@ -117,9 +121,10 @@ MUTANTS: Final = (
         (edits.change(typed("response.failed"), "response.error", None),),
     ),
     Mutant(
-        "wire/responses-items/usage-counts",
+        "wire/responses/usage-present",
         SUMMARY,
         (edits.remove(COMPLETED, f"{USAGE}.total_tokens"),),
+        name="wire/responses/usage-present-without-total",
     ),
     Mutant(
         "wire/responses-items/usage-details",

@@ -1,12 +1,12 @@
 """Dialect `openai.responses`: the Responses API, streamed or whole.
 
 Rule 1: an event is a wire event of its payload's `type`; a body is `response`, then
-        `response.item` per output element with its `output_index` and its own type as `kind`. A
-        terminal event is followed in the same way by `closing.item`.
+        `response.item` per output element with its `output_index` and its own type as `kind`.
 Rule 2: `done` comes from completed, incomplete, failed and the codex backend's `response.done`;
         a `[DONE]` line is a wire event and no more. Usage is the terminal event's.
 Rule 3: an `error` event and a failed response are one error each, also if they say the same.
-Rule 4: output that only the terminal event holds is said there, as a body's would be.
+Rule 4: output that only the terminal event holds is said there, as a body's would be, with its
+        `response.item` events.
 Rule 5: beyond `MOST_ITEMS` items (or `MOST_PARTS` parts of one) a wire event
         `openai.responses.overflow` is the last thing that is said of semantics.
 Rule 6: a response announced after a terminal event is a message of its own; blocks count on.
@@ -114,7 +114,7 @@ class ResponsesReader(TypedReader):
                 self._say_error(fields)
             return
         self._sink.wire("response", fields)
-        self._say_items("response.item", output)
+        self._say_items(output)
         self._keep_echo(fields)
         status = string(fields.get("status"))
         self._whole_output(fields)
@@ -122,18 +122,18 @@ class ResponsesReader(TypedReader):
         if status and self._is_whole:
             self._say_outcome(fields, status)
 
-    def _say_items(self, event: str, output: Any) -> None:
+    def _say_items(self, output: Any) -> None:
         for index, item in enumerate(elements(output)):
             kind = string(mapping(item).get("type"))
-            self._sink.wire(event, event_data(item, output_index=index, kind=kind))
+            self._sink.wire("response.item", event_data(item, output_index=index, kind=kind))
 
     def _read_terminal(self, kind: str, fields: dict[str, Any]) -> None:
         response = mapping(fields.get("response"))
-        self._say_items("closing.item", response.get("output"))
         if self._echo is None:
             self._keep_echo(response)
         self._output.close()
         if not self._output.runs.has_begun:
+            self._say_items(response.get("output"))
             self._whole_output(response)
         status = _STATUS_OF.get(kind) or string(response.get("status")) or "completed"
         self._say_outcome(response or fields, status)

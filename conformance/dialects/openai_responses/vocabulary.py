@@ -68,7 +68,6 @@ _OTHERS: Final = frozenset(
         "request.item",
         "response",
         "response.item",
-        "closing.item",
         "response.unknown",
         "[DONE]",
         "error",
