@@ -79,9 +79,7 @@ def _shorter(text: str) -> str:
 
 MUTANTS: Final = (
     Mutant("wire/responses-items/ids-known", SUMMARY, (edits.remove(DELTA, "item_id", 1),)),
-    Mutant(
-        "wire/responses-items/items-named", SUMMARY, (edits.remove(MESSAGE_ADDED, "item.id"),)
-    ),
+    Mutant("wire/responses-items/items-named", SUMMARY, (edits.remove(MESSAGE_ADDED, "item.id"),)),
     Mutant(
         "wire/responses-items/announced-open",
         SUMMARY,
