@@ -23,6 +23,7 @@ from conformance.baseline.entries import Baseline, BaselineEntry, load_baseline
 from conformance.baseline.linting import lint_baselines
 from conformance.baseline.spelling import spell_baseline
 from conformance.core.errors import Place, SpecError, UsageError
+from conformance.judging.group_id import group_id
 from conformance.judging.result import Finding, Report, StreamResult
 from conformance.report import render
 from conformance.rules.verdicts import Level, Verdict
@@ -254,10 +255,40 @@ def test_a_draft_makes_the_run_pass() -> None:
     assert apply_baseline(report, change.baseline, today=TODAY).exit_code() == 0
 
 
-def test_a_draft_can_pin_the_findings() -> None:
-    report = Report((stream(finding(), finding(id_="f2")),))
-    change = draft_baseline(report, Baseline("b"), reason="It is known.", pin=True)
-    assert [each.finding for each in change.added] == ["f1", "f2"]
+def test_a_draft_can_pin_the_groups() -> None:
+    same, other = replace(finding(), message="got 2"), replace(finding(), message="got none")
+    streams = (
+        stream(same, other),
+        stream(replace(same, id="f7", message="got 3"), file="ogx/b.sse"),
+    )
+    change = draft_baseline(Report(streams), Baseline("b"), reason="It is known.", pin=True)
+    groups = {group_id(same), group_id(other)}
+    assert sorted(each.exchange for each in change.added) == ["b", "text", "text"]
+    assert {each.finding for each in change.added} == groups
+    assert apply_baseline(Report(streams), change.baseline, today=TODAY).exit_code() == 0
+    # A finding of another group is news, one with other values is not.
+    changed = (stream(replace(same, id="f8", message="got 4"), replace(same, message="got it")),)
+    report = apply_baseline(Report(changed), change.baseline, today=TODAY)
+    assert [each.message for each in report.unexpected] == ["got it"]
+
+
+def test_a_finding_that_is_pinned_needs_no_entry_for_its_group() -> None:
+    report = Report((stream(finding()),))
+    pinned = Baseline("b", (entry(finding="f1"),))
+    assert draft_baseline(report, pinned, reason="New.", pin=True).added == ()
+
+
+def test_stale_entries_of_one_fault_are_one_line() -> None:
+    streams = [stream(file=f"ogx/{name}.sse") for name in ("a", "b", "c")]
+    report = applied(streams, *(entry(name) for name in ("a", "b", "c")), entry("gone"))
+    assert report.baseline is not None
+    assert len(report.baseline.stale) == 4
+    first, other = report.baseline.stale_groups
+    assert first.endswith("ogx-1.5.0 a passes now: take the entry out (and 2 more like it)")
+    assert "gone names an exchange that was not checked" in other
+    assert render(report, "text").count("stale: ") == 2
+    assert render(report, "text", verbose=True).count("stale: ") == 4
+    assert len(json.loads(render(report, "json"))["stale"]) == 4
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "TODO", "t.b.d."])

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from conformance.baseline.addresses import ExchangeSubject, report_subjects
 from conformance.baseline.entries import Baseline, BaselineEntry
+from conformance.judging.group_id import group_id
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import (
     AppliedBaseline,
@@ -34,15 +35,22 @@ def apply_baseline(report: Report, baseline: Baseline, *, today: date | None = N
     day = today or datetime.now(UTC).date()
     excuses: dict[FindingKey, FindingExcuse] = {}
     stale: list[str] = []
+    by_fault: dict[tuple[str, str], list[str]] = {}
     for entry in baseline.entries:
         wrong = list(run.wrong(entry))
         if entry.until is not None and entry.until < day:
             wrong.insert(0, f"was expected until {entry.until} only")
         head = f"{entry.place}: {entry.rule} in {entry.target} {entry.exchange}"
-        stale += (f"{head} {why}" for why in wrong)
+        for why in wrong:
+            stale.append(f"{head} {why}")
+            by_fault.setdefault((entry.rule, why), []).append(stale[-1])
         if not wrong:
             excuses.update(run.excused(entry))
-    applied = AppliedBaseline(baseline.file, excuses, tuple(stale))
+    groups = tuple(
+        f"{first} (and {len(others)} more like it)" if others else first
+        for first, *others in by_fault.values()
+    )
+    applied = AppliedBaseline(baseline.file, excuses, tuple(stale), groups)
     streams = tuple(_with_remarks(stream, excuses) for stream in report.streams)
     return replace(report, streams=streams, baseline=applied)
 
@@ -101,7 +109,7 @@ class RunIndex(Struct, frozen=True):
         excuse = FindingExcuse(entry.reason, str(entry.place))
         for subject in self.index[entry.target, entry.exchange]:
             for view, finding in subject.findings(entry.rule):
-                if entry.finding in ("", finding.id):
+                if entry.finding in ("", finding.id, group_id(finding)):
                     yield finding_key(view, finding), excuse
 
 
@@ -113,9 +121,9 @@ def _entry_fault(entry: BaselineEntry, subject: ExchangeSubject) -> str:
         return ""
     if verdict is not Verdict.FAIL:
         return "passes now: take the entry out" if verdict is Verdict.PASS else f"is {verdict} now"
-    ids = {finding.id for _, finding in subject.findings(entry.rule)}
-    if entry.finding and entry.finding not in ids:
-        came = ", ".join(sorted(ids)[:3])
+    found = [finding for _, finding in subject.findings(entry.rule)]
+    if entry.finding and not any(entry.finding in (f.id, group_id(f)) for f in found):
+        came = ", ".join(sorted({finding.id for finding in found})[:3])
         return f"has another finding now: {entry.finding} was expected, {came} came"
     return ""
 

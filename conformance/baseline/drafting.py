@@ -12,6 +12,7 @@ from conformance.baseline.addresses import ExchangeSubject, report_subjects, uni
 from conformance.baseline.applying import RunIndex
 from conformance.baseline.entries import Baseline, BaselineEntry, is_reason
 from conformance.core.errors import Place, UsageError
+from conformance.judging.group_id import group_id
 from conformance.judging.result import Report
 
 _NEW: Final = Place("new entry")
@@ -31,7 +32,7 @@ def draft_baseline(
     """The baseline under which this run has only expected violations.
 
     Entries of `before` that still describe the run stay as they are; `reason` is that of all new
-    ones. With `pin`, new entries hold the ids of the findings. Raises UsageError where a new entry
+    ones. With `pin`, new entries hold the ids of the groups. Raises UsageError where a new entry
     needs a reason, and where two recordings cannot be told apart.
     """
     run = RunIndex.of(report, before.target)
@@ -62,10 +63,11 @@ def draft_baseline(
 def _missing_findings(
     subject: ExchangeSubject, rule: str, held: Mapping[tuple[str, str, str], set[str]], *, pin: bool
 ) -> Iterator[str]:
-    """Finding ids for which an entry is missing; an empty one where it need not be pinned."""
+    """Groups for which an entry is missing; an empty one where it need not be pinned."""
     keys = ((rule, subject.target, name) for name in subject.names)
     pinned = set().union(*(held.get(key, ()) for key in keys))
     if not (pinned or pin):
         yield ""
     elif "" not in pinned:  # beside a pinned entry only another pinned one may stand
-        yield from sorted({finding.id for _, finding in subject.findings(rule)} - pinned)
+        found = (finding for _, finding in subject.findings(rule) if finding.id not in pinned)
+        yield from sorted({group_id(finding) for finding in found} - pinned)

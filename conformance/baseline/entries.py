@@ -28,8 +28,8 @@ _NO_WORD: Final = re.compile(r"[\W_]+")
 class BaselineEntry(Struct, frozen=True):
     """One expected violation, of one rule in one exchange.
 
-    `finding` pins a finding's id. `until` is the last day on which the entry holds. `flaky` (`1/3`:
-    failed once in three runs) lets the rule pass, too.
+    `finding` pins the id of a finding, or of its group. `until` is the last day on which the entry
+    holds. `flaky` (`1/3`: failed once in three runs) lets the rule pass, too.
     """
 
     rule: str

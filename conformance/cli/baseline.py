@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
 from conformance.report.files import write_whole
 from conformance.report.printable import visible
+from conformance.report.wording import count
 from conformance.rules.verdicts import Verdict
 
 
@@ -34,7 +36,10 @@ def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
         str | None, typer.Option(help="What recordings that name no target are recordings of.")
     ] = None,
     pin: Annotated[
-        bool, typer.Option("--pin", help="Expect the very findings, not any of the rule.")
+        bool,
+        typer.Option(
+            "--pin", help="Expect what was found, values apart, not any finding of the rule."
+        ),
     ] = False,
     dialect: shared.DialectOption = None,
     profile: shared.ProfileOption = None,
@@ -82,12 +87,18 @@ def _refuse_unjudged(report: Report) -> None:
 
 
 def _describe_change(output: Path, change: BaselineChange) -> str:
-    lines = [f"+ {_entry_line(entry)}" for entry in change.added]
-    lines += [f"- {_entry_line(entry)}" for entry in change.dropped]
+    lines = [*_entry_lines("+", change.added), *_entry_lines("-", change.dropped)]
     kept = len(change.baseline.entries) - len(change.added)
     counts = f"{len(change.added)} new, {kept} kept, {len(change.dropped)} dropped"
     return "\n".join([*lines, f"{visible(str(output))}: {counts}"])
 
 
-def _entry_line(entry: BaselineEntry) -> str:
-    return visible(f"{entry.rule}  {entry.target} {entry.exchange} {entry.finding}".rstrip())
+def _entry_lines(sign: str, entries: Sequence[BaselineEntry]) -> Iterator[str]:
+    """A line for all entries that expect the same."""
+    alike: dict[tuple[str, str], list[BaselineEntry]] = {}
+    for entry in entries:
+        alike.setdefault((entry.rule, entry.finding), []).append(entry)
+    for (rule, finding), (first, *others) in alike.items():
+        more = f" and {count(len(others), 'more exchange')}" if others else ""
+        where = f"{first.target} {first.exchange}{more}"
+        yield visible(f"{sign} {rule}  {where} {finding}".rstrip())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from conformance.baseline.applying import apply_baseline
 from conformance.baseline.entries import Baseline
-from conformance.cli.terminal import has_colour, put, warn
+from conformance.cli.terminal import has_colour, put, terminal_width, warn
 from conformance.judging.result import Report
 from conformance.report import text
 from conformance.report.files import parse_output, render, renderer, write
@@ -39,7 +39,8 @@ def put_report(
     """Writes the report, by the baseline and without secrets; gives it as it was written."""
     shown = redact_report(apply_baseline(report, baseline) if baseline else report)
     if format_ == "text":
-        put(text.render(shown, verbose=verbose, colour=has_colour(), has_errors=False))
+        colour, width = has_colour(), terminal_width()
+        put(text.render(shown, verbose=verbose, colour=colour, width=width, has_errors=False))
     else:
         put(render(shown, format_, verbose=verbose))
     write(shown, *outputs, verbose=verbose, shown=format_)

@@ -20,7 +20,7 @@ from conformance.report.upstream import prepare_issue, save_issue
 
 def report_command(  # noqa: PLR0917  # typer makes options of parameters
     finding: Annotated[
-        str, typer.Argument(help="Id of a finding or its beginning, or the id of a rule.")
+        str, typer.Argument(help="Id of a finding or group, or its beginning, or the id of a rule.")
     ],
     paths: Annotated[
         list[Path] | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -40,6 +41,11 @@ def has_colour() -> bool:
     """Whether stdout is a terminal that may be coloured (https://no-color.org)."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return sys.stdout.isatty() and not plain
+
+
+def terminal_width() -> int:
+    """Columns of the terminal that stdout is; 0 where it is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
 @contextmanager

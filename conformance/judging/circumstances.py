@@ -1,4 +1,4 @@
-"""Where alone a fault came: only streamed, in one API, beside other requests, from one target.
+"""Where alone a fault came: only streamed, in one API, of one sender, beside others.
 
 It is told where every stream that has the fault is of one kind, streams of another kind were judged
 too, and streams drawn blindly would give that once in `_CHANCE` times at most.
@@ -29,7 +29,12 @@ def lone_circumstances(judged: Iterable[tuple[StreamResult, bool]]) -> tuple[str
             everywhere, faulty = numbers.setdefault(aspect, (Counter(), Counter()))
             everywhere[kind] += 1
             faulty[kind] += has_it
-    return tuple(told for each in numbers.values() for told in _lone_kind(*each))
+    told: dict[tuple[int, int], str] = {}
+    for everywhere, faulty in numbers.values():
+        # Of aspects that part the streams alike the first is told.
+        for own, having, sentence in _lone_kind(everywhere, faulty):
+            told.setdefault((own, having), sentence)
+    return tuple(told.values())
 
 
 def _kinds(stream: StreamResult) -> Iterator[tuple[str, str]]:
@@ -37,13 +42,15 @@ def _kinds(stream: StreamResult) -> Iterator[tuple[str, str]]:
     if stream.framing:
         yield "framing", "in bodies" if stream.framing == "body" else "streamed"
     yield "dialect", f"in {stream.dialect}"
+    yield "profile", f"under profile {stream.profile}"
     if stream.beside is not None:
         yield "beside", "beside other requests" if stream.beside else "with one request at a time"
     if stream.target:
         yield "target", f"from {stream.target}"
 
 
-def _lone_kind(everywhere: Counter[str], faulty: Counter[str]) -> Iterator[str]:
+def _lone_kind(everywhere: Counter[str], faulty: Counter[str]) -> Iterator[tuple[int, int, str]]:
+    """How many streams are of the kind that alone has the fault, how many have it, the sentence."""
     kinds = [kind for kind, number in faulty.items() if number]
     if len(kinds) != 1 or len(everywhere) == 1:
         return
@@ -53,4 +60,4 @@ def _lone_kind(everywhere: Counter[str], faulty: Counter[str]) -> Iterator[str]:
         return
     others = [each for each in everywhere if each != kind]
     where = others[0] if len(others) == 1 else _ELSEWHERE
-    yield f"only {kind} ({having} of {own}, 0 of {total - own} {where})"
+    yield own, having, f"only {kind} ({having} of {own}, 0 of {total - own} {where})"

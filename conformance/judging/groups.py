@@ -134,14 +134,13 @@ def _stream_causes(ordered: Sequence[tuple[Finding, str]]) -> dict[str, list[str
 
 
 def _fired_streams(report: Report) -> Mapping[str, list[StreamResult]]:
-    fired: dict[str, list[StreamResult]] = {}
+    """By rule with findings, the streams in which it had something to say."""
+    fired: dict[str, list[StreamResult]] = {finding.rule: [] for finding in report.findings}
     for stream in report.streams:
         failed = {finding.rule for finding in stream.findings}
-        for rule, verdict in stream.verdicts.items():
-            if verdict in _FIRED or rule in failed:
-                fired.setdefault(rule, []).append(stream)
-        for rule in failed - stream.verdicts.keys():
-            fired.setdefault(rule, []).append(stream)
+        for rule, streams in fired.items():
+            if rule in failed or stream.verdicts.get(rule) in _FIRED:
+                streams.append(stream)
     return fired
 
 

@@ -114,12 +114,14 @@ FindingKey = tuple[str, int, str, str, str]
 class AppliedBaseline(Struct, frozen=True):
     """What a baseline of expected failures said of a run.
 
-    `stale` are entries that no longer describe it, one line each, with the entry's place.
+    `stale` are entries that no longer describe it, one line each, with the entry's place;
+    `stale_groups` has one line for all that are of one rule and wrong for one reason.
     """
 
     file: str
     excuses: Mapping[FindingKey, FindingExcuse] = field(default_factory=dict)
     stale: tuple[str, ...] = ()
+    stale_groups: tuple[str, ...] = ()
 
 
 class Report(Struct, frozen=True):

@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 from conformance.judging.group_id import group_id
 from conformance.judging.groups import FindingGroup, finding_groups
 from conformance.judging.result import Finding, Report, StreamResult
-from conformance.report.wording import report_warnings, stale_entries
+from conformance.report.wording import report_warnings
 
 VERSION: Final = "1.0"
 _STREAM_KEYS: Final = (
@@ -39,7 +39,7 @@ def report_object(report: Report) -> dict[str, Any]:
         "warnings": report_warnings(report),
         "notes": report.notes,
         "expected": _excuse_objects(report),
-        "stale": stale_entries(report),
+        "stale": report.baseline.stale if report.baseline else (),
         "summary": report.summary(),
     }
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from conformance.cassette import Recording, open_recording
 from conformance.core.errors import ConformanceError, SpecError, UsageError
+from conformance.judging.group_id import group_id
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.lookup import profile_at_hand
@@ -34,10 +35,10 @@ class SelectedFinding(Struct, frozen=True):
 def select_finding(
     asked: str, paths: Sequence[Path], choices: CheckChoices, rulebook: Rulebook
 ) -> SelectedFinding:
-    """The first finding of that id, or whose rule that is. Raises UsageError if there is none.
+    """The first finding of that id, or of the group or rule of that id.
 
-    Paths are recordings, folders of them, or json reports. Files that cannot be judged are passed
-    over as long as another one has the finding.
+    Raises UsageError if there is none. Paths are recordings, folders of them, or json reports.
+    Files that cannot be judged are passed over as long as another one has the finding.
     """
     found: list[SelectedFinding] = []
     known: dict[str, str] = {}
@@ -58,7 +59,10 @@ def select_finding(
 
 
 def _is_selected(asked: str, finding: Finding) -> bool:
-    return asked == finding.rule or (len(asked) >= _SHORTEST and finding.id.startswith(asked))
+    if asked == finding.rule:
+        return True
+    ids = finding.id, group_id(finding)
+    return len(asked) >= _SHORTEST and any(each.startswith(asked) for each in ids)
 
 
 def _known_findings(known: dict[str, str], errors: list[str]) -> str:
@@ -102,6 +106,10 @@ def _named_by_report(path: Path, asked: str) -> list[Path] | None:
     named = (
         Path(stream.file)
         for stream in streams
-        if stream.file and any(asked == f.rule or f.id.startswith(asked) for f in stream.findings)
+        if stream.file
+        and any(
+            asked == f.rule or f.id.startswith(asked) or f.group.startswith(asked)
+            for f in stream.findings
+        )
     )
     return list(dict.fromkeys(named))

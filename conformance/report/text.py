@@ -50,6 +50,8 @@ _GROUPS: Final = 40
 _FOLLOWING: Final = 12  # groups shown below the one that they follow
 _SENTENCE: Final = 240  # characters of what one of them found
 _CONTEXT: Final = 160  # characters of one context line
+_NARROWEST: Final = 20  # of them that are shown on any terminal
+_BEFORE: Final = 14  # columns that type and data do not have
 
 
 class TextPage(Struct):
@@ -57,19 +59,31 @@ class TextPage(Struct):
 
     paint: Paint
     verbose: bool = False
+    width: int = 0  # columns that a frame's data must fit in; 0 for any number
     is_alone: bool = False  # only one stream was judged
     told: set[str] = field(default_factory=set)
 
 
 def render(
-    report: Report, *, verbose: bool = False, colour: bool = False, has_errors: bool = True
+    report: Report,
+    *,
+    verbose: bool = False,
+    colour: bool = False,
+    width: int = 0,
+    has_errors: bool = True,
 ) -> str:
-    """Write the whole page; ends with a line feed. Errors are left out where stderr has them."""
-    page = TextPage(Paint(colour), verbose, is_alone=len(report.streams) == 1)
+    """Write the whole page; ends with a line feed. Errors are left out where stderr has them.
+
+    `width` is that of the terminal, 0 where nothing is to be cut.
+    """
+    page = TextPage(
+        Paint(colour), verbose, 0 if verbose else width, is_alone=len(report.streams) == 1
+    )
     lines = list(_all_lines(page, report) if verbose else _group_lines(page, report))
     told = report.errors if has_errors else ()
     lines += (f"{page.paint('ERROR', 'error:')} {visible(error)}" for error in told)
-    lines += (f"{page.paint('FAIL', 'stale:')} {visible(line)}" for line in stale_entries(report))
+    old = report.baseline.stale if verbose and report.baseline else stale_entries(report)
+    lines += (f"{page.paint('FAIL', 'stale:')} {visible(line)}" for line in old)
     lines += (f"note: {visible(note)}" for note in report.notes)
     lines += (
         f"{page.paint('warning', 'warning:')} {warning}" for warning in report_warnings(report)
@@ -165,13 +179,21 @@ def _finding_name(page: TextPage, finding: Finding) -> str:
 
 def _context_lines(page: TextPage, context: tuple[ContextLine, ...]) -> Iterator[str]:
     width = max((len(visible(line.type, _CONTEXT)) for line in context), default=0)
+    # A line that the terminal breaks would tear the marks from what they mark.
+    room = max(page.width - width - _BEFORE, _NARROWEST) if page.width else 0
     for line in context:
         name = visible(line.type, _CONTEXT)
         mark = page.paint("mark", ">") if line.at else " "
-        text = f"  {mark} {line.event:>6}  {name:<{width}}  {visible(line.text, _CONTEXT)}"
+        text = f"  {mark} {line.event:>6}  {name:<{width}}  {_fitting(line.text, room)}"
         yield text.rstrip()
         if line.at:
             yield " " * 12 + page.paint("mark", "^" * max(len(name), 1))
+
+
+def _fitting(text: str, room: int) -> str:
+    """A frame's data; with `room`, no longer than that."""
+    shown = visible(text, _CONTEXT)
+    return f"{shown[: room - 1]}…" if 0 < room < len(shown) else shown
 
 
 def _verdict_lines(page: TextPage, stream: StreamResult) -> Iterator[str]:

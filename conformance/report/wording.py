@@ -149,7 +149,7 @@ def summary_line(report: Report) -> str:
     verdicts = report.verdicts
     head = f"{count(len(verdicts), 'rule')} over {count(len(report.streams), 'stream')}"
     found = [_finding_count(report)] if report.findings else []
-    old = stale_entries(report)
+    old = report.baseline.stale if report.baseline else ()
     entries = [f"{len(old)} stale {'entry' if len(old) == 1 else 'entries'}"] if old else []
     counts = f"{head}: {_verdict_counts(report)}" if verdicts else head
     return "; ".join([counts, *found, *entries, *errors])
@@ -171,8 +171,9 @@ def verdict_changes(stream: StreamResult, rule: str) -> str:
 
 
 def stale_entries(report: Report) -> tuple[str, ...]:
-    """Entries of the baseline that no longer describe the run, one line each."""
-    return report.baseline.stale if report.baseline else ()
+    """Entries of the baseline that no longer describe the run; a line for all that are alike."""
+    applied = report.baseline
+    return (applied.stale_groups or applied.stale) if applied else ()
 
 
 def _finding_count(report: Report) -> str:

@@ -22,6 +22,7 @@ class ReportFinding(msgspec.Struct, frozen=True):
 
     rule: str = ""
     id: str = ""
+    group: str = ""
 
 
 class ReportStream(msgspec.Struct, frozen=True):

@@ -61,6 +61,18 @@ def test_where_alone_a_fault_came(
     assert lone_circumstances(judged) == ((told,) if told else ())
 
 
+def test_what_parts_the_streams_alike_is_told_once() -> None:
+    one, other = {"dialect": "a", "profile": "p"}, {"dialect": "b", "profile": "q"}
+    judged = [(stream(**kind), kind is one) for kind in (one, other) * 10]
+    assert lone_circumstances(judged) == ("only in a (10 of 10, 0 of 10 in b)",)
+    # Another sender of the API: the profile says more than the API.
+    judged += [(stream(**{**one, "profile": "q"}), False)] * 10
+    assert lone_circumstances(judged) == (
+        "only in a (10 of 20, 0 of 10 in b)",
+        "only under profile p (10 of 10, 0 of 20 under profile q)",
+    )
+
+
 def test_several_other_kinds_are_elsewhere() -> None:
     kinds = [f"api.{number % 4}" for number in range(40)]
     judged = [(stream(dialect=kind), kind == "api.0") for kind in kinds]

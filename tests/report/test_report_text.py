@@ -215,3 +215,16 @@ def test_verbose_says_who_changed_a_verdict_and_why(stream: MakeStream) -> None:
     assert "  NOT-APPLICABLE c  off\n" in text
     assert "  FAIL           d  (baseline: expected, known (b.yaml:3))\n" in text
     assert "was" not in render(Report((judged,)))
+
+
+def test_frames_fit_a_narrow_terminal(finding: MakeFinding, stream: MakeStream) -> None:
+    context = (ContextLine(8, "part.done", "x" * 300, at=True),)
+    report = Report((stream(finding(context=context)),))
+    (wide, narrow, tiny) = (
+        next(line for line in render(report, width=width).splitlines() if "xxx" in line)
+        for width in (0, 60, 5)
+    )
+    assert wide.endswith("x… (+140 characters)")
+    assert (len(narrow), narrow[-2:]) == (60, "x…")
+    assert tiny.count("x") == 19
+    assert "(+140 characters)" in render(report, width=60, verbose=True)

@@ -16,6 +16,7 @@ RULES = Rulebook.load()
 MUTANTS = shipped.cassettes() / "mutants"
 DEMO = MUTANTS / "demo/summary.cassette.jsonl"
 ID = "c0fd0c3cf68d"
+GROUP = "dd58f3937d38"
 RULE = "stripping/visible-text/no-markers"
 
 
@@ -23,7 +24,7 @@ def chosen(asked: str, *paths: Path) -> SelectedFinding:
     return select_finding(asked, paths, CheckChoices(), RULES)
 
 
-@pytest.mark.parametrize("asked", [ID, ID[:4], RULE])
+@pytest.mark.parametrize("asked", [ID, ID[:4], GROUP, GROUP[:6], RULE])
 @pytest.mark.parametrize("path", [DEMO, DEMO.parent], ids=["file", "folder"])
 def test_a_finding_is_found_by_id_beginning_or_rule(asked: str, path: Path) -> None:
     one = chosen(asked, path)
@@ -47,6 +48,7 @@ def test_a_json_report_leads_to_its_files(tmp_path: Path) -> None:
         == 1
     )
     assert chosen(ID, report).recording.path == DEMO
+    assert chosen(GROUP, report).recording.path == DEMO
 
 
 def test_a_finding_in_several_streams_is_counted(tmp_path: Path) -> None:
