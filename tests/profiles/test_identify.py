@@ -59,10 +59,10 @@ def written(path: Path, chunks: list[dict[str, Any]]) -> Path:
     return path
 
 
-def identified(path: Path) -> ExchangeIdentification:
+def identified(path: Path, dialect: str | None = None) -> ExchangeIdentification:
     recording = open_recording(path)
     exchange = recording.exchanges[0]
-    return identify_exchange(recording, exchange, choose_dialect(exchange, None), RULEBOOK)
+    return identify_exchange(recording, exchange, choose_dialect(exchange, dialect), RULEBOOK)
 
 
 # --- certain, a guess, or none
@@ -160,7 +160,7 @@ SENT: tuple[tuple[str, dict[str, Any], str | None, str], ...] = (
 def test_sender_of_a_chunk(
     chunk_: dict[str, Any], profile: str | None, certainty: str, tmp_path: Path
 ) -> None:
-    identity = identified(written(tmp_path / "a.sse", [chunk_])).identity
+    identity = identified(written(tmp_path / "a.sse", [chunk_]), CHAT).identity
     assert (identity.profile, identity.certainty) == (profile, certainty)
 
 
