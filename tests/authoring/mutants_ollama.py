@@ -55,6 +55,7 @@ def _as_text(arguments: Any) -> str:
 
 
 MUTANTS: Final = (
+    Mutant(f"{SUITE}/answer-present", TEXT, (lambda _pieces: [],)),
     Mutant(
         f"{SUITE}/framed-as-lines",
         TEXT,
