@@ -72,7 +72,10 @@ def _stream(client: Client, command: Mapping[str, Any], out: IO[str]) -> None:
         return
     except Exception as error:  # noqa: BLE001  # whatever a client raises is how it fails
         sys.stderr.write(f"{seq}: {type(error).__name__}: {str(error)[:300]}\n")
-        _write(out, {"seq": seq, "end": {"how": "failed"}})
+        _write(
+            out,
+            {"seq": seq, "end": {"how": "failed", "message": f"{type(error).__name__}: {error}"}},
+        )
         return
     _write(out, {"seq": seq, "end": {"how": "completed"}})
 
@@ -118,4 +121,6 @@ class Calls:
     def ended(self, choice: int) -> Iterator[Event]:
         """The calls of a choice that has finished."""
         for key in sorted(key for key in self._calls if key[0] == choice):
-            yield {"type": "tool.end", "choice": choice, "index": key[1], **self._calls.pop(key)}
+            call = self._calls.pop(key)
+            call["arguments"] = call["arguments"] or "{}"
+            yield {"type": "tool.end", "choice": choice, "index": key[1], **call}

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from typing import Any
 
@@ -73,7 +74,7 @@ def stream(command: dict[str, Any], mode: str) -> None:
     if mode == "refuses":
         say({"seq": seq, "skipped": "not today"})
         return
-    text = "" if mode == "deaf" else asked(command)
+    text = "" if mode == "deaf" else asked(command, streams=due != "asks-whole")
     if due == "fails":
         sys.stderr.write(f"the trace of case {seq}\n")
         sys.stderr.flush()
@@ -84,11 +85,15 @@ def stream(command: dict[str, Any], mode: str) -> None:
     say({"seq": seq, "end": {"how": "completed"}})
 
 
-def asked(command: dict[str, Any]) -> str:
-    body = json.dumps({"stream": True}).encode()
+def asked(command: dict[str, Any], *, streams: bool) -> str:
+    body = json.dumps({"stream": streams}).encode()
     url = command["base_url"] + "/chat/completions"
     texts = []
-    with urllib.request.urlopen(urllib.request.Request(url, body)) as answer:
+    try:
+        answer = urllib.request.urlopen(urllib.request.Request(url, body))
+    except urllib.error.HTTPError:
+        return ""
+    with answer:
         for line in answer:
             if line.startswith(b"data: {"):
                 choices = json.loads(line[6:])["choices"]

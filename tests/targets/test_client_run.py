@@ -184,6 +184,16 @@ def test_what_a_client_says_of_a_failure_reaches_the_report() -> None:
     assert found.message.count("the trace") == 1
 
 
+def test_a_stream_is_not_replayed_to_a_client_that_asks_for_none() -> None:
+    outcome = fake("later-asks-whole", extent="full")
+    assert outcome.report.findings == ()
+    (stream,) = outcome.report.streams
+    assert stream.verdicts == {}
+    assert stream.notes == (
+        "not run: the client skips it: it asked for a whole body where a stream was recorded",
+    )
+
+
 def test_what_nobody_knows_must_be_skipped() -> None:
     with pytest.raises(HarnessError, match="an unknown command must be skipped, got completed"):
         fake("obeys-all")

@@ -86,6 +86,8 @@ class ExchangeReplays(CaseSeries):
                 break
             case = self.endpoint.replay_stream(variation, self.dialect, command)
             answered = case.answered
+            if why := case.asked_other_form(exchange, self.dialect):
+                return AdapterAnswer("skipped", why=why)
             self.count_case(STREAM, answered)
             faults = faults + 1 if self.endpoint.faults else 0
             if answered.how == "skipped":

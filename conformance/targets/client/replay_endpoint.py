@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from conformance.cassette import Cassette, Header
 from conformance.core.errors import ConformanceError, HarnessError
 from conformance.core.events import Chunk, Exchange, Response
+from conformance.core.framing import framing_of
 from conformance.dialects import ENDPOINTS, get, required
 from conformance.dialects.script import CONTENT_TYPES, ScriptedAnswer, encode_event
 from conformance.targets.client.adapter import Adapter, AdapterAnswer, joined_text
@@ -27,6 +28,7 @@ from conformance.targets.client.process import AdapterBounds
 from conformance.targets.client.protocol import NEXT_REQUEST, STREAM, ClientImplementation
 from conformance.targets.client.variation import ReplayVariation
 from conformance.targets.replay import ReplayOptions, SeenRequest, ThreadedServer
+from conformance.targets.replay.matching import asks_other_form
 
 MOST_FAULTS: Final = 5  # in a row, before the other cases of a recording are left out
 MOST_IN_A_ROW: Final = 5 * MOST_FAULTS
@@ -54,6 +56,15 @@ class ReplayedCase(NamedTuple):
     def is_served(self) -> bool:
         """Whether any request got the recorded answer."""
         return any(each.exchange for each in self.seen)
+
+    def asked_other_form(self, served: Exchange, dialect: str) -> str:
+        """Why the answer was not for this client, which asked for none of its form; else empty."""
+        known = replace(served, dialect=dialect)
+        if self.is_served or not any(asks_other_form(known, each.body) for each in self.seen):
+            return ""
+        forms = ("a stream", "a whole body")
+        here, asked = forms if framing_of(served) != "body" else reversed(forms)
+        return f"it asked for {asked} where {here} was recorded"
 
 
 class RequestLog(Struct):
@@ -128,7 +139,8 @@ class ReplayEndpoint:
         # Any request of this dialect is answered: a client writes its own.
         served = (replace(each, request=None, hop="", dialect=dialect) for each in answers)
         cassette = Cassette(Header(dialect=dialect), tuple(served))
-        name = self._server.mount(cassette, name=f"case-{seq}", options=options)
+        chosen = replace(options or ReplayOptions(), own_form=True)
+        name = self._server.mount(cassette, name=f"case-{seq}", options=chosen)
         url = self._server.base_url(name) + _base_path(dialect)
         case = {"dialect": dialect, "base_url": url, **command}
         case["deadline_ms"] = round(self._deadline * 1000)
@@ -204,6 +216,8 @@ def smoke_fault(endpoint: ReplayEndpoint, dialect: str) -> str:
     text = joined_text(answered.events, "text.delta")
     if answered.how in ("errored", "skipped"):
         return f"{answered.how}: {answered.reason()}"
+    if why := case.asked_other_form(short_answer(dialect), dialect):
+        return f"{why}; see the feature `bodies`"
     if not case.is_served:
         return f"base_url was not asked, but {case.requests}"
     if answered.how != "completed":

@@ -21,8 +21,9 @@ from urllib.parse import parse_qsl
 from msgspec import Struct
 
 from conformance.cassette.redact import REDACTED
-from conformance.core.events import Request
-from conformance.dialects import ENDPOINTS
+from conformance.core.events import Exchange, Request
+from conformance.core.framing import framing_of
+from conformance.dialects import ENDPOINTS, SUPPORTED
 from conformance.targets.replay.canonical import (
     canonical_json,
     canonical_value,
@@ -33,7 +34,7 @@ from conformance.targets.replay.options import ReplayOptions
 from conformance.targets.replay.script import AnswerScript, answer_script
 from conformance.targets.replay.tape import RecordedExchange
 from conformance.wire.heads import lower_names
-from conformance.wire.requests import HttpRequest
+from conformance.wire.requests import HttpRequest, json_or_none
 
 _VERSION: Final = re.compile(r"^(?:/[^/]*)*?/v[0-9]+[a-z0-9]*(?=/)")
 
@@ -57,6 +58,16 @@ class ReplayMatch(Struct, frozen=True):
     entry: RecordedExchange
     script: AnswerScript
     times: int
+
+
+def asks_other_form(exchange: Exchange, asked: bytes) -> bool:
+    """Whether a request body asks for a stream where a whole answer was recorded, or vice versa."""
+    dialect = SUPPORTED.get(exchange.dialect or "")
+    form = dialect.request if dialect else None
+    status = exchange.response.status if exchange.response else None
+    if form is None or (status is not None and status >= 300):
+        return False
+    return form.streams(json_or_none(asked)) is (framing_of(exchange) == "body")
 
 
 def path_below_version(path: str) -> str:
@@ -145,6 +156,8 @@ class ExchangeIndex:
         if exchange.request is None:
             # A recording without its request still says which API it answers.
             endpoint = ENDPOINTS.get(exchange.dialect or "")
+            if self.options.own_form and asks_other_form(exchange, wanted.body):
+                return False
             return endpoint is None or endpoint.serves(wanted.path)
         return not self.differing_part(exchange.request, wanted)
 

@@ -104,6 +104,8 @@ class ReplayOptions(Struct, frozen=True):
     `headers`  request headers that must match, besides method, path and body.
     `exact_paths`  tells `/v1/responses` from `/responses`.
     `hop`      which side of a gateway's recording is served.
+    `own_form` answers who asks for a stream with streams alone, and who does not with whole bodies,
+               also where no request was recorded.
     """
 
     chunking: Chunking = Chunking()
@@ -118,6 +120,7 @@ class ReplayOptions(Struct, frozen=True):
     headers: tuple[str, ...] = TELLING_HEADERS
     exact_paths: bool = False
     hop: Literal["upstream", "downstream"] = "downstream"
+    own_form: bool = False
 
     def __post_init__(self) -> None:
         if self.cut and self.stall:
