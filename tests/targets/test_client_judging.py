@@ -139,6 +139,8 @@ def test_a_call_of_the_server_s_own_may_be_told_or_not() -> None:
     assert failing(completed(judge, exchange, kept)) == set()
     plain = [{k: v for k, v in event.items() if k != "hosted"} for event in told]
     assert failing(completed(judge, exchange, plain)) == set()
+    late = [*kept, *(event for event in plain if event not in kept)]
+    assert AGREES not in failing(completed(judge, exchange, late))
     wrong = [{**e, "arguments": "{}"} if e["type"] == "tool.end" else e for e in told]
     assert AGREES in failing(completed(judge, exchange, wrong))
 

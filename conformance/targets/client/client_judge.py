@@ -10,7 +10,7 @@ Rule 3: arguments that are the same JSON are the same, however they are written:
 Rule 4: after a reset what was on its way may be lost, and what stands in a refusal is free: there
         only the end is judged.
 Rule 5: what breaks a rule in the bytes themselves is the server's doing, not the client's.
-Rule 6: a call that the server carries out itself is the client's to tell or to keep to itself.
+Rule 6: a call that the server carries out itself is the client's to tell, at any place, or not.
 """
 
 from __future__ import annotations
@@ -114,11 +114,11 @@ class ClientJudge:
         made = ClientLedger()
         # After a reset, and of a refusal, the end alone is judged.
         if kind != "reset" and not _is_refused(exchange):
-            told = _without_untold(sent, answered.events)
-            events = respell_arguments(answered.events, told.client_events)
+            own, told = _without_hosted(sent, answered.events)
+            events = respell_arguments(told, own.client_events)
             breaks_off = answered.how in _BROKEN
             compared = _compared_types(sent, self.about.events, breaks_off=breaks_off)
-            self._judge_suites(made, told, events, compared, breaks_off=breaks_off)
+            self._judge_suites(made, own, events, compared, breaks_off=breaks_off)
         made.state_harness_rule(
             harness.ENDING, _ending_finding(sent, answered, client_place(exchange))
         )
@@ -127,9 +127,9 @@ class ClientJudge:
     def judge_message(self, sent: Transcript, answered: AdapterAnswer) -> ClientLedger:
         """Judges the events of a whole message, which is the body of what was sent."""
         made = ClientLedger()
-        told = _without_untold(sent, answered.events)
-        events = respell_arguments(answered.events, told.client_events)
-        self._judge_suites(made, told, events, self.about.events & _CONTENT)
+        own, told = _without_hosted(sent, answered.events)
+        events = respell_arguments(told, own.client_events)
+        self._judge_suites(made, own, events, self.about.events & _CONTENT)
         return made
 
     def judge_requests(self, exchanges: Sequence[Exchange]) -> ClientLedger:
@@ -311,21 +311,21 @@ def is_broken(sent: Transcript) -> bool:
     return sent.client_end != "completed" or sent.exchange.end != "eof"
 
 
-def _without_untold(sent: Transcript, events: Sequence[Mapping[str, Any]]) -> Transcript:
-    """Rule 6: what was sent, without calls of the server's own that the client did not tell."""
-    if sent.tools == sent.own_tools:
-        return sent
-    told = [_call_key(event) for event in events if event["type"] == "tool.end"]
-    kept = []
-    for event in sent.events:
-        if event.type == "tool.end":
-            key = _call_key(event.data)
-            if event.data.get("hosted") and key not in told:
-                continue
-            if key in told:
-                told.remove(key)
-        kept.append(event)
-    return replace(sent, events=kept)
+def _without_hosted(
+    sent: Transcript, events: Sequence[Mapping[str, Any]]
+) -> tuple[Transcript, Sequence[Mapping[str, Any]]]:
+    """Rule 6: what was sent and what was told, without calls that the server carried out."""
+    hosted = [_call_key(call) for call in sent.tools if call.get("hosted")]
+    if not hosted:
+        return sent, events
+    kept = [e for e in sent.events if not (e.type == "tool.end" and e.data.get("hosted"))]
+    told = []
+    for event in events:
+        if event["type"] == "tool.end" and (key := _call_key(event)) in hosted:
+            hosted.remove(key)
+        else:
+            told.append(event)
+    return replace(sent, events=kept), told
 
 
 def _call_key(call: Mapping[str, Any]) -> tuple[Any, ...]:
