@@ -9,7 +9,7 @@ from tests.authoring.edits import Pieces, renumber, typed
 from tests.authoring.mutant import Mutant
 from tests.authoring.mutants_history import ROUND
 from tests.authoring.mutants_parts import PART_ADDED, RAW
-from tests.authoring.mutants_responses import COMPLETED, DELTA, MESSAGE_ADDED, SUMMARY
+from tests.authoring.mutants_responses import CALL, COMPLETED, DELTA, MESSAGE_ADDED, SUMMARY
 from tests.authoring.pieces import Fields, Message, Piece, at
 from tests.authoring.turns import answers, asks_not, in_body, not_in_body
 
@@ -23,6 +23,7 @@ UNSTATED: Final = "openai.responses/transformers/raw-without-parts"
 SEARCH_CLOSED: Final = typed("response.output_item.done", "web_search_call")
 SEARCHED: Final = typed("response.web_search_call.completed")
 SEARCHING: Final = typed("response.web_search_call.searching")
+CALL_CLOSED: Final = typed("response.output_item.done", "function_call")
 THINKING_ADDED: Final = typed("response.output_item.added", "reasoning")
 THINKING_CLOSED: Final = typed("response.output_item.done", "reasoning")
 CUT_PART: Final = typed("response.reasoning_summary_part.done")
@@ -80,6 +81,14 @@ def _shorter(text: str) -> str:
 MUTANTS: Final = (
     Mutant("wire/responses-items/ids-known", SUMMARY, (edits.remove(DELTA, "item_id", 1),)),
     Mutant("wire/responses-items/items-named", SUMMARY, (edits.remove(MESSAGE_ADDED, "item.id"),)),
+    Mutant(
+        "wire/responses-items/closed-whole",
+        CALL,
+        (
+            edits.remove(CALL_CLOSED, "item.call_id"),
+            edits.remove(COMPLETED, "response.output.1.call_id"),
+        ),
+    ),
     Mutant(
         "wire/responses-items/announced-open",
         SUMMARY,
