@@ -1,7 +1,7 @@
 """Fingerprints: what one system puts on the wire and others do not.
 
 Rule 1: a fingerprint is an event that the system sends: a comment, a key of its own, the shape of
-an id. That a stream breaks few of its rules is none.
+an id, the order of its keys. That a stream breaks few of its rules is none.
 Rule 2: one that is not `weak` names the system by itself; a weak one is a hint, as another system
 may well send the same.
 Rule 3: a `gateway` passes on what names the system behind it: of signs that name several systems
@@ -12,6 +12,7 @@ Rule 4: a profile's fingerprints are its own; what extends it does not inherit t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from msgspec import Struct
@@ -26,12 +27,13 @@ from conformance.rules.patterns import UNASKED, compile_value
 
 MOST_SHAPES: Final = 1024
 
-_KEYS: Final = frozenset({"says", "weak", "gateway", "event", "seen"})
+_KEYS: Final = frozenset({"says", "weak", "gateway", "event", "keys", "seen"})
 
 
 class Fingerprint(Struct, frozen=True):
     """A sign of one profile: `says` names it for people, `event` is what is looked for.
 
+    `keys` are those that the event begins with, in that order; empty where any order will do.
     `seen` is its evidence: in how many recordings of the system, and in how many of others.
     """
 
@@ -40,6 +42,7 @@ class Fingerprint(Struct, frozen=True):
     is_weak: bool
     event: Alias
     is_gateway: bool = False
+    keys: tuple[str, ...] = ()
     seen: str = ""
 
 
@@ -66,6 +69,7 @@ def _read_fingerprint(node: Node, profile: str, names: Names) -> Fingerprint:
         _is_true(node, "weak"),
         alias,
         _is_true(node, "gateway"),
+        tuple(key.string() for key in keys.sequence()) if (keys := node.get("keys")) else (),
         seen.string() if (seen := node.get("seen")) else "",
     )
 
@@ -145,7 +149,16 @@ class _Matcher:
 
     def __init__(self, fingerprint: Fingerprint) -> None:
         self.fingerprint = fingerprint
-        self.fits = _conjunction(fingerprint.event.conditions)
+        self.fits = _beginning(fingerprint.keys, _conjunction(fingerprint.event.conditions))
+
+
+def _beginning(
+    keys: tuple[str, ...], fits: Callable[[Mapping[str, Any]], bool]
+) -> Callable[[Mapping[str, Any]], bool]:
+    """The test, only of data that begins with these keys."""
+    if not keys:
+        return fits
+    return lambda data: tuple(islice(data, len(keys))) == keys and fits(data)
 
 
 def _conjunction(conditions: Sequence[tuple[str, Any]]) -> Callable[[Mapping[str, Any]], bool]:

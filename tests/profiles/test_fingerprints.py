@@ -90,6 +90,15 @@ def test_sign_is_met_by_what_fits(event: str, came: Event, is_met: bool) -> None
     assert [found.says for found in watch.met] == ["s"] * is_met
 
 
+def test_sign_may_be_the_order_of_keys() -> None:
+    (ordered,) = declared("{says: s, keys: [b, a], event: {type: chat.chunk, a: 1}}")
+    assert ordered.keys == ("b", "a")
+    for data, is_met in (({"b": 0, "a": 1}, True), ({"a": 1, "b": 0}, False), ({"b": 0}, False)):
+        watch = Watch(Signs([ordered]))
+        watch.see(chunk(**data))
+        assert bool(watch.met) is is_met
+
+
 def test_sign_is_met_once() -> None:
     watch = Watch(Signs(declared("{says: s, event: {type: [chat.chunk, chat.completion], x: 1}}")))
     for came in (chunk(x=1), chunk(x=1, y=1), Event("chat.completion", {"x": 1}, 2, "wire")):
@@ -150,7 +159,7 @@ def test_signs_of_a_dialect_differ_in_what_they_say() -> None:
 @pytest.mark.parametrize("dialect", ["openai.chat", "openai.responses"])
 def test_no_two_systems_have_the_same_sign(dialect: str) -> None:
     named = [
-        (found.event.types, found.event.conditions)
+        (found.event.types, found.event.conditions, found.keys)
         for found in fingerprints(dialect)
         if not found.is_weak
     ]

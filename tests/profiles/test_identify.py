@@ -164,6 +164,12 @@ def test_sender_of_a_chunk(
     assert (identity.profile, identity.certainty) == (profile, certainty)
 
 
+def test_sender_is_told_by_the_order_of_its_keys(tmp_path: Path) -> None:
+    ordered = {"id": "a", "created": 1, "model": "m", "object": CHUNK["object"], "choices": [OPEN_]}
+    identity = identified(written(tmp_path / "a.sse", [ordered])).identity
+    assert (identity.profile, identity.certainty) == ("litellm", "certain")
+
+
 def test_gateway_is_named_by_its_own_signs_not_by_those_it_passes_on(tmp_path: Path) -> None:
     thought = {**CHUNK, "choices": [{"index": 0, "delta": PASSED}]}
     identity = identified(written(tmp_path / "a.sse", [thought, {**CHUNK, **USED}])).identity
@@ -218,8 +224,8 @@ def test_sender_of_a_response(
 STARTED: tuple[tuple[str, dict[str, Any], str | None, str], ...] = (
     ("msg_01NRaPKFsBgXPbFwKfCoVHRG", CLAUDE, "anthropic", "certain"),
     ("msg_01NRaPKFsBgXPbFwKfCoVHRG", {**CLAUDE, "model": "mine"}, None, "none"),
-    ("msg_bdrk_018UxgtQKbfUREYdX6y3Cf87", CLAUDE, None, "none"),
-    ("msg_vrtx_017KKNPUtd6PJZpJQ9mtj9rU", CLAUDE, None, "none"),
+    ("msg_bdrk_018UxgtQKbfUREYdX6y3Cf87", CLAUDE, "bedrock", "certain"),
+    ("msg_vrtx_017KKNPUtd6PJZpJQ9mtj9rU", CLAUDE, "vertex", "certain"),
     (
         "msg_1",
         {**CLAUDE, "usage": {"inference_geo": "us", "service_tier": "standard"}},
