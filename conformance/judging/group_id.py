@@ -21,6 +21,7 @@ _TEXT: Final = re.compile(
     re.VERBOSE,
 )
 _VALUE: Final = re.compile(r"-?\b\d+(?:\.\d+)?\b|\b(?:true|false|null)\b")
+_EXCHANGE: Final = re.compile(r"(?<![\w./])[a-z0-9-]+/[a-z0-9-]+(?![\w./])")  # scenario/role
 _VALUES: Final = re.compile(r"[\[{]*…(?:[\s,:\[\]{}…]*…[\]}]*)?")
 
 
@@ -32,10 +33,10 @@ def group_id(finding: Finding) -> str:
 
 
 def message_without_values(finding: Finding) -> str:
-    """The message with `…` for texts, numbers, and the event that came before."""
+    """The message with `…` for texts, numbers, exchanges, and the event that came before."""
     said = _REPLAYS.sub("", finding.message[:_LONGEST])
     if finding.after:
         said = said.replace(finding.after, "…")
-    for pattern in (_TEXT, _VALUE):
+    for pattern in (_TEXT, _EXCHANGE, _VALUE):
         said = pattern.sub("…", _CODE_POINT.sub("", said))
     return _VALUES.sub("…", said)

@@ -2,9 +2,9 @@
 
 Rule 1: findings stand by event. On one event a fault of ours comes first, then the graver level,
 then the wider slice: what is broken for a whole stream breaks each of its parts.
-Rule 2: a finding follows from an earlier one that is on the same event, or in the same slice or a
-wider one, or that speaks of the same value of a field (an `output_index` of -1 breaks what is
-sliced by it), or of the same field that is missing.
+Rule 2: a finding follows from an earlier one that is on the same event, or speaks of the same value
+of a field (an `output_index` of -1 breaks what is sliced by it), or of the same field that is
+missing. To be later in the same slice is not enough: an item may be wrong in many ways.
 Rule 3: nothing follows from what is less grave, and ERROR neither causes nor follows.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import combinations, product
+from itertools import product
 from typing import Final
 
 from conformance.judging.result import Finding
@@ -24,10 +24,9 @@ _WHOLE: Final = frozenset({"choice", "exchange"})
 _WORD: Final = re.compile(r"-?[\w.]*\w")
 _MISSING: Final = re.compile(r'"(\w+)" is a required property')
 _JUDGED: Final = re.compile(r"^([\w.]+) of ")  # the field that a message speaks of
-_MOST_FIELDS: Final = 6  # of a slice, whose parts are all looked up
 _LONGEST: Final = 2000  # characters of a message that are looked at
 
-# What a later finding is told by: an event, a part of a slice, a value of a field, a missing field.
+# What a later finding is told by: an event, a value of a field, a missing field.
 Sign = tuple[object, ...]
 
 
@@ -46,7 +45,7 @@ def event_order(finding: Finding) -> tuple[int, bool, int, int, bool]:
 def direct_causes(ordered: Sequence[Finding]) -> Iterator[list[int]]:
     """For each finding of one stream the places, from 0, of those that it follows from directly.
 
-    The surest comes first: a field or a value that was named, then a slice, then the event.
+    The surest comes first: a field or a value that was named, then the event.
     Findings are to come in `event_order`. The time is linear.
     """
     pairs = {pair for finding in ordered for pair in _slice_pairs(finding)}
@@ -64,17 +63,14 @@ def direct_causes(ordered: Sequence[Finding]) -> Iterator[list[int]]:
         named: list[Sign] = list(
             product(filter(fields.__contains__, words), filter(values.__contains__, words))
         )
-        own = _slice_pairs(finding)[:_MOST_FIELDS]
-        slices: list[Sign] = [
-            ("slice", *part) for size in range(len(own), 0, -1) for part in combinations(own, size)
-        ]
+        own = _slice_pairs(finding)
         event: Sign = ("event", finding.event)
         hangs_on = dict.fromkeys(
-            first[sign] for sign in (*lacking, *own, *named, *slices, event) if sign in first
+            first[sign] for sign in (*lacking, *own, *named, event) if sign in first
         )
         rank = level_rank(finding)
         yield [at for at in hangs_on if level_rank(ordered[at]) <= rank]
-        for sign in (*missing, *named, *slices[:1], event):
+        for sign in (*missing, *named, event):
             first.setdefault(sign, place)
 
 

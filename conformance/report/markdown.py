@@ -88,7 +88,8 @@ def _group_section(group: FindingGroup) -> Iterator[str]:
     yield from (f"- source: {escape_markdown(line)}" for line in authority_lines(finding.source))
     if finding.hint:
         yield f"- hint: {escape_markdown(finding.hint)}"
-    yield f"- id: {code_span(finding.id)}"
+    of_group = f", group {code_span(group.id)}" if group.places[1:] else ""
+    yield f"- id: {code_span(finding.id)}{of_group}"
     for other in group.following[:_FOLLOWING]:
         when, told = following_sentence(group, other, _SENTENCE)
         name = f"{other.first.verdict} {other.first.level} {code_span(other.first.rule)}"

@@ -122,7 +122,8 @@ def finding_block(
     if first:
         yield from labelled_lines("source", list(authority_lines(finding.source)))
         yield from labelled_lines("hint", [visible(finding.hint)] if finding.hint else [])
-    yield LABELLED.format("id", page.paint("quiet", visible(finding.id)))
+    of_group = f", group {group.id}" if group and group.places[1:] else ""
+    yield LABELLED.format("id", page.paint("quiet", f"{visible(finding.id)}{of_group}"))
 
 
 def _group_lines(page: TextPage, report: Report) -> Iterator[str]:

@@ -31,6 +31,8 @@ SHAPES = [
     ),
     ('streamed [{"type": "text", "n": [1, 2]}], stated nothing', "streamed …, stated nothing"),
     ("a and b are not equal (in 5 of 60 replays: F6-no-space, F7)", "a and b are not equal"),
+    ("'hat is 3' belongs to the answer to think-2/kept", "… belongs to the answer to …"),
+    ("the 2 output_text.done/text.done joined", "the … output_text.done/text.done joined"),
     ("the model's own answer is not the user's", None),
 ]
 

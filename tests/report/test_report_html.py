@@ -179,3 +179,5 @@ def test_a_group_is_told_once_with_links_to_all_its_places(
     assert "<li>also <span" in told
     assert "<summary>103 more places</summary>" in told
     assert (told.count('<a href="#s'), told.count("<li>3 more</li>")) == (101, 1)
+    assert page.count('<details class="stream" ') == 104
+    assert page.count(" open>") == 1

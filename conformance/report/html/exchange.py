@@ -58,10 +58,16 @@ class RecordedStreams(Struct):
 
 
 def stream_section(
-    report: Report, number: int, stream: StreamResult, recorded: RecordedStreams, budget: PageBudget
+    report: Report,
+    number: int,
+    stream: StreamResult,
+    recorded: RecordedStreams,
+    budget: PageBudget,
+    *,
+    is_open: bool,
 ) -> Iterator[str]:
     """The section as lines of HTML; its picture is left out where the budget is spent."""
-    opened = " open" if stream.findings else ""
+    opened = " open" if is_open else ""
     found = count(len(stream.findings), "finding")
     yield f'<details class="stream" id="s{number}"{opened}>'
     name = escape_html(stream_title(stream), 300)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from conformance.judging.groups import FindingGroup, FindingPlace, finding_groups
-from conformance.judging.result import Report
+from conformance.judging.groups import FindingGroup, FindingPlace
 from conformance.report.escaping import escape_html
 from conformance.report.html.matrix import Numbered, verdict_class
 from conformance.report.wording import (
@@ -24,9 +23,8 @@ _PLACES: Final = 100  # further places of a group
 _SENTENCE: Final = 240  # characters of what a group that follows found
 
 
-def group_sections(report: Report, shown: list[Numbered]) -> Iterator[str]:
+def group_sections(groups: Sequence[FindingGroup], shown: list[Numbered]) -> Iterator[str]:
     """The section as lines of HTML; `shown` are the streams with a section to link to."""
-    groups = finding_groups(report)
     if not groups:
         return
     anchors = {id(stream): f"s{number}" for number, stream in shown}

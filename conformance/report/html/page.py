@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from importlib.resources import files
 from typing import Final
 
 from conformance import __version__
+from conformance.judging.groups import every_group, finding_groups
 from conformance.judging.result import Report
 from conformance.report.escaping import escape_html
 from conformance.report.html.exchange import RecordedStreams, stream_section
@@ -58,21 +59,27 @@ def _body_lines(report: Report) -> Iterator[str]:
         (*(f"stale: {line}" for line in stale_entries(report)), *report_warnings(report)),
     )
     yield from _message_list("note", report.notes)
-    yield from group_sections(report, numbered[:_STREAMS])
+    groups = finding_groups(report)
+    yield from group_sections(groups, numbered[:_STREAMS])
     if numbered:
         yield "<section><h2>Verdicts</h2>"
         yield '<p><label><input type="checkbox" id="only"> only streams with findings</label></p>'
         yield from verdict_matrix(numbered)
         yield "</section>"
-    yield from _stream_sections(report, numbered)
+    firsts = {id(group.stream) for group in every_group(groups)}
+    yield from _stream_sections(report, numbered, firsts)
     yield f"</main><footer>reasoning-conformance {escape_html(__version__)}</footer>"
 
 
-def _stream_sections(report: Report, numbered: list[Numbered]) -> Iterator[str]:
+def _stream_sections(
+    report: Report, numbered: list[Numbered], firsts: Collection[int]
+) -> Iterator[str]:
+    """The sections; those with the first finding of a group are open."""
     budget, recorded = PageBudget(), RecordedStreams()
     yield "<section><h2>Streams</h2>"
     for number, stream in numbered[:_STREAMS]:
-        yield from stream_section(report, number, stream, recorded, budget)
+        is_open = id(stream) in firsts
+        yield from stream_section(report, number, stream, recorded, budget, is_open=is_open)
     if numbered[_STREAMS:]:
         left = count(len(numbered) - _STREAMS, "more stream")
         yield f'<p class="left-out">{left} left out, those with the gravest findings are here.</p>'
