@@ -92,12 +92,12 @@ def test_any_report_is_printable_line_by_line(report: Report) -> None:
 def test_a_group_is_one_section_with_what_follows_and_all_places(
     finding: MakeFinding, stream: MakeStream
 ) -> None:
-    also = finding(rule="wire/order", level=Level.SHOULD, message="came 3 times", event=30)
+    also = finding(rule="wire/order", level=Level.SHOULD, message="came 3 times")
     streams = tuple(stream(finding(), also, exchange=n) for n in range(1, 30))
     text = render(Report((*streams, stream(finding(), exchange=30))))
     assert text.count("### FAIL") == 1
     assert "- in 30 of 30 streams\n- at `ogx.cassette.jsonl:26 (event 8, byte 2641)`" in text
-    assert "- then FAIL SHOULD `wire/order`: came 3 times" in text
+    assert "- also FAIL SHOULD `wire/order`: came 3 times" in text
     assert "(in 29 of 29 streams)" in text
     assert "<details><summary>29 more places</summary>" in text
     assert "- 9 more\n" in text
