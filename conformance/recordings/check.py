@@ -299,8 +299,10 @@ def judged_by(
         met = judged_by(dialect, replace(choices, profile=None), of_server, sender, named)
         return ChosenProfile(laid_over(profile, met.profile), named=True, notes=met.notes)
     if not is_named and (found := sender()) and found.is_certain:
-        note = f"profile {found.profile} identified by: {'; '.join(found.signs)}"
         by = named(found.profile, dialect.name, choices.folders)
+        said = f"profile {found.profile} identified by: {'; '.join(found.signs)}"
+        own = ", ".join((*by.reasons, *by.overrides))
+        note = f"{said}; otherwise than strict: {own}" if own else said
         return ChosenProfile(by, named=False, notes=(note,))
     return ChosenProfile(profile, named=is_named)
 
