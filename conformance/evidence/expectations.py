@@ -20,7 +20,7 @@ from conformance.judging.run_rules import ENDING, THINKING
 from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_end
 from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule
-from conformance.rules.verdicts import Verdict
+from conformance.rules.verdicts import Level, Verdict
 
 RUN: Final = "run"
 """Key of the header that states all this."""
@@ -134,6 +134,9 @@ def judge_expectations(
     else:
         found = _other_ending(exchange, expected, answer, came)
         ledger.add(ENDING.id, Verdict.FAIL, findings=(found,), by=_NAME)
+        if expected.ends == ("refused",) and came in WHOLE_ENDS:
+            why = "a server may take what others refuse"
+            ledger.remark(ENDING.id, why, _NAME, Level.SHOULD)
     if expected.thinking is None or came not in WHOLE_ENDS:
         return
     if answer.thought is expected.thinking:

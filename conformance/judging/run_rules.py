@@ -74,7 +74,8 @@ HOP_USAGE: Final = _scenario_rule(
 HOP_CALLS: Final = _scenario_rule(
     "hop-calls",
     "A gateway asks upstream as often as the request needs.",
-    "A summary costs one call more; no summary costs none.",
+    "A summary costs one call more where the gateway asks for it; no summary costs none.",
+    Level.SHOULD,
 )
 OWN_TEXT: Final = _scenario_rule(
     "own-text",

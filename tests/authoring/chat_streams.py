@@ -87,6 +87,10 @@ def _plain_fields() -> Iterator[Draft]:
     ]
     yield drafted("openai/usage-asked", asked, pieces, profile="openai")
 
+    asked = _asked(max_completion_tokens=64)
+    pieces = answer(Server(), "reasoning_content", DUSK, DUSK_TEXT, usage=(9, 31, 19))
+    yield drafted("openai/limit-named", asked, pieces)
+
 
 def _tools() -> Iterator[Draft]:
     prompt = "Is it warmer in Oslo or in Bergen?"

@@ -70,7 +70,8 @@ def _thinking() -> Iterator[Draft]:
     blocks = [redacted(0), redacted(1), text(2, "A river.")]
     yield drafted("anthropic/redacted", asked, answer(blocks, (16, 21, 14)))
 
-    asked = _asked("What is nineteen times three?", thinking={"type": "adaptive"})
+    omitted = {"type": "adaptive", "display": "omitted"}
+    asked = _asked("What is nineteen times three?", thinking=omitted)
     blocks = [thinking(0, ""), text(1, "Nineteen times three is fifty-seven.")]
     yield drafted("anthropic/display-omitted", asked, answer(blocks, (12, 61, 49)))
 
@@ -84,6 +85,30 @@ def _thinking() -> Iterator[Draft]:
     pieces = answer(blocks, (13, 35, None))
     facts = {"profile": "anthropic", "sizes": (61, 7, 190)}
     yield drafted("anthropic/text-before-thinking", asked, pieces, **facts)
+
+    yield from _switched()
+
+
+def _switched() -> Iterator[Draft]:
+    """What a request may say of thinking."""
+    asked = _asked("How long does a loaf of bread take?", output_config={"effort": "high"})
+    blocks = [thinking(0, BREAD), text(1, BREAD_TEXT)]
+    yield drafted("anthropic/effort-named", asked, answer(blocks, (15, 44, 27)))
+
+    asked = _asked("How long does a loaf of bread take?", thinking={"type": "disabled"})
+    pieces = answer([text(0, BREAD_TEXT)], (15, 17, 0))
+    yield drafted("anthropic/thinking-off", asked, pieces)
+
+    budget = {"type": "enabled", "budget_tokens": 1024}
+    more = {"tools": [_tool("get_tide", "port")], "tool_choice": {"type": "auto"}}
+    asked = _asked("When is low tide in Brest?", thinking=budget, **more)
+    blocks = [thinking(0, TIDE), tool(1, "get_tide", ["", '{"port": "Brest"}'])]
+    yield drafted("anthropic/budget-and-tools", asked, answer(blocks, (300, 50, 20), "tool_use"))
+
+    asked = _asked("How long does a loaf of bread take?")
+    blocks = [thinking(0, BREAD), text(1, BREAD_TEXT)]
+    pieces = answer(blocks, (15, 44, 27))
+    yield drafted("reference/thinking-counted", asked, pieces, profile="reference")
 
 
 def _tools() -> Iterator[Draft]:

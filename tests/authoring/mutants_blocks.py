@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from tests.authoring import edits
-from tests.authoring.messages import delta, signature_of
+from tests.authoring.messages import delta, redacted, signature_of
 from tests.authoring.mutant import Mutant
-from tests.authoring.mutants_messages import CLOSED, TEXT, TOOLS, begun, said
+from tests.authoring.mutants_messages import CLOSED, ENDING, TEXT, TOOLS, begun, said
 from tests.authoring.pieces import Fields, Message
 
 REDACTED: Final = "anthropic.messages/anthropic/redacted"
@@ -45,6 +45,22 @@ MUTANTS: Final = (
         f"{SUITE}/start-without-text",
         TEXT,
         (edits.change(begun("thinking"), "content_block.thinking", "The dough"),),
+    ),
+    Mutant(
+        f"{SUITE}/start-fields",
+        TEXT,
+        (edits.remove(begun("thinking"), "content_block.thinking"),),
+    ),
+    Mutant(
+        f"{SUITE}/signature-started",
+        TEXT,
+        (edits.remove(begun("thinking"), "content_block.signature"),),
+    ),
+    # Thinking that nobody may see follows the answer.
+    Mutant(
+        f"{SUITE}/thinking-before-text",
+        TEXT,
+        tuple(edits.insert(_event(fields), ENDING) for fields in redacted(2)),
     ),
     Mutant(f"{SUITE}/delta-fields", TEXT, (edits.change(said("text"), "delta.text", None),)),
     Mutant(

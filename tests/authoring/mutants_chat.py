@@ -95,6 +95,11 @@ MUTANTS: Final = (
     Mutant("wire/chat/thinking-counted", TEXT, (edits.change(USAGE, ANSWERED, 0),)),
     Mutant("wire/chat/thinking-within-output", TEXT, (edits.change(USAGE, ANSWERED, 32),)),
     Mutant(
+        "wire/chat/within-limit",
+        "openai.chat/openai/limit-named",
+        (edits.change(USAGE, "usage.completion_tokens", 65),),
+    ),
+    Mutant(
         "wire/chat/one-thinking-field",
         TEXT,
         (edits.change(THOUGHT, "choices.0.delta.reasoning", "Street lamps"),),

@@ -8,9 +8,11 @@ from typing import Final
 
 from tests.authoring import edits
 from tests.authoring.edits import Pieces, Step, Where, typed
-from tests.authoring.messages import PING, opening
+from tests.authoring.messages import PING, answer, opening, text, thinking
+from tests.authoring.messages_streams import BREAD, BREAD_TEXT
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import DONE, Fields, Message, Piece, at, compact, cut
+from tests.authoring.turns import asks
 
 TEXT: Final = "anthropic.messages/anthropic/thinking-then-text"
 UNCOUNTED: Final = "anthropic.messages/anthropic/text-before-thinking"
@@ -80,7 +82,13 @@ MUTANTS: Final = (
         UNCOUNTED,
         (edits.remove(ENDING, "usage.output_tokens"),),
     ),
-    Mutant(f"{SUITE}/thinking-counted", TEXT, (edits.change(ENDING, THOUGHT, 0),)),
+    Mutant(
+        f"{SUITE}/thinking-counted",
+        "anthropic.messages/reference/thinking-counted",
+        (edits.remove(ENDING, "usage.output_tokens_details"),),
+    ),
+    Mutant(f"{SUITE}/thinking-count-true", TEXT, (edits.change(ENDING, THOUGHT, 0),)),
+    Mutant(f"{SUITE}/within-limit", TEXT, (edits.change(ENDING, "usage.output_tokens", 2049),)),
     Mutant(f"{SUITE}/thinking-within-output", TEXT, (edits.change(ENDING, THOUGHT, 144),)),
     Mutant(f"{SUITE}/tools-end-the-turn", TOOLS, (edits.change(ENDING, REASON, "end_turn"),)),
     # The calls were lost on the way.
@@ -106,6 +114,26 @@ MUTANTS: Final = (
     ),
     Mutant(f"{SUITE}/no-sentinel", TEXT, (edits.insert(DONE, STOPPED, after=True),)),
     Mutant(f"{SUITE}/ping-bare", TEXT, (edits.change(typed("ping"), "index", 0),)),
+    Mutant(
+        "effort/messages/known",
+        "anthropic.messages/anthropic/effort-named",
+        turns={1: asks("output_config.effort", "none")},
+    ),
+    Mutant(
+        "effort/messages/tool-not-forced",
+        "anthropic.messages/anthropic/budget-and-tools",
+        turns={1: asks("tool_choice.type", "any")},
+    ),
+    Mutant(
+        "effort/messages/disabled-means-none",
+        "anthropic.messages/anthropic/thinking-off",
+        (lambda _pieces: list(answer([thinking(0, BREAD), text(1, BREAD_TEXT)], (15, 44, 27))),),
+    ),
+    Mutant(
+        "effort/messages/omitted-is-silent",
+        "anthropic.messages/anthropic/display-omitted",
+        (edits.change(said("thinking"), "delta.thinking", "Twenty times three, less three."),),
+    ),
     Mutant(f"{SUITE}/error-fields", FAILED, (edits.remove(ERROR, "error.type"),)),
     # The stream goes on as if nothing had happened.
     Mutant(

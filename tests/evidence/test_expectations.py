@@ -11,7 +11,7 @@ import pytest
 from conformance.judging.result import Report
 from conformance.linting import lint_paths
 from conformance.recordings.check import check_paths
-from conformance.rules.verdicts import Verdict
+from conformance.rules.verdicts import Level, Verdict
 
 CHUNK = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
 ENDING = "scenario/ending"
@@ -104,6 +104,18 @@ def test_a_limit_that_was_not_used_up_excuses_nothing(tmp_path: Path) -> None:
     cut = stream({"role": "assistant", "content": "4"}, reason="length", usage=3)
     report = judged(tmp_path, stated(ends=["complete"], limit=64), ("plain", cut))
     assert report.verdicts[ENDING] is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("ends", "level"),
+    [(["refused"], Level.SHOULD), (["refused", "failed"], Level.MUST), (["length"], Level.MUST)],
+)
+def test_a_server_may_take_what_others_refuse(
+    ends: list[str], level: Level, tmp_path: Path
+) -> None:
+    report = judged(tmp_path, stated(ends=ends), ("plain", PLAIN))
+    assert report.verdicts[ENDING] is Verdict.FAIL
+    assert [each.level for each in report.findings if each.rule == ENDING] == [level]
 
 
 def test_texts_are_compared_only_where_chance_does_not_decide(tmp_path: Path) -> None:

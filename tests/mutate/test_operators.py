@@ -28,7 +28,17 @@ EVERYWHERE = ("F1-", "F2-", "F6-", "F8-", "X8-", "X1-no-role", "I1-")
 SEVERAL = (
     *("B1-", "B2-", "B3-", "B4-", "B5-", "B10-", "B11-", "E2-", "S7-", "T2-marker-in-item-name"),
     *("I3-", "I5-", "I9-", "I10-block-index-reused", "N2-", "N12-"),
-    *("U4-no-finish", "U5-", "X7-", "X10-", "X18-blank", "B12-", "B13-", "F13-"),
+    *(
+        "U4-no-finish",
+        "U5-",
+        "X7-",
+        "X10-",
+        "X18-blank",
+        "X15-thinking-block",
+        "B12-",
+        "B13-",
+        "F13-",
+    ),
 )
 
 

@@ -136,6 +136,37 @@ def _stop_after_start(stream: Stream, site: int) -> Stream:
     return stream.move(site, following + 1)
 
 
+def _blocks_before_text(stream: Stream) -> list[int]:
+    """Starts of thinking whose block a block of text follows at once."""
+    found = _starts_of("thinking", "redacted_thinking")(stream)
+    return [n for n in found if _next_start(stream, n) in _starts_of("text")(stream)]
+
+
+def _next_start(stream: Stream, place: int) -> int:
+    return next((n for n in stream.typed(_START) if n > place), -1)
+
+
+@OPERATORS.edit("X15-thinking-block-late", _blocks_before_text)
+def _think_after_text(stream: Stream, site: int) -> Stream | None:
+    """A block of thinking comes after the text it led to."""
+    index, following = stream.value_at(site, "index"), _next_start(stream, site)
+    ends = [n for n in stream.typed(_STOP) if n > following]
+    if not ends:
+        return None
+    for place in stream.typed(_START, _DELTA, _STOP):
+        if site <= place <= ends[0]:
+            swapped = index + 1 if stream.value_at(place, "index") == index else index
+            stream = stream.with_value(place, ("index",), swapped)
+    for _ in range(following, ends[0] + 1):
+        stream = stream.move(ends[0], site)
+    return stream
+
+
+def _signed_starts(stream: Stream) -> list[int]:
+    found = _starts_of("thinking")(stream)
+    return [n for n in found if stream.value_at(n, "content_block", "signature") is not None]
+
+
 def _streamed_usage(stream: Stream) -> list[int]:
     return [n for n in stream.typed("message_delta") if stream.value_at(n, "usage")]
 
@@ -196,6 +227,12 @@ OPERATORS.add("N10-no-message", "The start of a message has no message.")(
 )
 OPERATORS.add("N10-no-block", "The start of a block has no block.")(
     places_of(_START), drop_value("content_block")
+)
+OPERATORS.add("N10-no-start-text", "A block of thinking starts without its text.")(
+    _starts_of("thinking"), drop_value("content_block", "thinking")
+)
+OPERATORS.add("N10-no-start-signature", "A block of thinking starts without a signature.")(
+    _signed_starts, drop_value("content_block", "signature")
 )
 OPERATORS.add("T5-nameless-use", "A tool use has no name.")(
     _starts_of("tool_use"), drop_value("content_block", "name")
