@@ -15,6 +15,7 @@ from conformance.core.version import __version__
 if TYPE_CHECKING:
     from conformance.core.events import Request, Response
     from conformance.judging.checker import Checker
+    from conformance.judging.groups import FindingGroup, finding_groups
     from conformance.judging.result import Finding, Report, StreamResult
     from conformance.judging.stream_check import StreamCheck
     from conformance.judging.suites import load_suites
@@ -27,6 +28,7 @@ __all__ = [
     "Checker",
     "ConformanceFailure",
     "Finding",
+    "FindingGroup",
     "Level",
     "Report",
     "Request",
@@ -39,6 +41,7 @@ __all__ = [
     "assert_conforms",
     "check_cassette",
     "check_chunks",
+    "finding_groups",
     "load_suites",
 ]
 
@@ -46,6 +49,7 @@ _HOMES = {
     "Checker": "conformance.judging.checker",
     "ConformanceFailure": "conformance.pytest_plugin.trace",
     "Finding": "conformance.judging.result",
+    "FindingGroup": "conformance.judging.groups",
     "Level": "conformance.rules.verdicts",
     "Report": "conformance.judging.result",
     "Request": "conformance.core.events",
@@ -57,6 +61,7 @@ _HOMES = {
     "assert_conforms": "conformance.pytest_plugin.trace",
     "check_cassette": "conformance.recordings.api",
     "check_chunks": "conformance.recordings.api",
+    "finding_groups": "conformance.judging.groups",
     "load_suites": "conformance.judging.suites",
 }
 

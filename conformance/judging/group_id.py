@@ -20,8 +20,11 @@ _TEXT: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_VALUE: Final = re.compile(r"-?\b\d+(?:\.\d+)?\b|\b(?:true|false|null)\b")
-_EXCHANGE: Final = re.compile(r"(?<![\w./])[a-z0-9-]+/[a-z0-9-]+(?![\w./])")  # scenario/role
+_VALUE: Final = re.compile(r"-?\b\d+(?:\.\d+)?\b|\b(?:true|false|null)\b|\.\.\.")
+# `exchange 1 tool-turn`, and `think/stream` of a run.
+_EXCHANGE: Final = re.compile(
+    r"\bexchange \d+(?: (?!(?:as|and|are|is)\b)[\w-]+)?|(?<![\w./])[a-z0-9-]+/[a-z0-9-]+(?![\w./])"
+)
 _VALUES: Final = re.compile(r"[\[{]*…(?:[\s,:\[\]{}…]*…[\]}]*)?")
 
 

@@ -116,7 +116,8 @@ def check_recording(
         exchange = exchanges[each.ledger.exchange]
         given = rulebook.narrowed(each.ledger.result(target, exchange.hop))
         beside = requests_beside(recording.header, exchange)
-        told = replace(recognised.with_guess(given), beside=beside)
+        told = recognised.with_guess(given)
+        told = told if beside is None else replace(told, beside=beside)
         results.append(_with_lines(recording, told))
     if recording.notes:
         results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))

@@ -32,6 +32,22 @@ SHAPES = [
     ('streamed [{"type": "text", "n": [1, 2]}], stated nothing', "streamed …, stated nothing"),
     ("a and b are not equal (in 5 of 60 replays: F6-no-space, F7)", "a and b are not equal"),
     ("'hat is 3' belongs to the answer to think-2/kept", "… belongs to the answer to …"),
+    (
+        "exchange 1 as the client saw it and exchange 1 are not equal",
+        "… as the client saw it and … are not equal",
+    ),
+    (
+        "exchange 2 tool-turn as the client saw it and exchange 2 tool-turn are not equal",
+        "… as the client saw it and … are not equal",
+    ),
+    (
+        'chunk with usage {"in": 12, "details": {..., choices [] may not occur',
+        "chunk with usage …, choices [] may not occur",
+    ),
+    (
+        'chunk with usage {"in": 12, "out": 3, "tot..., choices [] may not occur',
+        "chunk with usage …, choices [] may not occur",
+    ),
     ("the 2 output_text.done/text.done joined", "the … output_text.done/text.done joined"),
     ("the model's own answer is not the user's", None),
 ]

@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+import conformance
 from conformance.judging.groups import every_group, finding_groups, groups_by_finding
 from conformance.judging.lineage import level_rank
 from conformance.judging.result import (
@@ -132,3 +133,8 @@ def test_every_finding_is_in_one_group(found: Sequence[Sequence[Finding]]) -> No
         for other in head.following:
             assert {id(place.stream) for place in other.places} <= having
             assert level_rank(other.first) >= level_rank(head.first)
+
+
+def test_groups_are_there_for_programs() -> None:
+    (group,) = conformance.finding_groups(Report((stream(1, plain_finding()),)))
+    assert isinstance(group, conformance.FindingGroup)
