@@ -44,7 +44,7 @@ SEMANTIC_EVENTS: Final[Mapping[str, frozenset[str]]] = {
     "thinking.end": frozenset({"block", "explicit"}),
     "thinking.opaque": frozenset({"block", "kind", "data"}),
     "text.start": frozenset({"block"}),
-    "text.delta": frozenset({"block", "text"}),
+    "text.delta": frozenset({"block", "phase", "text"}),
     "text.end": frozenset({"block"}),
     "refusal.delta": frozenset({"text"}),
     "tool.start": frozenset({"index", "id", "name", "hosted"}),

@@ -18,11 +18,15 @@ Channel = Literal["raw", "summary"]
 
 
 class Block(Struct):
-    """One run of thinking (`channel` raw or summary) or of text (`channel` None)."""
+    """One run of thinking (`channel` raw or summary) or of text (`channel` None).
+
+    `phase` is what the wire says a text is for (`commentary`), where it says so.
+    """
 
     number: int
     channel: Channel | None
     is_open: bool = True
+    phase: str = ""
 
 
 class Blocks:
@@ -42,9 +46,10 @@ class Blocks:
         self._say("thinking.start", block, channel=channel, explicit=explicit, **more)
         return block
 
-    def write(self) -> Block:
+    def write(self, phase: str = "") -> Block:
         """Open a block of text."""
         block = self._next_block(None)
+        block.phase = phase
         self._say("text.start", block)
         return block
 
@@ -59,7 +64,10 @@ class Blocks:
 
     def text(self, block: Block, text: str) -> None:
         """Report non-empty text."""
-        self._sink.say("text.delta", {"choice": self._choice, "block": block.number, "text": text})
+        data = {"choice": self._choice, "block": block.number, "text": text}
+        if block.phase:
+            data["phase"] = block.phase
+        self._sink.say("text.delta", data)
 
     def part(self, block: Block, part: int) -> None:
         """Report that a summary part begins."""

@@ -55,16 +55,18 @@ class Item:
         "index",
         "is_open",
         "parts",
+        "phase",
         "text",
         "thinking",
         "tool",
         "type",
     )
 
-    def __init__(self, kind: str, item_id: str, index: int | None) -> None:
+    def __init__(self, kind: str, item_id: str, index: int | None, phase: str = "") -> None:
         self.type = kind
         self.id = item_id
         self.index = index
+        self.phase = phase  # of a message: commentary, final_answer
         self.is_open = True
         self.thinking: Block | None = None
         self.text: Block | None = None
@@ -132,7 +134,8 @@ class Items:
         if self._count >= MOST_ITEMS:
             return None
         self._count += 1
-        item = Item(kind, id_of(event), whole(event.get("output_index")))
+        phase = string(mapping(event.get("item")).get("phase"))
+        item = Item(kind, id_of(event), whole(event.get("output_index")), phase)
         self._open[item] = None
         if item.index is not None:
             self._at[item.index] = item

@@ -77,7 +77,7 @@ class Runs:
         if loose.text is not None and item is not loose:
             self._end_loose_text()
         if item.text is None:
-            item.text = self._blocks.write()
+            item.text = self._blocks.write(item.phase)
         self._blocks.text(item.text, text)
 
     def refuse(self, text: str) -> None:
