@@ -77,14 +77,14 @@ HOP_CALLS: Final = _scenario_rule(
     "A summary costs one call more where the gateway asks for it; no summary costs none.",
     Level.SHOULD,
 )
-OWN_TEXT: Final = _scenario_rule(
-    "own-text",
-    "A stream holds nothing of a stream beside it.",
+CROSS_TALK: Final = _scenario_rule(
+    "cross-talk",
+    "An answer holds nothing of the answer to another request.",
     "Buffers or slots that are shared between requests look like this.",
 )
 SCENARIO_RULES: Final = (
     *(ENDING, THINKING, HOP_TEXT, HOP_THINKING, HOP_SUMMARY, HOP_OPAQUE),
-    *(HOP_TOOLS, HOP_ORDER, HOP_USAGE, HOP_CALLS, OWN_TEXT),
+    *(HOP_TOOLS, HOP_ORDER, HOP_USAGE, HOP_CALLS, CROSS_TALK),
 )
 
 ADDED_RULES: Final = {rule.id: rule for rule in (*SCENARIO_RULES, *harness.RULES)}

@@ -15,6 +15,7 @@ from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.recordings.check import CheckChoices, check_recording
+from conformance.runs.cross_talk import CrossTalkWatch
 from conformance.runs.options import RunOptions
 from conformance.runs.plan import LeftOut, ScenarioRun
 from conformance.runs.run_folder import RunFolder, restate_run
@@ -34,6 +35,7 @@ class ApiTarget(Struct, frozen=True):
     options: RunOptions
     rulebook: Rulebook
     show_progress: ShowProgress
+    watch: CrossTalkWatch
 
 
 class KeptRun(Struct, frozen=True):
@@ -52,7 +54,8 @@ class ApiRun(Struct):
     """What came of an API so far. It grows, for scenarios run side by side.
 
     `profile` was named by the user, else by the target's own `signs`. `died` says when the target
-    fell silent for good; `finding_notes` are by id of a finding.
+    fell silent for good; `finding_notes` are by id of a finding; `telling` names
+    requests whose answers would show cross-talk.
     """
 
     target: ApiTarget
@@ -66,6 +69,7 @@ class ApiRun(Struct):
     left_out: list[LeftOut] = field(default_factory=list)
     finding_notes: dict[str, str] = field(default_factory=dict)
     kept: dict[str, KeptRun] = field(default_factory=dict)
+    telling: set[str] = field(default_factory=set)
 
     @property
     def dialect(self) -> str:

@@ -20,6 +20,7 @@ from conformance.runs.api_run import ApiRun
 from conformance.runs.plan import RequestPlan, ScenarioRun
 from conformance.runs.probe import is_alive
 from conformance.runs.scenario_run import ScenarioOutcome, run_scenario
+from conformance.runs.streams_beside import take_answers
 
 Planner = Callable[[Sequence[str], frozenset[str]], RequestPlan]
 """What to send, by the profile's promises and by what the target turned out to lack."""
@@ -67,7 +68,9 @@ async def _run_one(
         run.target.show_progress(f"{run.dialect} {scenario_run.name} ({sender.pace.sent} requests)")
         # Only words of their own tell random answers apart.
         marked = scenario_run.round > 1 and not run.deterministic
-        outcome = await run_scenario(scenario_run, sender, replace(run.settings, marked=marked))
+        settings = replace(run.settings, marked=marked)
+        outcome = await run_scenario(scenario_run, sender, settings, run.target.watch.expect_word)
+        _watch_answers(run, outcome)
         run.left_out += outcome.left_out
         run.silent += [f"{scenario_run.name}/{role}: {why}" for role, why in outcome.silent.items()]
         if outcome.exchanges:
@@ -78,6 +81,18 @@ async def _run_one(
         elif scenario_run.round == 1 and outcome.exchanges:
             await _confirm_findings(run, outcome)
         return outcome
+
+
+def _watch_answers(run: ApiRun, outcome: ScenarioOutcome) -> None:
+    """Looks for cross-talk where any request of the run has others beside it."""
+    options = run.target.options
+    if options.jobs == 1 or run.target.sender.upstream is not None:
+        return
+    is_alone = options.jobs_of_round(outcome.run.round) == 1
+    taken = take_answers(run, outcome, is_alone=is_alone)
+    if not is_alone:
+        watch = run.target.watch
+        run.telling.update(each.request for each in taken if watch.is_telling(each))
 
 
 def _is_all_complete(run: ApiRun, outcome: ScenarioOutcome) -> bool:

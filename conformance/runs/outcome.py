@@ -17,7 +17,7 @@ from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun
 from conformance.runs.plan import LeftOut
 from conformance.runs.sending import RequestSender
-from conformance.runs.soak import with_foreign_text
+from conformance.runs.streams_beside import with_cross_talk
 from conformance.scenarios import Scenario, load_scenarios
 
 _FIRED: Final = frozenset({Verdict.PASS, Verdict.FAIL})
@@ -75,10 +75,7 @@ def _judged_recordings(runs: Sequence[ApiRun]) -> Iterator[tuple[Recording, list
 
 def _api_streams(run: ApiRun) -> list[StreamResult]:
     options = run.target.options
-    if options.repeat > 1:
-        results = [run.target.rulebook.narrowed(each) for each in with_foreign_text(run)]
-    else:
-        results = [each for kept in run.kept.values() for each in kept.results]
+    results = [run.target.rulebook.narrowed(each) for each in with_cross_talk(run)]
     return results if options.save is not None else [_without_lines(each) for each in results]
 
 

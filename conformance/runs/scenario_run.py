@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -98,13 +98,29 @@ class ScenarioOutcome(Struct):
         return transcript
 
 
+def request_group(run: ScenarioRun) -> str:
+    """The name that the requests of one scenario have in common."""
+    return f"{run.dialect} {run.name}"
+
+
+def request_name(run: ScenarioRun, role: str) -> str:
+    """The name of one request, unlike that of any other of a run."""
+    return f"{request_group(run)}/{role}"
+
+
 async def run_scenario(
-    run: ScenarioRun, sender: RequestSender, settings: RequestSettings
+    run: ScenarioRun,
+    sender: RequestSender,
+    settings: RequestSettings,
+    expect_word: Callable[[str, str, str], None] = lambda *_: None,
 ) -> ScenarioOutcome:
-    """Takes every step that can be taken, one after the other."""
+    """Takes every step that can be taken, one after the other.
+
+    `expect_word` hears of a word that a request is given, its name and that of its group.
+    """
     outcome = ScenarioOutcome(run)
     for step in run.steps:
-        why = await _take_step(step, outcome, sender, settings)
+        why = await _take_step(step, outcome, sender, settings, expect_word)
         if why:
             outcome.left_out.append(LeftOut(f"{run.name}/{step.role}", run.dialect, why))
         if outcome.spent:
@@ -113,7 +129,11 @@ async def run_scenario(
 
 
 async def _take_step(
-    step: Step, outcome: ScenarioOutcome, sender: RequestSender, settings: RequestSettings
+    step: Step,
+    outcome: ScenarioOutcome,
+    sender: RequestSender,
+    settings: RequestSettings,
+    expect_word: Callable[[str, str, str], None],
 ) -> str:
     """Takes one step; why it could not be taken, else empty."""
     run, dialect = outcome.run, outcome.run.dialect
@@ -129,9 +149,10 @@ async def _take_step(
     values = {**run.scenario.values, **known}
     request = step_request(step, dialect, values, settings)
     if settings.marked:
-        request = replace(
-            request, json=ask_for_marker(request.json, marker_word(run.name, step.role))
-        )
+        name = request_name(run, step.role)
+        word = marker_word(name)
+        expect_word(word, name, request_group(run))
+        request = replace(request, json=ask_for_marker(request.json, word))
     steps = {each.role: each for each in run.steps}
     beside = [
         step_request(steps[role], dialect, values, settings)

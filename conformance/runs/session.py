@@ -16,6 +16,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import Profile
 from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.runs.api_run import ApiRun, ApiTarget, ShowProgress
+from conformance.runs.cross_talk import CrossTalkWatch
 from conformance.runs.execute import Planner, run_planned_scenarios, run_probing_scenarios
 from conformance.runs.options import RunOptions
 from conformance.runs.outcome import RunOutcome, run_outcome
@@ -62,9 +63,10 @@ async def run_server(
     run_folder.claim_alone()
     profiles, without = profiles_of(options)
     runs: list[ApiRun] = []
+    watch = CrossTalkWatch()
     absent, gone = list[RemoteError](), list[RemoteError]()
     for dialect in profiles:
-        target = ApiTarget(dialect, sender, run_folder, options, rulebook, show_progress)
+        target = ApiTarget(dialect, sender, run_folder, options, rulebook, show_progress, watch)
         run = _new_api_run(target, options.profile)
         planner = partial(plan_requests, scenarios, dialect, options, gateway=bool(upstream))
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -22,6 +23,9 @@ from conformance.targets.recording import DirectRequest, RequestSequence
 
 OPT_IN: Final = "x-include-thinking"
 _YES: Final = frozenset({"1", "true", "yes"})
+MARKER: Final = re.compile(r"(?=(K[A-Z2-7]{10}))")
+"""Finds words of requests, wherever they stand."""
+
 _MARKER_LENGTH: Final = 10
 
 
@@ -139,13 +143,13 @@ def _requests_in_turn(
             taken[step.role] = read_transcript(asked, get(dialect), settings.reading, keep="wire")
 
 
-def marker_word(scenario: str, role: str) -> str:
-    """The word of one request of a soak, by the names of its scenario and its step.
+def marker_word(request: str) -> str:
+    """The word of one request beside others, by its name.
 
-    A target that chooses at random is asked to begin with it: then text of another stream is known
-    by its word, whatever else was said.
+    The target is asked to begin with it: then text of another answer is known by its word,
+    whatever else was said.
     """
-    digest = hashlib.sha256(f"{scenario}/{role}".encode()).digest()
+    digest = hashlib.sha256(request.encode()).digest()
     return f"K{base64.b32encode(digest).decode()[:_MARKER_LENGTH]}"
 
 

@@ -6,15 +6,17 @@ from typing import Any
 
 import pytest
 
-from conformance.runs.step_requests import ask_for_marker, marker_word
+from conformance.runs.step_requests import MARKER, ask_for_marker, marker_word
 
 WISH = "\nBegin your answer with the word KX."
 
 
 def test_every_request_has_its_own_word() -> None:
-    named = [(f"{name}-{n}", role) for name in ("a", "b") for n in (2, 3) for role in ("x", "y")]
-    assert len({marker_word(*each) for each in named}) == len(named)
-    assert marker_word("a-2", "x") == marker_word("a-2", "x")
+    named = [f"{name}-{n}/{role}" for name in ("a", "b") for n in (2, 3) for role in ("x", "y")]
+    words = [marker_word(each) for each in named]
+    assert len(set(words)) == len(named)
+    assert words == [marker_word(each) for each in named]
+    assert all(MARKER.findall(f"I say:{word}.") == [word] for word in words)
 
 
 USER = {"role": "user", "content": "Ask"}

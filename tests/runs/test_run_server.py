@@ -236,24 +236,25 @@ def test_a_soak_finds_text_of_one_stream_in_another(run: Runner) -> None:
     names = ("think", "history", "effort")
     assert violated(run(Chatty(), *names, repeat=3, jobs=4).report) == set()
     mixed = run(Chatty(mixed_up=True), *names, repeat=3, jobs=4).report
-    assert "scenario/own-text" in {rule for rule, _ in violated(mixed)}
+    assert "scenario/cross-talk" in {rule for rule, _ in violated(mixed)}
 
 
 def test_a_soak_of_a_random_server_goes_by_words_of_each_request(run: Runner) -> None:
     names = ("think", "history", "effort")
     right = run(Chatty(random=True), *names, repeat=3, jobs=4)
     assert violated(right.report) == set()
-    assert right.report.verdicts["scenario/own-text"] is Verdict.PASS
+    assert right.report.verdicts["scenario/cross-talk"] is Verdict.PASS
     mixed = run(Chatty(random=True, mixed_up=True), *names, repeat=3, jobs=4).report
-    (found, *_) = [f for f in mixed.findings if f.rule == "scenario/own-text"]
-    assert "belongs to the answer to" in found.message
+    (found, *_) = [f for f in mixed.findings if f.rule == "scenario/cross-talk"]
+    assert "is the word of request 'openai.chat " in found.message
+    assert ", not of 'openai.chat " in found.message
 
 
 def test_who_never_says_the_word_cannot_be_judged_and_that_is_told(run: Runner) -> None:
     mute = run(Chatty(random=True, thoughtless=True, mute=True), "history", repeat=2)
-    reasons = {s.reasons.get("scenario/own-text", "") for s in mute.report.streams}
-    assert mute.report.verdicts["scenario/own-text"] is Verdict.UNTESTABLE
-    assert any("lacks the word of its request" in reason for reason in reasons)
+    reasons = {s.reasons.get("scenario/cross-talk", "") for s in mute.report.streams}
+    assert mute.report.verdicts["scenario/cross-talk"] is Verdict.UNTESTABLE
+    assert any("neither the word of its request" in reason for reason in reasons)
 
 
 def test_the_report_says_what_was_exercised_and_spent(run: Runner) -> None:
