@@ -113,8 +113,8 @@ class _Gathering:
         """By group those that it follows in every stream, the surest first."""
         causes: dict[str, list[str]] = {}
         for _, found in self.streams:
-            # Of what is equal the more frequent leads, in all streams alike.
-            found.sort(key=lambda each: (event_order(each[0]), -len(self.places[each[1]])))
+            # Of equal gravity the more frequent leads its event, in all streams alike.
+            found.sort(key=lambda each: event_order(each[0], len(self.places[each[1]])))
             for group, met in _stream_causes(found).items():
                 known = causes.setdefault(group, met)
                 causes[group] = [each for each in known if each in met]
@@ -180,10 +180,8 @@ def _with_following(name: str, family: Sequence[FindingGroup]) -> FindingGroup:
 
 def _first_cause(group: str, causes: Mapping[str, list[str]]) -> str:
     """The group at the beginning, followed from cause to cause."""
-    seen = {group}
-    while causes[group] and causes[group][0] not in seen:
+    while causes[group]:  # that ends: in a stream that has both, a cause came first
         group = causes[group][0]
-        seen.add(group)
     return group
 
 

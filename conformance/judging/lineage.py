@@ -1,7 +1,7 @@
 """Which finding of a stream follows from which: one order, decided by events and slices.
 
 Rule 1: findings stand by event. On one event a fault of ours comes first, then the graver level,
-then the wider slice: what is broken for a whole stream breaks each of its parts.
+then the more frequent, then the wider slice: what is broken for a stream breaks each of its parts.
 Rule 2: a finding follows from an earlier one that is on the same event, or speaks of the same value
 of a field (an `output_index` of -1 breaks what is sliced by it), or of the same field that is
 missing. To be later in the same slice is not enough: an item may be wrong in many ways.
@@ -35,11 +35,13 @@ def level_rank(finding: Finding) -> int:
     return _LEVELS[finding.level]
 
 
-def event_order(finding: Finding) -> tuple[int, bool, int, int, bool]:
-    """By event; what broke the order leads there: a text that differs may follow from it."""
-    is_error = finding.verdict is Verdict.ERROR
-    width = len(finding.slice)
-    return finding.event, not is_error, level_rank(finding), width, not finding.after
+def event_order(finding: Finding, number: int = 1) -> tuple[int, bool, int, int, int, bool]:
+    """By event; what broke the order leads there: a text that differs may follow from it.
+
+    `number` counts findings of its group.
+    """
+    is_error, width = finding.verdict is Verdict.ERROR, len(finding.slice)
+    return finding.event, not is_error, level_rank(finding), -number, width, not finding.after
 
 
 def direct_causes(ordered: Sequence[Finding]) -> Iterator[list[int]]:
