@@ -77,6 +77,22 @@ def _usage_twice() -> Iterator[Draft]:
     pieces = [*said, Message(finish), server.usage((9, 31, 19)), DONE]
     yield _chat("groq/usage-twice", pieces, stream_options={"include_usage": True})
 
+    server = Server(model="@cf/think-1")
+    said = [
+        server.opening(),
+        *server.each("reasoning_content", deltas(WIND_THOUGHT)),
+        *server.each("content", deltas(WIND_TEXT)),
+        server.said(finish="stop"),
+        server.chunk([]),
+    ]
+    steps = [Message({**piece.payload, "usage": _stepped(0, 1)}) for piece in said]
+    whole = Message({"response": "", "usage": _stepped(9, 31)})
+    yield _chat("cloudflare/usage-in-steps", [*steps, whole, DONE])
+
+
+def _stepped(given: int, written: int) -> Fields:
+    return {**counted((given, written, 0), details=False), "neurons": 0.03}
+
 
 def _routed() -> Iterator[Draft]:
     """Without a terminator, and without a null finish."""

@@ -129,6 +129,12 @@ SENT: tuple[tuple[str, dict[str, Any], str | None, str], ...] = (
     ),
     ("litellm", {**CHUNK, **USED}, "litellm", "certain"),
     (
+        "cloudflare before sglang",
+        {**CHUNK, "choices": [{**OPEN_, "matched_stop": None}], "usage": {"neurons": 0.1}},
+        "cloudflare",
+        "certain",
+    ),
+    (
         "databricks",
         {
             **CHUNK,
