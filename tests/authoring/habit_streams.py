@@ -85,13 +85,9 @@ def _usage_twice() -> Iterator[Draft]:
         server.said(finish="stop"),
         server.chunk([]),
     ]
-    steps = [Message({**piece.payload, "usage": _stepped(0, 1)}) for piece in said]
-    whole = Message({"response": "", "usage": _stepped(9, 31)})
-    yield _chat("cloudflare/usage-in-steps", [*steps, whole, DONE])
-
-
-def _stepped(given: int, written: int) -> Fields:
-    return {**counted((given, written, 0), details=False), "neurons": 0.03}
+    step = {**counted((0, 1, 0), details=False), "neurons": 0.03}
+    steps = [Message({**piece.payload, "usage": step}) for piece in said]
+    yield _chat("cloudflare/usage-in-steps", [*steps, DONE])
 
 
 def _routed() -> Iterator[Draft]:
