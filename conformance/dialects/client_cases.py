@@ -39,12 +39,14 @@ class ClientCases(Struct, frozen=True):
 
     `whole_message` is what a client keeps of a whole body, None where that is no answer.
     `effort_paths` may hold a level of effort in a request. `own_models` is how the names of the
-    vendor's own models begin.
+    vendor's own models begin. `ends_calls`: an event says where a call is complete, so its place
+    among texts is told.
     """
 
     whole_message: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
     effort_paths: tuple[str, ...] = EFFORT_PATHS
     own_models: str = ""
+    ends_calls: bool = True
     scattered: tuple[ScatteredThinking, ...] = ()
     stored: StoredTurns | None = None
 

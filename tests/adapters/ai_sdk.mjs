@@ -1,53 +1,33 @@
-// npm `ai`: what streamText's fullStream tells, with one of three providers.
+// npm `ai`: what streamText's fullStream tells, with one of five providers.
 //
-//   node ai_sdk.mjs compatible | openai-chat | openai-responses
-//
-// Packages are looked for where the command runs: node_modules of the working folder.
+//   node ai_sdk.mjs compatible | openai-chat | openai-responses | anthropic | openrouter
 
-import { createRequire } from 'node:module';
-import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
-import { pathToFileURL } from 'node:url';
-import path from 'node:path';
+import { load, serve, spoken, thinking, version } from './harness.mjs';
 
-const require = createRequire(path.join(process.env.AI_SDK_FOLDER ?? process.cwd(), 'adapter.js'));
-const load = (name) => import(pathToFileURL(require.resolve(name)).href);
+globalThis.AI_SDK_LOG_WARNINGS = false;
 const { streamText, jsonSchema, tool } = await load('ai');
-
+const PROVIDERS = {
+  compatible: ['@ai-sdk/openai-compatible', 'openai.chat',
+    (made, url) => made.createOpenAICompatible({ name: 'test', baseURL: url, apiKey: 'none' })],
+  'openai-chat': ['@ai-sdk/openai', 'openai.chat',
+    (made, url) => made.createOpenAI({ baseURL: url, apiKey: 'none' }).chat],
+  'openai-responses': ['@ai-sdk/openai', 'openai.responses',
+    (made, url) => made.createOpenAI({ baseURL: url, apiKey: 'none' }).responses],
+  anthropic: ['@ai-sdk/anthropic', 'anthropic.messages',
+    (made, url) => made.createAnthropic({ baseURL: url, apiKey: 'none' })],
+  openrouter: ['@openrouter/ai-sdk-provider', 'openai.chat',
+    (made, url) => made.createOpenRouter({ baseURL: url, apiKey: 'none' })],
+};
 const kind = process.argv[2] ?? 'compatible';
-const dialect = kind === 'openai-responses' ? 'openai.responses' : 'openai.chat';
-const channel = kind === 'openai-responses' ? 'summary' : 'raw';
-const packageName = kind === 'compatible' ? '@ai-sdk/openai-compatible' : '@ai-sdk/openai';
+const [packageName, dialect, make] = PROVIDERS[kind];
 const provider = await load(packageName);
-const version = (name) => {
-  const entry = require.resolve(name);
-  const folder = entry.slice(0, entry.lastIndexOf(name) + name.length);
-  return JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')).version;
-};
+const channel = dialect === 'openai.responses' ? 'summary' : 'raw'; // it tells one alone
 
-const about = {
-  name: `ai-sdk-${kind}`,
-  language: 'javascript',
-  version: `${version('ai')}+${version(packageName)}`,
-  dialects: [dialect],
-  ops: ['stream'],
-  events: ['thinking.delta', 'text.delta', 'tool.end', 'finish'],
-};
 const REASONS = { 'tool-calls': 'tool_calls', 'content-filter': 'content_filter' };
-
-const write = (line) => process.stdout.write(JSON.stringify(line) + '\n');
-
-function model({ base_url: baseURL, model: id }) {
-  if (kind === 'compatible') {
-    return provider.createOpenAICompatible({ name: 'test', baseURL, apiKey: 'none' })(id);
-  }
-  const openai = provider.createOpenAI({ baseURL, apiKey: 'none' });
-  return kind === 'openai-chat' ? openai.chat(id) : openai.responses(id);
-}
 
 function prompt(messages) {
   const words = messages.filter((each) => each.role === 'user').map((each) => each.content);
-  return words.filter((each) => typeof each === 'string').at(-1) ?? 'Hello?';
+  return words.filter((each) => typeof each === 'string' && each).at(-1) ?? 'Hello?';
 }
 
 function tools(options) {
@@ -58,58 +38,46 @@ function tools(options) {
   return made;
 }
 
-async function stream(command) {
-  const { seq, options } = command;
-  if (options.markers || options.include_thinking) {
-    write({ seq, skipped: 'thinking inside the text needs extractReasoningMiddleware' });
-    return;
-  }
-  let how = 'completed';
+async function* stream(command) {
   const result = streamText({
-    model: model(command),
+    model: make(provider, command.base_url)(command.model),
     prompt: prompt(command.messages),
-    tools: tools(options),
+    tools: tools(command.options),
     maxRetries: 0,
     abortSignal: AbortSignal.timeout(command.deadline_ms),
     onError: () => {},
   });
-  try {
-    for await (const part of result.fullStream) {
-      const event = heard(part);
-      if (event) write({ seq, event });
-      if (part.type === 'error' || part.type === 'abort') how = 'failed';
-      if (part.type === 'finish' && part.finishReason === 'error') how = 'failed';
+  let failure = null;
+  for await (const part of result.fullStream) {
+    yield* heard(part);
+    if (part.type === 'error') failure ??= part.error;
+    if (part.type === 'abort') failure ??= new Error('aborted');
+    if (part.type === 'finish' && part.finishReason === 'error') {
+      failure ??= new Error('it finished with the reason error');
     }
-  } catch (error) {
-    process.stderr.write(`${seq}: ${error}\n`);
-    how = 'failed';
   }
-  write({ seq, end: { how } });
+  if (failure) throw failure;
 }
 
-function heard(part) {
+function* heard(part) {
   switch (part.type) {
-    case 'reasoning-delta':
-      return part.text ? { type: 'thinking.delta', channel, text: part.text } : null;
-    case 'text-delta':
-      return part.text ? { type: 'text.delta', text: part.text } : null;
+    case 'reasoning-delta': yield* thinking(part.text, channel); break;
+    case 'text-delta': yield* spoken(part.text); break;
     case 'tool-call':
-      return { type: 'tool.end', name: part.toolName, arguments: JSON.stringify(part.input) };
+      if (part.providerExecuted) break; // the server's own
+      yield { type: 'tool.end', name: part.toolName, // text as it came, where it is no JSON
+        arguments: typeof part.input === 'string' ? part.input : JSON.stringify(part.input) };
+      break;
     case 'finish':
-      return part.finishReason === 'error' || part.finishReason === 'other'
-        ? null
-        : { type: 'finish', reason: REASONS[part.finishReason] ?? part.finishReason };
-    default:
-      return null;
+      if (part.finishReason !== 'error' && part.finishReason !== 'other') {
+        yield { type: 'finish', reason: REASONS[part.finishReason] ?? part.finishReason };
+      }
   }
 }
 
-process.on('unhandledRejection', (error) => process.stderr.write(`unhandled: ${error}\n`));
-for await (const line of createInterface({ input: process.stdin })) {
-  const command = JSON.parse(line);
-  if (command.cmd === 'stop') break;
-  if (command.cmd === 'start') write({ version: 1, implementation: about });
-  else if (command.cmd === 'stream' && command.dialect === dialect) await stream(command);
-  else write({ seq: command.seq, skipped: 'unknown to this adapter' });
-}
-process.exit(0);
+await serve(stream, {
+  name: `ai-sdk-${kind}`,
+  version: `${version('ai')}+${version(packageName)}`,
+  dialects: [dialect],
+  events: ['thinking.delta', 'text.delta', 'tool.end', 'finish'],
+});

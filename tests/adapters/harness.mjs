@@ -12,6 +12,7 @@ import path from 'node:path';
 
 const folder = path.resolve(process.env.CLIENTS_FOLDER ?? process.cwd());
 const require = createRequire(path.join(folder, 'adapter.js'));
+console.log = console.info = console.warn = console.error; // stdout is for answers
 const write = (line) => process.stdout.write(JSON.stringify(line) + '\n');
 
 export const load = (name) => import(pathToFileURL(require.resolve(name)).href);

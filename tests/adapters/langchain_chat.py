@@ -41,14 +41,13 @@ def model(command: Mapping[str, Any]) -> Any:
 def stream(command: Mapping[str, Any]) -> Iterator[Event]:
     """One case: content blocks as they come; a call ends where another block begins."""
     calls = Calls()
-    is_chat = command["dialect"] == "openai.chat"  # there calls end with the answer
     for chunk in model(command).stream([HumanMessage(question(command["messages"]))]):
         for block in chunk.content_blocks:
             match block["type"]:
                 case "reasoning":
                     yield from thinking(block.get("reasoning"), channel(command))
                 case "text" if block["text"]:
-                    yield from () if is_chat else calls.ended(0)
+                    yield from calls.ended(0)
                     yield from spoken(block["text"])
                 case "tool_call_chunk":
                     index = block.get("index")

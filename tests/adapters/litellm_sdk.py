@@ -41,7 +41,7 @@ def stream(command: Mapping[str, Any]) -> Iterator[Event]:
     for chunk in chunks:
         for choice in chunk.choices[:1]:
             delta = choice.delta
-            if delta.content and dialect != "openai.chat":  # there calls end with the answer
+            if delta.content:  # calls come before or after a text, never within
                 yield from calls.ended(0)
             # One channel: the SDK does not say which it was.
             channel = "summary" if dialect == "openai.responses" else "raw"

@@ -1,7 +1,7 @@
 """Adapters of real clients: each runs where its packages are, and is skipped visibly elsewhere.
 
 Packages of another interpreter: $CONFORMANCE_ADAPTERS_PYTHON names it. Packages of node: the folder
-that $AI_SDK_FOLDER names holds `node_modules`.
+that $CLIENTS_FOLDER names holds `node_modules`.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def python(adapter: str) -> list[str]:
 
 
 def node(kind: str) -> list[str]:
-    folder = os.environ.get("AI_SDK_FOLDER")
+    folder = os.environ.get("CLIENTS_FOLDER")
     if not folder or not (Path(folder) / "node_modules" / "ai").is_dir():
-        pytest.skip("AI_SDK_FOLDER names no folder with node_modules/ai")
+        pytest.skip("CLIENTS_FOLDER names no folder with node_modules/ai")
     return [*_node(), str(ROOT / "tests" / "adapters" / "ai_sdk.mjs"), kind]
 
 

@@ -145,6 +145,23 @@ def test_a_call_of_the_server_s_own_may_be_told_or_not() -> None:
     assert AGREES in failing(completed(judge, exchange, wrong))
 
 
+def test_where_nothing_ends_a_call_it_may_be_told_as_soon_as_it_is_there() -> None:
+    judge, exchange = judging("openai.chat/permits/permits-text-between-tools")
+    told = list(events_of(judge, exchange))
+    calls = [event for event in told if event["type"] == "tool.end"]
+    rest = [event for event in told if event["type"] != "tool.end"]
+    at = next(n for n, event in enumerate(rest) if event["type"] == "text.delta")
+    assert AGREES not in failing(
+        completed(judge, exchange, [*rest[: at + 1], *calls, *rest[at + 1 :]])
+    )
+    assert AGREES in failing(completed(judge, exchange, [*rest[:at], *calls[:1], *rest[at:]]))
+    judge, exchange = judging(MESSAGES)
+    told = list(events_of(judge, exchange))
+    calls = [event for event in told if event["type"] == "tool.end"]
+    rest = [event for event in told if event["type"] != "tool.end"]
+    assert AGREES in failing(completed(judge, exchange, [*calls, *rest]))
+
+
 def test_a_call_of_the_client_s_own_must_be_told() -> None:
     judge, exchange = judging("anthropic.messages/anthropic/thinking-then-tools")
     told = [event for event in events_of(judge, exchange) if event["type"] != "tool.end"]

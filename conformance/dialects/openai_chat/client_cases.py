@@ -53,6 +53,7 @@ def _stored_body(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 CLIENT_CASES: Final = ClientCases(
     whole_message=_whole_message,
+    ends_calls=False,  # a finish_reason says that all are
     scattered=_SCATTERED,
     stored=StoredTurns(
         # One turn in the three forms in which it has been written to disk.

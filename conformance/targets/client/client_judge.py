@@ -11,11 +11,12 @@ Rule 4: after a reset what was on its way may be lost, and what stands in a refu
         only the end is judged.
 Rule 5: what breaks a rule in the bytes themselves is the server's doing, not the client's.
 Rule 6: a call that the server carries out itself is the client's to tell, at any place, or not.
+Rule 7: where the API does not say when a call is complete, it may be told before its finish.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -116,6 +117,9 @@ class ClientJudge:
         if kind != "reset" and not _is_refused(exchange):
             own, told = _without_hosted(sent, answered.events)
             events = respell_arguments(told, own.client_events)
+            cases = self.dialect.client
+            if cases is not None and not cases.ends_calls:
+                events = list(calls_at_the_finish(events))
             breaks_off = answered.how in _BROKEN
             compared = _compared_types(sent, self.about.events, breaks_off=breaks_off)
             self._judge_suites(made, own, events, compared, breaks_off=breaks_off)
@@ -209,6 +213,21 @@ def respell_arguments(
         is_same = "arguments" in call and _parsed_arguments(call) == _parsed_arguments(event)
         made.append({**event, "arguments": call["arguments"]} if is_same else event)
     return made
+
+
+def calls_at_the_finish(events: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The events with every call told with the finish of its choice, in their order (rule 7)."""
+    held: list[Mapping[str, Any]] = []
+    for event in events:
+        if event["type"] == "tool.end":
+            held.append(event)
+            continue
+        if event["type"] == "finish":
+            choice = event.get("choice", 0)
+            yield from (call for call in held if call.get("choice", 0) == choice)
+            held = [call for call in held if call.get("choice", 0) != choice]
+        yield event
+    yield from held
 
 
 def _parsed_arguments(event: Mapping[str, Any]) -> Any:
