@@ -123,7 +123,8 @@ def _tools() -> Iterator[Draft]:
     yield drafted("anthropic/thinking-then-tools", asked, answer(blocks, (310, 96, 20), "tool_use"))
 
     asked = _asked("Which lighthouse is the oldest?", tools=[SEARCH])
-    found = [{"type": "web_search_result", "title": "Lighthouses", "url": "https://example.org"}]
+    page = {"type": "web_search_result", "title": "Lighthouses", "url": "https://example.org"}
+    found = [{**page, "encrypted_content": "RXF4ZW1wbGFy", "page_age": None}]
     result = start(2, "web_search_tool_result", tool_use_id="toolu_1", content=found)
     blocks = [
         thinking(0, "I had better look this up."),
