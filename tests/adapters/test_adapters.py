@@ -51,6 +51,8 @@ PACKAGES = {
     "pydantic_ai_client": "pydantic_ai",
     "pasted_reader": "httpx",
     "openhands_llm": "openhands.sdk",
+    "litellm_sdk": "litellm",
+    "langchain_chat": "langchain_openai",
 }
 
 
@@ -63,11 +65,16 @@ def python(adapter: str) -> list[str]:
     return [PYTHON, "-m", f"tests.adapters.{adapter}"]
 
 
-def node(kind: str) -> list[str]:
+def node(adapter: str, package: str, *arguments: str) -> list[str]:
+    """The command of an adapter of npm; skips the test where its package is missing."""
     folder = os.environ.get("CLIENTS_FOLDER")
-    if not folder or not (Path(folder) / "node_modules" / "ai").is_dir():
-        pytest.skip("CLIENTS_FOLDER names no folder with node_modules/ai")
-    return [*_node(), str(ROOT / "tests" / "adapters" / "ai_sdk.mjs"), kind]
+    if not folder or not (Path(folder) / "node_modules" / package).is_dir():
+        pytest.skip(f"CLIENTS_FOLDER names no folder with node_modules/{package}")
+    return [*_node(), str(ROOT / "tests" / "adapters" / f"{adapter}.mjs"), *arguments]
+
+
+def ai_sdk(kind: str) -> list[str]:
+    return node("ai_sdk", "ai", kind)
 
 
 def _node() -> list[str]:
@@ -100,6 +107,9 @@ def found(outcome: ClientOutcome) -> dict[str, str]:
         ("pydantic_ai_client", RESPONSES),
         ("pasted_reader", CHAT),
         ("openhands_llm", CHAT),
+        ("litellm_sdk", CHAT),
+        ("litellm_sdk", MESSAGES),
+        ("langchain_chat", MESSAGES),
     ],
 )
 def test_what_a_client_can_do_is_not_blamed(adapter: str, name: str) -> None:
@@ -118,8 +128,26 @@ def test_the_pasted_reader_tears_a_delta_that_contains_a_line_separator() -> Non
 
 
 def test_the_ai_sdk_keeps_reasoning_content_with_one_provider_alone() -> None:
-    assert found(run(node("compatible"), CHAT)) == {}
-    assert "all thinking is lost" in found(run(node("openai-chat"), CHAT))[AGREES]
+    assert found(run(ai_sdk("compatible"), CHAT)) == {}
+    assert "all thinking is lost" in found(run(ai_sdk("openai-chat"), CHAT))[AGREES]
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        (("ai_sdk", "ai", "compatible"), (CHAT, TOOLS)),
+        (("ai_sdk", "ai", "openai-responses"), (RESPONSES,)),
+        (("ai_sdk", "ai", "anthropic"), (MESSAGES,)),
+        (("anthropic_node", "@anthropic-ai/sdk"), (MESSAGES,)),
+        (("openai_node", "openai", "raw"), (CHAT, TOOLS, RESPONSES)),
+    ],
+    ids="-".join,
+)
+def test_clients_on_undici_tell_every_cut(command: tuple[str, ...], names: tuple[str, ...]) -> None:
+    """A cut that its HTTP stack reports is told; an edit of the framing may still be misread."""
+    for message in found(run(node(*command), *names, extent="full")).values():
+        assert "cut event" not in message
+        assert "reset byte" not in message
 
 
 def test_openhands_hands_a_summary_to_on_token_as_content() -> None:
@@ -229,8 +257,8 @@ def test_known_facts_show_in_the_matrix() -> None:
     assert chat["deepseek"].word == "loses reasoning"
     helper = matrix.cells(client["openai-python-helper"], "openai.responses")
     assert helper["ogx"].word == "fails"
-    bodies = matrix.cells(client["openhands-sdk-bodies"], "openai.responses")
-    assert bodies["openai"].word == "shows reasoning as text"
+    node = matrix.cells(client["anthropic-node"], "anthropic.messages")
+    assert node["anthropic"].word == "breaks off untold"
     assert "A-u2028" in matrix.edited(client["pasted-iter-lines"])
 
 

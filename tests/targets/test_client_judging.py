@@ -18,7 +18,7 @@ from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import AdapterAnswer
 from conformance.targets.client.client_judge import ClientJudge, ClientLedger, respell_arguments
-from conformance.targets.client.protocol import ClientImplementation
+from conformance.targets.client.protocol import ClientImplementation, event_fields
 from conformance.targets.client.variation import VariationKind
 
 AGREES = "thinking/client/agrees-with-wire"
@@ -213,6 +213,15 @@ def test_refusals_may_be_shown_as_text() -> None:
     shown = tuple({**e, "type": "text.delta"} if e["type"] == "refusal.delta" else e for e in sent)
     told = AdapterAnswer("completed", tuple(e for e in shown if e["type"] in judge.about.events))
     assert AGREES not in failing(judged(judge, exchange, told, "same"))
+
+
+def test_what_no_client_can_tell_is_not_asked_of_one() -> None:
+    judge, exchange = judging("openai.responses/openai/commentary")
+    plain = [
+        {key: value for key, value in event.items() if key in event_fields()}
+        for event in events_of(judge, exchange)
+    ]
+    assert failing(completed(judge, exchange, plain)) == set()
 
 
 def test_what_the_server_did_is_not_the_client_s_fault() -> None:

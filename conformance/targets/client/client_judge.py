@@ -9,7 +9,8 @@ Rule 3: arguments that are the same JSON are the same, however they are written:
         what they have parsed. A client without an event for refusals may show them as text.
 Rule 4: after a reset what was on its way may be lost, and what stands in a refusal is free: there
         only the end is judged.
-Rule 5: what breaks a rule in the bytes themselves is the server's doing, not the client's.
+Rule 5: what breaks a rule in the bytes themselves is the server's doing, not the client's, and so
+        is what only a field would excuse that no client can tell.
 Rule 6: a call that the server carries out itself is the client's to tell, at any place, or not.
 Rule 7: where the API does not say when a call is complete, it may be told before its finish.
 """
@@ -39,7 +40,7 @@ from conformance.rules.forms.response import Answer
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import AdapterAnswer, joined_text
-from conformance.targets.client.protocol import ClientImplementation
+from conformance.targets.client.protocol import ClientImplementation, event_fields
 from conformance.targets.client.variation import VariationKind
 
 _OPEN: Final = frozenset({"tool.end", "usage"})
@@ -195,7 +196,12 @@ class ClientJudge:
         self, made: ClientLedger, setting: JudgeSetting, watched: Exchange, sent: Transcript
     ) -> None:
         """Rule 5."""
-        answered = [event for event in sent.client_events if event["type"] in self.about.events]
+        known = event_fields()
+        answered = [
+            {key: value for key, value in event.items() if key in known}
+            for event in sent.client_events
+            if event["type"] in self.about.events
+        ]
         rightly = check_client(setting, watched, answered).result.verdicts
         failing = {rule for rule, verdict in rightly.items() if verdict is Verdict.FAIL}
         excused = ({found.rule for found in made.findings} & failing) - self._of_views

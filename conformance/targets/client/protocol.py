@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from conformance.core.errors import HarnessError
 from conformance.core.events import Request
+from conformance.rules.forms.compare import MERGED_FIELDS
 
 VERSION: Final = 1
 STREAM: Final = "stream"
@@ -137,6 +138,12 @@ def _schema_fault(value: Mapping[str, Any], kind: str) -> str:
         return "it is none of the answers that there are"
     path = ".".join(map(str, error.instance_path))
     return f"{path}: {error.message}" if path else str(error.message)
+
+
+@cache
+def event_fields() -> frozenset[str]:
+    """The fields of an event that the protocol names, or that are compared: nobody tells more."""
+    return frozenset(_harness_schema()["$defs"]["event"]["properties"]) | frozenset(MERGED_FIELDS)
 
 
 _FORMS: Final = {
