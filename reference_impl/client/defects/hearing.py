@@ -271,7 +271,7 @@ HEARING: Final = (
     Defect(
         "thinking-as-text",
         "Thinking is told as text.",
-        (AGREES, SHOWN, SAID, COUNTED, SUMMARY, "wire/chat/opaque-before-text"),
+        (AGREES, SHOWN, SAID, COUNTED, SUMMARY),
         events=_as_text,
     ),
     Defect(
@@ -315,7 +315,7 @@ HEARING: Final = (
     Defect(
         "unicode-split",
         "Characters that are split over chunks are torn.",
-        (AGREES,),
+        (AGREES, "thinking/stream/characters-whole"),
         bytes=_torn,
     ),
 )

@@ -122,6 +122,7 @@ TELLING: Final = (
             "history/chat/text-unchanged",
             "history/messages/redacted-unchanged",
             "history/messages/signed-unchanged",
+            "history/responses/kept-with-calls",
             "history/responses/sealed-unchanged",
         ),
         ask=lambda ask: replace(ask, history="never"),
@@ -153,7 +154,7 @@ TELLING: Final = (
     Defect(
         "same-reasoning-id",
         "All reasoning items go back under one id.",
-        ("history/responses/ids-distinct",),
+        ("history/responses/ids-distinct", "history/responses/kept-with-calls"),
         request=_each(_same_id),
     ),
     Defect(
