@@ -1,9 +1,8 @@
 """Which rules an event concerns, and under which names: prepared once per type of event.
 
-Rule 1: what several names ask of an event is asked once. The answers are the bits of a mask, and
-what a mask means to each group of rules is remembered.
-Rule 2: where a question looks at nothing but one plain value, its answer is remembered, too.
-Rule 3: the numbers of types, masks and values are capped; past a cap all is worked out anew.
+Rule 1: what several names ask of an event is asked once (`field_questions`). The answers are the
+bits of a mask, and what a mask means to each group of rules is remembered.
+Rule 2: the numbers of types and masks are capped; past a cap all is worked out anew.
 """
 
 from __future__ import annotations
@@ -15,74 +14,18 @@ from msgspec import Struct
 
 from conformance.core.events import Event, Layer
 from conformance.rules.compiled import Listener, NamedEvent
+from conformance.rules.field_questions import FieldQuestions, PathQuestions, Question
 from conformance.rules.forms.base import Context, Letter, Names, Presence, failure_text
 from conformance.rules.group import Group
-from conformance.rules.paths import MISSING, getter
-from conformance.rules.patterns import Test, is_shallow, looks_elsewhere
+from conformance.rules.paths import getter
 from conformance.rules.repetition import is_related, is_steady
 
 MOST_MASKS: Final = 4096
-MOST_VALUES: Final = 256
-_LONGEST_VALUE: Final = 64
 _OVERFLOW: Final = ".overflow"  # a dialect's wire event: it gives no semantic events from here on
-_CONTAINERS: Final = frozenset({dict, list})
-_PLAIN: Final = frozenset({bool, int, type(None), type(MISSING)})
 
 # Groups, and what an event says to each of them.
 Heard = tuple[tuple[Group, Letter], ...]
 PlacedListener = tuple[Listener, Group, int]  # with its group, and its position there
-
-
-class _Question(Struct, frozen=True):
-    """One condition of one path. Its answer is bit `bit` of the mask."""
-
-    bit: int
-    pattern: Any
-    test: Test
-
-
-class _PathQuestions:
-    """All conditions of one path, and what is remembered of their answers."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.alone: list[_Question] = []  # the value by itself decides
-        self.related: list[_Question] = []  # so do other fields, or the exchange
-        # Bits by value; for lists, mappings and long texts by whether they are empty, where no
-        # condition asks for more.
-        self.strings: dict[str, int] = {}
-        self.others: dict[tuple[type, Any], int] = {}
-        self._is_shallow = True
-
-    def add(self, question: _Question) -> None:
-        """Takes one more condition."""
-        (self.related if looks_elsewhere(question.pattern) else self.alone).append(question)
-        self._is_shallow = self._is_shallow and is_shallow(question.pattern, _LONGEST_VALUE)
-
-    def answer(self, value: Any, data: Mapping[str, Any], context: Context) -> int:
-        """The bits that a value gives by itself, where they are not remembered."""
-        kind = value.__class__
-        is_long = kind is str and len(value) > _LONGEST_VALUE
-        if is_long and (kind, False) in self.others:
-            return self.others[kind, False]
-        bits = _ask(self.alone, value, data, context)
-        if is_long or kind in _CONTAINERS:
-            if self._is_shallow:
-                self.others[kind, not value] = bits
-        elif kind is str:
-            if len(self.strings) < MOST_VALUES:
-                self.strings[value] = bits
-        elif kind in _PLAIN and len(self.others) < MOST_VALUES:
-            self.others[kind, value] = bits
-        return bits
-
-
-def _ask(questions: list[_Question], value: Any, data: Mapping[str, Any], context: Context) -> int:
-    bits = 0
-    for question in questions:
-        if question.test(value, data, context):
-            bits |= question.bit
-    return bits
 
 
 class _Hearing(Struct, frozen=True):
@@ -106,7 +49,7 @@ class EventRules:
         self.breaks = layer == "semantic" and kind == "error"
         self.overflows = layer == "wire" and kind.endswith(_OVERFLOW)
         self.alters_stream = self.breaks or self.overflows
-        self._paths: dict[str, _PathQuestions] = {}
+        self._paths: dict[str, PathQuestions] = {}
         self._bits: dict[object, int] = {}
         self._presences: list[tuple[Presence, int]] = []
         self._hearings: list[_Hearing] = []
@@ -115,10 +58,7 @@ class EventRules:
             if named or rule.machine.hears_all:
                 claims = tuple((each, self._bits_needed(each)) for each in named)
                 self._hearings.append(_Hearing(group, position, claims, rule.machine.hears_all))
-        self._asked = tuple(
-            (each, getter(path), each.strings, each.others, each.related)
-            for path, each in self._paths.items()
-        )
+        self._fields = FieldQuestions(self._paths)
         self._present = tuple((getter(p.path), p.test, bit) for p, bit in self._presences)
         self._heard: dict[int, Heard] = {}
         self._steady: dict[tuple[tuple[str, ...], int], Heard | None] = {}
@@ -131,8 +71,8 @@ class EventRules:
             bit, is_new = self._bit_of((path, repr(pattern)))
             bits |= bit
             if is_new:
-                questions = self._paths.setdefault(path, _PathQuestions(path))
-                questions.add(_Question(bit, pattern, test))
+                questions = self._paths.setdefault(path, PathQuestions(path))
+                questions.add(Question(bit, pattern, test))
         if named.present is not None:
             bit, is_new = self._bit_of(named.present)
             bits |= bit
@@ -156,19 +96,7 @@ class EventRules:
         return found
 
     def _mask(self, data: Mapping[str, Any], context: Context) -> int:
-        mask = 0
-        for path, get, strings, others, related in self._asked:
-            value = get(data)
-            kind = value.__class__
-            if kind is str:
-                bits = strings.get(value)
-            elif kind in _CONTAINERS:
-                bits = others.get((kind, not value))
-            else:
-                bits = others.get((kind, value)) if kind in _PLAIN else None
-            mask |= path.answer(value, data, context) if bits is None else bits
-            if related:
-                mask |= _ask(related, value, data, context)
+        mask = self._fields.mask(data, context)
         for get, test, bit in self._present:
             if test(get(data), context):
                 mask |= bit

@@ -43,7 +43,7 @@ class Search:
         self._ends: list[tuple[int, int]] = []  # where pieces of what is kept end, and their events
         self._late: list[tuple[str, int]] = []  # pieces behind what is kept, with their events
         self._late_size = 0
-        self._watched = 0  # characters to come in which a needle may end that has begun
+        self._has_begun = False  # what is kept may end with the beginning of a needle
 
     def add(self, needle: str) -> None:
         """Looks for one more needle in the text that comes from here on."""
@@ -56,17 +56,17 @@ class Search:
     def feed(self, text: str, number: int) -> Hit | None:
         """Takes the next piece, which came in event `number`."""
         self._late.append((text, number))
-        # Nearly no text holds even the first character of a needle.
-        if self._begins.search(text):
-            self._watched = self._longest + len(text)
-        if self._watched <= 0:
+        # Nearly no text holds even the first character of a marker.
+        if not self._has_begun and not self._begins.search(text):
             self._late_size += len(text)
             if len(self._late) > _MOST_LATE or self._late_size > _MOST_LATE_SIZE:
                 self._trim(self._join_late())
             return None
-        self._watched -= len(text)
         whole = self._join_late()
         hit = self._first_hit(whole)
+        # Unless one has begun already, it begins in this piece.
+        begin = 0 if self._has_begun else len(whole) - len(text)
+        self._has_begun = any(_ends_inside(needle, whole, begin) for needle in self.needles)
         self._trim(whole)
         return hit
 
@@ -111,7 +111,7 @@ class Search:
         kept = self._kept if end - at < self._keep() else ""
         self._base = at - len(kept)
         self._ends += reversed(ends)
-        self._watched = self._longest
+        self._has_begun = True
         self._trim(kept + "".join(reversed(pieces)))
 
     def _find(self, whole: str, needle: str) -> int:
@@ -139,6 +139,17 @@ class Search:
         self._base += surplus
         while self._ends and self._ends[0][0] <= self._base:
             del self._ends[0]
+
+
+def _ends_inside(needle: str, text: str, begin: int) -> bool:
+    """Whether a text ends with the beginning of a needle, at or behind a position."""
+    first = needle[0]
+    at = text.find(first, max(begin, len(text) - len(needle) + 1))
+    while at >= 0:
+        if needle.startswith(text[at:]):
+            return True
+        at = text.find(first, at + 1)
+    return False
 
 
 @lru_cache(maxsize=1024)
