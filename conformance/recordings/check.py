@@ -162,7 +162,9 @@ def _judge_exchanges(
         write_exchange(judged.ledger, of_exchange)
         yield judged
         if exchange.seen is not None:
-            reported = check_client(setting, exchange, exchange.seen)
+            # What the client said of the end is not recorded: of a break it may have said so.
+            breaks_off = exchange.end != "eof"
+            reported = check_client(setting, exchange, exchange.seen, breaks_off=breaks_off)
             withdraw_undeclared(reported.ledger, of_exchange, rulebook.rules)
             yield reported
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from conformance.cassette import open_recording
+from conformance.cassette import Cassette, Header, open_recording, write
 from conformance.core import shipped
 from conformance.core.events import SEMANTIC_EVENTS, Chunk, Exchange
 from conformance.dialects import get
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, choose_profile
+from conformance.recordings.check import CheckChoices, check_paths, choose_profile
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import AdapterAnswer
 from conformance.targets.client.client_judge import ClientJudge, ClientLedger, respell_arguments
@@ -118,6 +119,22 @@ def test_what_breaks_off_need_not_be_told_to_its_end(name: str, how: Any) -> Non
         if any(event["type"] == "thinking.delta" for event in told):
             rest = tuple(event for event in less if event["type"] != "thinking.delta")
             assert AGREES in failing(judged(judge, cut, AdapterAnswer(how, rest), "cut"))
+
+
+def test_a_saved_report_of_what_broke_off_may_end_open(tmp_path: Path) -> None:
+    _, exchange = judging(CHAT)
+    chunks = exchange.chunks[:5]
+    seen = (
+        {"type": "thinking.start", "block": 0},
+        {"type": "thinking.delta", "text": "x", "block": 0},
+    )
+    verdicts = {}
+    for end in ("eof", "protocol-error"):
+        path = tmp_path / f"{end}.cassette.jsonl"
+        saved = replace(exchange, chunks=chunks, end=end, seen=seen)
+        write(path, Cassette(Header(dialect="openai.chat", profile="deepseek"), (saved,)))
+        verdicts[end] = check_paths([path]).verdicts["thinking/start/ended"]
+    assert verdicts == {"eof": Verdict.FAIL, "protocol-error": Verdict.INCONCLUSIVE}
 
 
 def test_what_ends_well_is_told_to_its_end() -> None:
