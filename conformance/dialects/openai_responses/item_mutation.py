@@ -147,6 +147,10 @@ def _mark_name(stream: Stream, site: int) -> Stream:
     return stream
 
 
+def _raw_part(stream: Stream, place: int) -> bool:
+    return stream.text_at(place, "item", "content", 0, "type") == "reasoning_text"
+
+
 def _zero_deltas(key: str) -> Sites:
     """Deltas with the index 0."""
 
@@ -250,4 +254,28 @@ OPERATORS.add("I6-no-content-index", "A content event has no part index.", most=
 )
 OPERATORS.add("X4-end-late", "A reasoning item is closed at the very end.")(
     _early_ends, lambda stream, site: stream.move(site, stream.terminals()[0])
+)
+OPERATORS.add("I6-no-item-id", "An event does not name the item that it is of.")(
+    places_with("item_id"), drop_value("item_id")
+)
+OPERATORS.add("I11-item-without-id", "A message or a reasoning item is announced without an id.")(
+    lambda stream: _added_items(stream, "message", "reasoning"), drop_value("item", "id")
+)
+OPERATORS.add("X20-announced-closed", "An item is announced as completed.")(
+    lambda stream: _added_items(stream, "message", "reasoning", "function_call"),
+    set_value("completed", "item", "status"),
+)
+OPERATORS.add("X21-no-summary-list", "A reasoning item has no list of summaries.")(
+    lambda stream: _added_items(stream, "reasoning"), drop_value("item", "summary")
+)
+OPERATORS.add("X22-thinking-as-text", "The thinking of a closed item stands in text parts.")(
+    lambda stream: [n for n in stream.typed(ITEM_DONE) if _raw_part(stream, n)],
+    set_value("output_text", "item", "content", 0, "type"),
+)
+OPERATORS.add("X23-prefilled-part", "A part is added with text in it.")(
+    places_of(*PARTS_ADDED), set_value("Indeed.", "part", "text")
+)
+OPERATORS.add("T9-call-without-id", "A closed call does not say under which id it is answered.")(
+    lambda stream: [n for n in stream.typed(ITEM_DONE) if stream.text_at(n, "item", "call_id")],
+    drop_value("item", "call_id"),
 )

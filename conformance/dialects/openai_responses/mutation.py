@@ -22,6 +22,7 @@ from conformance.dialects.openai_responses.vocabulary import (
     TERMINALS,
 )
 from conformance.editing.edits import (
+    drop_value,
     places_of,
     request_body,
     request_with,
@@ -59,6 +60,7 @@ def _encrypted_data(piece: Piece) -> str:
     return text_at(piece.payload, "item", "encrypted_content") if is_closed else ""
 
 
+_USAGE: Final = ("response", "usage")
 _ENCRYPTED: Final = "encrypted_content"
 _FAILED: Final = ("response.failed", "response.incomplete")
 
@@ -153,6 +155,14 @@ def _alter_encrypted(stream: Stream, site: int) -> Stream:
 
 OPERATORS.add("U5-response-without-usage", "The closing response has no usage.")(
     _closed_with_usage, set_value(None, "response", "usage")
+)
+OPERATORS.add("U14-no-usage-details", "Usage does not say how much was thinking.")(
+    lambda stream: [
+        n
+        for n in _closed_with_usage(stream)
+        if stream.value_at(n, *_USAGE, "output_tokens_details")
+    ],
+    drop_value(*_USAGE, "output_tokens_details"),
 )
 OPERATORS.add("U9-misstated-status", "The closing response says it is in progress.")(
     _with_status, set_value("in_progress", "response", "status")
