@@ -36,7 +36,6 @@ def drafts() -> Iterator[Draft]:
     yield _raw_body()
     yield _failed_body()
     yield _without_parts()
-    yield _commentary()
 
 
 def _asked(prompt: str, **more: Any) -> Fields:
@@ -158,20 +157,3 @@ def _without_parts() -> Draft:
         stream(events, named=False),
         profile="transformers-serve",
     )
-
-
-def _commentary() -> Draft:
-    """A message on the way says what comes next, and then the model thinks again."""
-    asked = _asked("Is it raining in Oslo?", tools=[{"type": "web_search"}])
-    said = message(TEXT, "Let me look that up.")
-    for event in said:
-        if "item" in event:
-            event["item"]["phase"] = "commentary"
-    items = [
-        *summarised(THINKING, ["**Planning**\n\nA search is needed."]),
-        *said,
-        *summarised(Item(2, "rs_03"), ["**Asking the tool**\n\nOnly the service knows."]),
-        *call(Item(3, "fc_04"), "get_weather", '{"city":"Oslo"}', ['{"city":', '"Oslo"}']),
-    ]
-    events = Answer("resp_00", "think-1", asked).completed(items, (20, 40, 22))
-    return drafted("openai/commentary", asked, stream(events))

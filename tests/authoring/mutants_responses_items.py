@@ -7,11 +7,10 @@ from typing import Any, Final
 from tests.authoring import edits
 from tests.authoring.edits import Pieces, renumber, typed
 from tests.authoring.mutant import Mutant
-from tests.authoring.mutants_history import ROUND
 from tests.authoring.mutants_parts import PART_ADDED, RAW
 from tests.authoring.mutants_responses import CALL, COMPLETED, DELTA, MESSAGE_ADDED, SUMMARY
 from tests.authoring.pieces import Fields, Message, Piece, at
-from tests.authoring.turns import answers, asks_not, in_body, not_in_body
+from tests.authoring.turns import answers, in_body, not_in_body
 
 SEARCH: Final = "openai.responses/openai/hosted-search"
 CUT_SUMMARY: Final = "openai.responses/openai/incomplete-in-summary"
@@ -195,11 +194,5 @@ MUTANTS: Final = (
         "summary/lifecycle/part-status",
         CUT_SUMMARY,
         (edits.change(CUT_PART, "status", "completed"),),
-    ),
-    Mutant(
-        "history/responses/kept-with-calls",
-        ROUND,
-        also=("history/responses/sealed-unchanged",),
-        turns={2: asks_not("input.1")},
     ),
 )
