@@ -12,7 +12,7 @@ from pathlib import Path
 import typer
 
 from conformance.baseline.entries import load_baseline
-from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, REMOTE
+from conformance.cli.failures import CONFORMS, FINDINGS, INTERRUPTED, NOTHING, REMOTE
 from conformance.cli.judged_report import check_outputs, put_report, warn_unanswered
 from conformance.cli.run_options import RunArguments, client_options, server_options
 from conformance.cli.terminal import progress_line, put, warn, warn_errors
@@ -144,6 +144,8 @@ def _run_folder(save: Path | None) -> Iterator[Path]:
 
 def _exit_code(given: RunArguments, report: Report, outcome: RunOutcome) -> int:
     warn_errors((*report.errors, *outcome.unanswered))
+    if outcome.interrupted:
+        return INTERRUPTED
     code = report.exit_code(strict=given.strict, require_exercised=given.require_exercised)
     # The first that applies; findings come after a target that fell silent.
     if outcome.unanswered and code in (CONFORMS, FINDINGS):

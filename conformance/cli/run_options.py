@@ -13,7 +13,13 @@ from msgspec import Struct
 from conformance.cli import options as shared
 from conformance.core.errors import UsageError
 from conformance.runs import RunOptions
-from conformance.runs.options import API_WORDS, credential_headers, dialects_of, parse_capabilities
+from conformance.runs.options import (
+    API_WORDS,
+    credential_headers,
+    dialects_of,
+    parse_capabilities,
+    parse_duration,
+)
 from conformance.targets.client import ClientOptions
 from conformance.wire.faults import ExchangeLimits
 
@@ -116,8 +122,14 @@ class RunArguments(Struct, frozen=True, kw_only=True):
     jobs: Annotated[int, typer.Option(min=1, max=1024, help="Scenarios at a time.")] = 1
     repeat: Annotated[
         int,
-        typer.Option(min=1, max=10_000, help="Rounds; from 2 on, a soak that looks for mix-ups."),
+        typer.Option(min=1, max=10_000, help="Rounds; from 2 on, they look for mix-ups."),
     ] = 1
+    soak: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="Then repeat the scenarios for so long, --jobs at a time: 90s, 2m."
+        ),
+    ] = None
     confirm: Annotated[
         int, typer.Option(min=1, max=100, help="Ask so often for each finding; tells k of n.")
     ] = 1
@@ -158,6 +170,7 @@ def server_options(given: RunArguments) -> RunOptions:
         max_tokens=given.max_tokens,
         jobs=given.jobs,
         repeat=given.repeat,
+        soak=None if given.soak is None else parse_duration(given.soak),
         confirm=given.confirm,
         max_requests=given.max_requests,
         rpm=given.rpm,
@@ -181,6 +194,7 @@ def client_options(given: RunArguments) -> ClientOptions:
         "--model": given.model,
         "--scenario": given.scenario,
         "--plan": given.show_plan,
+        "--soak": given.soak is not None,
     }
     for name, value in of_servers.items():
         if value:

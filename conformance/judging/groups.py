@@ -11,6 +11,7 @@ would do that once in twenty times at most (`circumstances`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from msgspec import Struct
@@ -139,7 +140,7 @@ def _fired_streams(report: Report) -> Mapping[str, list[StreamResult]]:
     for stream in report.streams:
         failed = {finding.rule for finding in stream.findings}
         for rule, streams in fired.items():
-            if rule in failed or stream.verdicts.get(rule) in _FIRED:
+            if rule in failed or _number_judged(stream, rule):
                 streams.append(stream)
     return fired
 
@@ -165,11 +166,24 @@ def _made_group(
         id=name,
         message=message_without_values(places[0].finding),
         places=tuple(places),
-        streams=len(having),
-        judged=len(judged),
-        circumstances=lone_circumstances((each, id(each) in having) for each in judged),
+        streams=len(having)
+        + sum(each.merged.having.get(name, 0) for each in judged if each.merged),
+        judged=sum(_number_judged(each, places[0].finding.rule) or 1 for each in judged),
+        circumstances=lone_circumstances((each, _has_group(each, name, having)) for each in judged),
         excuse=report.excuse(places[0].stream, places[0].finding),
     )
+
+
+def _number_judged(stream: StreamResult, rule: str) -> int:
+    """In how many of the streams that a result stands for the rule had something to say."""
+    if stream.merged is not None:
+        return stream.merged.judged.get(rule, 0)
+    return int(stream.verdicts.get(rule) in _FIRED)
+
+
+def _has_group(stream: StreamResult, name: str, having: AbstractSet[int]) -> bool:
+    is_merged = stream.merged is not None and name in stream.merged.having
+    return is_merged or id(stream) in having
 
 
 def _with_following(name: str, family: Sequence[FindingGroup]) -> FindingGroup:

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from conformance.core.events import Event
+from conformance.judging.soak_figures import SoakFigures
 from conformance.rules.verdicts import GAPS, Level, Verdict, combine
 
 
@@ -71,12 +72,25 @@ class AnswerError(Struct, frozen=True):
     is_all: bool = False
 
 
+class MergedStreams(Struct, frozen=True):
+    """How many streams one result stands for.
+
+    `judged` says by rule in how many it had something to say, `having` by group how many have
+    findings of it: those are told in a stream of their own.
+    """
+
+    streams: int
+    judged: Mapping[str, int]
+    having: Mapping[str, int]
+
+
 class StreamResult(Struct, frozen=True):
     """Verdicts and findings of one exchange of one file.
 
     `named` is False where neither the user nor the cassette named the profile; `notes` are
     sentences for the reader (what was left out and why); `changes` stand in the order in which
     they were made. `beside` counts other requests that were under way, None where nobody knows.
+    `merged` is None where it is one stream.
     """
 
     file: str
@@ -98,6 +112,7 @@ class StreamResult(Struct, frozen=True):
     framing: str = ""  # of the answer: a word of `core.framing.Framing`; empty where none came
     beside: int | None = None
     error: AnswerError | None = None
+    merged: MergedStreams | None = None
 
 
 class FindingExcuse(Struct, frozen=True):
@@ -127,13 +142,15 @@ class AppliedBaseline(Struct, frozen=True):
 class Report(Struct, frozen=True):
     """Everything one run found. `errors` are files that could not be judged, one line each.
 
-    `notes` are sentences about the whole run; `baseline` is None where none was asked for.
+    `notes` are sentences about the whole run; `baseline` is None where none was asked for,
+    `soak` where there was none.
     """
 
     streams: tuple[StreamResult, ...] = ()
     errors: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     baseline: AppliedBaseline | None = None
+    soak: SoakFigures | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -209,4 +226,5 @@ def merge_reports(reports: Iterable[Report]) -> Report:
         streams=tuple(s for part in parts for s in part.streams),
         errors=tuple(e for part in parts for e in part.errors),
         notes=tuple(dict.fromkeys(n for part in parts for n in part.notes)),
+        soak=next((part.soak for part in parts if part.soak), None),
     )

@@ -15,6 +15,7 @@ from msgspec.structs import asdict
 from conformance.judging.group_id import group_id
 from conformance.judging.groups import FindingGroup, finding_groups
 from conformance.judging.result import Finding, Report, StreamResult
+from conformance.judging.soak_figures import Latency, SoakFigures
 from conformance.report.wording import report_warnings
 
 VERSION: Final = "1.0"
@@ -41,7 +42,15 @@ def report_object(report: Report) -> dict[str, Any]:
         "expected": _excuse_objects(report),
         "stale": report.baseline.stale if report.baseline else (),
         "summary": report.summary(),
+        "soak": _soak_object(report.soak) if report.soak else None,
     }
+
+
+def _soak_object(soak: SoakFigures) -> dict[str, Any]:
+    """What was not there is absent."""
+    known = {name: value for name, value in asdict(soak).items() if value is not None}
+    latencies = {name: asdict(value) for name, value in known.items() if isinstance(value, Latency)}
+    return known | latencies | {"failures": [asdict(each) for each in soak.failures]}
 
 
 def _excuse_objects(report: Report) -> list[dict[str, Any]]:
@@ -85,6 +94,7 @@ def _stream_object(stream: StreamResult) -> dict[str, Any]:
         "findings": [_finding_object(finding) for finding in stream.findings],
         "changes": [asdict(change) for change in stream.changes],
         "error": asdict(stream.error) if stream.error else None,
+        "merged": asdict(stream.merged) if stream.merged else None,
     }
 
 

@@ -21,6 +21,7 @@ from conformance.report.wording import (
     group_spread,
     report_warnings,
     slice_of,
+    soak_lines,
     stale_entries,
     stream_title,
     summary_line,
@@ -39,6 +40,7 @@ _CONTEXT: Final = 160  # characters of one context line
 def render(report: Report, **_: bool) -> str:
     """The whole text; nothing lifts its bounds."""
     lines = ["# Conformance", "", f"**{escape_markdown(summary_line(report))}**"]
+    lines += _bullet_list("Soak", soak_lines(report))
     lines += _verdict_table(report)
     lines += _finding_sections(report)
     lines += _bullet_list("Could not be judged", report.errors)

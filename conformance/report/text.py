@@ -39,6 +39,7 @@ from conformance.report.wording import (
     group_spread,
     report_warnings,
     slice_of,
+    soak_lines,
     stale_entries,
     stream_title,
     summary_line,
@@ -84,6 +85,7 @@ def render(
     lines += (f"{page.paint('ERROR', 'error:')} {visible(error)}" for error in told)
     old = report.baseline.stale if verbose and report.baseline else stale_entries(report)
     lines += (f"{page.paint('FAIL', 'stale:')} {visible(line)}" for line in old)
+    lines += (f"soak: {line}" for line in soak_lines(report))
     lines += (f"note: {visible(note)}" for note in report.notes)
     lines += (
         f"{page.paint('warning', 'warning:')} {warning}" for warning in report_warnings(report)

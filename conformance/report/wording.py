@@ -100,6 +100,8 @@ def exchange_title(stream: StreamResult) -> str:
     """Which exchange of its file was judged, and as what."""
     step = "/".join(filter(None, (stream.scenario, stream.role, stream.hop)))
     exchange = f"exchange {stream.exchange} ({step})" if step else f"exchange {stream.exchange}"
+    if stream.merged:
+        exchange = f"{count(stream.merged.streams, 'stream')} of a soak ({step})"
     parts = [exchange, stream.dialect, f"profile {stream.profile}"]
     if stream.view != "wire":
         parts.append(f"{stream.view} view")
@@ -147,12 +149,34 @@ def summary_line(report: Report) -> str:
     if not report.streams:
         return "; ".join(["nothing was checked", *errors])
     verdicts = report.verdicts
-    head = f"{count(len(verdicts), 'rule')} over {count(len(report.streams), 'stream')}"
+    streams = sum(each.merged.streams if each.merged else 1 for each in report.streams)
+    head = f"{count(len(verdicts), 'rule')} over {count(streams, 'stream')}"
     found = [_finding_count(report)] if report.findings else []
     old = report.baseline.stale if report.baseline else ()
     entries = [f"{len(old)} stale {'entry' if len(old) == 1 else 'entries'}"] if old else []
     counts = f"{head}: {_verdict_counts(report)}" if verdicts else head
     return "; ".join([counts, *found, *entries, *errors])
+
+
+def soak_lines(report: Report) -> tuple[str, ...]:
+    """How a soak went, a line each for load, latencies and failures; none where there was none."""
+    soak = report.soak
+    if soak is None:
+        return ()
+    ended = ", interrupted" if soak.interrupted else ""
+    load = f"{soak.seconds:.1f} s, {soak.jobs} at a time{ended}"
+    times = (("thinking", soak.first_thinking), ("text", soak.first_text))
+    failed = ", ".join(f"{each.requests} {visible(each.kind)}" for each in soak.failures)
+    return (
+        f"{load}: {count(soak.requests, 'request')}, {soak.rate:.1f} per second",
+        *(
+            f"first {what} after {each.p50:.1f} ms (p50), {each.p99:.1f} ms (p99),"
+            f" in {count(each.answers, 'answer')}"
+            for what, each in times
+            if each
+        ),
+        f"failed: {failed or 'none'}",
+    )
 
 
 def verdict_changes(stream: StreamResult, rule: str) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final
 
@@ -88,7 +88,7 @@ class CrossTalkWatch:
         self._alone: dict[str, set[str]] = {}  # kind -> ids of answers that were taken alone
         self._repeated: set[str] = set()  # kinds that promise nothing
         self.foreign: dict[str, ForeignSign] = {}  # the first one by the request that holds it
-        self.torn: set[str] = set()  # requests whose answers others hold parts of
+        self.torn: dict[str, None] = {}  # requests whose answers others hold parts of
 
     def expect_word(self, word: str, request: str, group: str) -> None:
         """A request is given a word; to be told before its answer comes."""
@@ -106,8 +106,17 @@ class CrossTalkWatch:
         self._remember(answer)
         for each in found:
             self.foreign.setdefault(each.holder, each)
-            self.torn.add(each.owner)
+            self.torn[each.owner] = None
         return found
+
+    def settle(self, requests: Iterable[str]) -> None:
+        """Nothing more is asked about these."""
+        for each in requests:
+            self.foreign.pop(each, None)
+            self.torn.pop(each, None)
+        for known in (self.foreign, self.torn):
+            while len(known) > MOST_ANSWERS:
+                del known[next(iter(known))]
 
     def is_telling(self, answer: AnswerSigns) -> bool:
         """Whether cross-talk would show: the answer says a word, or has ids of its own."""

@@ -16,6 +16,9 @@ from conformance.scenarios import CAPABILITIES
 
 API_WORDS: Final = " or ".join(", ".join(APIS).rsplit(", ", 1))
 _HEADER: Final = re.compile(r"([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*([\x20-\x7e\t]*)")
+_DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)([smh]?)")
+_UNITS: Final = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
+_LONGEST_SOAK: Final = 7 * 24 * 3600.0
 _SECRET: Final = frozenset({"authorization", "api-key", "x-api-key", "cookie", "x-goog-api-key"})
 
 
@@ -25,6 +28,7 @@ class RunOptions:
 
     `without` names capabilities that the target lacks. `target` is its name-version, for reports
     and baselines. `max_tokens` bounds each answer; `patience` is the longest Retry-After, seconds.
+    `soak` is how long the scenarios go on side by side after the first round, in seconds.
     """
 
     model: str
@@ -35,6 +39,7 @@ class RunOptions:
     max_tokens: int = 2048
     jobs: int = 1
     repeat: int = 1
+    soak: float | None = None
     confirm: int = 1
     max_requests: int | None = None
     rpm: float | None = None
@@ -48,7 +53,7 @@ class RunOptions:
 
     def jobs_of_round(self, number: int) -> int:
         """Scenarios at a time; before a soak, round 1 tells what is said when nobody disturbs."""
-        return 1 if self.repeat > 1 and number == 1 else self.jobs
+        return 1 if (self.repeat > 1 or self.soak) and number == 1 else self.jobs
 
 
 def dialects_of(apis: Sequence[str]) -> tuple[str, ...]:
@@ -66,6 +71,15 @@ def parse_capabilities(names: Sequence[str]) -> frozenset[str]:
             hint = nearest(name, CAPABILITIES) or f"one of {', '.join(CAPABILITIES)}"
             raise UsageError(f"--without {name!r} is no capability", hint=hint)
     return frozenset(names)
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of `90`, `90s`, `2m` or `1.5h`. Raises UsageError for anything else."""
+    match = _DURATION.fullmatch(text.strip())
+    seconds = float(match[1]) * _UNITS[match[2]] if match else 0.0
+    if not 0 < seconds <= _LONGEST_SOAK:
+        raise UsageError(f"--soak {text!r} is no time", hint="90s, 2m or 1.5h, a week at most")
+    return seconds
 
 
 def parse_headers(lines: Sequence[str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
@@ -16,7 +17,9 @@ from conformance.report.permitted import permission_lines
 from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun
 from conformance.runs.plan import LeftOut
+from conformance.runs.run_folder import SUFFIX
 from conformance.runs.sending import RequestSender
+from conformance.runs.soak import SoakOutcome
 from conformance.runs.streams_beside import with_cross_talk
 from conformance.scenarios import Scenario, load_scenarios
 
@@ -28,11 +31,13 @@ class RunOutcome(Struct, frozen=True):
     """What a run found in how many scenarios.
 
     `unanswered` are requests, by step, that got no response head, and APIs that are not there.
+    `interrupted`: a soak was ended before its time.
     """
 
     report: Report
     unanswered: tuple[str, ...] = ()
     scenarios: int = 0
+    interrupted: bool = False
 
 
 def run_outcome(
@@ -40,13 +45,14 @@ def run_outcome(
     absent: Sequence[RemoteError],
     gone: Sequence[RemoteError],
     unjudged: Sequence[str] = (),
+    soak: SoakOutcome | None = None,
 ) -> RunOutcome:
     """One report over APIs; `absent` are not there or let nobody in, `gone` fell silent.
 
     `unjudged` says of each API that has no profile of the name that the user gave.
     """
     target = runs[0].target
-    streams = tuple(each for run in runs for each in _api_streams(run))
+    streams = tuple(each for run in runs for each in _api_streams(run, soak))
     left_out = [each for run in runs for each in run.left_out]
     notes = [*target.rulebook.notes, *map(str, absent), *unjudged]
     # Rounds of a soak are left out for one reason: it is told once.
@@ -54,7 +60,7 @@ def run_outcome(
     notes += [f"{each.dialect} {each.name} was not run: {each.why}" for each in once]
     notes += [note for run in runs for note in _api_notes(run)]
     notes += permission_lines(_judged_recordings(runs), target.rulebook)
-    report = Report(streams, notes=tuple(notes))
+    report = Report(streams, notes=tuple(notes), soak=soak.figures if soak else None)
     notes += _exercised_notes(report, left_out)
     notes.append(_cost_note(target.sender))
     unanswered = [line for run in runs for line in ([run.died] if run.died else run.silent)]
@@ -64,6 +70,7 @@ def run_outcome(
         replace(report, notes=tuple(notes)),
         tuple(map(target.folder.secrecy.clean_line, unanswered)),
         scenarios=sum(name != "sanity" for run in runs for name in run.kept),
+        interrupted=soak is not None and soak.figures.interrupted,
     )
 
 
@@ -73,16 +80,18 @@ def _judged_recordings(runs: Sequence[ApiRun]) -> Iterator[tuple[Recording, list
             yield open_recording(kept.path), list(kept.results)
 
 
-def _api_streams(run: ApiRun) -> list[StreamResult]:
+def _api_streams(run: ApiRun, soak: SoakOutcome | None) -> list[StreamResult]:
     options = run.target.options
     results = [run.target.rulebook.narrowed(each) for each in with_cross_talk(run)]
+    results += soak.results(run.dialect) if soak else []
     return results if options.save is not None else [_without_lines(each) for each in results]
 
 
 def _without_lines(result: StreamResult) -> StreamResult:
     """The result without lines of a file that is gone."""
     findings = tuple(replace(finding, line=None) for finding in result.findings)
-    return replace(result, file=f"{result.dialect}/{result.scenario}", findings=findings)
+    name = Path(result.file).name.removesuffix(SUFFIX)
+    return replace(result, file=f"{result.dialect}/{name}", findings=findings)
 
 
 def _api_notes(run: ApiRun) -> Iterator[str]:

@@ -17,7 +17,7 @@ from conformance.report.printable import visible
 from conformance.runs.api_run import ApiRun
 from conformance.runs.pace import RequestsSpentError
 from conformance.runs.sending import TargetReply
-from conformance.runs.step_requests import step_request
+from conformance.runs.step_requests import ask_for_marker, marker_word, step_request
 
 _ABSENT: Final = frozenset({404, 405, 501})
 _NOT_LET_IN: Final = frozenset({401, 403, 407})
@@ -94,12 +94,26 @@ async def _find_style(run: ApiRun) -> TargetReply:
     return reply
 
 
-async def _ask_sanity(run: ApiRun) -> TargetReply:
+async def says_its_word(run: ApiRun) -> bool:
+    """Whether an answer, taken alone, says the word that its request was given."""
+    word = marker_word(f"{run.dialect} sanity")
+    try:
+        reply = await _ask_sanity(run, word)
+    except (RemoteError, RequestsSpentError):
+        return False
+    answer = read_transcript(reply.fetched.exchange, get(run.dialect), run.settings.reading)
+    run.target.sender.tokens.add_usage(answer.usage)
+    return any(word in text for text in answer.spoken())
+
+
+async def _ask_sanity(run: ApiRun, word: str = "") -> TargetReply:
     sanity, settings = run.sanity.run.scenario, run.settings
     values = {**sanity.values, "model": settings.model, "limit": settings.limit}
     # In the same way before and after the profile is known, for the answers are compared.
     settings = replace(settings, opt_in="header")
     request = step_request(sanity.steps[0], run.dialect, values, settings)
+    if word:
+        request = replace(request, json=ask_for_marker(request.json, word))
     return await run.target.sender.require_reply(request, run.dialect)
 
 

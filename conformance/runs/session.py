@@ -21,7 +21,7 @@ from conformance.runs.execute import Planner, run_planned_scenarios, run_probing
 from conformance.runs.options import RunOptions
 from conformance.runs.outcome import RunOutcome, run_outcome
 from conformance.runs.pace import RequestPace, RequestsSpentError
-from conformance.runs.plan import ScenarioRun, plan_requests
+from conformance.runs.plan import RequestPlan, ScenarioRun, plan_requests
 from conformance.runs.probe import (
     NotLetInError,
     NotOfferedError,
@@ -32,6 +32,7 @@ from conformance.runs.probe import (
 from conformance.runs.run_folder import RunFolder
 from conformance.runs.scenario_run import ScenarioOutcome
 from conformance.runs.sending import RequestSender
+from conformance.runs.soak import soak_apis
 from conformance.runs.step_requests import RequestSettings
 from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets.gateway import UpstreamStandIn
@@ -57,12 +58,15 @@ async def run_server(
     """
     rulebook = Rulebook.load(options.suites, options.rules, options.as_of)
     sender = _new_sender(server, options, upstream)
+    if options.soak and (upstream is not None or options.repeat > 1):
+        raise UsageError("--soak goes with --url and --asgi, and without --repeat")
     if upstream is not None:  # what is heard upstream belongs to the one request under way
         options = dataclasses.replace(options, jobs=1, repeat=1)
     run_folder = RunFolder(folder, options, kind="gateway" if upstream else "server")
     run_folder.claim_alone()
     profiles, without = profiles_of(options)
     runs: list[ApiRun] = []
+    plans: list[tuple[ApiRun, RequestPlan]] = []
     watch = CrossTalkWatch()
     absent, gone = list[RemoteError](), list[RemoteError]()
     for dialect in profiles:
@@ -70,23 +74,26 @@ async def run_server(
         run = _new_api_run(target, options.profile)
         planner = partial(plan_requests, scenarios, dialect, options, gateway=bool(upstream))
         try:
-            await run_api(run, planner)
+            plan = await run_api(run, planner)
         except RemoteError as err:
             (absent if isinstance(err, NotOfferedError | NotLetInError) else gone).append(err)
         else:
             runs.append(run)
+            plans += [(run, plan)] if plan else []
         if gone or run.died:
             break
     if not runs:
         raise (gone + absent)[0]
-    return run_outcome(runs, absent, gone, without)
+    soak = await soak_apis(plans) if options.soak and not gone else None
+    return run_outcome(runs, absent, gone, without, soak)
 
 
-async def run_api(run: ApiRun, planner: Planner) -> None:
-    """Probing, executing and judging, in turn.
+async def run_api(run: ApiRun, planner: Planner) -> RequestPlan | None:
+    """Probing, executing and judging, in turn; what was sent, None where nothing could be.
 
     Raises NotOfferedError where there is no such API, RemoteError where nobody is.
     """
+    plan = None
     try:
         if await probe_api(run):
             plan = await run_probing_scenarios(run, planner, identify_profile(run).promises)
@@ -101,6 +108,7 @@ async def run_api(run: ApiRun, planner: Planner) -> None:
         if run.sanity.exchanges:
             run.keep_outcome(run.sanity)
     run.judge_kept()
+    return plan
 
 
 def profiles_of(options: RunOptions) -> tuple[dict[str, Profile], tuple[str, ...]]:

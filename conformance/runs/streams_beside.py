@@ -30,7 +30,6 @@ from conformance.runs.scenario_run import ScenarioOutcome, request_group, reques
 
 PIECE: Final = 8  # characters of another answer that are no chance
 _WRITER: Final = "streams beside"
-_NOTHING: Final = "nothing to compare with"
 _SILENT: Final = "the answer has neither the word of its request nor ids of its own"
 _MIXED: Final = "the answer holds parts of another one, or lost some to it"
 
@@ -62,59 +61,79 @@ def take_answers(run: ApiRun, outcome: ScenarioOutcome, *, is_alone: bool) -> li
 
 def with_cross_talk(run: ApiRun) -> list[StreamResult]:
     """All results of an API, those of requests side by side with the verdict of this rule."""
-    alone = {
+    is_compared = run.deterministic and run.target.options.repeat > 1
+    alone = lone_answers(run) if is_compared else {}
+    return [result for kept in run.kept.values() for result in judged_beside(run, kept, alone)]
+
+
+def lone_answers(run: ApiRun) -> dict[tuple[str, str], LoneAnswer]:
+    """By scenario and role what was answered in the first round."""
+    return {
         (kept.run.scenario.name, exchange.role): LoneAnswer(
             f"{name}/{exchange.role}", _joined_words(run.read_transcript(exchange))
         )
         for name, kept in run.kept.items()
-        if kept.run.round == 1 and run.target.options.repeat > 1
+        if kept.run.round == 1
         for exchange in read(kept.path).exchanges
     }
-    return [result for kept in run.kept.values() for result in _judged_run(run, kept, alone)]
 
 
-def _judged_run(
+def judged_beside(
     run: ApiRun, kept: KeptRun, alone: Mapping[tuple[str, str], LoneAnswer]
-) -> list[StreamResult]:
-    if kept.run.round > 1 and run.deterministic:
-        results = list(_compared_with_alone(run, kept, alone))
-    else:
-        needs_verdict = kept.run.round > 1
-        results = list(judged_beside(run, kept, needs_verdict=needs_verdict))
-    return results
+) -> Iterator[StreamResult]:
+    """Results of one scenario with what was found of cross-talk.
 
-
-def judged_beside(run: ApiRun, kept: KeptRun, *, needs_verdict: bool) -> Iterator[StreamResult]:
-    """Results of one scenario with what the watch found in them.
-
-    What else fails in an answer that is mixed with another one is not known to be a fault of its
-    own: such verdicts are INCONCLUSIVE. Where the rule can say nothing it is UNTESTABLE, or left
-    out unless it `needs_verdict`.
+    `alone` are answers to compare with, none where chance decides what is said. What else fails in
+    an answer that is mixed with another one is not known to be a fault of its own: such verdicts
+    are INCONCLUSIVE. Where the rule can say nothing of the first round it is left out.
     """
-    watch = run.target.watch
-    names = {result.role: request_name(kept.run, result.role) for result in kept.results}
-    mixed = {role for role, name in names.items() if name in watch.foreign or name in watch.torn}
+    exchanges: dict[int, Exchange] = {}
+    foreign = {
+        result.role: _foreign_finding(run, kept, result, alone, exchanges)
+        for result in kept.results
+    }
+    names = {role: request_name(kept.run, role) for role in foreign}
+    mixed = {
+        role for role, found in foreign.items() if found or names[role] in run.target.watch.torn
+    }
     comparing = {rule.id for rule in run.target.rulebook.rules if compares_answers(rule)}
     for result in kept.results:
-        name = names[result.role]
-        sign = watch.foreign.get(name)
-        ledger = Ledger(result)
+        ledger, found = Ledger(result), foreign[result.role]
         if mixed:
             failed = ledger.rules_with(Verdict.FAIL)
             doubtful = failed if result.role in mixed else comparing.intersection(failed)
             ledger.withdraw(doubtful, _MIXED, _WRITER, Verdict.INCONCLUSIVE)
-        if sign is not None:
-            finding = _sign_finding(_exchange_of(kept, result), sign, run)
-            ledger.add(CROSS_TALK.id, Verdict.FAIL, "", (finding,), by=_WRITER)
-        elif name in run.telling:
+        is_compared = (kept.run.scenario.name, result.role) in alone and kept.run.round > 1
+        if found is not None:
+            ledger.add(CROSS_TALK.id, Verdict.FAIL, "", (found,), by=_WRITER)
+        elif is_compared or names[result.role] in run.telling:
             ledger.add(CROSS_TALK.id, Verdict.PASS, by=_WRITER)
-        elif needs_verdict:
+        elif kept.run.round > 1:
             ledger.add(CROSS_TALK.id, Verdict.UNTESTABLE, _SILENT, by=_WRITER)
         yield ledger.result()
 
 
-def _exchange_of(kept: KeptRun, result: StreamResult) -> Exchange:
-    return next(each for each in read(kept.path).exchanges if each.number == result.exchange)
+def _foreign_finding(
+    run: ApiRun,
+    kept: KeptRun,
+    result: StreamResult,
+    alone: Mapping[tuple[str, str], LoneAnswer],
+    exchanges: dict[int, Exchange],
+) -> Finding | None:
+    """What an answer holds of another one; `exchanges` are filled in once they are needed."""
+    sign = run.target.watch.foreign.get(request_name(kept.run, result.role))
+    own = alone.get((kept.run.scenario.name, result.role)) if kept.run.round > 1 else None
+    if sign is None and own is None:
+        return None
+    if not exchanges:
+        exchanges.update((each.number, each) for each in read(kept.path).exchanges)
+    exchange = exchanges[result.exchange]
+    if sign is not None:
+        return _sign_finding(exchange, sign, run)
+    answer = run.read_transcript(exchange)
+    pieces = foreign_pieces(_joined_words(answer), own.text if own else "", alone.values())
+    found = next(pieces, None)
+    return _piece_finding(answer, result, *found) if found else None
 
 
 def _sign_finding(exchange: Exchange, sign: ForeignSign, run: ApiRun) -> Finding:
@@ -126,28 +145,6 @@ def _sign_finding(exchange: Exchange, sign: ForeignSign, run: ApiRun) -> Finding
     where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/wire"
     violation = Violation(sign.event, {}, (), "", "", sign.sentence)
     return make_finding(CROSS_TALK, violation, memory, where)
-
-
-def _compared_with_alone(
-    run: ApiRun, kept: KeptRun, alone: Mapping[tuple[str, str], LoneAnswer]
-) -> Iterator[StreamResult]:
-    exchanges = {each.number: each for each in read(kept.path).exchanges}
-    judged = judged_beside(run, kept, needs_verdict=False)
-    for result in judged:
-        if result.verdicts.get(CROSS_TALK.id) is Verdict.FAIL:
-            yield result
-            continue
-        own = alone.get((kept.run.scenario.name, result.role))
-        ledger = Ledger(result)
-        if own is None:
-            ledger.add(CROSS_TALK.id, Verdict.UNTESTABLE, _NOTHING, by=_WRITER)
-        else:
-            answer = run.read_transcript(exchanges[result.exchange])
-            found = next(foreign_pieces(_joined_words(answer), own.text, alone.values()), None)
-            verdict = Verdict.FAIL if found else Verdict.PASS
-            findings = (_piece_finding(answer, result, *found),) if found else ()
-            ledger.add(CROSS_TALK.id, verdict, "", findings, by=_WRITER)
-        yield ledger.result()
 
 
 def foreign_pieces(text: str, own: str, others: Iterable[LoneAnswer]) -> Iterator[tuple[str, str]]:

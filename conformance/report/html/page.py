@@ -17,7 +17,13 @@ from conformance.report.html.findings import group_sections
 from conformance.report.html.matrix import Numbered, verdict_matrix, verdict_sign
 from conformance.report.html.timeline import PageBudget
 from conformance.report.ranking import gravest_first
-from conformance.report.wording import count, report_warnings, stale_entries, summary_line
+from conformance.report.wording import (
+    count,
+    report_warnings,
+    soak_lines,
+    stale_entries,
+    summary_line,
+)
 from conformance.rules.verdicts import COMBINING
 
 _STREAMS: Final = 300  # streams told one by one
@@ -53,6 +59,7 @@ def _body_lines(report: Report) -> Iterator[str]:
     counts = report.summary()
     signs = "".join(f"{verdict_sign(each, counts[each])} " for each in COMBINING if counts[each])
     yield f'<p class="counts">{signs}</p></header><main>'
+    yield from _message_list("soak", soak_lines(report))
     yield from _message_list("error", report.errors)
     yield from _message_list(
         "warning",
