@@ -69,6 +69,7 @@ class ApiRun(Struct):
     left_out: list[LeftOut] = field(default_factory=list)
     finding_notes: dict[str, str] = field(default_factory=dict)
     kept: dict[str, KeptRun] = field(default_factory=dict)
+    planned: tuple[ScenarioRun, ...] = ()
     telling: set[str] = field(default_factory=set)
 
     @property

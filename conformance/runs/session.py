@@ -21,7 +21,7 @@ from conformance.runs.execute import Planner, run_planned_scenarios, run_probing
 from conformance.runs.options import RunOptions
 from conformance.runs.outcome import RunOutcome, run_outcome
 from conformance.runs.pace import RequestPace, RequestsSpentError
-from conformance.runs.plan import RequestPlan, ScenarioRun, plan_requests
+from conformance.runs.plan import ScenarioRun, plan_requests
 from conformance.runs.probe import (
     NotLetInError,
     NotOfferedError,
@@ -56,17 +56,16 @@ async def run_server(
     Raises RemoteError where nobody answers at all, UsageError for what does not exist, and where
     the folder holds anything but an earlier run.
     """
-    rulebook = Rulebook.load(options.suites, options.rules, options.as_of)
-    sender = _new_sender(server, options, upstream)
     if options.soak and (upstream is not None or options.repeat > 1):
         raise UsageError("--soak goes with --url and --asgi, and without --repeat")
+    rulebook = Rulebook.load(options.suites, options.rules, options.as_of)
+    sender = _new_sender(server, options, upstream)
     if upstream is not None:  # what is heard upstream belongs to the one request under way
         options = dataclasses.replace(options, jobs=1, repeat=1)
     run_folder = RunFolder(folder, options, kind="gateway" if upstream else "server")
     run_folder.claim_alone()
     profiles, without = profiles_of(options)
     runs: list[ApiRun] = []
-    plans: list[tuple[ApiRun, RequestPlan]] = []
     watch = CrossTalkWatch()
     absent, gone = list[RemoteError](), list[RemoteError]()
     for dialect in profiles:
@@ -74,29 +73,28 @@ async def run_server(
         run = _new_api_run(target, options.profile)
         planner = partial(plan_requests, scenarios, dialect, options, gateway=bool(upstream))
         try:
-            plan = await run_api(run, planner)
+            await run_api(run, planner)
         except RemoteError as err:
             (absent if isinstance(err, NotOfferedError | NotLetInError) else gone).append(err)
         else:
             runs.append(run)
-            plans += [(run, plan)] if plan else []
         if gone or run.died:
             break
     if not runs:
         raise (gone + absent)[0]
-    soak = await soak_apis(plans) if options.soak and not gone else None
+    soak = await soak_apis(runs) if options.soak and not gone else None
     return run_outcome(runs, absent, gone, without, soak)
 
 
-async def run_api(run: ApiRun, planner: Planner) -> RequestPlan | None:
-    """Probing, executing and judging, in turn; what was sent, None where nothing could be.
+async def run_api(run: ApiRun, planner: Planner) -> None:
+    """Probing, executing and judging, in turn.
 
     Raises NotOfferedError where there is no such API, RemoteError where nobody is.
     """
-    plan = None
     try:
         if await probe_api(run):
             plan = await run_probing_scenarios(run, planner, identify_profile(run).promises)
+            run.planned = plan.runs
             await run_planned_scenarios(run, plan)
             if not run.died:
                 await probe_again(run)
@@ -108,7 +106,6 @@ async def run_api(run: ApiRun, planner: Planner) -> RequestPlan | None:
         if run.sanity.exchanges:
             run.keep_outcome(run.sanity)
     run.judge_kept()
-    return plan
 
 
 def profiles_of(options: RunOptions) -> tuple[dict[str, Profile], tuple[str, ...]]:

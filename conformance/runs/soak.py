@@ -26,7 +26,7 @@ from conformance.core.events import Exchange
 from conformance.judging.result import StreamResult
 from conformance.judging.soak_figures import SoakFigures
 from conformance.runs.api_run import ApiRun, KeptRun
-from conformance.runs.plan import RequestPlan, ScenarioRun
+from conformance.runs.plan import ScenarioRun
 from conformance.runs.probe import is_alive, says_its_word
 from conformance.runs.scenario_run import ScenarioOutcome, request_name, run_scenario
 from conformance.runs.soak_tally import FailureCount, LatencyHistogram, ResultMerger
@@ -61,12 +61,12 @@ class _WaitingRun(Struct, frozen=True):
     ended: float
 
 
-async def soak_apis(plans: Sequence[tuple[ApiRun, RequestPlan]]) -> SoakOutcome | None:
-    """Runs the scenarios of all plans for the time that the options say; None without any."""
+async def soak_apis(runs: Sequence[ApiRun]) -> SoakOutcome | None:
+    """Runs what each run had planned for the time that the options say; None without any."""
     apis = [
         SoakedApi(run, scenarios, await says_its_word(run))
-        for run, plan in plans
-        if (scenarios := tuple(each for each in plan.runs if each.round == 1)) and not run.died
+        for run in runs
+        if (scenarios := tuple(each for each in run.planned if each.round == 1)) and not run.died
     ]
     return await _Soak(apis).run() if apis else None
 
