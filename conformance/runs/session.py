@@ -56,12 +56,9 @@ async def run_server(
     Raises RemoteError where nobody answers at all, UsageError for what does not exist, and where
     the folder holds anything but an earlier run.
     """
-    if options.soak and (upstream is not None or options.repeat > 1):
-        raise UsageError("--soak goes with --url and --asgi, and without --repeat")
     rulebook = Rulebook.load(options.suites, options.rules, options.as_of)
     sender = _new_sender(server, options, upstream)
-    if upstream is not None:  # what is heard upstream belongs to the one request under way
-        options = dataclasses.replace(options, jobs=1, repeat=1)
+    options = _possible_options(options, upstream)
     run_folder = RunFolder(folder, options, kind="gateway" if upstream else "server")
     run_folder.claim_alone()
     profiles, without = profiles_of(options)
@@ -125,6 +122,16 @@ def profiles_of(options: RunOptions) -> tuple[dict[str, Profile], tuple[str, ...
     if unknown and (options.dialects or not found):
         raise next(iter(unknown.values()))
     return found, tuple(f"{dialect} was not run: {err}" for dialect, err in unknown.items())
+
+
+def _possible_options(options: RunOptions, upstream: UpstreamStandIn | None) -> RunOptions:
+    """The options as they can be carried out. Raises UsageError for those that do not fit."""
+    if options.soak and (upstream is not None or options.repeat > 1):
+        raise UsageError("--soak goes with --url and --asgi, and without --repeat")
+    if upstream is None:
+        return options
+    # What is heard upstream belongs to the one request under way.
+    return dataclasses.replace(options, jobs=1, repeat=1)
 
 
 def _new_sender(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any, Final
 
 from reference_impl.server.engine import (
@@ -41,6 +42,7 @@ class Actor:
     def __init__(self, markers: Markers | None = Markers("<think>", "</think>", 1, 2)) -> None:  # noqa: B008 - frozen
         self.markers = markers
         self.running = 0
+        self._numbers = count()
         self._asked: dict[Prompt, tuple[Sequence[Mapping[str, Any]], bool, bool]] = {}
 
     def prompt(
@@ -50,7 +52,7 @@ class Actor:
         tools: Sequence[Mapping[str, Any]] = (),
         thinking: bool = True,
     ) -> Prompt:
-        prompt = Prompt((len(self._asked), *range(11)), opens_thinking=False)
+        prompt = Prompt((next(self._numbers), *range(11)), opens_thinking=False)
         self._asked[prompt] = (messages, bool(tools), thinking)
         return prompt
 

@@ -61,7 +61,7 @@ class Defect:
 
     def line(self) -> str:
         """One line for a list: name, what it does, and the rules."""
-        apis = ", ".join(self.rules)
+        apis = ", ".join(self.rules) or "every API, in a soak"
         return f"{self.name}\t{self.says} ({apis})\t{' '.join(self.all_rules)}"
 
 
