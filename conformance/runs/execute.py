@@ -86,13 +86,13 @@ async def _run_one(
 def _watch_answers(run: ApiRun, outcome: ScenarioOutcome) -> None:
     """Looks for cross-talk where any request of the run has others beside it."""
     options = run.target.options
-    if options.jobs == 1 or run.target.sender.upstream is not None:
+    if run.target.sender.upstream is not None or (options.jobs == 1 and not outcome.company):
         return
     is_alone = options.jobs_of_round(outcome.run.round) == 1
-    taken = take_answers(run, outcome, is_alone=is_alone)
-    if not is_alone:
-        watch = run.target.watch
-        run.telling.update(each.request for each in taken if watch.is_telling(each))
+    watch = run.target.watch
+    for each in take_answers(run, outcome, is_alone=is_alone):
+        if not is_alone and watch.is_telling(each):
+            run.telling.add(each.request)
 
 
 def _is_all_complete(run: ApiRun, outcome: ScenarioOutcome) -> bool:

@@ -33,6 +33,7 @@ class ScenarioOutcome(Struct):
     """What came of a scenario. `step_facts` is what its recording says of each step, by role.
 
     `left_out` are steps that could not be taken; `silent` are those that nobody answered.
+    `company` are answers to requests beside a step, each with the step's role: nobody judges them.
     """
 
     run: ScenarioRun
@@ -42,6 +43,7 @@ class ScenarioOutcome(Struct):
     left_out: list[LeftOut] = field(default_factory=list)
     silent: dict[str, str] = field(default_factory=dict)
     spent: bool = False  # the run may send no more
+    company: list[tuple[str, Exchange]] = field(default_factory=list)
     _transcripts: dict[int, tuple[Reading, Transcript]] = field(default_factory=dict)
 
     def add_reply(self, step: Step, reply: TargetReply, sent: Any) -> None:
@@ -154,17 +156,15 @@ async def _take_step(
         expect_word(word, name, request_group(run))
         request = replace(request, json=ask_for_marker(request.json, word))
     steps = {each.role: each for each in run.steps}
-    beside = [
-        step_request(steps[role], dialect, values, settings)
-        for role in step.beside
-        if role in steps
-    ]
+    roles = (role for role in step.beside if role in steps)
+    beside = [step_request(steps[role], dialect, values, settings) for role in roles]
     try:
-        reply = await _send_beside(step, request, beside, sender, dialect)
+        reply, company = await _send_beside(step, request, beside, sender, dialect)
     except RequestsSpentError:
         outcome.spent = True
         return "the run has sent as many requests as it may (--max-requests)"
     outcome.add_reply(step, reply, request.json)
+    outcome.company += [(step.role, each.fetched.exchange) for each in company]
     answer = outcome.transcript_of(outcome.answers[-1], settings.reading)
     sender.tokens.add_usage(answer.usage)
     return ""
@@ -172,14 +172,15 @@ async def _take_step(
 
 async def _send_beside(
     step: Step, request: Request, beside: Sequence[Request], sender: RequestSender, dialect: str
-) -> TargetReply:
-    """The answer to a step; what is to be asked beside it is on its way before it is."""
+) -> tuple[TargetReply, list[TargetReply]]:
+    """The answer to a step and those beside it, which are asked for before it is."""
     company = [asyncio.create_task(sender.send(other, dialect)) for other in beside]
     await asyncio.sleep(0)
     try:
-        return await sender.send(request, dialect, _upstream_source(step))
+        reply = await sender.send(request, dialect, _upstream_source(step))
     finally:
-        await asyncio.gather(*company, return_exceptions=True)
+        others = await asyncio.gather(*company, return_exceptions=True)
+    return reply, [each for each in others if isinstance(each, TargetReply)]
 
 
 def _upstream_source(step: Step) -> UpstreamSource:

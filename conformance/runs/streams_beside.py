@@ -42,21 +42,28 @@ class LoneAnswer(Struct, frozen=True):
 
 
 def take_answers(run: ApiRun, outcome: ScenarioOutcome, *, is_alone: bool) -> list[AnswerSigns]:
-    """Shows all answers of a scenario to the watch; their signs."""
+    """Shows all answers of a scenario to the watch; the signs of those that are judged."""
     watch, dialect = run.target.watch, get(run.dialect)
-    taken: list[AnswerSigns] = []
-    for exchange in outcome.answers:
-        signs = answer_signs(
+    group = request_group(outcome.run)
+    accompanied = {role for role, _ in outcome.company}
+    named = [(request_name(outcome.run, each.role), group, each) for each in outcome.answers]
+    for number, (role, exchange) in enumerate(outcome.company, 1):
+        name = f"{request_name(outcome.run, role)} beside {number}"
+        named.append((name, name, exchange))
+    taken = [
+        answer_signs(
             exchange,
             dialect,
             run.settings.reading,
-            request=request_name(outcome.run, exchange.role),
-            group=request_group(outcome.run),
-            is_alone=is_alone,
+            request=name,
+            group=of,
+            is_alone=is_alone and of == group and exchange.role not in accompanied,
         )
-        watch.take(signs)
-        taken.append(signs)
-    return taken
+        for name, of, exchange in named
+    ]
+    for each in taken:
+        watch.take(each)
+    return taken[: len(outcome.answers)]
 
 
 def with_cross_talk(run: ApiRun) -> list[StreamResult]:

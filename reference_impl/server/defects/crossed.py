@@ -51,6 +51,8 @@ class CrossedStreams(Generic[Item]):
                     other.items.append(item)
                 else:
                     yield item
+            for each in own.items:  # nothing is lost
+                yield each
         finally:
             under_way.remove(own)
 
