@@ -129,6 +129,8 @@ def _render_plan(options: RunOptions, scenarios: Sequence[Scenario], *, is_gatew
             tokens += cap
         lines += [f"  {each.name:<32} not run: {each.why}" for each in plan.left_out]
         requests += plan.request_count
+    if options.soak:
+        lines.append(f"then these again for {options.soak:g} s, {options.jobs} at a time")
     lines.append(f"{requests} requests, {tokens} output tokens at most; nothing was sent")
     return "\n".join(lines)
 
