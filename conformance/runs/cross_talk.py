@@ -2,8 +2,8 @@
 
 Rule 1: a word that another request was given to say, and that this one never mentioned, is foreign
 wherever it turns up.
-Rule 2: an id is foreign where it stands beside others of its kind, and another answer begins with
-it, and this one not (else: has it in more frames). So a server whose ids are
+Rule 2: an id is foreign where it stands beside others of its kind, and another answer has no
+others, or begins with it and this one not, or else has it in more frames. So a server whose ids are
 the same in all answers, or that answers two requests by one cached answer, is no finding.
 Rule 3: only ids that promise to be unique count: the last part has eight letters and digits or
 more, and no two answers that were taken alone share an id of that kind. What the request names
@@ -182,11 +182,12 @@ def foreign_ids(
         theirs = owner.ids.get(kind, {})
         if own.keys() <= theirs.keys():
             continue
+        is_theirs = theirs.keys() <= own.keys()
         for each in sorted(own.keys() & theirs.keys()):
             here, there = own[each], theirs[each]
             if not _counts(kind, each, holder, repeated):
                 continue
-            if (there.is_first, there.frames) > (here.is_first, here.frames):
+            if is_theirs or (there.is_first, there.frames) > (here.is_first, here.frames):
                 yield ForeignSign(holder.request, owner.request, each, kind, here.event)
 
 

@@ -62,6 +62,11 @@ def test_a_copied_first_chunk_belongs_to_who_begins_with_it() -> None:
     }
 
 
+def test_an_id_is_of_the_answer_that_has_no_other() -> None:
+    holder = answer("x/s", chunk(B, "1"), chunk(B, "2"), chunk(A, "3"))
+    assert told(holder, answer("y/s", chunk(B, "1"))) == {("x/s", "y/s")}
+
+
 def test_ids_that_are_the_same_everywhere_are_no_cross_talk() -> None:
     one, two = (answer(f"{name}/s", chunk(A, "1"), chunk(A, "2")) for name in "xy")
     assert told(one, two) == set()
