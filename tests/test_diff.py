@@ -199,7 +199,9 @@ def test_one_delta_instead_of_many_is_a_change(tmp_path: Path) -> None:
 
 
 def test_requests_that_differ_are_noted_and_no_change(tmp_path: Path) -> None:
-    asked = Request(path="/v1/other", json={"model": "x", "stream": True})
+    # A summary is asked for in both: one that nobody asked for would be a change of a verdict.
+    reasoning = {"effort": "low", "summary": "auto"}
+    asked = Request(path="/v1/other", json={"model": "x", "reasoning": reasoning, "stream": True})
     new = edited(DEMO, tmp_path / "new.cassette.jsonl", lambda b: b, request=asked)
     (pair,) = compare(DEMO, new, rulebook=RULES).compared
     assert pair.changes == ()

@@ -80,6 +80,21 @@ def message(item: Item, text: str, said: Sequence[str] = ()) -> list[Fields]:
     ]
 
 
+def thinking_again(phase: str) -> list[Fields]:
+    """A whole stream that thinks on after a first message, which is of the phase."""
+    said = message(Item(1, "msg_02"), "Let me look that up.")
+    for event in said:
+        if "item" in event:
+            event["item"]["phase"] = phase
+    items = [
+        *summarised(Item(0, "rs_01"), ["A search is needed."]),
+        *said,
+        *summarised(Item(2, "rs_03"), ["It was found."]),
+        *message(Item(3, "msg_04"), "It rains."),
+    ]
+    return Answer("resp_00", "think-1", {}).completed(items, (20, 40, 22))
+
+
 def refusal(item: Item, text: str) -> list[Fields]:
     """A message that declines."""
     part = {"type": "refusal", "refusal": text}

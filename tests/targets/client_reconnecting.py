@@ -30,7 +30,8 @@ class Client:
     def __init__(self, command: dict[str, Any], defect: str) -> None:
         self.seq = command["seq"]
         self.url = urlsplit(command["base_url"] + "/chat/completions")
-        self.body = json.dumps({"model": command["model"], "messages": command["messages"]})
+        asked = {"model": command["model"], "messages": command["messages"], "stream": True}
+        self.body = json.dumps(asked)
         self.defect = defect
         self.last_id, self.has_id, self.retry, self.done = "", False, 0.0, False
 

@@ -21,6 +21,8 @@ from conformance.targets.client.adapter import AdapterAnswer
 from conformance.targets.client.client_judge import ClientJudge, ClientLedger, respell_arguments
 from conformance.targets.client.protocol import ClientImplementation, event_fields
 from conformance.targets.client.variation import VariationKind
+from tests.authoring.pieces import encoded
+from tests.authoring.responses import stream, thinking_again
 
 AGREES = "thinking/client/agrees-with-wire"
 ENDING = "harness/ending"
@@ -233,7 +235,10 @@ def test_refusals_may_be_shown_as_text() -> None:
 
 
 def test_what_no_client_can_tell_is_not_asked_of_one() -> None:
-    judge, exchange = judging("openai.responses/openai/commentary")
+    judge, asked = judging(RESPONSES)
+    body = b"".join(map(encoded, stream(thinking_again("commentary"))))
+    exchange = replace(asked, chunks=(Chunk(body, 0.0),))
+    assert any("phase" in event for event in events_of(judge, exchange))
     plain = [
         {key: value for key, value in event.items() if key in event_fields()}
         for event in events_of(judge, exchange)
