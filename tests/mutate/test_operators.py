@@ -30,7 +30,7 @@ SEVERAL = (
     *("I3-", "I5-", "I9-", "I10-block-index-reused", "N2-", "N12-"),
     *(
         "U4-no-finish",
-        "U5-",
+        *("U5-no-usage", "U5-delta-without-usage", "U5-response-without-usage"),
         "X7-",
         "X10-",
         "X18-blank",

@@ -59,12 +59,12 @@ OF_EVENTS: Final = (
                 "history/responses/before-its-turn",
                 "thinking/stream/before-call",
                 "thinking/stream/before-text",
+                "wire/responses-items/whole-thinking-first",
                 "wire/responses/reasoning-before-message",
             ),
             "messages": (
                 "history/messages/first-in-content",
-                "thinking/stream/before-call",
-                "thinking/stream/before-text",
+                "wire/messages-blocks/thinking-before-text",
             ),
             "ollama": (
                 "thinking/stream/before-call",
@@ -100,18 +100,22 @@ OF_EVENTS: Final = (
             "chat": (
                 "stripping/opt-in/stream-equals-body",
                 "stripping/opt-in/stream-thinks-as-body",
+                "thinking/stream/characters-whole",
             ),
             "responses": (
                 "stripping/opt-in/stream-equals-body",
                 "stripping/opt-in/stream-thinks-as-body",
+                "thinking/stream/characters-whole",
             ),
             "messages": (
                 "stripping/opt-in/stream-equals-body",
                 "stripping/opt-in/stream-thinks-as-body",
+                "thinking/stream/characters-whole",
             ),
             "ollama": (
                 "stripping/opt-in/stream-equals-body",
                 "stripping/opt-in/stream-thinks-as-body",
+                "thinking/stream/characters-whole",
             ),
         },
         events=events.unicode_split,
@@ -192,8 +196,14 @@ OF_EVENTS: Final = (
         "usage counts no reasoning",
         {
             "chat": ("wire/chat/thinking-counted",),
-            "responses": ("wire/responses/thinking-counted",),
-            "messages": ("wire/messages/thinking-counted",),
+            "responses": (
+                "wire/responses-items/whole-thinking-counted",
+                "wire/responses/thinking-counted",
+            ),
+            "messages": (
+                "wire/messages/thinking-count-true",
+                "wire/messages/thinking-counted",
+            ),
         },
         events=events.reasoning_uncounted,
     ),

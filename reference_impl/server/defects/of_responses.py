@@ -15,6 +15,7 @@ OF_RESPONSES: Final = (
         {
             "responses": (
                 "summary/lifecycle/in-reasoning-item",
+                "wire/responses-items/thinking-in-reasoning",
                 "wire/responses/item-announced",
                 "wire/responses/item-index-contiguous",
                 "wire/responses/items-serial",

@@ -63,21 +63,25 @@ OF_SENDING: Final = (
             "chat": (
                 "stripping/opt-in/stream-equals-body",
                 "stripping/opt-in/stream-thinks-as-body",
+                "thinking/stream/characters-whole",
                 "wire/sse/utf8",
             ),
             "responses": (
                 "stripping/opt-in/stream-equals-body",
                 "stripping/opt-in/stream-thinks-as-body",
+                "thinking/stream/characters-whole",
                 "wire/sse/utf8",
             ),
             "messages": (
                 "stripping/opt-in/stream-equals-body",
                 "stripping/opt-in/stream-thinks-as-body",
+                "thinking/stream/characters-whole",
                 "wire/sse/utf8",
             ),
             "ollama": (
                 "stripping/opt-in/stream-equals-body",
                 "stripping/opt-in/stream-thinks-as-body",
+                "thinking/stream/characters-whole",
                 "wire/ollama/utf8",
             ),
         },
