@@ -23,7 +23,7 @@ from conformance.mutate import (
 )
 
 # Operators that edit every line, renumber everything, or repeat the stream.
-EVERYWHERE = ("F1-", "F2-", "F6-", "F8-", "X8-", "X1-no-role", "I1-")
+EVERYWHERE = ("F1-", "F2-", "F6-", "F8-", "X8-", "X1-no-role", "I1-", "U5-less-usage")
 # Operators that edit every event of a text, an item, a part or a call, or all that state a text.
 SEVERAL = (
     *("B1-", "B2-", "B3-", "B4-", "B5-", "B10-", "B11-", "E2-", "S7-", "T2-marker-in-item-name"),
