@@ -7,11 +7,17 @@ from .surrogates import whole
 
 
 class Call:
-    """One call of a tool. Names and ids that come late, or again, are the first that came."""
+    """One call of a tool. Names and ids that come late, or again, are the first that came.
 
-    def __init__(self, report: Report, index: int, *, choice: int = 0) -> None:
+    A hosted call is carried out by the server.
+    """
+
+    def __init__(
+        self, report: Report, index: int, *, choice: int = 0, hosted: bool = False
+    ) -> None:
         self._report = report
         self._choice = choice
+        self._hosted = hosted or None
         self.index = index
         self.id = ""
         self.name = ""
@@ -27,7 +33,12 @@ class Call:
         """Tell that the call begins."""
         self.learn(call_id, name)
         self._report.tell(
-            "tool.start", self._choice, index=self.index, id=call_id or None, name=name or None
+            "tool.start",
+            self._choice,
+            index=self.index,
+            id=call_id or None,
+            name=name or None,
+            hosted=self._hosted,
         )
 
     def learn(self, call_id: str, name: str) -> None:
@@ -52,5 +63,6 @@ class Call:
             index=self.index,
             id=self.id or None,
             name=self.name or None,
+            hosted=self._hosted,
             arguments=whole("".join(self._fragments)),
         )

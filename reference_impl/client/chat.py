@@ -39,7 +39,7 @@ class ChatReader:
     def body(self, payload: dict[str, Any]) -> list[Event]:
         """The events of a whole completion, or of an error in its place."""
         self._chunk(payload, "message")
-        if not (self._choices or payload.get("error")):
+        if not (isinstance(payload.get("choices"), list) or payload.get("error")):
             error(self._report, "neither a completion nor an error")
         self._is_done = True
         self._close()

@@ -5,10 +5,11 @@ The fields beside `type` and `choice`, those with `?` only where the wire gave t
     message.start   role, id?                     thinking.start  block, channel, explicit, id?
     thinking.delta  block, channel, part?, text   thinking.part   block, part
     thinking.end    block, explicit               thinking.opaque block?, kind, data
-    text.start      block                         text.delta      block, text
+    text.start      block                         text.delta      block, text, phase?
     text.end        block                         refusal.delta   text
-    tool.start      index, id?, name?             tool.delta      index, arguments
-    tool.end        index, id?, name?, arguments  finish          reason
+    tool.start      index, id?, name?, hosted?    tool.delta      index, arguments
+    tool.end        index, id?, name?, hosted?, arguments
+    finish          reason
     usage           input?, output?, reasoning?, total?
     error           code, message, status?        done            explicit
     cut             how

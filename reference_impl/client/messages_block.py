@@ -14,7 +14,8 @@ from .event import Report
 from .payload import compact, text_of
 from .speech import Speech
 
-CALLS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+HOSTED: Final = frozenset({"server_tool_use", "mcp_tool_use"})
+CALLS: Final = HOSTED | {"tool_use"}
 
 
 class ContentBlock:
@@ -46,7 +47,7 @@ class ContentBlock:
             self._say(text_of(given.get("text")))
             self._repeated = text_of(given.get("text"))
         elif kind in CALLS:
-            self._call = Call(self._report, self._number())
+            self._call = Call(self._report, self._number(), hosted=kind in HOSTED)
             self._call.start(text_of(given.get("id")), text_of(given.get("name")))
             self._input = given.get("input")
 

@@ -78,11 +78,13 @@ class ResponsesReader:
         if response.get("output"):
             self._speech.begin()
         self._output.complete(response)
-        if not failed and response.get("status") != "failed":
+        failed = failed or response.get("status") == "failed"
+        if not failed:
             finish(self._report, self._reason(response))
         usage(self._report, response.get("usage"))
-        if response.get("error"):
-            error(self._report, response["error"])
+        # A response may fail without saying why.
+        if failed or response.get("error"):
+            error(self._report, response.get("error"))
         self._is_done = True
 
     def _reason(self, response: Fields) -> str:

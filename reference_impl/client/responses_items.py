@@ -90,6 +90,7 @@ class ReasoningItem:
     def think(self, index: int | None, text: str) -> None:
         """Tell a delta of raw thinking."""
         if text:
+            self._speech.pause()
             self._raw.add(index, text)
             self._report.tell("thinking.delta", block=self._block, channel="raw", text=text)
 
@@ -107,6 +108,7 @@ class ReasoningItem:
         """Tell a delta of the summary, after the start of its part."""
         if not text:
             return
+        self._speech.pause()
         if index is not None and index not in self._parts:
             self.part(index)
         self._summary.add(index, text)
@@ -143,15 +145,19 @@ class ReasoningItem:
 
 
 class MessageItem:
-    """An item of type `message`: its texts are one block, begun by the first that is not empty."""
+    """An item of type `message`: its texts are one block, begun by the first that is not empty.
+
+    `phase` is what the text is for (`commentary`), where the wire says so.
+    """
 
     kind = "message"
 
-    def __init__(self, report: Report, speech: Speech, loose: Said) -> None:
+    def __init__(self, report: Report, speech: Speech, loose: Said, phase: str) -> None:
         self._report = report
         self._speech = speech
         self._loose = loose
         self._block: int | None = None
+        self._phase = phase or None
         self._texts = Said()
         self._refusals = Said()
         self.is_done = False
@@ -165,7 +171,7 @@ class MessageItem:
             self._block, self.is_done = self._speech.number(), False
             self._report.tell("text.start", block=self._block)
         self._texts.add(index, text)
-        self._report.tell("text.delta", block=self._block, text=text)
+        self._report.tell("text.delta", block=self._block, text=text, phase=self._phase)
 
     def state(self, index: int | None, text: str) -> None:
         """Tell a text that was stated whole, if it is news."""

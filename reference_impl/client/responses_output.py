@@ -75,7 +75,8 @@ class Output:
                 self._report, self._speech, explicit=explicit, loose=self._thoughts
             )
         if kind == "message":
-            return MessageItem(self._report, self._speech, self._texts)
+            phase = text_of(item.get("phase"))
+            return MessageItem(self._report, self._speech, self._texts, phase)
         if kind in CALLS:
             self._speech.pause()
             self._calls += 1

@@ -136,11 +136,14 @@ def follow_up(name: str) -> Ask:
 
 
 def third_turn() -> Ask:
-    """Two rounds, so that two reasoning items are in the input."""
+    """Two rounds, so that two reasoning items are in the input.
+
+    The summary is asked for by name, as the recorded answer has one whatever the effort.
+    """
     ask = follow_up(RESPONSES)
     thought = dataclasses.replace(ask.turns[1].thoughts[0], id="rs_other", encrypted="")
     earlier = Turn("assistant", (thought, *said("assistant", "Yes.").pieces))
-    return dataclasses.replace(ask, turns=(QUESTION, earlier, *ask.turns))
+    return dataclasses.replace(ask, turns=(QUESTION, earlier, *ask.turns), summary="auto")
 
 
 def never() -> Ask:

@@ -122,7 +122,6 @@ TELLING: Final = (
             "history/chat/text-unchanged",
             "history/messages/redacted-unchanged",
             "history/messages/signed-unchanged",
-            "history/responses/kept-with-calls",
             "history/responses/sealed-unchanged",
         ),
         ask=lambda ask: replace(ask, history="never"),
@@ -154,7 +153,7 @@ TELLING: Final = (
     Defect(
         "same-reasoning-id",
         "All reasoning items go back under one id.",
-        ("history/responses/ids-distinct", "history/responses/kept-with-calls"),
+        ("history/responses/ids-distinct",),
         request=_each(_same_id),
     ),
     Defect(
