@@ -53,7 +53,10 @@ WORDS: Final = (
 )
 ESCAPED: Final = (' "', '"', ".\n", "\n", "\\(", "\\)", '",', "\t", " \\frac", '"}\n')
 FOREIGN: Final = ("\u2019", " na\u00efve", "\u8c46\u8150", " \u2014", " \U0001f600", "\u0434\u0430")
-ID: Final = re.compile(r'(?<=")(resp|rs|msg|fc|call|toolu|chatcmpl)([-_])[A-Za-z0-9_-]+(?=")')
+# A value, not the key call_id.
+ID: Final = re.compile(
+    r'(?<=")(resp|rs|msg|fc|call|toolu|chatcmpl)([-_])[A-Za-z0-9_-]+(?="(?!\s*:))'
+)
 ID_LENGTHS: Final = {"chatcmpl": 29, "call": 24, "toolu": 24}  # all others as OpenAI's: 48
 ALNUM: Final = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LEAST_STATED: Final = 4  # characters of a text that is looked for where it is stated again
