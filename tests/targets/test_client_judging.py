@@ -181,6 +181,20 @@ def test_where_nothing_ends_a_call_it_may_be_told_as_soon_as_it_is_there() -> No
     assert AGREES in failing(completed(judge, exchange, [*calls, *rest]))
 
 
+_ENDS = frozenset({"finish", "done"})
+
+
+@pytest.mark.parametrize("name", ["deepseek/parallel-tools", "permits/permits-text-between-tools"])
+def test_a_client_that_tells_no_finish_may_tell_a_call_as_soon(name: str) -> None:
+    judge, exchange = judging(f"openai.chat/{name}", silent=tuple(_ENDS))
+    told = [event for event in events_of(judge, exchange) if event["type"] not in _ENDS]
+    assert failing(completed(judge, exchange, told)) == set()
+    calls = [event for event in told if event["type"] == "tool.end"]
+    rest = [event for event in told if event["type"] != "tool.end"]
+    assert failing(completed(judge, exchange, [*rest[:1], *calls, *rest[1:]])) == set()
+    assert AGREES in failing(completed(judge, exchange, [*rest[:1], *calls[1:], *rest[1:]]))
+
+
 def test_a_call_of_the_client_s_own_must_be_told() -> None:
     judge, exchange = judging("anthropic.messages/anthropic/thinking-then-tools")
     told = [event for event in events_of(judge, exchange) if event["type"] != "tool.end"]

@@ -17,7 +17,7 @@ Rule 7: where the API does not say when a call is complete, it may be told befor
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -120,7 +120,7 @@ class ClientJudge:
             events = respell_arguments(told, own.client_events)
             cases = self.dialect.client
             if cases is not None and not cases.ends_calls:
-                events = list(calls_at_the_finish(events))
+                events = calls_at_the_finish(events)
             breaks_off = answered.how in _BROKEN
             compared = _compared_types(sent, self.about.events, breaks_off=breaks_off)
             self._judge_suites(made, own, events, compared, breaks_off=breaks_off)
@@ -221,19 +221,27 @@ def respell_arguments(
     return made
 
 
-def calls_at_the_finish(events: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The events with every call told with the finish of its choice, in their order (rule 7)."""
-    held: list[Mapping[str, Any]] = []
-    for event in events:
-        if event["type"] == "tool.end":
-            held.append(event)
-            continue
-        if event["type"] == "finish":
-            choice = event.get("choice", 0)
-            yield from (call for call in held if call.get("choice", 0) == choice)
-            held = [call for call in held if call.get("choice", 0) != choice]
-        yield event
-    yield from held
+def calls_at_the_finish(events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The events with every call told with the finish of its choice, in their order (rule 7).
+
+    Of a client that tells no finish, a call stands behind the texts of its choice.
+    """
+    texts = {_choice(each): at for at, each in enumerate(events) if each["type"] in _TEXTS}
+    finishes = {_choice(each): at for at, each in enumerate(events) if each["type"] == "finish"}
+
+    def place(at: int) -> float:
+        event = events[at]
+        if event["type"] != "tool.end":
+            return at
+        choice = _choice(event)
+        late = finishes[choice] - 0.5 if choice in finishes else texts.get(choice, -1) + 0.5
+        return max(at, late)
+
+    return [events[at] for at in sorted(range(len(events)), key=place)]
+
+
+def _choice(event: Mapping[str, Any]) -> Any:
+    return event.get("choice", 0)
 
 
 def _parsed_arguments(event: Mapping[str, Any]) -> Any:
@@ -318,6 +326,7 @@ _CONTENT: Final = frozenset(
         "tool.end",
     }
 )
+_TEXTS: Final = _CONTENT - {"tool.end"}
 
 
 def _compared_types(
