@@ -170,6 +170,7 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     )
     if given.request is not None:
         requests = load_requests(given.request, path, origin.path)
+        requests = [_addressed(each, given) for each in requests]
         known = dialect_at(origin.target(requests[0].path))
         dialect = known or next(iter(SUPPORTED))
         asked = fixed_requests([_with_headers(each, headers) for each in requests])
@@ -185,6 +186,15 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
         record_directly(origin, asked, given.output, terms, limits=limits, secrets=secret)
     ):
         put(f"{given.output}: {_describe_exchange(told)}")
+
+
+def _addressed(request: DirectRequest, given: RecordArguments) -> DirectRequest:
+    """The request at the place that its body speaks of, where the path of the API says that."""
+    endpoint = next((each for each in ENDPOINTS.values() if each.path == request.path), None)
+    if endpoint is None:
+        return request
+    path, body = endpoint.address(request.body, given.model or "")
+    return replace(request, path=path, body=body)
 
 
 def _scenario_dialect(given: RecordArguments, origin: Origin, path: str | None) -> str:

@@ -9,7 +9,7 @@ from operator import or_
 from typing import Any, Final, TypeVar
 
 from conformance.core.errors import UsageError
-from conformance.core.events import Frame
+from conformance.core.events import Frame, Request
 from conformance.core.json_values import NOT_JSON
 from conformance.dialects import requests, unsupported
 from conformance.dialects.anthropic_messages import DIALECT as ANTHROPIC_MESSAGES
@@ -62,6 +62,7 @@ __all__ = [
     "get",
     "recognise",
     "required",
+    "stated_request",
 ]
 
 
@@ -92,8 +93,15 @@ def dialect_at(path: str) -> str | None:
 
 def asks_for_stream(path: str, body: Any) -> bool:
     """Whether a request asks for a stream: as the dialect of its path has it, or by `stream`."""
-    form = SUPPORTED[dialect].request if (dialect := dialect_at(path)) else None
-    return form.streams(body) if form else requests.asks_for_stream(body)
+    dialect = dialect_at(path)
+    asks = SUPPORTED[dialect].asks_for_stream(path, body) if dialect else None
+    return requests.asks_for_stream(body) if asks is None else asks
+
+
+def stated_request(request: Request) -> Request:
+    """The request with what it says in its path as part of its body, as its dialect has it."""
+    dialect = dialect_at(request.path)
+    return (SUPPORTED[dialect].stated(request) if dialect else None) or request
 
 
 def base_path(path: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.core.events import Event, Exchange, Frame, Request, Vocabulary
 from conformance.core.framing import Framing
@@ -82,13 +83,29 @@ class Dialect(Struct, frozen=True):
     client: ClientCases | None = None
     script: Script | None = None
 
+    def stated(self, request: Request | None) -> Request | None:
+        """The request with what it says in its path as part of its body (`Endpoint.stated`)."""
+        if request is None or self.endpoint is None or not isinstance(request.json, Mapping):
+            return request
+        said = self.endpoint.stated(request.path)
+        return replace(request, json={**said, **request.json}) if said else request
+
+    def asks_for_stream(self, path: str, body: Any) -> bool | None:
+        """Whether a request asks for a stream; None where requests of the dialect are not known."""
+        asked = self.stated(Request(path=path, json=body))
+        return None if self.request is None or asked is None else self.request.streams(asked.json)
+
     def expected_framing(self, request: Request | None) -> Framing | None:
         """How the answer is framed that a request asks for; None where that is not known."""
-        if request is None or self.request is None or request.json is None:
+        if request is None or request.json is None:
             return None
-        return self.framing if self.request.streams(request.json) else "body"
+        streams = self.asks_for_stream(request.path, request.json)
+        if streams is None:
+            return None
+        return self.framing if streams else "body"
 
     def trace(self, exchange: Exchange, reading: Reading) -> Iterator[TracedFrame]:
         """Everything that a recorded exchange gives rise to, from the request to the end."""
         expected = self.expected_framing(exchange.request)
-        return trace_exchange(exchange, self.reader(reading), expected)
+        asked = replace(exchange, request=self.stated(exchange.request))
+        return trace_exchange(asked, self.reader(reading), expected)

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
+from urllib.parse import quote, unquote
 
 from msgspec import Struct, field
 
 BASE: Final = "/v1"
 _BEARER: Final = "authorization"
+_NAME: Final = re.compile(r"{(\w+)}")
 
 
 class Endpoint(Struct, frozen=True):
     """The way to one API.
 
     `api` is its word for users and in names of files (`--api chat`), `path` what stands behind
-    the base URL; a step of it may be a name in braces (`/models/{model}:generate`). `base` is the
-    base path of servers whose URL has none. `headers` go with every request, and `key_header`
-    holds the key: as a bearer token in `authorization`, else as it is.
+    the base URL; a step of it may be a name in braces (`/models/{model}:generate`), and then the
+    path says what other APIs say in the body. So it does where `stream_path` is stated: there a
+    stream is asked for, at `path` a whole body. `base` is the base path of servers whose URL has
+    none. `headers` go with every request, and `key_header` holds the key: as a bearer token in
+    `authorization`, else as it is.
     """
 
     api: str
@@ -26,12 +31,40 @@ class Endpoint(Struct, frozen=True):
     base: str = BASE
     headers: tuple[tuple[str, str], ...] = ()
     key_header: str = _BEARER
+    stream_path: str = ""
 
     def serves(self, path: str) -> bool:
         """Whether a request path, maybe with a query, leads here."""
-        plain = path.partition("?")[0].rstrip("/")
-        pattern = re.sub(r"\\{\w+\\}", "[^/:]+", re.escape(self.path))
-        return re.search(rf"{pattern}\Z", plain) is not None
+        plain = _plain(path)
+        return any(_pattern(each).search(plain) for each in (self.path, self.stream_path) if each)
+
+    def stated(self, path: str) -> dict[str, Any]:
+        """What a request path says that other APIs say in the body: `model`, `stream`."""
+        if not self._says_more:
+            return {}
+        plain = _plain(path)
+        for own, streams in ((self.stream_path, True), (self.path, False)):
+            if own and (found := _pattern(own).search(plain)):
+                said: dict[str, Any] = {k: unquote(v) for k, v in found.groupdict().items()}
+                return {**said, "stream": streams} if self.stream_path else said
+        return {}
+
+    def address(self, body: Any, model: str = "") -> tuple[str, Any]:
+        """The path of a request below the base URL, and its body without what the path says.
+
+        `model` is the one that is asked where the body names none.
+        """
+        if not self._says_more or not isinstance(body, Mapping):
+            return self.path, body
+        known = {"model": model, **body}
+        path = self.stream_path if self.stream_path and known.get("stream") is True else self.path
+        said = {*_NAME.findall(path), *(("stream",) if self.stream_path else ())}
+        filled = _NAME.sub(lambda name: quote(str(known.get(name[1], "")), safe=""), path)
+        return filled, {key: value for key, value in body.items() if key not in said}
+
+    @property
+    def _says_more(self) -> bool:
+        return bool(self.stream_path) or "{" in self.path
 
     def key_headers(self, key: str, header: str = "") -> dict[str, str]:
         """The header that carries a key; `header` is another one of the user's choice."""
@@ -62,3 +95,15 @@ class ModelListing(Struct, frozen=True):
     def body(self, name: str) -> dict[str, Any]:
         """A list of one model, as a server has it."""
         return {**self.frame, self.entries: [{self.name: name, **self.details}]}
+
+
+def _plain(path: str) -> str:
+    return path.partition("?")[0].rstrip("/")
+
+
+@cache
+def _pattern(path: str) -> re.Pattern[str]:
+    """Finds the path at the end of one, with the names in braces as groups."""
+    steps = _NAME.split(_plain(path))
+    names = (f"(?P<{step}>[^/]+)" if at % 2 else re.escape(step) for at, step in enumerate(steps))
+    return re.compile(rf"{''.join(names)}\Z")

@@ -203,7 +203,7 @@ def sent_contributions(
     """
     exchange = sent.exchange
     evidence = Evidence(
-        exchange.request,
+        setting.dialect.stated(exchange.request),
         exchange.response,
         setting.fidelity,
         role=exchange.role,

@@ -95,7 +95,7 @@ class ClientView(ExchangeView):
 
     def __init__(self, setting: JudgeSetting, exchange: Exchange) -> None:
         evidence = Evidence(
-            exchange.request,
+            setting.dialect.stated(exchange.request),
             exchange.response,
             view="client",
             role=exchange.role,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from conformance.core.events import Ending, Event, Exchange, Frame
+from conformance.core.events import Ending, Event, Exchange, Frame, Request
 from conformance.core.framing import Framer
 from conformance.core.trace import FrameTrace
 from conformance.dialects.base import Reader
@@ -27,12 +27,13 @@ class WireView(ExchangeView):
     ) -> None:
         reader = setting.dialect.reader(setting.bound.reading)
         expected = setting.dialect.expected_framing(exchange.request)
+        asked = setting.dialect.stated(exchange.request)
         self.framer = Framer(exchange.response, expected=expected)
-        evidence = _wire_evidence(setting, exchange, reader, self.framer)
+        evidence = _wire_evidence(setting, exchange, asked, reader, self.framer)
         super().__init__(setting, exchange, evidence, scenario)
         self.trace = FrameTrace(reader)
         self.bytes = 0
-        self.take(self.trace.head(exchange.request, exchange.response))
+        self.take(self.trace.head(asked, exchange.response))
 
     def feed(self, data: bytes, ms: float | None) -> None:
         """Takes the next chunk; `ms` since the response head, None without a clock."""
@@ -71,10 +72,14 @@ class WireView(ExchangeView):
 
 
 def _wire_evidence(
-    setting: JudgeSetting, exchange: Exchange, reader: Reader, framer: Framer
+    setting: JudgeSetting,
+    exchange: Exchange,
+    asked: Request | None,
+    reader: Reader,
+    framer: Framer,
 ) -> Evidence:
     return Evidence(
-        exchange.request,
+        asked,
         exchange.response,
         setting.fidelity,
         framing=lambda: framer.framing,

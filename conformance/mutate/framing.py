@@ -9,8 +9,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from conformance.core.events import Chunk, Response
-from conformance.core.json_values import value_at
-from conformance.editing.edits import request_body, whole_stream
+from conformance.dialects import asks_for_stream
+from conformance.editing.edits import whole_stream
 from conformance.editing.operator import Edit, OperatorTable
 from conformance.editing.piece import Piece, line_end
 from conformance.editing.stream import Stream
@@ -177,7 +177,8 @@ def _shorten_payload(stream: Stream, site: int) -> Stream:
 
 def _requested_stream(stream: Stream) -> Sequence[int]:
     response = stream.exchange.response
-    is_requested = value_at(request_body(stream), "stream") is True
+    asked = stream.exchange.request
+    is_requested = asked is not None and asks_for_stream(asked.path, asked.json)
     return _event_stream(stream) if is_requested and response and response.status == 200 else ()
 
 

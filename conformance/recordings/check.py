@@ -141,9 +141,8 @@ def _judge_exchanges(
         if scenario is not None:
             scenario.next()
         elif exchange is recording.exchanges[0] and setting.bound.scenario.rules:
-            evidence = Evidence(
-                exchange.request, exchange.response, user_choices=exchange.user_choices
-            )
+            asked = setting.dialect.stated(exchange.request)
+            evidence = Evidence(asked, exchange.response, user_choices=exchange.user_choices)
             scenario = ScenarioJudge(setting.bound, evidence)
         transcript = Transcript(exchange)
         judged = check_wire(

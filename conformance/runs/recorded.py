@@ -117,9 +117,9 @@ def _opt_in(exchange: Exchange, answer: Transcript) -> dict[str, str]:
 
 
 def _body(api: str, exchange: Exchange, answer: Transcript) -> Mapping[str, Any]:
-    sent = exchange.request.json if exchange.request else None
-    if api == exchange.dialect and isinstance(sent, dict) and sent:
-        return sent
+    asked = get(api).stated(exchange.request) if api == exchange.dialect else None
+    if asked is not None and isinstance(asked.json, dict) and asked.json:
+        return asked.json
     streams = RecordedUpstream(exchange).streams
     names = (each.get("name") for each in answer.tools)
     question = Question(

@@ -83,11 +83,12 @@ def step_request(
     if settings.opt_in == "field" and OPT_IN in headers:
         shown = headers.pop(OPT_IN).strip().lower() in _YES
         body = {**body, "extra": {**body.get("extra", {}), "include_thinking": shown}}
+    path, asked = ENDPOINTS[dialect].address(settings.style.apply(body), settings.model)
     return Request(
         method=step.method,
-        path=step.path_for(dialect),
+        path=step.path or path,
         headers=tuple(headers.items()),
-        json=settings.style.apply(body) if step.method == "POST" else None,
+        json=asked if step.method == "POST" else None,
     )
 
 

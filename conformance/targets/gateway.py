@@ -19,7 +19,7 @@ from msgspec import Struct, field
 
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.core.framing import framing_of
-from conformance.dialects import SUPPORTED, dialect_at, get, required
+from conformance.dialects import ENDPOINTS, SUPPORTED, dialect_at, get, required
 from conformance.dialects.script import CONTENT_TYPES, MODEL, ScriptedAnswer, encode_event
 from conformance.scenarios.model import CHARACTERS
 from conformance.wire.chunked import ChunkPart
@@ -197,7 +197,7 @@ class UpstreamStandIn(Struct):
         if method == "POST" and dialect is not None:
             self._number, call = self._number + 1, self._answered
             self._answered += 1
-            fields = body if isinstance(body, dict) else {}
+            fields = {**ENDPOINTS[dialect].stated(path), **(body if isinstance(body, dict) else {})}
             return self._source.answer_call(dialect, call, self._number, fields)
         listed = _model_list(path) if method == "GET" else None
         return listed or _json_answer(404, {"error": {"message": "no such path"}})

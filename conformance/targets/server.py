@@ -254,7 +254,7 @@ def _joined_path(base: httpx.URL, path: str) -> bytes:
     # An API has its usual place; who has it elsewhere says so in the URL.
     above = base.path.rstrip("/") or base_path(path)
     below = f"{above}/{path.lstrip('/')}".encode()
-    return below + (b"?" + base.query if base.query else b"")
+    return below + (b"?&"[b"?" in below :][:1] + base.query if base.query else b"")
 
 
 def _redirect_target(response: httpx.Response) -> httpx.URL | None:

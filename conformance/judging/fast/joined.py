@@ -53,7 +53,7 @@ def read_joined(
     """
     trace = FrameTrace(dialect.reader(reading))
     framer = Framer(exchange.response, expected=dialect.expected_framing(exchange.request))
-    yield JoinedFrames(0, (), trace.head(exchange.request, exchange.response))
+    yield JoinedFrames(0, (), trace.head(dialect.stated(exchange.request), exchange.response))
     pieces = framer.settle(exchange.body, None) or framer.settle_at_end()
     for data, _ in pieces:
         if framer.sse is None or not joins:

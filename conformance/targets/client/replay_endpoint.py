@@ -60,7 +60,9 @@ class ReplayedCase(NamedTuple):
     def asked_other_form(self, served: Exchange, dialect: str) -> str:
         """Why the answer was not for this client, which asked for none of its form; else empty."""
         known = replace(served, dialect=dialect)
-        if self.is_served or not any(asks_other_form(known, each.body) for each in self.seen):
+        if self.is_served or not any(
+            asks_other_form(known, each.path, each.body) for each in self.seen
+        ):
             return ""
         forms = ("a stream", "a whole body")
         here, asked = forms if framing_of(served) != "body" else reversed(forms)

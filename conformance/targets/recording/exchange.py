@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from conformance import __version__
 from conformance.cassette import BodyRedactor, Header, Redaction, Redactor, Writer
 from conformance.core.events import Chunk, Ending, Request, Response
-from conformance.dialects import dialect_at
+from conformance.dialects import dialect_at, stated_request
 from conformance.profiles.lookup import has_profile
 from conformance.wire.chunked import ChunkPart
 from conformance.wire.content_coding import (
@@ -73,7 +73,8 @@ class CassetteFile:
 
 
 def _cassette_header(options: RecordingOptions, request: Request, via: str) -> Header:
-    model = request.json.get("model") if isinstance(request.json, dict) else None
+    asked = stated_request(request).json
+    model = asked.get("model") if isinstance(asked, dict) else None
     dialect, profile = dialect_at(request.path), options.profile
     if dialect and profile and not has_profile(dialect, profile):
         profile = None  # a proxy passes on several APIs: not each of them has such a profile

@@ -60,14 +60,13 @@ class ReplayMatch(Struct, frozen=True):
     times: int
 
 
-def asks_other_form(exchange: Exchange, asked: bytes) -> bool:
-    """Whether a request body asks for a stream where a whole answer was recorded, or vice versa."""
+def asks_other_form(exchange: Exchange, path: str, asked: bytes) -> bool:
+    """Whether a request asks for a stream where a whole answer was recorded, or vice versa."""
     dialect = SUPPORTED.get(exchange.dialect or "")
-    form = dialect.request if dialect else None
     status = exchange.response.status if exchange.response else None
-    if form is None or (status is not None and status >= 300):
+    if dialect is None or (status is not None and status >= 300):
         return False
-    return form.streams(json_or_none(asked)) is (framing_of(exchange) == "body")
+    return dialect.asks_for_stream(path, json_or_none(asked)) is (framing_of(exchange) == "body")
 
 
 def path_below_version(path: str) -> str:
@@ -156,7 +155,7 @@ class ExchangeIndex:
         if exchange.request is None:
             # A recording without its request still says which API it answers.
             endpoint = ENDPOINTS.get(exchange.dialect or "")
-            if self.options.own_form and asks_other_form(exchange, wanted.body):
+            if self.options.own_form and asks_other_form(exchange, wanted.path, wanted.body):
                 return False
             return endpoint is None or endpoint.serves(wanted.path)
         return not self.differing_part(exchange.request, wanted)
