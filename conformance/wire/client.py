@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from functools import cache
 from time import monotonic
 from typing import Final, Self
@@ -31,6 +32,7 @@ from conformance.wire.origin import Origin
 
 READ_SIZE: Final = 64 * 1024
 _MOST_HEAD: Final = 256 * 1024
+_HALF_CLOSED_S: Final = 5.0
 _WITHOUT_BODY: Final = frozenset({204, 304})
 
 
@@ -139,6 +141,20 @@ class ClientConnection:
                     return
                 why = "the connection was closed before the body's end"
                 raise BrokenExchange("protocol-error", why)
+
+    def end_sending(self) -> None:
+        """Says that no more comes, and still reads.
+
+        TLS cannot say so: there a silence of a few seconds drops the connection.
+        """
+        self._keeps = False
+        if self._writer.can_write_eof():
+            with suppress(OSError):  # the server was quicker
+                self._writer.write_eof()
+            return
+        if self._watch is not None:
+            self._watch.cancel()
+        self._wait_for_silence(_HALF_CLOSED_S, _HALF_CLOSED_S)
 
     def abort(self) -> None:
         """Drops the connection at once."""

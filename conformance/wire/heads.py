@@ -22,6 +22,9 @@ CONNECTION_HEADERS: Final = frozenset(
         "upgrade",
     }
 )
+# Meant for whoever reads the body: `connection` cannot make them a matter of one connection.
+# https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1-8
+_OF_BODIES: Final = frozenset({"content-encoding", "content-length", "content-type"})
 _OF_PROXIES: Final = frozenset({"proxy-authenticate", "proxy-authorization"})
 _REASONS: Final = {status.value: status.phrase for status in HTTPStatus}
 
@@ -37,7 +40,8 @@ def lower_names(headers: Headers) -> Headers:
 
 def end_to_end(headers: Headers) -> Headers:
     """Without those that speak of one connection only."""
-    drop = CONNECTION_HEADERS | _OF_PROXIES | set(_header_tokens(headers, "connection"))
+    named = set(_header_tokens(headers, "connection")) - _OF_BODIES
+    drop = CONNECTION_HEADERS | _OF_PROXIES | named
     return without_headers(headers, *drop)
 
 

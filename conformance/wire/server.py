@@ -23,6 +23,7 @@ from conformance.wire.heads import (
 from conformance.wire.requests import CONTINUE, HttpRequest, RequestReader
 
 _MOST_HEAD: Final = 256 * 1024
+_MOST_EARLY: Final = 256 * 1024  # bytes of later requests that wait while one is answered
 MOST_BODY: Final = 64 * 1024 * 1024
 _REQUEST_S: Final = 60.0  # that a request may fall silent in its midst, or a reset wait for reading
 _IDLE_S: Final = 600.0  # between two requests
@@ -37,7 +38,11 @@ class PeerGoneError(Exception):
 
 
 class ServerConnection:
-    """One connection of a client. `gone` tells that the client has left."""
+    """One connection of a client.
+
+    `gone` tells that the client has left, `silent` that it says no more: then it may have left, or
+    wait for its answer all the same.
+    """
 
     def __init__(
         self,
@@ -53,6 +58,7 @@ class ServerConnection:
         self._watch: asyncio.Task[None] | None = None
         self._chunked = False
         self.gone = False
+        self.silent = False
 
     async def next_request(self) -> HttpRequest | None:
         """The next request; None when there is none. Raises RequestRejected, PeerGoneError."""
@@ -72,9 +78,9 @@ class ServerConnection:
                     raise PeerGoneError
                 return None
 
-    def watch(self, on_gone: Callable[[], None]) -> None:
-        """Tells when the client goes away; what it sends meanwhile is its next request."""
-        self._watch = asyncio.create_task(self._watch_reading(on_gone))
+    def watch(self, on_gone: Callable[[], None], on_silent: Callable[[], None]) -> None:
+        """Tells when the client goes away, or says no more; what it sends is its next request."""
+        self._watch = asyncio.create_task(self._watch_reading(on_gone, on_silent))
 
     async def unwatch(self) -> None:
         if self._watch is not None:
@@ -128,13 +134,18 @@ class ServerConnection:
         await self.unwatch()
         self._writer.close()
 
-    async def _watch_reading(self, on_gone: Callable[[], None]) -> None:
+    async def _watch_reading(
+        self, on_gone: Callable[[], None], on_silent: Callable[[], None]
+    ) -> None:
         try:
-            data = await self._reader.read(READ_SIZE)
+            while len(self._rest) <= _MOST_EARLY:
+                data = await self._reader.read(READ_SIZE)
+                if not data:
+                    self.silent = True
+                    on_silent()
+                    return
+                self._rest += data
         except OSError:
-            data = b""
-        self._rest += data
-        if not data:
             self.gone = True
             on_gone()
 

@@ -154,13 +154,18 @@ class RecordedConnection:
             stays = await self._relay_answer(request, route.origin, recorded)
         except BrokenExchange as broken:
             if not self._client.gone:
-                recorded.record_end(broken.end, str(broken))
+                recorded.record_end("client-closed" if self._has_left else broken.end, str(broken))
                 await self._pass_on_break(broken, recorded)
         finally:
             # Whoever left or was stopped in its midst ends it; an end that was recorded stands.
-            recorded.record_end("client-closed" if self._client.gone else "open")
+            recorded.record_end("client-closed" if self._has_left else "open")
             await self._client.unwatch()
         return stays
+
+    @property
+    def _has_left(self) -> bool:
+        """Whether the client has left, as far as anybody can tell who wants to write nothing."""
+        return self._client.gone or self._client.silent
 
     async def _upstream_connection(self, origin: Origin) -> ClientConnection:
         known = self._upstreams.pop(origin, None)
@@ -179,7 +184,7 @@ class RecordedConnection:
         headers = (("Host", origin.netloc), *headers)
         idle = self._timeouts.idle
         await upstream.send_request(request.method, recorded.target, headers, request.body)
-        self._client.watch(upstream.abort)
+        self._client.watch(upstream.abort, upstream.end_sending)
         recorded.record_request()  # while the upstream thinks
         head = await upstream.read_head(request.method, idle=idle)
         recorded.record_head(head)
@@ -194,9 +199,9 @@ class RecordedConnection:
         async for parts in upstream.read_body(head, idle=idle):
             recorded.record_parts(parts)
             await self._client.send_parts(parts)
-        if self._client.gone and not head.ends_itself:
-            raise PeerGoneError  # we closed the upstream ourselves: its end says nothing
-        recorded.record_end("eof")
+        # Where the upstream was told that the client says no more, closing may be its answer.
+        ends_whole = head.ends_itself or not self._has_left
+        recorded.record_end("eof" if ends_whole else "client-closed")
         await self._client.end_response()
         return stays
 
