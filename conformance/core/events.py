@@ -8,8 +8,10 @@ alike for every dialect). Transport events (`http.request`, `sse.frame`, ...) co
 Rule 1: the number of a frame (from 1; 0 is the request and the response head) is the number of
 every event that it gave rise to. Two events of one frame are neither before nor after each other.
 Rule 2: inside one frame the order is transport, wire, semantic; of semantic events message,
-thinking, opaque, text, refusal, tool, finish, usage, error, done.
+step, thinking, opaque, text, refusal, tool, finish, usage, error, done.
 Rule 3: every semantic event carries `choice` (0 where the dialect has none).
+Rule 4: an `error` ends the answer, as far as one can know, unless its `final` is false: then the
+        dialect says that the stream goes on to its proper end.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ TRANSPORT_EVENTS: Final = frozenset(
 # Type -> the fields it may carry, besides `choice`.
 SEMANTIC_EVENTS: Final[Mapping[str, frozenset[str]]] = {
     "message.start": frozenset({"role", "id"}),
+    "step.start": frozenset({"step"}),
+    "step.end": frozenset({"step"}),
     "thinking.start": frozenset({"block", "channel", "explicit", "id"}),
     "thinking.delta": frozenset({"block", "channel", "part", "text"}),
     "thinking.part": frozenset({"block", "part"}),
@@ -52,7 +56,7 @@ SEMANTIC_EVENTS: Final[Mapping[str, frozenset[str]]] = {
     "tool.end": frozenset({"index", "id", "name", "arguments", "hosted"}),
     "usage": frozenset({"input", "output", "reasoning", "total"}),
     "finish": frozenset({"reason"}),
-    "error": frozenset({"code", "message", "status"}),
+    "error": frozenset({"code", "final", "message", "status"}),
     "done": frozenset({"explicit"}),
     "cut": frozenset({"how"}),
 }

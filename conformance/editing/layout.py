@@ -72,10 +72,12 @@ class StreamLayout(Struct, frozen=True):
     `repeatable` are ends that may come twice. `text_ends` maps the type of a delta to the type of
     the event that ends its text, `text_keys` are what these two have in common; `restates`: such
     an event states the whole text, so that a lost or doubled delta shows.
-    `named_events`: an `event:` line names the type. `event_ids`: whether an `id:` line is harmless.
+    `named_events`: an `event:` line names the type. `event_ids`: whether an `id:` line is harmless,
+    `pings` whether an event of type ping is.
     `unknown_event` is a type that the dialect leaves to vendors. `number` is the key of sequence
     numbers, `sentinel` the text after the last event.
-    `error` makes the payload of an error event from message and code; `reasoning_tokens` are paths
+    `error` makes the payload of an error event from message and code, `error_ends` says that no
+    other event need follow it; `reasoning_tokens` are paths
     of counts, `opaque` finds what is never displayed in a payload. `elements` maps wire events of
     list elements to where the first such element stands.
     """
@@ -92,9 +94,11 @@ class StreamLayout(Struct, frozen=True):
     restates: bool = False
     named_events: bool = False
     event_ids: bool = True
+    pings: bool = True
     unknown_event: str = ""
     number: str = ""
     sentinel: str = ""
+    error_ends: bool = True
     reasoning_tokens: tuple[Path, ...] = ()
     opaque: Callable[[Piece], str] = lambda _piece: ""
     elements: Mapping[str, Path] = field(default_factory=dict)

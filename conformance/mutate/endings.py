@@ -12,7 +12,7 @@ from conformance.core.json_values import Path, value_at
 from conformance.editing.chunks import finish_places
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import double_piece, drop_piece
-from conformance.editing.operator import OperatorTable, Outlook
+from conformance.editing.operator import OperatorTable, Outlook, Sites
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -77,6 +77,11 @@ def _in_thinking(stream: Stream) -> list[int]:
     return [n for n in delta_places(stream, "thinking") if n in middle]
 
 
+def _if_final(sites: Sites) -> Sites:
+    """These places, where an error ends a stream of the dialect."""
+    return lambda stream: sites(stream) if stream.layout.error_ends else ()
+
+
 def _end_before(how: Ending) -> Callable[[Stream, int], Stream]:
     def edit(stream: Stream, site: int) -> Stream:
         cut = stream.with_pieces(stream.pieces[:site])
@@ -117,9 +122,11 @@ def _reset_at_end(stream: Stream, _site: int) -> Stream:
 ENDINGS.add("U1-done-twice", "The [DONE] line comes twice.")(_last_sentinel, double_piece)
 ENDINGS.add("U2-no-done", "The [DONE] line is lost.")(_last_sentinel, drop_piece)
 ENDINGS.add("E1-error-in-thinking", "An error event ends the stream inside the thinking.", "pass")(
-    _in_thinking, _end_with_error
+    _if_final(_in_thinking), _end_with_error
 )
-ENDINGS.add("E1-error", "An error event ends the stream.", "pass")(_middle_events, _end_with_error)
+ENDINGS.add("E1-error", "An error event ends the stream.", "pass")(
+    _if_final(_middle_events), _end_with_error
+)
 for _name, _says, _how, _must in _BROKEN_OFF:
     ENDINGS.add(_name, _says, _must)(_middle_events, _end_before(_how))
 ENDINGS.add("U7-thinking-not-counted", "Usage counts no reasoning tokens.")(

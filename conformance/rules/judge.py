@@ -50,7 +50,7 @@ class Judge:
         self.rules = rules
         self.evidence = evidence
         self.context = Context(evidence, evidence.declared)
-        self.error: Event | None = None  # the first that came
+        self.error: Event | None = None  # the first that may be the last thing said
         self.overflow = False
         self.layers: set[Layer] = set()  # that had an event so far
         self.last = 0  # number of the last frame so far
@@ -109,7 +109,7 @@ class Judge:
         if rules is None:
             rules = self.rules.event_rules(event, self.context)
         if rules.alters_stream:
-            if rules.breaks and self.error is None:
+            if rules.breaks and self.error is None and event.data.get("final") is not False:
                 self.error = event
             self.overflow = self.overflow or rules.overflows
         try:

@@ -29,6 +29,7 @@ from tests.authoring import (
     mutants_responses_items,
     mutants_systems,
     mutants_thinking,
+    mutants_ui_message,
     mutants_wire,
     ollama_streams,
     opt_in_streams,
@@ -36,6 +37,7 @@ from tests.authoring import (
     request_streams,
     responses_streams,
     systems_streams,
+    ui_message_streams,
 )
 from tests.authoring.draft import Draft
 
@@ -58,6 +60,7 @@ def good() -> tuple[Draft, ...]:
         *choice_streams.drafts(),
         *carried_streams.drafts(),
         *habit_streams.drafts(),
+        *ui_message_streams.drafts(),
     )
     return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
 
@@ -83,5 +86,6 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_likeness.MUTANTS,
         *mutants_choices.MUTANTS,
         *mutants_ollama.MUTANTS,
+        *mutants_ui_message.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)

@@ -30,7 +30,8 @@ class Draft:
     """A cassette with one exchange, and with those in `then`.
 
     `name` is its path below the folder, without suffix. `asked` is the request's JSON, empty where
-    it has none; `headers` stand beside those of every request. `sizes` are the bytes of its chunks
+    it has none; `headers` stand beside those of every request, `answer_headers` beside the content
+    type of the answer. `sizes` are the bytes of its chunks
     and `gaps` the milliseconds before them, over and over; without sizes every piece is a chunk.
     `seen` is what a client reported, `reports` the events that it declared it would, `chosen` what
     its user chose.
@@ -55,6 +56,7 @@ class Draft:
     base: str = ""
     method: str = "POST"
     headers: Headers = ()
+    answer_headers: Headers = ()
     scenario: str = ""
     role: str = ""
     hop: str = ""
@@ -90,7 +92,9 @@ class Draft:
         return Exchange(
             number=number,
             request=self._request(),
-            response=Response(200, "1.1", (("content-type", self.content_type),)),
+            response=Response(
+                200, "1.1", (("content-type", self.content_type), *self.answer_headers)
+            ),
             chunks=tuple(self._chunks()),
             end=self.end,
             dialect=self.dialect,

@@ -1,0 +1,24 @@
+"""The UI message stream of the AI SDK."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.dialects.base import Dialect
+from conformance.dialects.vercel_ui.columns import delta_columns
+from conformance.dialects.vercel_ui.reader import NAME, VOCABULARY, UiMessageReader, recognises
+from conformance.dialects.vercel_ui.requests import REQUEST
+from conformance.dialects.vercel_ui.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
+
+DIALECT: Final = Dialect(
+    name=NAME,
+    vocabulary=VOCABULARY,
+    reader=UiMessageReader,
+    recognises=recognises,
+    columns=delta_columns,
+    keys=WIRE_KEYS,
+    envelope=ENVELOPE,
+    bounds=BOUNDS,
+    request=REQUEST,
+    mutation="conformance.dialects.vercel_ui.mutation",
+)

@@ -1,0 +1,124 @@
+"""Mutation of `vercel.ui`: where its parts hold what, operators on starts, ends, ids and steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.core.json_values import text_at, value_at
+from conformance.editing.edits import (
+    double_piece,
+    drop_piece,
+    drop_value,
+    places_of,
+    places_with,
+    set_value,
+)
+from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.operator import Mutation, OperatorTable
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
+
+# Type of a delta -> what it is, its text, and what it has in common with its end.
+_TEXTS: Final[dict[str, tuple[TextKind, str, str]]] = {
+    "reasoning-delta": ("thinking", "delta", "id"),
+    "text-delta": ("text", "delta", "id"),
+    "tool-input-delta": ("arguments", "inputTextDelta", "toolCallId"),
+}
+
+OPERATORS: Final = OperatorTable()
+
+
+def _part_deltas(place: int, piece: Piece) -> Iterator[Delta]:
+    if (found := _TEXTS.get(piece.type)) is not None:
+        kind, field, key = found
+        group = (kind, value_at(piece.payload, key))
+        yield Delta(place, ((field,),), kind, group, text_at(piece.payload, field))
+
+
+def _error_part(message: str, _code: str) -> dict[str, Any]:
+    return {"type": "error", "errorText": message}
+
+
+_LAYOUT: Final = StreamLayout(
+    deltas=_part_deltas,
+    error=_error_part,
+    error_ends=False,
+    openings=("start",),
+    starts=("start", "start-step", "reasoning-start", "text-start", "tool-input-start"),
+    ends=("reasoning-end", "text-end", "tool-input-available", "finish-step", "finish"),
+    terminals=("finish",),
+    text_ends={
+        "reasoning-delta": "reasoning-end",
+        "text-delta": "text-end",
+        "tool-input-delta": "tool-input-available",
+    },
+    text_keys=("id", "toolCallId"),
+    sentinel="[DONE]",
+    pings=False,
+)
+
+
+def _ends_in_step(stream: Stream) -> list[int]:
+    """Ends of reasoning behind which a text or a call begins in the same step."""
+    found = []
+    for place in stream.typed("reasoning-end"):
+        closing = next((n for n in stream.typed("finish-step") if n > place), place)
+        if any(place < n < closing for n in stream.typed("text-start", "tool-input-start")):
+            found.append(place)
+    return found
+
+
+@OPERATORS.edit("X19-late-end", _ends_in_step)
+def _end_with_step(stream: Stream, site: int) -> Stream:
+    """Reasoning ends when the step is over, behind text and calls."""
+    closing = next(n for n in stream.typed("finish-step") if n > site)
+    return stream.move(site, closing - 1)
+
+
+@OPERATORS.edit("E1-error-only", places_of("reasoning-delta", "text-delta"))
+def _end_with_error(stream: Stream, site: int) -> Stream:
+    """The stream ends with an error, and says no more."""
+    error = stream.pieces[site].with_payload(_error_part("An error occurred.", ""))
+    return stream.with_pieces([*stream.pieces[:site], error])
+
+
+@OPERATORS.edit("N11-start-per-delta", places_of("reasoning-delta"))
+def _start_again(stream: Stream, site: int) -> Stream:
+    """A delta of reasoning has a start of its own."""
+    start = stream.pieces[site].with_payload(
+        {"type": "reasoning-start", "id": stream.value_at(site, "id")}
+    )
+    return stream.insert(site, start)
+
+
+@OPERATORS.edit("I11-ids-swapped", places_of("text-delta", "reasoning-delta"))
+def _swap_id(stream: Stream, site: int) -> Stream:
+    """A delta names a part that is not there."""
+    return stream.with_value(site, ("id",), f"{stream.text_at(site, 'id')}-other")
+
+
+OPERATORS.add("N11-no-start", "A part has no start.")(
+    places_of("reasoning-start", "text-start", "tool-input-start"), drop_piece
+)
+OPERATORS.add("N11-no-end", "A part has no end.")(
+    places_of("reasoning-end", "text-end", "tool-input-available"), drop_piece
+)
+OPERATORS.add("N11-ended-twice", "A part ends twice.")(
+    places_of("reasoning-end", "text-end"), double_piece
+)
+OPERATORS.add("N11-no-id", "A part has no id.", most=4)(
+    places_of("reasoning-start", "reasoning-delta", "text-start", "text-delta"), drop_value("id")
+)
+OPERATORS.add("N11-step-twice", "A step is finished twice.")(places_of("finish-step"), double_piece)
+OPERATORS.add("N11-step-lost", "A step is never finished.")(places_of("finish-step"), drop_piece)
+OPERATORS.add("U4-no-finish", "The message has no finish.")(places_of("finish"), drop_piece)
+OPERATORS.add("U10-unknown-reason", "The finish reason is no known one.")(
+    places_with("finishReason"), set_value("end_turn", "finishReason")
+)
+OPERATORS.add("X16-answer-as-thought", "A delta of text comes as one of reasoning.")(
+    places_of("text-delta"), set_value("reasoning-delta", "type")
+)
+
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))

@@ -1,0 +1,149 @@
+"""Dialect `vercel.ui`: the UI message stream of the AI SDK, versions 5 to 7.
+
+Rule 1: a part is a wire event of its `type`, with the payload as it stands; `data-<name>` are all
+        `data`, with their type as `name`. A type that the SDK does not know is `part.unknown`.
+Rule 2: `[DONE]` is `done`; before it `finish` says the reason. Without `[DONE]` the stream was cut,
+        whatever else it said.
+Rule 3: an `error` is a part like others: steps and message are finished behind it. An `abort`
+        ends what is open; nothing that comes after it is an answer.
+Rule 4: beyond `MOST_PARTS` open parts a wire event `vercel.ui.overflow` is the last thing that is
+        said of semantics.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.core.events import Event, Frame, Vocabulary
+from conformance.core.json_values import NOT_JSON
+from conformance.core.reading import Reading
+from conformance.dialects.json_edge import event_data, mapping, string
+from conformance.dialects.typed import TypedReader
+from conformance.dialects.vercel_ui.parts import OVERFLOW, TextKind, UiParts
+
+NAME: Final = "vercel.ui"
+_TEXTS: Final[tuple[TextKind, ...]] = ("reasoning", "text")
+_OF_TEXTS: Final = frozenset(
+    f"{kind}-{what}" for kind in _TEXTS for what in ("start", "delta", "end")
+)
+_OF_TOOLS: Final = frozenset(
+    {
+        *("tool-input-start", "tool-input-delta", "tool-input-available", "tool-input-error"),
+        *("tool-output-available", "tool-output-error", "tool-output-denied"),
+        *("tool-approval-request", "tool-approval-response"),
+    }
+)
+PARTS: Final = (
+    _OF_TEXTS
+    | _OF_TOOLS
+    | {
+        *("start", "start-step", "finish-step", "finish", "abort", "message-metadata"),
+        *("source-url", "source-document", "file", "reasoning-file", "custom"),
+        *("steering-message", "reset-step"),
+    }
+)
+"""Types of parts of any version, but `error` and `data-*`."""
+VOCABULARY: Final = Vocabulary(
+    NAME,
+    frozenset(
+        {*PARTS, "error", "data", "part.unknown", "request", "request.item", "[DONE]", OVERFLOW}
+    ),
+)
+_REASONS: Final = {"tool-calls": "tool_calls", "content-filter": "content_filter"}
+
+
+class UiMessageReader(TypedReader):
+    """Reader of one exchange."""
+
+    unknown = "part.unknown"
+    history = "messages"
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__()
+        del reading  # parts type their text: neither markers nor private fields apply
+        self._parts = UiParts(self._sink)
+
+    @property
+    def _message_state(self) -> UiParts:
+        return self._parts
+
+    def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
+        events = super().read(frame, payload, number)
+        if payload is NOT_JSON and frame.data == "[DONE]" and frame.kind != "body":
+            self._parts.close()
+            self._is_done = True
+            self._sink.say("done", {"choice": 0, "explicit": True})
+            return self._sink.events()
+        return events
+
+    def _read_event(self, frame: Frame, payload: Any) -> None:
+        del frame
+        fields = mapping(payload)
+        kind = string(fields.get("type"))
+        if kind.startswith("data-"):
+            self._sink.wire("data", {**fields, "name": kind})
+            return
+        known = kind in PARTS or kind == "error"
+        self._sink.wire(kind if known else self.unknown, event_data(payload))
+        if not self._parts.is_over:
+            self._read_part(kind, fields)
+
+    def _read_part(self, kind: str, fields: dict[str, Any]) -> None:
+        if kind in _OF_TEXTS:
+            self._read_text(kind, fields)
+        elif kind in _OF_TOOLS:
+            self._read_call(kind, fields)
+        elif kind == "start":
+            self._start_message(fields)
+        elif kind == "start-step":
+            self._parts.start_step()
+        elif kind == "finish-step":
+            self._parts.finish_step()
+        elif kind in ("finish", "abort"):
+            self._parts.close()
+            reason = string(fields.get("finishReason")) if kind == "finish" else kind
+            if reason:
+                said = {"choice": 0, "reason": _REASONS.get(reason, reason)}
+                self._sink.say("finish", said)
+        elif kind == "error":
+            message = string(fields.get("errorText"))
+            self._sink.say("error", {"choice": 0, "code": "", "message": message, "final": False})
+
+    def _start_message(self, fields: dict[str, Any]) -> None:
+        data = {"choice": 0, "role": "assistant"}
+        message_id = string(fields.get("messageId"))
+        self._sink.say("message.start", {**data, "id": message_id} if message_id else data)
+
+    def _read_text(self, kind: str, fields: dict[str, Any]) -> None:
+        text: TextKind = "reasoning" if kind.startswith("reasoning") else "text"
+        if kind.endswith("start"):
+            self._parts.start_text(text, fields)
+        elif kind.endswith("delta"):
+            self._parts.add_text(text, fields)
+        else:
+            self._parts.end_text(text, fields)
+
+    def _read_call(self, kind: str, fields: dict[str, Any]) -> None:
+        if kind == "tool-input-start":
+            self._parts.start_call(fields)
+        elif kind == "tool-input-delta":
+            self._parts.add_input(fields)
+        elif kind.startswith("tool-input"):
+            self._parts.end_call(fields)
+
+    def _read_body(self, payload: Any) -> None:
+        """The protocol has no body: what comes whole is an application's own, or its error."""
+        self._is_whole = True
+        self._sink.wire(self.unknown, event_data(payload))
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """A part that no other dialect has; `start`, `finish` and `error` without a text are any's."""
+    del frame
+    fields = mapping(payload)
+    kind = string(fields.get("type"))
+    if kind in _OF_TEXTS:
+        return isinstance(fields.get("id"), str)
+    if kind in _OF_TOOLS:
+        return isinstance(fields.get("toolCallId"), str)
+    return kind == "error" and isinstance(fields.get("errorText"), str)

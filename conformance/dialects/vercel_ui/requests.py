@@ -1,0 +1,85 @@
+"""Requests of a user interface: the messages that it shows, sent back with a new one.
+
+A message is a list of parts. An answer goes back as what the SDK's client makes of the stream:
+texts joined, the latest `providerMetadata` of each, calls with their result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from conformance.core.events import Event
+from conformance.dialects.json_edge import elements, mapping, string
+from conformance.dialects.requests import Continuation, Question, RequestForm
+
+
+def _ask(question: Question) -> dict[str, Any]:
+    said = {"id": "user-1", "role": "user", "parts": [{"type": "text", "text": question.text}]}
+    return {"id": "chat-1", "trigger": "submit-message", "messages": [said]}
+
+
+def _next_turns(after: Continuation) -> list[Any]:
+    before = elements(after.request.get("messages"))
+    shown = _shown_parts(after.events, after.result)
+    kept = [each for each in shown if after.keeps_thinking or each["type"] != "reasoning"]
+    answer = {"id": f"answer-{len(before)}", "role": "assistant", "parts": kept}
+    asked = {
+        "id": f"user-{len(before)}",
+        "role": "user",
+        "parts": [{"type": "text", "text": after.question}],
+    }
+    return [*before, answer, *([asked] if after.question else [])]
+
+
+def _shown_parts(events: Iterable[Event], result: str) -> list[dict[str, Any]]:
+    parts: list[dict[str, Any]] = []
+    texts: dict[tuple[str, str], dict[str, Any]] = {}
+    for event in events:
+        kind, _, what = event.type.partition("-")
+        if event.type == "start-step":
+            parts.append({"type": "step-start"})
+            texts.clear()
+        elif kind in ("reasoning", "text") and what in ("start", "delta", "end"):
+            _take_text(parts, texts, kind, what, event.data)
+        elif event.type == "tool-input-available":
+            parts.append(_call_part(event.data, result))
+    return parts
+
+
+def _take_text(
+    parts: list[dict[str, Any]],
+    texts: dict[tuple[str, str], dict[str, Any]],
+    kind: str,
+    what: str,
+    data: Mapping[str, Any],
+) -> None:
+    key = (kind, string(data.get("id")))
+    part = texts.get(key)
+    if what == "start" or part is None:
+        part = texts[key] = {"type": kind, "text": "", "state": "done"}
+        parts.append(part)
+    part["text"] += string(data.get("delta"))
+    if own := mapping(data.get("providerMetadata")):
+        part["providerMetadata"] = own
+
+
+def _call_part(data: Mapping[str, Any], result: str) -> dict[str, Any]:
+    own = {"providerMetadata": data["providerMetadata"]} if "providerMetadata" in data else {}
+    return {
+        "type": f"tool-{string(data.get('toolName'))}",
+        "toolCallId": data.get("toolCallId"),
+        "state": "output-available",
+        "input": data.get("input"),
+        "output": result,
+        **own,
+    }
+
+
+REQUEST: Final = RequestForm(
+    history="messages",
+    limits=(),
+    ask=_ask,
+    next_turns=_next_turns,
+    streams=lambda _body: True,
+)

@@ -1,0 +1,197 @@
+"""The UI message stream: what a client shows of its parts, whatever order they come in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance import dialects
+from conformance.core.events import Event, Frame
+from conformance.core.json_values import NOT_JSON
+from conformance.dialects import Reading
+from conformance.dialects.vercel_ui.parts import MOST_PARTS, OVERFLOW, opaque_data
+
+Part = dict[str, Any]
+FRAME = Frame("event", "message", "", "", 0)
+DONE = Frame("event", "message", "[DONE]", "", 0)
+
+
+def read(*parts: Part, done: bool = True) -> list[Event]:
+    reader = dialects.get("vercel.ui").reader(Reading())
+    events = [e for n, part in enumerate(parts, 1) for e in reader.read(FRAME, part, n)]
+    if done:
+        events += reader.read(DONE, NOT_JSON, len(parts) + 1)
+    return [*events, *reader.end("eof", len(parts) + 2)]
+
+
+def said(*parts: Part, done: bool = True) -> list[tuple[str, dict[str, Any]]]:
+    """Semantic events without the choice."""
+    return [
+        (event.type, {k: v for k, v in event.data.items() if k != "choice"})
+        for event in read(*parts, done=done)
+        if event.layer == "semantic"
+    ]
+
+
+def kinds(*parts: Part, done: bool = True) -> list[str]:
+    return [kind for kind, _ in said(*parts, done=done)]
+
+
+def test_a_step_with_thinking_and_text() -> None:
+    assert said(
+        {"type": "start", "messageId": "m"},
+        {"type": "start-step"},
+        {"type": "reasoning-start", "id": "r"},
+        {"type": "reasoning-delta", "id": "r", "delta": "so"},
+        {"type": "reasoning-end", "id": "r"},
+        {"type": "text-start", "id": "t"},
+        {"type": "text-delta", "id": "t", "delta": "Hi"},
+        {"type": "text-end", "id": "t"},
+        {"type": "finish-step"},
+        {"type": "finish", "finishReason": "tool-calls"},
+    ) == [
+        ("message.start", {"role": "assistant", "id": "m"}),
+        ("step.start", {"step": 0}),
+        ("thinking.start", {"block": 0, "channel": "raw", "explicit": True, "id": "r"}),
+        ("thinking.delta", {"block": 0, "channel": "raw", "text": "so"}),
+        ("thinking.end", {"block": 0, "explicit": True}),
+        ("text.start", {"block": 1}),
+        ("text.delta", {"block": 1, "text": "Hi"}),
+        ("text.end", {"block": 1}),
+        ("step.end", {"step": 0}),
+        ("finish", {"reason": "tool_calls"}),
+        ("done", {"explicit": True}),
+    ]
+
+
+def test_parts_are_found_by_kind_and_id() -> None:
+    deltas = [
+        {"type": "text-start", "id": "0"},
+        {"type": "reasoning-start", "id": "0"},
+        {"type": "text-delta", "id": "0", "delta": "a"},
+        {"type": "reasoning-delta", "id": "0", "delta": "b"},
+    ]
+    found = [(kind, data["block"]) for kind, data in said(*deltas) if kind.endswith("delta")]
+    assert found == [("text.delta", 0), ("thinking.delta", 1)]
+
+
+def test_a_delta_that_nobody_announced_begins_a_part_that_is_not_explicit() -> None:
+    (start, _, end, _) = said({"type": "reasoning-delta", "id": "r", "delta": "so"})
+    assert start == (
+        "thinking.start",
+        {"block": 0, "channel": "raw", "explicit": False, "id": "r"},
+    )
+    assert end == ("thinking.end", {"block": 0, "explicit": False})
+
+
+def test_the_end_of_a_step_ends_what_is_open_and_ids_may_come_again() -> None:
+    part = {"type": "reasoning-start", "id": "0"}
+    step = [{"type": "start-step"}, part, {"type": "finish-step"}]
+    found = said(*step, *step)
+    assert [data["block"] for kind, data in found if kind == "thinking.start"] == [0, 1]
+    assert [data["explicit"] for kind, data in found if kind == "thinking.end"] == [False, False]
+    assert [data for kind, data in found if kind == "step.end"] == [{"step": 0}, {"step": 1}]
+
+
+def test_a_call_has_its_input_from_deltas_or_whole() -> None:
+    named = {"toolCallId": "c", "toolName": "clock"}
+    whole = {"type": "tool-input-available", **named, "input": {"zone": "UTC"}}
+    piece = {"type": "tool-input-delta", "toolCallId": "c", "inputTextDelta": '{"zone":"UTC"}'}
+    for parts in (
+        [{"type": "tool-input-start", **named}, piece, whole],
+        [{"type": "tool-input-start", **named}, whole],
+        [whole],
+    ):
+        ends = [data for kind, data in said(*parts) if kind == "tool.end"]
+        assert ends == [{"index": 0, "id": "c", "name": "clock", "arguments": '{"zone":"UTC"}'}]
+
+
+def test_a_call_of_the_provider_is_hosted() -> None:
+    start = {"type": "tool-input-start", "toolCallId": "c", "toolName": "search"}
+    found = said({**start, "providerExecuted": True})
+    assert found[0][1]["hosted"] is True
+
+
+def test_an_abort_ends_the_thinking_and_is_the_reason() -> None:
+    found = said({"type": "reasoning-start", "id": "r"}, {"type": "abort"})
+    assert [kind for kind, _ in found][1:] == ["thinking.end", "finish", "done"]
+    assert ("finish", {"reason": "abort"}) in found
+
+
+def test_an_error_does_not_end_the_stream() -> None:
+    found = said({"type": "error", "errorText": "no"}, {"type": "finish", "finishReason": "error"})
+    assert found[0] == ("error", {"code": "", "message": "no", "final": False})
+    assert [kind for kind, _ in found] == ["error", "finish", "done"]
+
+
+def test_without_the_sentinel_the_stream_was_cut() -> None:
+    assert kinds({"type": "finish", "finishReason": "stop"}, done=False) == ["finish", "cut"]
+
+
+@pytest.mark.parametrize(
+    ("provider", "found"),
+    [
+        ({"anthropic": {"signature": "s"}}, [("signature", "s")]),
+        ({"anthropic": {"redactedData": "r"}}, [("redacted", "r")]),
+        ({"openai": {"itemId": "rs", "reasoningEncryptedContent": "e"}}, [("encrypted", "e")]),
+        ({"google": {"thoughtSignature": "g"}}, [("signature", "g")]),
+        ({"anthropic": {"signature": None}}, []),
+        ({"anthropic": "odd"}, []),
+        ("odd", []),
+    ],
+)
+def test_opaque_data_is_found_below_any_provider(provider: Any, found: list[Any]) -> None:
+    assert list(opaque_data({"providerMetadata": provider})) == found
+
+
+def test_open_parts_are_bounded() -> None:
+    starts = [{"type": "reasoning-start", "id": str(n)} for n in range(MOST_PARTS + 10)]
+    wired = [event.type for event in read(*starts) if event.layer == "wire"]
+    assert wired.count(OVERFLOW) == 1
+
+
+PARTS = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(
+            [
+                *(
+                    "start",
+                    "start-step",
+                    "finish-step",
+                    "finish",
+                    "abort",
+                    "error",
+                    "data-x",
+                    "odd",
+                ),
+                *("reasoning-start", "reasoning-delta", "reasoning-end"),
+                *("text-start", "text-delta", "text-end"),
+                *("tool-input-start", "tool-input-delta", "tool-input-available"),
+            ]
+        )
+    },
+    optional={
+        "id": st.sampled_from(["0", "1", 2, None]),
+        "delta": st.sampled_from(["", "a", None, 3]),
+        "toolCallId": st.sampled_from(["c", "d", None]),
+        "inputTextDelta": st.sampled_from(["{", "}", 1]),
+        "input": st.sampled_from([{}, [], "x", None]),
+        "providerMetadata": st.sampled_from([None, {}, {"p": {"signature": "s"}}]),
+    },
+)
+
+
+@given(st.lists(PARTS, max_size=30))
+def test_every_block_and_call_that_starts_is_ended_once(parts: list[Part]) -> None:
+    found = said(*parts)
+    for start, end, key in (
+        ("thinking.start", "thinking.end", "block"),
+        ("text.start", "text.end", "block"),
+        ("tool.start", "tool.end", "index"),
+    ):
+        started = [data[key] for kind, data in found if kind == start]
+        assert started == sorted(set(started))
+        assert sorted(data[key] for kind, data in found if kind == end) == started
