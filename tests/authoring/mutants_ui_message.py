@@ -16,6 +16,7 @@ REDACTED: Final = "vercel.ui/ai-sdk/thinking-redacted"
 PARTS: Final = "vercel.ui/ai-sdk/summary-two-parts"
 TOOLS: Final = "vercel.ui/ai-sdk/tool-in-two-steps"
 FAILED: Final = "vercel.ui/ai-sdk/error-behind-thinking"
+STATED: Final = "vercel.ui/pydantic-ai/thinking-in-metadata-too"
 STOPPED: Final = "vercel.ui/ai-sdk/abort-behind-thinking"
 SUITE: Final = "wire/ui-message"
 
@@ -33,7 +34,6 @@ STEP: Final = typed("start-step")
 STEP_OVER: Final = typed("finish-step")
 FINISH: Final = typed("finish")
 OF_THINKING: Final = (THINKING, THOUGHT, THOUGHT_OVER)
-RAW: Final = {"provider_details": {"raw_content": ["Madder gives red."]}}
 
 
 def _end(kind: str, part_id: str) -> Message:
@@ -117,15 +117,7 @@ MUTANTS: Final = (
     # Thinking is switched off, and its starts and ends were forgotten.
     Mutant(f"{SUITE}/reasoning-says-something", TEXT, (edits.drop_all(THOUGHT),)),
     Mutant(f"{SUITE}/text-says-something", TEXT, _before(STEP_OVER, *_text("txt-1", ""))),
-    Mutant(
-        f"{SUITE}/thinking-in-deltas",
-        TEXT,
-        (
-            edits.drop_all(THOUGHT),
-            edits.change(THOUGHT_OVER, "providerMetadata", {"pydantic_ai": RAW}),
-        ),
-    ),
-    # A proxy that retries sends the start again.
+    Mutant(f"{SUITE}/thinking-in-deltas", STATED, (edits.drop_all(THOUGHT),)),
     Mutant(f"{SUITE}/call-lifecycle", TOOLS, (edits.duplicate(CALLING),)),
     Mutant(f"{SUITE}/input-complete", TOOLS, (edits.drop(CALLED),)),
     Mutant(f"{SUITE}/input-json", TOOLS, (edits.drop(ARGUMENT, -1),)),

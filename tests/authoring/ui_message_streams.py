@@ -26,6 +26,7 @@ DYE: Final = "Madder gives red, woad gives blue, and weld gives yellow."
 DYE_TEXT: Final = "Weld, for yellow."
 TOOL: Final = "get_timetable"
 ARGUMENTS: Final[Fields] = {"line": "island"}
+RAW_CONTENT: Final[Fields] = {"provider_details": {"raw_content": [DYE]}}
 
 
 def drafts() -> Iterator[Draft]:
@@ -69,6 +70,10 @@ def _thinking() -> Iterator[Draft]:
     data = own(redactedData=opaque("redacted"))
     hidden = step(written("reasoning", "0", "", **data), text("1", DYE_TEXT))
     yield drafted("ai-sdk/thinking-redacted", asked, answer([hidden]))
+
+    kept = [part("reasoning-end", id="0", providerMetadata={"pydantic_ai": RAW_CONTENT})]
+    stated = step([*reasoning("0", DYE)[:-1], *kept], text("1", DYE_TEXT))
+    yield drafted("pydantic-ai/thinking-in-metadata-too", asked, answer([stated]))
 
     several = step(
         reasoning("rs_1:0", "Red is madder."),
