@@ -6,6 +6,7 @@ secrets out; `inspect` shows a stream; `locate` finds the line of a byte.
 
 from __future__ import annotations
 
+from conformance.cassette.body_redaction import BodyRedactor
 from conformance.cassette.convert import as_cassette, convert
 from conformance.cassette.header import (
     Cassette,
@@ -24,7 +25,7 @@ from conformance.cassette.recording import (
     locate,
     open_recording,
 )
-from conformance.cassette.redact import BodyRedactor, Redactor, redact
+from conformance.cassette.redact import Redactor, redact
 from conformance.cassette.write import Writer, write
 
 __all__ = [

@@ -18,13 +18,17 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 import jsonschema_rs
 from msgspec import Struct, field
 
 from conformance.cassette import credentials, opaque
 from conformance.cassette.credentials import PREFIXES, SECRET_NAME, find_credentials
+from conformance.cassette.known_secrets import KnownSecrets
+from conformance.cassette.known_texts import KnownTexts
+from conformance.cassette.spellings import fill_numbers
+from conformance.cassette.waiting_events import TextPiece, WaitingEvent, deal_out, drop_front
 from conformance.core.framing import Framing
 from conformance.dialects import WIRE_KEYS
 
@@ -36,6 +40,12 @@ _STRING: Final = re.compile(
     rb'(?<!\\)"(%b)"\s*+:\s*+"((?:[^"\\\r\n]|\\[^\r\n])++)"' % _KEYS.encode()
 )
 _INDEX: Final = re.compile(rb'"(?:%b)"\s*+:\s*+(\d{1,9})' % "|".join(WIRE_KEYS.indices).encode())
+_LOGPROBS: Final = b'"logprobs"'
+_BYTES: Final = b"bytes"
+_TOKEN: Final = re.compile(
+    rb'("top_logprobs"\s*+:\s*+\[)|(\])|(?<!\\)"token"\s*+:\s*+"((?:[^"\\\r\n]|\\[^\r\n])++)"'
+    rb'|"bytes"\s*+:\s*+\[([0-9,\s]++)\]'
+)
 _EVENT_END: Final = re.compile(rb"\n\r?\n|\r\r")
 _LINE_END: Final = re.compile(rb"\n")
 _KEY_CHARACTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
@@ -59,22 +69,11 @@ _OPEN: Final = tuple(
 _CONTEXT: Final = 64
 
 
-class _TextPiece(NamedTuple):
-    event: _WaitingEvent
-    start: int
-    size: int
-
-
-class _WaitingEvent(Struct, eq=False):
-    data: bytes
-    edits: list[tuple[int, bytes]] = field(default_factory=list)
-
-
 class _OpenText(Struct):
     """The end of a text that may be a secret's beginning, and where it stands."""
 
     raw: bytes = b""
-    pieces: list[_TextPiece] = field(default_factory=list)
+    pieces: list[TextPiece] = field(default_factory=list)
     grew: int = 0
 
 
@@ -83,6 +82,7 @@ class Deltas:
 
     `stand_in` gives the replacement for a secret as it is spelled, of the same length; `clean`
     takes the secrets out that stand in one event; `count` is told of each rule that found one.
+    `known` are secrets that have no shape.
     """
 
     def __init__(
@@ -91,24 +91,28 @@ class Deltas:
         clean: Callable[[bytes], bytes],
         count: Callable[[str], None],
         framing: Framing | None = None,
+        known: KnownSecrets | None = None,
     ) -> None:
+        self._known = known
+        self._begun = KnownTexts(known) if known is not None else None
         self._stand_in = stand_in
         self._clean = clean
         self._count = count
         self._texts: dict[tuple[object, ...], _OpenText] = {}
-        self._events: deque[_WaitingEvent] = deque()
+        self._events: deque[WaitingEvent] = deque()
         self._number = 0
         self._frame_end = _LINE_END if framing == "lines" else _EVENT_END
 
     @property
     def waits(self) -> bool:
-        return bool(self._events)
+        """Whether the next events matter for what came before."""
+        return bool(self._events or self._texts or self._begun)
 
     def feed(self, frames: bytes) -> bytes:
         """Takes whole events or lines; gives those that wait for nothing, clean."""
         done: list[bytes] = []
         for frame in _split_frames(frames, self._frame_end):
-            self._take_event(_WaitingEvent(frame))
+            self._take_event(WaitingEvent(frame))
             self._let_go()
             done += self._ready_events()
         return b"".join(done)
@@ -118,21 +122,31 @@ class Deltas:
         for text in self._texts.values():
             self._replace_secrets(text, len(text.raw))
         self._texts.clear()
+        if self._begun is not None:
+            self._begun.close()
         return b"".join(self._ready_events())
 
-    def _take_event(self, event: _WaitingEvent) -> None:
+    def _take_event(self, event: WaitingEvent) -> None:
         self._events.append(event)
         self._number += 1
-        indices = tuple(_INDEX.findall(event.data))
-        for number, match in enumerate(_STRING.finditer(event.data)):
-            channel = (match[1], number, indices)
-            text = self._texts.pop(channel, None) or _OpenText()
-            start, stop = match.span(2)
-            text.grew = self._number
-            text.raw += match[2]
-            text.pieces.append(_TextPiece(event, start, stop - start))
-            if self._look_through(text):
-                self._texts[channel] = text
+        shaped = bool(self._texts) or not is_plain(event.data)
+        known = bool(self._begun) or bool(self._known and self._known.may_begin_in(event.data))
+        if not (shaped or known):
+            return
+        for channel, start, raw in _texts_in(event.data):
+            piece = TextPiece(event, start, len(raw))
+            if known and self._begun is not None:
+                self._begun.take(channel, piece, raw, self._number)
+            if shaped and channel[0] != _BYTES:
+                self._take_text(channel, piece, raw)
+
+    def _take_text(self, channel: tuple[object, ...], piece: TextPiece, raw: bytes) -> None:
+        text = self._texts.pop(channel, None) or _OpenText()
+        text.grew = self._number
+        text.raw += raw
+        text.pieces.append(piece)
+        if self._look_through(text):
+            self._texts[channel] = text
 
     def _look_through(self, text: _OpenText) -> bool:
         """Replaces what is whole; keeps the end that is not. Whether there is one."""
@@ -142,11 +156,7 @@ class Deltas:
             opens = size
         self._replace_secrets(text, opens)
         text.raw = text.raw[opens:]
-        while text.pieces and text.pieces[0].size <= opens:
-            opens -= text.pieces.pop(0).size
-        if opens:
-            first = text.pieces[0]
-            text.pieces[0] = _TextPiece(first.event, first.start + opens, first.size - opens)
+        drop_front(text.pieces, opens)
         return bool(text.raw)
 
     def _replace_secrets(self, text: _OpenText, stop: int) -> None:
@@ -160,13 +170,7 @@ class Deltas:
     def _deal_out(self, text: _OpenText, start: int, stop: int, rule: str) -> None:
         secret = text.raw[start:stop]
         stand_in = self._stand_in(secret)
-        at = 0
-        for piece in text.pieces:
-            low, high = max(start, at), min(stop, at + piece.size)
-            if low < high:
-                part = stand_in[low - start : high - start]
-                piece.event.edits.append((piece.start + low - at, part))
-            at += piece.size
+        deal_out(text.pieces, start, stand_in)
         if stand_in != secret:
             self._count(rule)
 
@@ -177,15 +181,19 @@ class Deltas:
             if full or self._number - text.grew > _STALE:
                 self._replace_secrets(text, len(text.raw))
                 del self._texts[channel]
+        if self._begun:
+            self._begun.let_go(self._number + 1 if full else self._number - _STALE)
 
     def _ready_events(self) -> Iterator[bytes]:
         waiting = {id(piece.event) for text in self._texts.values() for piece in text.pieces}
+        if self._begun:
+            waiting |= self._begun.waiting()
         while self._events and id(self._events[0]) not in waiting:
             yield self._edited_event(self._events.popleft())
 
-    def _edited_event(self, event: _WaitingEvent) -> bytes:
+    def _edited_event(self, event: WaitingEvent) -> bytes:
         if not event.edits:
-            return self._clean(event.data)
+            return _with_bytes_filled(event.data, self._clean(event.data))
         data = bytearray(event.data)
         for at, part in event.edits:
             data[at : at + len(part)] = bytes(len(part))
@@ -193,7 +201,47 @@ class Deltas:
         data[:] = self._clean(bytes(data))
         for at, part in event.edits:
             data[at : at + len(part)] = part
-        return bytes(data)
+        return _with_bytes_filled(event.data, bytes(data))
+
+
+def _with_bytes_filled(before: bytes, after: bytes) -> bytes:
+    """A token that was replaced is said in bytes, too."""
+    if before == after or _LOGPROBS not in after:
+        return after
+    data = bytearray(after)
+    changed = False
+    for match in _TOKEN.finditer(after):
+        if match[3]:
+            changed = before[match.start(3) : match.end(3)] != match[3]
+        elif match[4] and changed:
+            data[match.start(4) : match.end(4)] = fill_numbers(match[4])
+    return bytes(data)
+
+
+def _texts_in(event: bytes) -> Iterator[tuple[tuple[object, ...], int, bytes]]:
+    """The pieces of texts in an event: to which text each belongs, its place, and what it says."""
+    indices = tuple(_INDEX.findall(event))
+    for number, match in enumerate(_STRING.finditer(event)):
+        yield (match[1], number, indices), match.start(2), match[2]
+    if _LOGPROBS in event:
+        yield from _tokens_in(event, indices)
+
+
+def _tokens_in(
+    event: bytes, indices: tuple[bytes, ...]
+) -> Iterator[tuple[tuple[object, ...], int, bytes]]:
+    """The chosen tokens, and of each rank the likely ones, as strings and as bytes."""
+    rank = 0
+    for match in _TOKEN.finditer(event):
+        if match[1]:
+            rank = 1
+        elif match[2]:
+            rank = 0
+        elif match[3]:
+            yield (b"token", rank, indices), match.start(3), match[3]
+            rank += bool(rank)
+        else:  # with the bracket behind it, so that two lists do not join two numbers
+            yield (_BYTES, rank, indices), match.start(4), match[4] + b"]"
 
 
 def _open_at(raw: bytes) -> int:

@@ -50,15 +50,17 @@ class Placeholders:
     def __init__(self) -> None:
         self._key = secrets.token_bytes(32)
 
-    def plain(self, text: str) -> str:
-        """The stand-in for a text: as many characters, as many bytes."""
+    def plain(self, text: str, kept: int = 0) -> str:
+        """The stand-in for a text: as many characters, as many bytes; the first `kept` stay."""
         end = text[-_LONG:]
         shape = _SecretShape(end, _HEXADECIMAL if _is_hexadecimal(end) else _PLAIN)
         front = _blank_character(text[:-_LONG])
         if not shape.checked:
-            return front + _short_filler(end)
+            return text[:kept] + (front + _short_filler(end))[kept:]
         noise = hashlib.shake_256(self._key + text.encode("utf-8", "surrogatepass"))
-        return front + shape.with_check(shape.filled(noise.digest(2 * len(end))))
+        filled = front + shape.filled(noise.digest(2 * len(end)))
+        filled = text[:kept] + filled[kept:]
+        return filled[:-_LONG] + shape.with_check(filled[-_LONG:])
 
     def spelled(self, raw: str) -> str:
         """The stand-in for the inside of a JSON string, in the same spelling and length.

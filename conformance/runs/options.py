@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from conformance.cassette.own_keys import remember_keys
+from conformance.cassette.redact import is_secret_header
 from conformance.core.errors import UsageError
 from conformance.dialects import APIS, ENDPOINTS
 from conformance.rules.node import nearest
@@ -93,6 +95,7 @@ def parse_headers(lines: Sequence[str]) -> dict[str, str]:
             message = f"-H {match[1]}: whoever lists processes sees it"
             raise UsageError(message, hint="name a variable: --api-key-env NAME")
         found[match[1]] = match[2].strip()
+    remember_keys(value for name, value in found.items() if is_secret_header(name))
     return found
 
 
@@ -103,4 +106,5 @@ def credential_headers(variable: str | None, header: str | None) -> dict[str, di
     key = os.environ.get(variable, "").strip()
     if not key or not key.isascii() or not key.isprintable():
         raise UsageError(f"${variable} holds no key")
+    remember_keys([key])
     return {name: endpoint.key_headers(key, header or "") for name, endpoint in ENDPOINTS.items()}

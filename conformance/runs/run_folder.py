@@ -50,8 +50,7 @@ class RunFolder:
         folder = self.path / outcome.run.dialect
         path = folder / f"{outcome.run.name}{SUFFIX}"
         header = self._header_of(outcome, profile or _recorded_profile(outcome), deterministic)
-        exchanges = tuple(map(self.secrecy.clean_exchange, outcome.exchanges))
-        cassette = Cassette(header, exchanges, outcome.clocks, sealed=True)
+        cassette = Cassette(header, tuple(outcome.exchanges), outcome.clocks, sealed=True)
         try:
             for stale in self._stale:
                 stale.unlink(missing_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance.cassette import Redactor
 from conformance.core.events import Chunk, Exchange, Response
 from conformance.runs.secrecy import Secrecy
 
@@ -17,22 +18,21 @@ SECRETS = {"openai.chat": {"authorization": f"Bearer {KEY}"}, "other": {"x-api-k
     st.lists(st.integers(0), max_size=9),
 )
 def test_no_chunking_hides_a_key(pieces: list[str], places: list[int]) -> None:
+    Secrecy(SECRETS)
     body = "".join(pieces).encode()
     ends = sorted({place % (len(body) + 1) for place in places} | {len(body)})
     cut = [body[a:b] for a, b in zip([0, *ends], ends, strict=False)]
     exchange = Exchange(chunks=tuple(Chunk(each, 1.0) for each in cut))
-    clean = Secrecy(SECRETS).clean_exchange(exchange)
+    clean = Redactor().exchange(exchange)
     assert [len(chunk.data) for chunk in clean.chunks] == [len(each) for each in cut]
-    joined = b"".join(chunk.data for chunk in clean.chunks)
-    assert joined == body.replace(KEY.encode(), b"*" * len(KEY))
+    assert KEY.encode() not in b"".join(chunk.data for chunk in clean.chunks)
 
 
 def test_headers_and_lines_are_cleaned() -> None:
     secrecy = Secrecy(SECRETS)
-    response = Response(200, "1.1", (("x-echo", f"got {KEY}"),))
-    clean = secrecy.clean_exchange(Exchange(response=response)).response
-    assert clean is not None
-    assert clean.header("x-echo") == f"got {'*' * len(KEY)}"
+    response = Response(200, "1.1", (("server", f"got {KEY}"), (f"x-{KEY}", "1")))
+    clean = Redactor().exchange(Exchange(response=response)).response
+    assert KEY not in str(clean)
     assert KEY not in secrecy.clean_line(f"HTTP 401: {KEY!r} is no key")
     assert "sk-proj-" + "a1" * 12 not in secrecy.clean_line("wrong key sk-proj-" + "a1" * 12)
 

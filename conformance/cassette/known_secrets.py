@@ -1,0 +1,324 @@
+"""What our side sent and nobody else may read: found wherever it comes back, however spelled.
+
+Rule 1: only what our side sent is learnt: a key that the user gave, values of request headers and
+of query parameters that are not on an allow-list. Nothing that a server says is ever learnt, so a
+server decides neither what is replaced nor, by filling a memory, what is not.
+Rule 2: nothing that was learnt is forgotten. What is too much to be remembered is refused, aloud.
+Rule 3: a secret is known as itself, in hexadecimal and in the three alignments of base64 (both
+alphabets), each in any spelling that `spellings` decodes.
+Rule 4: the first two characters stay, so a text that ends in one or two characters of a key need
+not wait for the next event. Half of a long key is a secret, too.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Final, NamedTuple
+from urllib.parse import unquote
+
+import jsonschema_rs
+
+from conformance.cassette import spellings
+from conformance.cassette.credentials import find_credentials
+from conformance.cassette.placeholders import Placeholders, is_stand_in
+from conformance.cassette.spellings import decode_numbers, decode_spellings
+from conformance.core.errors import CassetteError
+
+KEPT: Final = 2  # characters at the front of a secret that stay
+SHORTEST: Final = 8
+HEAD: Final = 6  # so many characters of it tell a secret
+_SHORTEST_KEY: Final = HEAD
+_LONGEST: Final = 4096
+_MOST_BYTES: Final = 1 << 18
+_MOST: Final = 1024
+_LONGEST_PREFIX: Final = 16  # of a published shape
+_GOES_ON: Final = 3
+_PART: Final = re.compile(r"[^\s;,\"]+")
+_NAMED: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]*)=\"?(?!=*\Z)(.+)")
+_BASIC: Final = re.compile(r"basic\s+([A-Za-z0-9+/_-]+={0,2})\s*\Z", re.IGNORECASE)
+_NUMBERS: Final = re.compile(rb"\[[ \t]*+([0-9]{1,3}(?:[ \t\r\n]*+,[ \t\r\n]*+[0-9]{1,3})++)")
+_LISTED: Final = r"\[\s*[0-9]{1,3}\s*,\s*[0-9]{1,3}\s*,"
+# Request headers that say how a client is built or where it stands, and hold no secret.
+_HARMLESS: Final = re.compile(
+    r"accept-.*|content-.*|dnt|expect|forwarded|from|host|if-.*|origin|priority|range|referer|sec-.*"
+    r"|te|trailer|upgrade.*|x-forwarded-.*|x-real-ip|x-stainless-.*|anthropic-dangerous-.*"
+)
+# Names of the protocols themselves: replaced, they would make another stream.
+_WORD: Final = re.compile(
+    r"(?:api|apikey|application|assistant|basic|bearer|digest|key|choices|completions?|content|delta|encrypted|error|event|finish|format"
+    r"|function|messages?|model|object|output|reasoning|redacted|response|role|signature|status|stop"
+    r"|stream(?:ing)?|summary|text|think(?:ing)?|tokens?|tools?|type|usage|index|name|input|item|part"
+    r"|call|calls|reason|json|block|start|done|added|created|completed|arguments|keep|alive|true"
+    r"|false|null|chat|chunk|user|system|developer|details|id|[<>/_.\-])+"
+)
+
+
+def is_harmless(name: str) -> bool:
+    """Whether a request header of this name says how a client is built, and holds no secret."""
+    return bool(_HARMLESS.fullmatch(name.lower()))
+
+
+class SecretMatch(NamedTuple):
+    """Where a secret stands in a decoded text, as far as it goes. `form` is how it was written."""
+
+    start: int
+    size: int
+    form: bytes
+
+    @property
+    def is_whole(self) -> bool:
+        return self.size == len(self.form)
+
+
+class KnownSecrets:
+    """What was learnt. Is asked of every text that leaves the process."""
+
+    def __init__(self, placeholders: Placeholders) -> None:
+        self._placeholders = placeholders
+        self._learnt: set[str] = set()
+        self._size = 0
+        self._forms: dict[bytes, list[bytes]] = {}
+        self._beginnings: set[bytes] = set()
+        self._stand_ins: dict[bytes, bytes] = {}
+        self._signs: jsonschema_rs.Validator | None = None
+        self._ends: jsonschema_rs.Validator | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._forms)
+
+    def learn(self, secret: str, *, shortest: int = SHORTEST) -> None:
+        """A secret, whatever its shape. Raises CassetteError where it is too much to remember."""
+        for part in (secret[at : at + _LONGEST] for at in range(0, len(secret), _LONGEST)):
+            if len(part) < shortest or part in self._learnt or _says_nothing(part):
+                continue
+            raw = part.encode("utf-8", "surrogatepass")
+            self._size += len(raw)
+            if self._size > _MOST_BYTES or len(self._learnt) >= _MOST:
+                message = f"more than {_MOST} secrets, or {_MOST_BYTES} bytes of them, were sent"
+                raise CassetteError(message, hint="record into several files")
+            self._learnt.add(part)
+            for form in _forms_of(raw):
+                self._add_form(form)
+            self._signs = self._ends = None
+
+    def learn_key(self, value: str) -> None:
+        """The value of a header that the user gave: all of it, its parts, and what they encode."""
+        key = value.strip().removeprefix("Bearer ")
+        self.learn(key, shortest=_SHORTEST_KEY)
+        for part in _parts_of(key):
+            self.learn(part, shortest=_SHORTEST_KEY)
+
+    def learn_headers(self, headers: Iterable[tuple[str, str]]) -> None:
+        """Values of request headers that are not on an allow-list."""
+        for name, value in headers:
+            if not is_harmless(name):
+                for part in _parts_of(value):
+                    self.learn(part)
+
+    def learn_parameter(self, value: str) -> None:
+        """The value of a query parameter, as it stands in the URL."""
+        self.learn(unquote(value))
+
+    def may_stand_in(self, text: bytes) -> bool:
+        """Whether one may be in there, in any spelling. False is certain."""
+        if self._signs is None:
+            heads = (re.escape(head.decode("latin-1")) for head in self._forms)
+            # A quote is spelled with a backslash in every other event: few secrets have one.
+            quotes = (
+                [r"\\[\"']"] if any(mark in one for one in self._learnt for mark in "\"'") else []
+            )
+            pattern = "|".join((spellings.SIGNS, _LISTED, *quotes, *heads))
+            self._signs = _validator(pattern)
+        return self._signs.is_valid(text.decode("latin-1"))
+
+    def may_begin_in(self, frames: bytes) -> bool:
+        """Whether one may be in whole frames, or begin or go on in a text of theirs."""
+        if self._ends is None:
+            self._ends = _validator(_texts_that_go_on(chain.from_iterable(self._forms.values())))
+        return self.may_stand_in(frames) or self._ends.is_valid(frames.decode("latin-1"))
+
+    def cut_short(self, body: bytes) -> tuple[int, int, bytes] | None:
+        """What a body ends in the midst of; as `spots`."""
+        end = max(0, len(body) - _LONGEST)
+        decoded = decode_spellings(body[end:])
+        for match in self.matches(decoded.text):
+            if match.start + match.size == len(decoded.text) and match.size >= HEAD:
+                start, stop = decoded.raw_span(match.start, match.start + match.size)
+                meant = self.stand_in(match.form)[: match.size]
+                raw = body[end + start : end + stop]
+                return end + start, end + stop, spellings.spell_alike(raw, meant)
+        return None
+
+    def stand_in(self, form: bytes) -> bytes:
+        """What takes the place of a secret in the text that is meant: as long, begun alike."""
+        if form not in self._stand_ins:
+            self._stand_ins[form] = self._make_stand_in(form)
+        return self._stand_ins[form]
+
+    def _make_stand_in(self, form: bytes) -> bytes:
+        """The one that its shape would be given, where it has one."""
+        pieces, at = [], 0
+        for start, stop, _ in sorted(find_credentials(form)):
+            kept = start - at if not at and start <= _LONGEST_PREFIX else 0
+            pieces += [self._plain(form[at:start], kept), self._plain(form[start:stop], 0)]
+            at = stop
+        return b"".join((*pieces, self._plain(form[at:], 0 if at else KEPT)))
+
+    def _plain(self, text: bytes, kept: int) -> bytes:
+        made = self._placeholders.plain(text.decode("utf-8", "surrogateescape"), kept)
+        return made.encode("utf-8", "surrogateescape")
+
+    def before(self, raw: bytes) -> tuple[bytes, ...]:
+        """The first characters of secrets that a text, whose beginning nobody watched, goes on."""
+        start = raw[:_GOES_ON]
+        found = {
+            form[:size]: None
+            for form in chain.from_iterable(self._forms.values())
+            for size in range(1, KEPT + 1)
+            if start == form[size : size + len(start)]
+        }
+        return tuple(found)
+
+    def reach(self, text: bytes) -> int:
+        """How many bytes at the front of a text a secret may have."""
+        first = next(self.matches(text), None)
+        return first.size if first is not None and not first.start else 0
+
+    def matches(self, text: bytes) -> Iterator[SecretMatch]:
+        """Secrets in a decoded text, and one that it may end in the midst of, however short."""
+        at, last = 0, len(text) - HEAD
+        while at <= last:
+            best = self._match_at(text, at)
+            if best is None:
+                at += 1
+            else:
+                yield best
+                at += best.size
+        at = max(at, last + 1)
+        for start in range(at, len(text)):
+            form = self._beginning(text[start:])
+            if form is not None:
+                yield SecretMatch(start, len(text) - start, form)
+                return
+
+    def _match_at(self, text: bytes, at: int) -> SecretMatch | None:
+        forms = self._forms.get(text[at : at + HEAD])
+        if forms is None:
+            return None
+        size, form = max((_common(text, at, form), form) for form in forms)
+        if size == len(form) or at + size == len(text) or size >= _enough(form):
+            return SecretMatch(at, size, form)
+        return None
+
+    def _beginning(self, end: bytes) -> bytes | None:
+        """A form that begins so; None where none does."""
+        if end not in self._beginnings:
+            return None
+        return next(f for forms in self._forms.values() for f in forms if f.startswith(end))
+
+    def spots(self, raw: bytes) -> list[tuple[int, int, bytes]]:
+        """Start and stop in a raw text, and what is to stand there."""
+        if not self.may_stand_in(raw):
+            return []
+        found = []
+        decoded = decode_spellings(raw)
+        for match in self._settled(decoded.text):
+            start, stop = decoded.raw_span(match.start, match.start + match.size)
+            meant = self.stand_in(match.form)[: match.size]
+            found.append((start, stop, spellings.spell_alike(raw[start:stop], meant)))
+        for listed in _NUMBERS.finditer(raw):
+            numbers = decode_numbers(listed[1])
+            for match in self._settled(numbers.text):
+                start, stop = numbers.raw_span(match.start, match.start + match.size)
+                filled = spellings.fill_numbers(listed[1][start:stop])
+                found.append((listed.start(1) + start, listed.start(1) + stop, filled))
+        return sorted(found)
+
+    def _settled(self, text: bytes) -> Iterator[SecretMatch]:
+        return (one for one in self.matches(text) if one.is_whole or one.size >= _enough(one.form))
+
+    def _add_form(self, form: bytes) -> None:
+        head = form[:HEAD]
+        known = self._forms.setdefault(head, [])
+        if form not in known:
+            known.append(form)
+            self._beginnings.update(form[:size] for size in range(1, HEAD))
+
+
+def _parts_of(value: str) -> Iterator[str]:
+    """The values in a header's value, and the user and password that Basic encodes."""
+    for part in _PART.findall(value):
+        named = _NAMED.fullmatch(part)
+        yield from (part,) if named is None else named.groups()
+    basic = _BASIC.search(value)
+    if basic is not None:
+        try:
+            pair = base64.b64decode(basic[1] + "==", altchars=b"-_").decode()
+        except (binascii.Error, UnicodeDecodeError):
+            return
+        yield pair
+        yield pair.partition(":")[2]
+
+
+def _says_nothing(part: str) -> bool:
+    """Whether it is a stand-in, or made of words that every stream has."""
+    return is_stand_in(part) or part == "[redacted]" or bool(_WORD.fullmatch(part.lower()))
+
+
+def _forms_of(raw: bytes) -> Iterator[bytes]:
+    yield raw
+    if len(raw) < SHORTEST:
+        return
+    yield raw.hex().encode()
+    yield raw.hex().upper().encode()
+    for before in range(3):
+        coded = base64.b64encode(bytes(before) + raw)
+        # Characters that bytes before or after have a part in are not known.
+        rest = (before + len(raw)) % 3
+        inner = coded[(0, 2, 3)[before] : len(coded) - (4 if rest else 0)]
+        inner += coded[-4:][:rest]
+        yield from dict.fromkeys((inner, inner.translate(bytes.maketrans(b"+/", b"-_"))))
+
+
+def _common(text: bytes, at: int, form: bytes) -> int:
+    """How many bytes of the form stand there."""
+    if text.startswith(form, at):
+        return len(form)
+    there = text[at : at + len(form)]
+    pairs = zip(there, form, strict=False)
+    return next((size for size, (a, b) in enumerate(pairs) if a != b), len(there))
+
+
+def _enough(form: bytes) -> int:
+    """From how many bytes on a part is as good as the whole."""
+    return min(len(form), max(12, min(20, len(form) // 2)))
+
+
+def _validator(pattern: str) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(
+        {"type": "string", "pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions()
+    )
+
+
+def _texts_that_go_on(forms: Iterable[bytes]) -> str:
+    """A pattern for a string in which a secret begins, or goes on after one or two characters."""
+    begun: set[bytes] = set()
+    goes_on: set[bytes] = set()
+    short: set[bytes] = set()
+    for form in forms:
+        begun.update(form[:size] for size in range(_GOES_ON, HEAD))
+        for first in range(1, KEPT + 1):
+            goes_on.add(form[first : first + _GOES_ON])
+            short.update(form[first : first + size] for size in range(1, _GOES_ON))
+    ends, starts, whole = ("|".join(sorted(map(_literal, one))) for one in (begun, goes_on, short))
+    cut = r"%(?:25)*[0-9a-fA-F]?|&[#A-Za-z0-9;]{0,40}|\\\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?"
+    bytes_ = r'"bytes"\s*:\s*\['
+    return rf'(?:{cut}|{ends})"|:\s*"(?:(?:{starts})|(?:{whole})")|{bytes_}'
+
+
+def _literal(text: bytes) -> str:
+    return re.escape(text.decode("latin-1"))

@@ -1,0 +1,134 @@
+"""Finds what our side sent where an answer spells it out over events, however few characters each.
+
+Rule 1: a text that may be in the midst of a secret is remembered for as long as the body goes on.
+Rule 2: its events wait for the next ones only while three characters or more are there. If they
+wait for too long they go, with the beginning of the stand-in in place of the secret's beginning:
+the whole stand-in is known from the first.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct, field
+
+from conformance.cassette.known_secrets import HEAD, KnownSecrets, SecretMatch
+from conformance.cassette.spellings import (
+    DecodedText,
+    decode_numbers,
+    decode_spellings,
+    fill_numbers,
+    open_spelling,
+    spell_alike,
+)
+from conformance.cassette.waiting_events import GONE, TextPiece, deal_out, drop_front
+
+_WAITS_FROM: Final = 3  # characters of a secret
+_MOST_TEXTS: Final = 1024
+
+Channel = tuple[object, ...]
+
+
+class _BegunSecret(Struct):
+    """The end of a text that is a secret's beginning. `before`: what may have been said until then.
+
+    One of `befores`, of which the text goes on.
+    """
+
+    raw: bytes = b""
+    before: bytes = b""
+    befores: tuple[bytes, ...] = ()
+    pieces: list[TextPiece] = field(default_factory=list)
+    size: int = 0  # characters of the secret that are there
+    grew: int = 0
+    numbers: bool = False  # it is spelled as a list of byte values
+
+    def decoded(self) -> DecodedText:
+        if self.numbers:
+            return decode_numbers(self.raw)
+        return decode_spellings(self.raw[: open_spelling(self.raw)])
+
+
+class KnownTexts:
+    """The texts of one body."""
+
+    def __init__(self, known: KnownSecrets) -> None:
+        self._known = known
+        self._begun: dict[Channel, _BegunSecret] = {}
+        self.found = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._begun)
+
+    def take(self, channel: Channel, piece: TextPiece, raw: bytes, number: int) -> None:
+        """A text goes on in event `number`."""
+        text = self._begun.pop(channel, None) or _BegunSecret(
+            befores=self._known.before(raw), numbers=channel[0] == b"bytes"
+        )
+        text.raw += raw
+        text.pieces.append(piece)
+        text.grew = number
+        decoded = text.decoded()
+        rest = self._replace_found(text, decoded)
+        first = len(decoded.text) if rest is None else max(0, rest.start - len(text.before))
+        keeps = decoded.place(first)
+        text.size = rest.size if rest else 0
+        if rest is None or rest.start:
+            text.before, text.befores = b"", ()
+        drop_front(text.pieces, keeps)
+        text.raw = text.raw[keeps:]
+        if text.raw:
+            self._begun[channel] = text
+            if len(self._begun) > _MOST_TEXTS:
+                self._end_text(self._begun.pop(next(iter(self._begun))))
+
+    def waiting(self) -> set[int]:
+        """Ids of events that may be changed yet."""
+        return {
+            id(piece.event)
+            for text in self._begun.values()
+            if text.size >= _WAITS_FROM
+            for piece in text.pieces
+        }
+
+    def let_go(self, before: int) -> None:
+        """Events of texts that did not grow since event `before` wait no more."""
+        for text in self._begun.values():
+            if text.grew < before and text.size >= _WAITS_FROM:
+                self._end_text(text)
+                text.pieces = [piece._replace(event=GONE) for piece in text.pieces]
+
+    def close(self) -> None:
+        """The body is over: a beginning is all there is."""
+        for text in self._begun.values():
+            self._end_text(text)
+        self._begun.clear()
+
+    def _replace_found(self, text: _BegunSecret, decoded: DecodedText) -> SecretMatch | None:
+        """Deals out stand-ins; what the text ends in the midst of, if anything."""
+        if len(text.befores) > 1:
+            text.before = max(text.befores, key=lambda each: self._known.reach(each + decoded.text))
+        elif text.befores:
+            (text.before,) = text.befores
+        said = text.before + decoded.text
+        for match in self._known.matches(said):
+            if not match.is_whole and match.start + match.size == len(said):
+                return match
+            self._deal_match(text, decoded, match)
+        return None
+
+    def _deal_match(self, text: _BegunSecret, decoded: DecodedText, match: SecretMatch) -> None:
+        skipped = max(0, len(text.before) - match.start)
+        first = match.start + skipped - len(text.before)
+        start, stop = decoded.raw_span(first, first + match.size - skipped)
+        raw = text.raw[start:stop]
+        meant = self._known.stand_in(match.form)[skipped : match.size]
+        deal_out(text.pieces, start, fill_numbers(raw) if text.numbers else spell_alike(raw, meant))
+        self.found += 1
+
+    def _end_text(self, text: _BegunSecret) -> None:
+        if text.size < HEAD:
+            return
+        decoded = text.decoded()
+        for match in self._known.matches(text.before + decoded.text):
+            self._deal_match(text, decoded, match)
