@@ -14,6 +14,7 @@ from conformance.core.json_values import NOT_JSON
 from conformance.dialects import requests, unsupported
 from conformance.dialects.anthropic_messages import DIALECT as ANTHROPIC_MESSAGES
 from conformance.dialects.base import Dialect, Reader, Reading
+from conformance.dialects.cohere_v2 import DIALECT as COHERE_V2
 from conformance.dialects.endpoint import BASE, Endpoint
 from conformance.dialects.ollama_chat import DIALECT as OLLAMA_CHAT
 from conformance.dialects.openai_chat import DIALECT as OPENAI_CHAT
@@ -24,7 +25,14 @@ _Facet = TypeVar("_Facet")
 
 SUPPORTED: Final[Mapping[str, Dialect]] = {
     dialect.name: dialect
-    for dialect in (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC_MESSAGES, OLLAMA_CHAT, VERCEL_UI)
+    for dialect in (
+        OPENAI_CHAT,
+        OPENAI_RESPONSES,
+        ANTHROPIC_MESSAGES,
+        OLLAMA_CHAT,
+        COHERE_V2,
+        VERCEL_UI,
+    )
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {
     name: dialect.endpoint for name, dialect in SUPPORTED.items() if dialect.endpoint

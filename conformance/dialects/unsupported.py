@@ -9,23 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from conformance.dialects.json_edge import mapping, string
+from conformance.dialects.json_edge import mapping
 
-_COHERE: Final = frozenset(
-    {
-        "message-start",
-        "content-start",
-        "content-delta",
-        "content-end",
-        "tool-plan-delta",
-        "tool-call-start",
-        "tool-call-delta",
-        "tool-call-end",
-        "citation-start",
-        "citation-end",
-        "message-end",
-    }
-)
 _BEDROCK: Final = frozenset(
     {
         "messageStart",
@@ -47,11 +32,6 @@ def _is_gemini_interaction(fields: dict[str, Any]) -> bool:
 
 def _is_ollama_completion(fields: dict[str, Any]) -> bool:
     return isinstance(fields.get("response"), str) and isinstance(fields.get("done"), bool)
-
-
-def _is_cohere(fields: dict[str, Any]) -> bool:
-    is_body = isinstance(fields.get("message"), dict) and "finish_reason" in fields
-    return string(fields.get("type")) in _COHERE or is_body
 
 
 def _is_bedrock(fields: dict[str, Any]) -> bool:
@@ -76,7 +56,6 @@ UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "ollama.generate": _is_ollama_completion,
     "openai.completions": _is_text_completion,
     "anthropic.complete": _is_claude_completion,
-    "cohere.v2": _is_cohere,
     "bedrock.converse": _is_bedrock,
 }
 

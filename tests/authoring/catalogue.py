@@ -9,6 +9,7 @@ from tests.authoring import (
     chat_streams,
     choice_streams,
     clients,
+    cohere_streams,
     habit_streams,
     history_streams,
     item_streams,
@@ -17,6 +18,7 @@ from tests.authoring import (
     mutants_blocks,
     mutants_chat,
     mutants_choices,
+    mutants_cohere,
     mutants_history,
     mutants_items,
     mutants_likeness,
@@ -50,6 +52,7 @@ def good() -> tuple[Draft, ...]:
         *chat_streams.drafts(),
         *messages_streams.drafts(),
         *ollama_streams.drafts(),
+        *cohere_streams.drafts(),
         *history_streams.drafts(),
         *item_streams.drafts(),
         *opt_in_streams.drafts(),
@@ -87,5 +90,6 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_choices.MUTANTS,
         *mutants_ollama.MUTANTS,
         *mutants_ui_message.MUTANTS,
+        *mutants_cohere.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)

@@ -85,7 +85,8 @@ def at(value: Any, path: str) -> Any:
     """What stands at a dotted path; None where there is nothing."""
     for step in path.split("."):
         if isinstance(value, list):
-            value = value[int(step)] if int(step) < len(value) else None
+            is_there = step.isdecimal() and int(step) < len(value)
+            value = value[int(step)] if is_there else None
         elif isinstance(value, dict):
             value = value.get(step)
         else:

@@ -113,7 +113,6 @@ def _told(finding: Finding) -> str:
 
 UNSUPPORTED = [
     "hosted/gemini25_thoughts_text.sse",
-    "hosted/cohere_reasoning_tool.sse",
     "hosted/gemini_interactions_tool.jsonl",
 ]
 

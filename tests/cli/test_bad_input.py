@@ -77,11 +77,6 @@ RECORDINGS: list[tuple[str, str | bytes, str]] = [
         ": the dialect is said to be openai.responses, but the stream speaks openai.chat",
     ),
     (
-        "cohere.sse",
-        'event: content-delta\ndata: {"type":"content-delta","delta":{"message":{}}}\n\n',
-        ": dialect cohere.v2 is not supported yet (supported: ",
-    ),
-    (
         "gemini.sse",
         'data: {"candidates":[{"content":{"parts":[{"text":"x"}],"role":"model"}}]}\n\n',
         ": dialect gemini.generateContent is not supported yet (supported: ",

@@ -34,8 +34,8 @@ def test_an_unknown_name_brings_the_nearest_one() -> None:
 
 
 def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
-    with pytest.raises(UsageError, match=r"cohere\.v2 is not supported yet"):
-        dialects.get("cohere.v2")
+    with pytest.raises(UsageError, match=r"anthropic\.complete is not supported yet"):
+        dialects.get("anthropic.complete")
 
 
 @pytest.mark.parametrize(

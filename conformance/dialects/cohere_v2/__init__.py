@@ -1,0 +1,32 @@
+"""Cohere's Chat API, version 2."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.dialects.base import Dialect
+from conformance.dialects.client_cases import ClientCases
+from conformance.dialects.cohere_v2.columns import delta_columns
+from conformance.dialects.cohere_v2.reader import CohereReader, recognises
+from conformance.dialects.cohere_v2.requests import REQUEST, whole_message
+from conformance.dialects.cohere_v2.script import SCRIPT
+from conformance.dialects.cohere_v2.vocabulary import NAME, VOCABULARY
+from conformance.dialects.cohere_v2.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
+from conformance.dialects.endpoint import Endpoint, ModelListing
+
+DIALECT: Final = Dialect(
+    name=NAME,
+    vocabulary=VOCABULARY,
+    reader=CohereReader,
+    recognises=recognises,
+    columns=delta_columns,
+    keys=WIRE_KEYS,
+    envelope=ENVELOPE,
+    bounds=BOUNDS,
+    endpoint=Endpoint("cohere", "/v2/chat", base=""),
+    models=ModelListing("/v1/models", base="", entries="models", name="name", frame={}, details={}),
+    request=REQUEST,
+    script=SCRIPT,
+    mutation="conformance.dialects.cohere_v2.mutation",
+    client=ClientCases(whole_message, effort_paths=("thinking",), own_models="command"),
+)

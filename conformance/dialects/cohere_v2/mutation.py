@@ -1,0 +1,147 @@
+"""Mutation of `cohere.v2`: where its events hold what, and operators on blocks and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.core.json_values import text_at, value_at
+from conformance.editing.edits import (
+    drop_value,
+    places_of,
+    places_with,
+    raise_value,
+    request_with,
+    set_value,
+    thinking_shown,
+)
+from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
+
+OPERATORS: Final = OperatorTable()
+_CONTENT: Final = ("delta", "message", "content")
+_CALL: Final = ("delta", "message", "tool_calls")
+# Type of a delta -> the texts it may hold, each with its path.
+_TEXTS: Final[dict[str, tuple[tuple[TextKind, tuple[str, ...]], ...]]] = {
+    "content-delta": (("thinking", (*_CONTENT, "thinking")), ("text", (*_CONTENT, "text"))),
+    "tool-plan-delta": (("thinking", ("delta", "message", "tool_plan")),),
+    "tool-call-delta": (("arguments", (*_CALL, "function", "arguments")),),
+}
+
+
+def _deltas(place: int, piece: Piece) -> Iterator[Delta]:
+    for kind, path in _TEXTS.get(piece.type, ()):
+        if text := text_at(piece.payload, *path):
+            group = (kind, value_at(piece.payload, "index"))
+            yield Delta(place, (path,), kind, group, text)
+
+
+def _error_event(message: str, _code: str) -> dict[str, Any]:
+    return {"type": "message-end", "delta": {"finish_reason": "ERROR", "error": message}}
+
+
+_LAYOUT: Final = StreamLayout(
+    deltas=_deltas,
+    error=_error_event,
+    openings=("message-start",),
+    starts=("message-start", "content-start", "tool-call-start"),
+    ends=("content-end", "tool-call-end", "message-end"),
+    terminals=("message-end",),
+    text_ends={"content-delta": "content-end", "tool-call-delta": "tool-call-end"},
+    text_keys=("index",),
+    named_events=True,
+    sentinel="[DONE]",
+    reasoning_tokens=(("delta", "usage", "tokens", "reasoning_tokens"),),
+)
+
+
+def _starts_of(kind: str) -> Sites:
+    """Starts of blocks of a type."""
+    return lambda stream: [
+        n for n in stream.typed("content-start") if stream.text_at(n, *_CONTENT, "type") == kind
+    ]
+
+
+def _deltas_with(key: str) -> Sites:
+    """Deltas of content that have a key."""
+    return lambda stream: [
+        n for n in stream.typed("content-delta") if stream.text_at(n, *_CONTENT, key)
+    ]
+
+
+def _ends_before_start(stream: Stream) -> list[int]:
+    """Ends of blocks that another block follows."""
+    starts = stream.typed("content-start")
+    return [n for n in stream.typed("content-end") if any(m > n for m in starts)]
+
+
+@OPERATORS.edit("X4-block-overlap", _ends_before_start)
+def _end_after_start(stream: Stream, site: int) -> Stream:
+    """A block ends after the next one began."""
+    following = next(n for n in stream.typed("content-start") if n > site)
+    return stream.move(site, following + 1)
+
+
+def _in_list(*path: str) -> Edit:
+    """An object stands in a list, as in a whole answer."""
+    return lambda stream, site: stream.with_value(site, path, [stream.value_at(site, *path)])
+
+
+def _thinking_switched(stream: Stream) -> Sequence[int]:
+    """One place, where blocks of thinking were shown and the request is known."""
+    return thinking_shown(stream) if _starts_of("thinking")(stream) else ()
+
+
+_ENDS: Final = places_of("message-end")
+_REASON: Final = ("delta", "finish_reason")
+
+OPERATORS.add("X16-thinking-in-text", "A piece of thinking comes in a block of text.")(
+    _deltas_with("text"), set_value({"thinking": "Hm."}, *_CONTENT)
+)
+OPERATORS.add("X16-text-in-thinking", "A piece of text comes in a block of thinking.")(
+    _deltas_with("thinking"), set_value({"text": "Hm."}, *_CONTENT)
+)
+OPERATORS.add("X9-prefilled-block", "A block of thinking starts with text.")(
+    _starts_of("thinking"), set_value("Hm, ", *_CONTENT, "thinking")
+)
+OPERATORS.add("I10-block-index-off", "A piece of content names another block.")(
+    places_of("content-delta"), raise_value("index")
+)
+OPERATORS.add("I10-no-block-index", "An event of a block has no index.", most=4)(
+    places_of("content-start", "content-delta", "content-end"), drop_value("index")
+)
+OPERATORS.add("N10-untyped-block", "A block starts without its type.")(
+    places_of("content-start"), drop_value(*_CONTENT, "type")
+)
+OPERATORS.add("N10-content-listed", "The content of an event is a list.")(
+    places_of("content-start", "content-delta"), _in_list(*_CONTENT)
+)
+OPERATORS.add("N10-call-listed", "The call of an event is a list.")(
+    places_of("tool-call-start", "tool-call-delta"), _in_list(*_CALL)
+)
+OPERATORS.add("N10-no-answer-id", "The message starts without an id.")(
+    places_of("message-start"), drop_value("id")
+)
+OPERATORS.add("T5-nameless-call", "A call starts without its name.")(
+    places_of("tool-call-start"), drop_value(*_CALL, "function", "name")
+)
+OPERATORS.add("T5-no-call-id", "A call starts without its id.")(
+    places_of("tool-call-start"), drop_value(*_CALL, "id")
+)
+OPERATORS.add("U4-no-finish-reason", "The message ends for no reason.")(
+    _ENDS, set_value(None, *_REASON)
+)
+OPERATORS.add("U10-unknown-finish-reason", "The finish reason is no known one.")(
+    _ENDS, set_value("eos", *_REASON)
+)
+OPERATORS.add("U5-end-without-usage", "The end of a message has no usage.")(
+    places_with("delta", "usage"), drop_value("delta", "usage")
+)
+OPERATORS.add("P1-disabled-thinking-shown", "Thinking is shown that was turned off.")(
+    _thinking_switched, request_with(thinking={"type": "disabled"})
+)
+
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))
