@@ -34,6 +34,7 @@ _SUFFIXES: Final = (
     (".ndjson", "ndjson"),
     (".jsonl", "jsonl"),
     (".json", "json"),
+    (".txt", "text"),
     (".yaml", "foreign"),
     (".yml", "foreign"),
 )
@@ -42,7 +43,12 @@ _HEADER: Final = b'{"cassette":'
 _FOUND_IN_FOLDERS: Final = (".cassette.jsonl", ".sse")
 _OF_OTHERS: Final = frozenset({"", "json", "foreign"})  # kinds that an importer may recognise
 # Kinds that are one raw body, and the content type that the suffix tells.
-_CONTENT_TYPES: Final = {"sse": "", "ndjson": "application/x-ndjson", "json": "application/json"}
+_CONTENT_TYPES: Final = {
+    "sse": "",
+    "ndjson": "application/x-ndjson",
+    "json": "application/json",
+    "text": "text/plain",
+}
 
 
 class Recording(Struct, frozen=True):
@@ -143,7 +149,7 @@ def _is_found(path: Path, root: Path) -> bool:
 
 
 def _kind_of(path: Path) -> str:
-    """Which of our formats the file has: `cassette`, `sse`, `ndjson`, `jsonl` or `json`.
+    """Which of our formats the file has: `cassette`, `sse`, `ndjson`, `jsonl`, `json` or `text`.
 
     By its name, or by its first line where the name leaves it open; empty if that says nothing
     either, `foreign` if only other tools use the name. Raises CassetteError if it cannot be read.
@@ -178,7 +184,7 @@ def _import_recording(path: Path, *, dialect: str | None = None) -> ImportedReco
         rebuilt = rebuild(str(path), file.data)
         cassette = _cassette_of(file, rebuilt.body, "events", notes=rebuilt.notes)
         return ImportedRecording(cassette, (rebuilt.layout,), kind)
-    if kind in ("sse", "ndjson"):
+    if kind in ("sse", "ndjson", "text"):
         return _raw_body(file, kind)
     from conformance.cassette.importers import registry  # noqa: PLC0415  # 20 ms that few files need
 

@@ -1,9 +1,10 @@
 """The values everything else speaks of: frames, events, exchanges, and the shared vocabulary.
 
-A *frame* is one SSE event, comment or field line, or one line of NDJSON, with its byte offset (a
-JSON response body is one frame of kind `body`). A dialect turns a frame into *wire events* (the
-decoded payload, arrays unrolled) and *semantic events* (what a correct client would report, named
-alike for every dialect). Transport events (`http.request`, `sse.frame`, ...) complete the trace.
+A *frame* is one SSE event, comment or field line, one line of NDJSON, or a marker or line of raw
+text, with its byte offset (a JSON response body is one frame of kind `body`). A dialect turns a
+frame into *wire events* (the decoded payload, arrays unrolled) and *semantic events* (what a
+correct client would report, named alike for every dialect). Transport events (`http.request`,
+`sse.frame`, ...) complete the trace.
 
 Rule 1: the number of a frame (from 1; 0 is the request and the response head) is the number of
 every event that it gave rise to. Two events of one frame are neither before nor after each other.
@@ -22,7 +23,7 @@ from typing import Any, Final, Literal, get_args
 import msgspec
 from msgspec import Struct
 
-FrameKind = Literal["event", "comment", "ignored", "line", "ignored-line", "body"]
+FrameKind = Literal["event", "comment", "ignored", "line", "ignored-line", "text", "body"]
 Layer = Literal["transport", "wire", "semantic"]
 Fidelity = Literal["bytes", "text", "events"]
 Ending = Literal["eof", "reset", "client-closed", "idle-timeout", "protocol-error", "open"]
@@ -73,6 +74,7 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
               block, empty where it was too long.
     `line`    `data` is one line of NDJSON without its end. `ignored-line` is to it what `ignored`
               is to `event` (`unfinished`, `bad-utf8`, `too-long`).
+    `text`    `data` is a marker (`<|end|>`), or a line of the text between markers, with its end.
     `body`    `data` is a whole JSON response body.
     `offset` is the 0-based byte at which the frame's first line begins.
     """

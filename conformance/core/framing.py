@@ -2,13 +2,16 @@
 
 `sse`    server-sent events (`sse.py`)
 `lines`  one JSON value a line (`lines.py`)
+`text`   raw text with markers (`text.py`)
 `body`   one JSON value, which is one frame
 
 What decides, in this order:
 Rule 1: a content type of event streams says `sse`, whatever the bytes are.
 Rule 2: a content type of lines says `lines`, unless the first bytes are a field of an event stream.
 Rule 3: a content type of JSON says `body`, and none or any other leaves it to the first byte that
-is no white space: `{` or `[` begin a body, U+001E a line, everything else an event stream.
+is no white space: `{` or `[` begin a body, U+001E a line, `<|` raw text, everything else an event
+stream. Where raw text is expected that is raw text too, unless a field of an event stream or a
+comment may begin there.
 Rule 4: what is a body by rule 3 is `lines` all the same where a second value follows the first on
 a line of its own. One line of NDJSON and a body on one line look alike; where nothing follows and
 the content type says nothing, what was asked decides. No more of the bytes is needed than the end
@@ -26,8 +29,9 @@ from conformance.core.clock import chunk_times
 from conformance.core.events import Exchange, Frame, Response
 from conformance.core.lines import BOM, LineParser
 from conformance.core.sse import Parser
+from conformance.core.text import MARKER_BEGINNING, TextParser
 
-Framing = Literal["sse", "lines", "body"]
+Framing = Literal["sse", "lines", "text", "body"]
 
 MOST_BODY_BYTES: Final = 64 * 1024 * 1024
 _MOST_WHITE_SPACE: Final = 4096  # bytes after which a response counts as a stream
@@ -85,7 +89,9 @@ class FramingDecision:
             if not data or BOM.startswith(self._head):
                 is_stream = len(self._head) >= _MOST_WHITE_SPACE
                 return (self._stated or "sse") if is_stream else None
-            if (framing := self._by_first_byte(data[:1])) is not None:
+            if data == MARKER_BEGINNING[:1]:
+                return None
+            if (framing := self._by_first_bytes(data[:2])) is not None:
                 return framing
             self._head, self._stage = b"", "first line"
         return self._by_second_value(data)
@@ -105,14 +111,19 @@ class FramingDecision:
         following = data.lstrip()[:1]
         return ("lines" if following in _OPENING else "body") if following else None
 
-    def _by_first_byte(self, first: bytes) -> Framing | None:
-        """What one byte decides; None where a JSON value begins that may be a body."""
+    def _by_first_bytes(self, beginning: bytes) -> Framing | None:
+        """What one or two bytes decide; None where a JSON value begins that may be a body."""
+        first = beginning[:1]
         if self._stated == "lines":
             return "sse" if first in _SSE_BEGINNINGS else "lines"
         if first in _OPENING:
             return None
         if self._stated == "body":
             return "body"
+        if beginning == MARKER_BEGINNING:
+            return "text"
+        if self._expected == "text" and first not in _SSE_BEGINNINGS:
+            return "text"
         return "lines" if first == _RECORD_SEPARATOR else "sse"
 
 
@@ -134,9 +145,10 @@ class _BodyParser:
         return (Frame("body", "message", text, "", offset),) if text.strip() else ()
 
 
-_PARSERS: Final[Mapping[Framing, Callable[[], Parser | LineParser | _BodyParser]]] = {
+_PARSERS: Final[Mapping[Framing, Callable[[], Parser | LineParser | TextParser | _BodyParser]]] = {
     "sse": Parser,
     "lines": LineParser,
+    "text": TextParser,
     "body": _BodyParser,
 }
 
@@ -157,14 +169,14 @@ class Framer:
     ) -> None:
         self._decision = FramingDecision(response, expected)
         self._waiting: list[tuple[bytes, Any]] = []
-        self._parser: Parser | LineParser | _BodyParser | None = None
+        self._parser: Parser | LineParser | TextParser | _BodyParser | None = None
         self.framing: Framing | None = None
         if known := framing or self._decision.framing:
             self._begin_framing(known)
 
     @property
     def stream(self) -> Parser | LineParser | None:
-        """The parser of a stream of frames; None for a body, or while the framing is undecided."""
+        """The parser of events or lines; None for raw text, a body, or before it is decided."""
         return self._parser if isinstance(self._parser, Parser | LineParser) else None
 
     @property

@@ -33,9 +33,9 @@ class Reader(Protocol):
         """Wire events `request` and one `request.item` per history entry, all with number 0."""
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
-        """Wire events, then semantic events, of a frame of kind `event`, `line` or `body`.
+        """Wire events, then semantic events, of a frame of kind `event`, `line`, `text` or `body`.
 
-        `payload` is the decoded JSON value of `frame.data`, or NOT_JSON.
+        `payload` is the decoded JSON value of `frame.data`, or NOT_JSON; of raw text it is `data`.
         """
 
     def end(self, how: Ending, number: int) -> list[Event]:

@@ -6,7 +6,7 @@ It is not stored anywhere, but rebuilt from the bytes where somebody asks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from conformance.core.events import Ending, Event, Exchange, Frame, Request, Response
 from conformance.core.framing import Framing, exchange_frames
@@ -71,9 +71,9 @@ class FrameTrace:
         if kind in _IGNORED:
             ignored = {"reason": frame.event, "text": data}
             return [Event(_IGNORED[kind], ignored, number, "transport")]
-        payload = decode_json(data)
+        payload = frame_payload(frame)
         events = self.reader.read(frame, payload, number)
-        if kind == "body":
+        if kind in ("text", "body"):
             return events
         line = {"data": data} if payload is NOT_JSON else {"data": data, "json": payload}
         return [Event("line.frame", line, number, "transport"), *events]
@@ -83,6 +83,11 @@ class FrameTrace:
         self.number += 1
         transport = Event("http.end", {"how": how}, self.number, "transport")
         return [transport, *self.reader.end(how, self.number)]
+
+
+def frame_payload(frame: Frame) -> Any:
+    """What a reader is given of a frame: its text where that is raw, else JSON or NOT_JSON."""
+    return frame.data if frame.kind == "text" else decode_json(frame.data)
 
 
 def _lower_headers(headers: Sequence[tuple[str, str]]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from conformance.dialects.anthropic_messages import DIALECT as ANTHROPIC_MESSAGE
 from conformance.dialects.base import Dialect, Reader, Reading
 from conformance.dialects.cohere_v2 import DIALECT as COHERE_V2
 from conformance.dialects.endpoint import BASE, Endpoint
+from conformance.dialects.harmony import DIALECT as HARMONY
 from conformance.dialects.ollama_chat import DIALECT as OLLAMA_CHAT
 from conformance.dialects.openai_chat import DIALECT as OPENAI_CHAT
 from conformance.dialects.openai_responses import DIALECT as OPENAI_RESPONSES
@@ -30,8 +31,13 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         OPENAI_RESPONSES,
         ANTHROPIC_MESSAGES,
         OLLAMA_CHAT,
+<<<<<<< HEAD
         COHERE_V2,
         VERCEL_UI,
+=======
+        VERCEL_UI,
+        HARMONY,
+>>>>>>> cb37fb8 (Dialect harmony: raw token text and completions of gpt-oss, with suites, cassettes and mutants)
     )
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {

@@ -61,7 +61,8 @@ class Dialect(Struct, frozen=True):
     payload of deltas may differ in from the next one, or None; reading one frame that holds the
     joined text of many must leave the reader as reading the many does. `framing` is that of a
     stream; a body is a body in every dialect. `mutation` names the module that has a `MUTATION`:
-    few who load a dialect edit its streams.
+    few who load a dialect edit its streams. `carriers` are dialects without a reader whose payloads
+    may hold it in their texts: a stream that shows one of them does not contradict.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Dialect(Struct, frozen=True):
     mutation: str = ""
     client: ClientCases | None = None
     script: Script | None = None
+    carriers: frozenset[str] = frozenset()
 
     def stated(self, request: Request | None) -> Request | None:
         """The request with what it says in its path as part of its body (`Endpoint.stated`)."""
@@ -96,7 +98,12 @@ class Dialect(Struct, frozen=True):
         return None if self.request is None or asked is None else self.request.streams(asked.json)
 
     def expected_framing(self, request: Request | None) -> Framing | None:
-        """How the answer is framed that a request asks for; None where that is not known."""
+        """How the answer is framed that a request asks for; None where that is not known.
+
+        Raw text is the answer to no request: only what the dialect is can tell it.
+        """
+        if self.framing == "text":
+            return self.framing
         if request is None or request.json is None:
             return None
         streams = self.asks_for_stream(request.path, request.json)

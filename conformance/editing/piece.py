@@ -23,7 +23,8 @@ _LAST_LINE_END: Final = re.compile(rb"(?:\r\n|\n|\r)?$")
 class Piece(Struct, frozen=True):
     """One event, line, comment, ignored block or body, with the bytes up to the next one.
 
-    `name` is what an `event:` line says, `payload` the decoded JSON or NOT_JSON.
+    `name` is what an `event:` line says, `payload` the decoded JSON or NOT_JSON; of raw text it is
+    the text.
     """
 
     raw: bytes
@@ -38,8 +39,8 @@ class Piece(Struct, frozen=True):
 
     def with_payload(self, payload: Any) -> Piece:
         """Another payload; an event line that named the type names the new one."""
-        text = msgspec.json.encode(payload)
-        if self.kind == "body":
+        text = payload.encode() if self.kind == "text" else msgspec.json.encode(payload)
+        if self.kind in ("text", "body"):
             return replace(self, raw=text, payload=payload)
         edited = replace(self, raw=_replace_data(self.raw, text, self.kind), payload=payload)
         return edited.with_name(edited.type) if self.name and self.name == self.type else edited

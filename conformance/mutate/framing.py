@@ -35,8 +35,8 @@ def _event_stream(stream: Stream) -> Sequence[int]:
 
 
 def _text_stream(stream: Stream) -> Sequence[int]:
-    """As `_event_stream`, and lines of JSON too."""
-    is_lined = any(piece.kind == "line" for piece in stream.pieces)
+    """As `_event_stream`, and lines of JSON and raw text too."""
+    is_lined = any(piece.kind in {"line", "text"} for piece in stream.pieces)
     return (0,) if is_lined else _event_stream(stream)
 
 

@@ -133,7 +133,7 @@ for _name, _says, _before, _after in (
     ("B2-pair-in-text", "A pair of markers leaks.", "<think>hm</think>", ""),
     ("B3-glued-marker", "A marker leaks, glued to text.", "", _CLOSE),
     ("B4-other-family", "Markers of another family leak.", "[THINK]", ""),
-    ("B5-harmony", "A channel header leaks.", "<|channel|>final", ""),
+    ("B5-channel-header", "A channel header leaks.", "<|channel|>final", ""),
     ("B13-call-markup", "A tool call is left in the text.", "", '<tool_call>{"name":"look"}'),
 ):
     MARKERS.add(_name, _says)(_unmarked_texts, _leak_around(_before, _after))

@@ -66,6 +66,8 @@ def field_path(stream: Stream, what: RuleEvent, dotted: str) -> Path | None:
         int(s) if s.isdecimal() else 0 if s == "*" else s for s in dotted.split(".")
     )
     event = what.event
+    if what.place != REQUEST and isinstance(stream.pieces[what.place].payload, str):
+        return None  # raw text has no fields
     if event.layer == "transport":
         return steps[1:] if steps[:1] == ("json",) else None
     if event.layer == "wire":

@@ -14,7 +14,8 @@ from conformance.cassette import Recording, discover, open_recording
 from conformance.core.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
 from conformance.core.events import Exchange
 from conformance.core.framing import exchange_frames
-from conformance.core.json_values import NOT_JSON, decode_json
+from conformance.core.json_values import NOT_JSON
+from conformance.core.trace import frame_payload
 from conformance.dialects.base import Dialect
 from conformance.evidence.expectations import (
     expected_of,
@@ -259,17 +260,17 @@ def agreed_dialect(stated: str | None, shown: str | None) -> Dialect:
     if stated is None and shown is None:
         known = ", ".join(dialects.SUPPORTED)
         raise UsageError("no known dialect is recognised", hint=f"name one: --dialect {known}")
-    if stated is not None and shown is not None and stated != shown:
-        known = dialects.get(stated).name
-        raise UsageError(f"the dialect is said to be {known}, but the stream speaks {shown}")
-    return dialects.get(stated or shown or "")
+    agreed = dialects.get(stated or shown or "")
+    if shown is not None and shown != agreed.name and shown not in agreed.carriers:
+        raise UsageError(f"the dialect is said to be {agreed.name}, but the stream speaks {shown}")
+    return agreed
 
 
 def recognised_dialect(exchange: Exchange) -> str | None:
     """The dialect that the first frames show, also one that is not supported yet."""
     for frame, _ in islice(exchange_frames(exchange), FRAMES_TO_RECOGNISE):
-        if frame.kind in ("event", "line", "body"):
-            payload = decode_json(frame.data)
+        if frame.kind in ("event", "line", "text", "body"):
+            payload = frame_payload(frame)
             name = None if payload is NOT_JSON else dialects.recognise(frame, payload)
             if name is not None:
                 return name

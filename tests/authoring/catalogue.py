@@ -11,6 +11,7 @@ from tests.authoring import (
     clients,
     cohere_streams,
     habit_streams,
+    harmony_streams,
     history_streams,
     item_streams,
     likeness_streams,
@@ -19,6 +20,7 @@ from tests.authoring import (
     mutants_chat,
     mutants_choices,
     mutants_cohere,
+    mutants_harmony,
     mutants_history,
     mutants_items,
     mutants_likeness,
@@ -53,6 +55,7 @@ def good() -> tuple[Draft, ...]:
         *messages_streams.drafts(),
         *ollama_streams.drafts(),
         *cohere_streams.drafts(),
+        *harmony_streams.drafts(),
         *history_streams.drafts(),
         *item_streams.drafts(),
         *opt_in_streams.drafts(),
@@ -91,5 +94,6 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_ollama.MUTANTS,
         *mutants_ui_message.MUTANTS,
         *mutants_cohere.MUTANTS,
+        *mutants_harmony.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)
