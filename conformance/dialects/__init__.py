@@ -31,13 +31,9 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         OPENAI_RESPONSES,
         ANTHROPIC_MESSAGES,
         OLLAMA_CHAT,
-<<<<<<< HEAD
         COHERE_V2,
         VERCEL_UI,
-=======
-        VERCEL_UI,
         HARMONY,
->>>>>>> cb37fb8 (Dialect harmony: raw token text and completions of gpt-oss, with suites, cassettes and mutants)
     )
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {

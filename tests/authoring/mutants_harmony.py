@@ -132,7 +132,11 @@ _WIRE: Final = (
         (_instead(ADDRESSED, ADDRESSED.replace("commentary", "analysis")),),
     ),
     Mutant(f"{SUITE}/call-ends-call", CALL, (_goes_on,)),
-    Mutant(f"{SUITE}/call-addressed", TEXT, (_instead("<|return|>", "<|call|>"),)),
+    Mutant(
+        f"{SUITE}/call-addressed",
+        CALL,
+        (_instead(ADDRESSED, "commentary"), _without(" ", "<|constrain|>", "json")),
+    ),
     Mutant(
         f"{SUITE}/arguments-are-json",
         CALL,
