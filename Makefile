@@ -14,7 +14,7 @@ JOBS ?= auto
 # under this name, name a CPU build instead: it is all that is needed here, and far smaller.
 TORCH ?= torch==2.13.0
 
-.PHONY: demo demo-live test test-live test-long check format bench fuzz cassettes docs clean
+.PHONY: demo demo-live test test-live test-long test-hostile check format bench fuzz cassettes docs clean
 
 demo: $(DEMO)/installed      ## judge what ships, from the installed wheel with base dependencies only
 	$(DEMO)/$(SCRIPTS)/conformance demo
@@ -31,6 +31,9 @@ test-live: $(DEV)/installed  ## real servers and clients; what is not installed 
 test-long: $(DEV)/installed  ## what takes minutes: training the model anew, a thousand rounds
 	$(RUN)/python -m pytest -m long -n $(JOBS)
 
+test-hostile: $(DEV)/installed  ## hostile servers, clients and files, within limits of time and memory (Linux)
+	$(RUN)/python -m pytest tests/hostile -m "hostile or not hostile" -n $(JOBS)
+
 check: $(DEV)/installed
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
@@ -46,8 +49,10 @@ bench: $(DEV)/installed      ## candidates interleaved in one run, ratios of med
 	for each in real sse check memory cassettes start engine replay proxy live run pytest; do $(RUN)/python tests/benchmarks/bench_$$each.py || exit 1; done
 
 MINUTES ?= 10
-fuzz: $(DEV)/installed       ## hostile streams judged both ways; MINUTES=10, CONFORMANCE_CAPTURES=folder
-	$(RUN)/python -m tests.fuzz.streams --minutes $(MINUTES)
+SEED ?=
+fuzz: $(DEV)/installed       ## hostile streams judged both ways, then hostile files; MINUTES=10 each, SEED=n goes on from there, CONFORMANCE_CAPTURES=folder
+	$(RUN)/python -m tests.fuzz.streams --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+	for each in cassettes vcr rules http; do $(RUN)/python -m tests.fuzz.readers $$each --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) || exit 1; done
 
 cassettes: $(DEV)/installed  ## write the shipped synthetic cassettes anew
 	$(RUN)/python -m tests.authoring

@@ -16,6 +16,8 @@ MOST_DEPTH: Final = 256
 _SHALLOW: Final = (
     2 * MOST_DEPTH
 )  # characters in which nothing nests deeper: a bracket opens, one closes
+# Each may take 240 bytes where it is an object of its own; a text that is shorter holds no more.
+MOST_VALUES: Final = 4 * 1024 * 1024
 _DECODE: Final = msgspec.json.Decoder().decode
 _STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _BRACKETS: Final = re.compile(r"[\[\]{}]")
@@ -33,9 +35,12 @@ NOT_JSON: Final = _NotJson()
 def decode_json(text: str) -> Any:
     """The JSON value of a frame's data, or NOT_JSON.
 
-    NaN and broken text are not JSON, and neither is what nests deeper than comparing it could go.
+    NaN and broken text are not JSON, and neither is what nests deeper than comparing it could go,
+    or holds more than `MOST_VALUES`.
     """
-    if len(text) > _SHALLOW and _may_be_deep(text) and _nesting_depth(text) > MOST_DEPTH:
+    if len(text) > _SHALLOW and _may_be_deep(text) and _nests_too_deep(text):
+        return NOT_JSON
+    if len(text) > MOST_VALUES and _value_count(text) > MOST_VALUES:
         return NOT_JSON
     try:
         return _DECODE(text)
@@ -47,12 +52,18 @@ def _may_be_deep(text: str) -> bool:
     return text.count("[") + text.count("{") > MOST_DEPTH
 
 
-def _nesting_depth(text: str) -> int:
-    deepest = depth = 0
-    for bracket in _BRACKETS.findall(_STRING.sub("", text)):
-        depth += 1 if bracket in "[{" else -1
-        deepest = max(deepest, depth)
-    return deepest
+def _nests_too_deep(text: str) -> bool:
+    depth = 0
+    for bracket in _BRACKETS.finditer(_STRING.sub("", text)):
+        depth += 1 if bracket[0] in "[{" else -1
+        if depth > MOST_DEPTH:
+            return True
+    return False
+
+
+def _value_count(text: str) -> int:
+    """At least the number of values, without those that stand alone in a list."""
+    return sum(map(text.count, ",[{"))
 
 
 def value_at(value: Any, *path: str | int) -> Any:

@@ -27,6 +27,7 @@ from conformance.runs.step_requests import (
 )
 from conformance.scenarios import Step
 from conformance.targets.gateway import RecordedUpstream, ScriptedUpstream, UpstreamSource
+from conformance.wire.received import MOST_RECORDED
 
 
 class ScenarioOutcome(Struct):
@@ -44,11 +45,13 @@ class ScenarioOutcome(Struct):
     silent: dict[str, str] = field(default_factory=dict)
     spent: bool = False  # the run may send no more
     company: list[tuple[str, Exchange]] = field(default_factory=list)
+    room: int = MOST_RECORDED  # bytes that answers to come may take of its recording
     _transcripts: dict[int, tuple[Reading, Transcript]] = field(default_factory=dict)
 
     def add_reply(self, step: Step, reply: TargetReply, sent: Any) -> None:
         """Takes the answer to a step; the body as it was sent is what the next turn builds on."""
         exchange = reply.fetched.exchange
+        self.room -= reply.fetched.recorded_size
         carried = self.exchange_of(step.carry.role) if step.carry else None
         self._add_exchange(
             replace(
@@ -159,7 +162,7 @@ async def _take_step(
     roles = (role for role in step.beside if role in steps)
     beside = [step_request(steps[role], dialect, values, settings) for role in roles]
     try:
-        reply, company = await _send_beside(step, request, beside, sender, dialect)
+        reply, company = await _send_beside(step, request, beside, sender, outcome)
     except RequestsSpentError:
         outcome.spent = True
         return "the run has sent as many requests as it may (--max-requests)"
@@ -171,13 +174,18 @@ async def _take_step(
 
 
 async def _send_beside(
-    step: Step, request: Request, beside: Sequence[Request], sender: RequestSender, dialect: str
+    step: Step,
+    request: Request,
+    beside: Sequence[Request],
+    sender: RequestSender,
+    outcome: ScenarioOutcome,
 ) -> tuple[TargetReply, list[TargetReply]]:
     """The answer to a step and those beside it, which are asked for before it is."""
+    dialect = outcome.run.dialect
     company = [asyncio.create_task(sender.send(other, dialect)) for other in beside]
     await asyncio.sleep(0)
     try:
-        reply = await sender.send(request, dialect, _upstream_source(step))
+        reply = await sender.send(request, dialect, _upstream_source(step), outcome.room)
     finally:
         others = await asyncio.gather(*company, return_exceptions=True)
     return reply, [each for each in others if isinstance(each, TargetReply)]

@@ -19,6 +19,7 @@ from conformance.targets.gateway import (
     UpstreamStandIn,
 )
 from conformance.targets.server import FetchedAnswer, LiveServer, NoAnswerError
+from conformance.wire.received import MOST_RECORDED
 
 
 class TokenCount(Struct):
@@ -61,26 +62,31 @@ class RequestSender(Struct):
     upstream: UpstreamStandIn | None = None
 
     async def send(
-        self, request: Request, dialect: str, source: UpstreamSource | None = None
+        self,
+        request: Request,
+        dialect: str,
+        source: UpstreamSource | None = None,
+        room: int = MOST_RECORDED,
     ) -> TargetReply:
         """Sends one request, again after a refusal for the moment. Raises RequestsSpentError.
 
-        `source` answers a gateway upstream; by default a script that just answers.
+        `source` answers a gateway upstream; by default a script that just answers. `room` is what
+        the answer may take of a recording, in bytes.
         """
         if self.upstream is None:
-            return await self._send_patiently(request, dialect)
+            return await self._send_patiently(request, dialect, room)
         self.upstream.begin_request(source or ScriptedUpstream())
-        reply = await self._send_patiently(request, dialect)
+        reply = await self._send_patiently(request, dialect, room)
         calls = tuple(self.upstream.calls)
         misfit = next((each.misfit for each in calls if each.misfit), "")
         return replace(reply, upstream=calls, untestable=misfit or reply.untestable)
 
-    async def _send_patiently(self, request: Request, dialect: str) -> TargetReply:
+    async def _send_patiently(self, request: Request, dialect: str, room: int) -> TargetReply:
         attempt = 0
         while True:
             await self.pace.wait_turn()
             try:
-                fetched = await self.server.fetch(request, self.secrets.get(dialect))
+                fetched = await self.server.fetch(request, self.secrets.get(dialect), room)
             except NoAnswerError as err:
                 exchange = Exchange(request=request, end=err.end)
                 return TargetReply(

@@ -13,7 +13,6 @@ import json
 import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from itertools import count
 from math import inf
 from time import monotonic
 from typing import Final, Self
@@ -26,6 +25,7 @@ from conformance.cassette import CassetteClock
 from conformance.core.errors import RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.dialects import asks_for_stream, base_path
+from conformance.targets.head_bound import HeadBound
 from conformance.wire.content_coding import ContentDecoder, UndecodableError
 from conformance.wire.faults import (
     BrokenExchange,
@@ -35,20 +35,25 @@ from conformance.wire.faults import (
 )
 from conformance.wire.heads import Headers, decode_headers, lower_names
 from conformance.wire.origin import Origin
+from conformance.wire.received import MOST_RECORDED, ReceivedBody
 
 MOST_REDIRECTS: Final = 3
-MOST_CHUNKS: Final = 500_000
+_HEADERS: Final = "conformance.headers"  # an extension of a response
 _MOST_LATE: Final = 0.05  # seconds
 _DECODED: Final = {"content-encoding": "x-decoded-from"}
 _KEEPING: Final = frozenset({307, 308})  # redirects that keep method and body
 
 
 class FetchedAnswer(Struct, frozen=True):
-    """What one request gave. `fault` says why it ended otherwise than by itself; else empty."""
+    """What one request gave. `fault` says why it ended otherwise than by itself; else empty.
+
+    `recorded_size` is what the body takes of a recording, in bytes.
+    """
 
     exchange: Exchange
     clock: CassetteClock
     fault: str = ""
+    recorded_size: int = 0
 
 
 class NoAnswerError(RemoteError):
@@ -84,6 +89,7 @@ class LiveServer:
             # One connection per request: what an idle one died of would be blamed on the next.
             limits=httpx.Limits(max_keepalive_connections=0),
             follow_redirects=False,
+            event_hooks={"response": [_hide_location]},
             headers={"accept-encoding": "identity", "user-agent": "reasoning-conformance"},
         )
 
@@ -94,10 +100,14 @@ class LiveServer:
         await self._client.aclose()
 
     async def fetch(
-        self, request: Request, secrets: Mapping[str, str] | None = None
+        self,
+        request: Request,
+        secrets: Mapping[str, str] | None = None,
+        room: int = MOST_RECORDED,
     ) -> FetchedAnswer:
         """Sends a request whose path is below the base URL, and takes the answer.
 
+        `room` is what the body may take of a recording, in bytes.
         Raises NoAnswerError where no response head came.
         """
         sent = self._request_to_send(request, secrets or {})
@@ -118,11 +128,19 @@ class LiveServer:
             ) from err
         head = _elapsed_ms(begun)
         try:
-            return await self._read_body(
-                response, recorded, begun, head, streams=asks_for_stream(request.path, request.json)
-            )
+            streams = asks_for_stream(request.path, request.json)
+            pieces = self._decoded_pieces(response, begun, streams=streams)
+            taken = await _take_body(pieces, ReceivedBody(room))
         finally:
             await response.aclose()
+        exchange = Exchange(
+            request=recorded,
+            response=_response_head(response),
+            chunks=taken.chunks,
+            end=taken.end,
+        )
+        clock = CassetteClock(head=head, end=taken.silence)
+        return FetchedAnswer(exchange, clock, taken.fault, taken.recorded_size)
 
     def _request_to_send(self, request: Request, secrets: Mapping[str, str]) -> httpx.Request:
         url = self.url.copy_with(raw_path=_joined_path(self.url, request.path))
@@ -147,7 +165,11 @@ class LiveServer:
 
     async def _final_response(self, sent: httpx.Request) -> httpx.Response:
         for _ in range(MOST_REDIRECTS):
+            bound = HeadBound()
+            sent.extensions = {**sent.extensions, "trace": bound.watch}
             response = await self._client.send(sent, stream=True)
+            bound.is_over = True
+            response.headers = response.extensions.pop(_HEADERS)
             onward = _redirect_target(response)
             if onward is None:
                 return response
@@ -161,35 +183,6 @@ class LiveServer:
             )
         raise NoAnswerError(f"{self.url.host}: more than {MOST_REDIRECTS} redirects", "eof")
 
-    async def _read_body(
-        self,
-        response: httpx.Response,
-        request: Request,
-        begun: float,
-        head: float,
-        *,
-        streams: bool,
-    ) -> FetchedAnswer:
-        chunks: list[Chunk] = []
-        last = monotonic()
-        end: Ending = "eof"
-        fault = ""
-        try:
-            async with aclosing(self._decoded_pieces(response, begun, streams=streams)) as pieces:
-                async for data in pieces:
-                    now = monotonic()
-                    chunks.append(Chunk(data, round((now - last) * 1000, 3)))
-                    last = now
-        except BrokenExchange as broken:
-            end, fault = broken.end, str(broken)
-        exchange = Exchange(
-            request=request,
-            response=_response_head(response),
-            chunks=tuple(chunks),
-            end=end,
-        )
-        return FetchedAnswer(exchange, CassetteClock(head=head, end=_elapsed_ms(last)), fault)
-
     async def _decoded_pieces(
         self, response: httpx.Response, begun: float, *, streams: bool
     ) -> AsyncGenerator[bytes, None]:
@@ -200,14 +193,14 @@ class LiveServer:
         try:
             async with asyncio.timeout(None) as timer:
                 watch = _SilenceWatch(timer, limits, begun, streams=streams)
-                for number in count(1):
+                while True:
                     watch.begin_wait()
                     raw = await anext(pieces, None)
                     if raw is None:
                         return
                     if data := decoder.feed(raw):
                         yield data
-                    if decoder.is_full or number > MOST_CHUNKS:
+                    if decoder.is_full:
                         raise limits.too_much()
                     if monotonic() - begun > limits.timeout:
                         raise limits.too_slow()
@@ -217,6 +210,36 @@ class LiveServer:
             raise limits.fell_silent(begun) from err
         except (httpx.HTTPError, httpx.StreamError, OSError) as err:
             raise _broken_by(err) from err
+
+
+class _TakenBody(Struct, frozen=True):
+    """A body as it came; `silence` is how long nothing came before its end, in ms."""
+
+    chunks: tuple[Chunk, ...]
+    end: Ending
+    fault: str
+    silence: float
+    recorded_size: int
+
+
+async def _take_body(pieces: AsyncGenerator[bytes, None], received: ReceivedBody) -> _TakenBody:
+    chunks: list[Chunk] = []
+    last = monotonic()
+    end: Ending = "eof"
+    fault = ""
+    try:
+        async with aclosing(pieces):
+            async for data in pieces:
+                now = monotonic()
+                taken, broken = received.take(data)
+                if taken:
+                    chunks.append(Chunk(taken, round((now - last) * 1000, 3)))
+                    last = now
+                if broken:
+                    raise broken
+    except BrokenExchange as broken:
+        end, fault = broken.end, str(broken)
+    return _TakenBody(tuple(chunks), end, fault, _elapsed_ms(last), received.recorded_size)
 
 
 class _SilenceWatch:
@@ -255,6 +278,12 @@ def _joined_path(base: httpx.URL, path: str) -> bytes:
     above = base.path.rstrip("/") or base_path(path)
     below = f"{above}/{path.lstrip('/')}".encode()
     return below + (b"?&"[b"?" in below :][:1] + base.query if base.query else b"")
+
+
+async def _hide_location(response: httpx.Response) -> None:
+    """Keeps httpx from parsing it, which fails for the whole answer where it is no URL."""
+    response.extensions[_HEADERS] = response.headers
+    response.headers = httpx.Headers()
 
 
 def _redirect_target(response: httpx.Response) -> httpx.URL | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import socket
+import ssl
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -37,7 +38,7 @@ class Heard:
 
 
 @asynccontextmanager
-async def serving(behave: Behaviour) -> AsyncIterator[Heard]:
+async def serving(behave: Behaviour, tls: ssl.SSLContext | None = None) -> AsyncIterator[Heard]:
     """Serves until the block is left; connections that are still open are cut then."""
     heard = Heard()
     tasks: set[asyncio.Task[None]] = set()
@@ -57,7 +58,7 @@ async def serving(behave: Behaviour) -> AsyncIterator[Heard]:
             with suppress(ConnectionError):
                 await writer.wait_closed()
 
-    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    server = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=tls)
     heard.port = server.sockets[0].getsockname()[1]
     try:
         yield heard

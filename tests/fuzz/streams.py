@@ -36,7 +36,7 @@ from tests.fuzz.generated import generated
 from tests.fuzz.reduction import reduced
 from tests.fuzz.user_rules import IDS, shipped_setting, user_setting
 
-SECONDS: Final = 20  # of one stream, both ways; more is a hang
+SECONDS: Final = 20  # of processor time for one stream, both ways; more is a hang
 GROWTH: Final = 400  # MB that the process may grow by
 LARGEST: Final = 200_000  # bytes of a stream that is mutated
 ENDS: Final[tuple[Ending, ...]] = ("eof", "eof", "eof", "reset", "open")
@@ -152,13 +152,13 @@ def limited(seconds: int) -> Iterator[None]:
     def ring(*_: Any) -> None:
         raise TimeoutError(f"more than {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def flaw(case: Case) -> str:

@@ -1,0 +1,23 @@
+"""Which texts are JSON values: none that costs more memory than its length allows."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.core import json_values
+from conformance.core.json_values import MOST_DEPTH, NOT_JSON, decode_json
+
+
+@pytest.mark.parametrize(
+    ("depth", "is_json"), [(MOST_DEPTH, True), (MOST_DEPTH + 1, False), (9_000_000, False)]
+)
+def test_what_nests_too_deep_is_no_json(depth: int, is_json: bool) -> None:
+    text = f'{" " * 999}{"[" * depth}"["{"]" * depth}'
+    assert (decode_json(text) is not NOT_JSON) == is_json
+
+
+@pytest.mark.parametrize("text", ["[1,2,3]", '[{},{},"a,b"]', '{"a":[],"b":0}'])
+def test_what_holds_too_many_values_is_no_json(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert decode_json(text) is not NOT_JSON
+    monkeypatch.setattr(json_values, "MOST_VALUES", 2)
+    assert decode_json(text) is NOT_JSON
