@@ -114,18 +114,7 @@ class LiveServer:
         headers = lower_names(tuple(sent.headers.items()))
         recorded = replace(request, path=sent.url.raw_path.decode(), headers=headers)
         begun = monotonic()
-        try:
-            async with asyncio.timeout_at(asyncio.get_running_loop().time() + self.limits.timeout):
-                response = await self._final_response(sent)
-        except (TimeoutError, httpx.ReadTimeout) as err:
-            hint = "see --timeout and --idle-timeout"
-            waited = self.limits.idle if isinstance(err, httpx.ReadTimeout) else self.limits.timeout
-            message = f"{self.url.host} sent no response head within {waited:g} s"
-            raise NoAnswerError(message, "idle-timeout", hint=hint) from err
-        except (httpx.HTTPError, httpx.InvalidURL, OSError) as err:
-            raise NoAnswerError(
-                f"{self.url.host}: {_describe_error(err)}", _broken_by(err).end
-            ) from err
+        response = await self._receive_head(sent)
         head = _elapsed_ms(begun)
         try:
             streams = asks_for_stream(request.path, request.json)
@@ -162,6 +151,21 @@ class LiveServer:
             )
         except (ValueError, TypeError) as err:
             raise UsageError(f"no request can be made of it: {err}") from err
+
+    async def _receive_head(self, sent: httpx.Request) -> httpx.Response:
+        """The response, its body unread. Raises NoAnswerError."""
+        try:
+            async with asyncio.timeout_at(asyncio.get_running_loop().time() + self.limits.timeout):
+                return await self._final_response(sent)
+        except (TimeoutError, httpx.ReadTimeout) as err:
+            hint = "see --timeout and --idle-timeout"
+            waited = self.limits.idle if isinstance(err, httpx.ReadTimeout) else self.limits.timeout
+            message = f"{self.url.host} sent no response head within {waited:g} s"
+            raise NoAnswerError(message, "idle-timeout", hint=hint) from err
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as err:
+            raise NoAnswerError(
+                f"{self.url.host}: {_describe_error(err)}", _broken_by(err).end
+            ) from err
 
     async def _final_response(self, sent: httpx.Request) -> httpx.Response:
         for _ in range(MOST_REDIRECTS):
