@@ -39,6 +39,7 @@ class Draft(Struct, eq=False):
     responded: bool = False
     end: Ending | None = None
     sealed: bool = False
+    touched: tuple[str, ...] = ()
     seen: tuple[dict[str, object], ...] | None = None
     clock: CassetteClock = field(default_factory=CassetteClock)
     size: int = 0
@@ -114,6 +115,7 @@ class Draft(Struct, eq=False):
             after=record.after,
             seen=self.seen,
             user_choices=record.asked if record.user_choices is None else record.user_choices,
+            touched=self.touched,
         )
 
     def _close_chunk(self) -> None:
@@ -232,6 +234,7 @@ class Assembly:
         assert record.end is not UNSET
         draft.close(record.end, _time(record))
         draft.sealed = record.sha256 is not None
+        draft.touched = record.touched
         for name, got in (("chunks", len(draft.chunks)), ("bytes", draft.size)):
             stated = getattr(record, name)
             if stated is not None and stated != got:

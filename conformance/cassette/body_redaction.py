@@ -28,7 +28,9 @@ class FrameRedactor(Protocol):
 
 
 class BodyRedactor:
-    """Redacts a body while it arrives.
+    """Redacts a body while it arrives. `changed` are the chunks it changed, as they came.
+
+    Each with the place of its first byte in the body.
 
     Rule 1: bytes are held back until the frame that they are part of ends: an event at its blank
     line, a line of NDJSON at its end, a JSON body with the stream. So a secret in two chunks is
@@ -57,6 +59,9 @@ class BodyRedactor:
         self._clean = bytearray()
         self._flooded = False
         self._waiting: deque[tuple[int, float | None]] = deque()
+        self._came = bytearray()  # the bytes of what waits, as they came
+        self._given = 0
+        self.changed: list[tuple[int, bytes]] = []
 
     def feed_all(self, chunks: Sequence[Chunk]) -> Iterator[Chunk]:
         """As `feed`, of many; where several hold whole frames they are looked through as one."""
@@ -67,6 +72,7 @@ class BodyRedactor:
             stop = at + (count or 1)
             together = b"".join([chunk.data for chunk in chunks[at:stop]])
             if count and self._redactor.is_plain(together):
+                self._given += len(together)
                 yield from chunks[at:stop]
             else:
                 for chunk in chunks[at:stop]:
@@ -94,9 +100,11 @@ class BodyRedactor:
         busy = self._waiting or self._flooded or self._deltas.waits
         whole = not busy and chunk.data.endswith(self._frame_ends)
         if whole and self._redactor.is_plain(chunk.data):
+            self._given += len(chunk.data)
             return [chunk]
         self._waiting.append((len(chunk.data), chunk.ms))
         self._held += chunk.data
+        self._came += chunk.data
         if self._flooded:
             self._leave_flood(searched)
             searched = 0
@@ -145,7 +153,11 @@ class BodyRedactor:
         done, at = [], 0
         while self._waiting and at + self._waiting[0][0] <= len(self._clean):
             size, ms = self._waiting.popleft()
-            done.append(Chunk(bytes(self._clean[at : at + size]), ms))
+            clean, came = bytes(self._clean[at : at + size]), self._came[at : at + size]
+            if clean != came:
+                self.changed.append((self._given + at, bytes(came)))
+            done.append(Chunk(clean, ms))
             at += size
-        del self._clean[:at]
+        del self._clean[:at], self._came[:at]
+        self._given += at
         return done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -39,17 +40,18 @@ def as_cassette(
     profile: str | None = None,
     redactor: Redactor | None = None,
     clean: bool = True,
+    redacting: Callable[[Cassette, Redactor | None], Cassette] = redact,
 ) -> Cassette:
     """The recording as a cassette that states this dialect and profile. Raises CassetteError.
 
     With `clean`, secrets and opaque reasoning data of a foreign recording are replaced. A cassette
     was redacted when it was written: it is only by a `redactor` of one's own, since its stand-ins
-    would change once more.
+    would change once more. `redacting` is what takes them out.
     """
     recording = open_recording(source, dialect=dialect)
     cassette = _stating_dialect(recording.cassette, dialect, profile)
     if clean and (redactor is not None or recording.kind != "cassette"):
-        return redact(cassette, redactor)
+        return redacting(cassette, redactor)
     return cassette
 
 

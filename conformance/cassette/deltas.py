@@ -94,7 +94,7 @@ class Deltas:
         known: KnownSecrets | None = None,
     ) -> None:
         self._known = known
-        self._begun = KnownTexts(known) if known is not None else None
+        self._begun = KnownTexts(known, count) if known is not None else None
         self._stand_in = stand_in
         self._clean = clean
         self._count = count

@@ -8,6 +8,7 @@ the whole stand-in is known from the first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from msgspec import Struct, field
@@ -50,12 +51,12 @@ class _BegunSecret(Struct):
 
 
 class KnownTexts:
-    """The texts of one body."""
+    """The texts of one body. `count` is told of each secret that was found."""
 
-    def __init__(self, known: KnownSecrets) -> None:
+    def __init__(self, known: KnownSecrets, count: Callable[[str], None]) -> None:
         self._known = known
+        self._count = count
         self._begun: dict[Channel, _BegunSecret] = {}
-        self.found = 0
 
     def __bool__(self) -> bool:
         return bool(self._begun)
@@ -124,7 +125,7 @@ class KnownTexts:
         raw = text.raw[start:stop]
         meant = self._known.stand_in(match.form)[skipped : match.size]
         deal_out(text.pieces, start, fill_numbers(raw) if text.numbers else spell_alike(raw, meant))
-        self.found += 1
+        self._count("known")
 
     def _end_text(self, text: _BegunSecret) -> None:
         if text.size < HEAD:

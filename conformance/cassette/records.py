@@ -51,6 +51,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     chunks: _Count | None = None
     bytes: _Count | None = None
     sha256: str | None = None
+    touched: tuple[str, ...] = ()
 
     def kinds(self) -> list[str]:
         """The kinds whose key is there."""

@@ -14,7 +14,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import IO, Any, Final, Self
@@ -166,15 +166,23 @@ class Writer:
         if self._append:
             self._stream.flush()
 
-    def end(self, how: Ending, *, ms: float | None = None, exchange: int | None = None) -> None:
-        """How the response ended, `ms` after the last chunk."""
+    def end(
+        self,
+        how: Ending,
+        *,
+        ms: float | None = None,
+        exchange: int | None = None,
+        touched: Sequence[str] = (),
+    ) -> None:
+        """How the response ended, `ms` after the last chunk, and what `Exchange.touched` says."""
         account = self._open_account(exchange)
         if how not in ENDINGS:
             raise UsageError(f"expected an ending ({', '.join(ENDINGS)}), got {how!r}")
         account.ended = True
         seal = {"chunks": account.chunks, "bytes": account.size}
         sealed = {**seal, "sha256": account.digest.hexdigest()} if self._seal else {}
-        self._write_line({"end": how, **_time_field(ms), **sealed}, exchange)
+        told = {"touched": list(touched)} if touched else {}
+        self._write_line({"end": how, **_time_field(ms), **sealed, **told}, exchange)
 
     def seen(self, events: Iterable[Mapping[str, Any]], *, exchange: int | None = None) -> None:
         """What a client under test reported, its objects unchanged."""
@@ -204,7 +212,7 @@ class Writer:
             self.response(exchange.response, ms=times.head)
         for chunk in exchange.chunks:
             self.chunk(chunk.data, ms=chunk.ms)
-        self.end(exchange.end, ms=times.end)
+        self.end(exchange.end, ms=times.end, touched=exchange.touched)
         if exchange.seen is not None:
             self.seen(exchange.seen)
 

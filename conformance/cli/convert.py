@@ -19,6 +19,7 @@ from conformance.core.errors import Place, UsageError
 from conformance.dialects import NAMES, SUPPORTED
 from conformance.profiles.lookup import find
 from conformance.recordings.check import recognised_dialect
+from conformance.recordings.redaction import redact_evidence
 from conformance.report.files import write_whole
 from conformance.report.printable import visible
 from conformance.report.wording import count
@@ -61,7 +62,13 @@ def convert_command(  # noqa: PLR0917  # typer makes options of parameters
     _check_target(target, force=force)
     if dialect is not None and dialect not in NAMES:
         raise UsageError(f"there is no dialect {dialect!r}", hint=nearest(dialect, NAMES))
-    cassette = as_cassette(source, dialect=dialect, profile=profile, clean=not no_redact)
+    cassette = as_cassette(
+        source,
+        dialect=dialect,
+        profile=profile,
+        clean=not no_redact,
+        redacting=redact_evidence,
+    )
     if profile is not None:
         _check_profile(profile, cassette)
     for note in cassette.notes:

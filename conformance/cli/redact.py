@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from conformance.cassette import Redactor, redact, write
+from conformance.cassette import Redactor, write
 from conformance.cassette.read import read
 from conformance.cassette.scan import scan
 from conformance.cassette.source import plain_name
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING
 from conformance.cli.terminal import put, warn
 from conformance.core.errors import Place, UsageError
+from conformance.recordings.redaction import redact_evidence
 from conformance.report.printable import visible
 from conformance.report.wording import count
 
@@ -46,7 +47,7 @@ def redact_command(
         cassette = read(path)
         for note in cassette.notes:
             warn(f"note: {visible(note)}")
-        clean = redact(cassette, redactor)
+        clean = redact_evidence(cassette, redactor)
         write(output or path, clean)
         replaced = sum(redaction.count for redaction in redactor.counts())
         put(f"{output or path}: {count(replaced, 'replacement')}")

@@ -131,7 +131,9 @@ class Exchange(Struct, frozen=True):
     `request` is None where it was not recorded. `chunks` are the response body. `seen` holds what
     a client under test reported (harness objects, unchanged), None where there was no client.
     `user_choices` is what that client's user chose: model, effort, summary, history,
-    include_thinking, as far as they were chosen; None where it is not known.
+    include_thinking, as far as they were chosen; None where it is not known. `touched` are ids of
+    rules that judge these bytes otherwise than the bytes that came: redaction replaced what they
+    read; `*` stands for every rule.
     """
 
     number: int = 1
@@ -147,6 +149,7 @@ class Exchange(Struct, frozen=True):
     seen: tuple[Mapping[str, Any], ...] | None = None
     user_choices: Mapping[str, Any] | None = None
     name: str = ""
+    touched: tuple[str, ...] = ()
 
     @property
     def body(self) -> bytes:

@@ -7,7 +7,8 @@ For each exchange of a recording that is
 - of a run, the target's:   `served recording`, `own requests`, `http status`, `expectations`,
                             `hops`, `profile`
 - reported by a client:     `undeclared`
-then, in the ledger of the last exchange: `comparisons`, `undeclared`, `own requests`, `randomness`.
+then, in the ledger of the last exchange: `comparisons`, `undeclared`, `own requests`, `randomness`,
+and in all of them `redaction`.
 Of a client under test, `targets.client.client_judge` writes after `comparisons` and `undeclared`:
 `broken stream`, `undeclared` once more, `sent bytes` and `harness`.
 A run with streams side by side adds `streams beside`, a baseline comes last.
@@ -49,6 +50,7 @@ from conformance.rules.judge import Judge
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level, Verdict
 
+_REDACTED: Final = "redaction replaced what the rule reads"
 _OUR_REQUEST: Final = "the scenario wrote the request"
 _PASS_OR_FAIL: Final = frozenset({Verdict.PASS, Verdict.FAIL})
 
@@ -255,6 +257,16 @@ def write_comparisons(
         ]
         why = "the target is not deterministic"
         ledger.withdraw(chance, why, "randomness", Verdict.UNTESTABLE)
+
+
+def withdraw_touched(judged: Iterable[JudgedView], recording: Recording) -> None:
+    """What redaction replaced cannot be judged: a recording names the rules that read it."""
+    touched = {each.number: each.touched for each in recording.exchanges if each.touched}
+    for one in judged:
+        rules = set(touched.get(one.ledger.exchange, ()))
+        known = one.ledger.verdicts.keys()
+        read = known if rules & {"*"} else known & rules
+        one.ledger.withdraw(read, _REDACTED, "redaction", Verdict.UNTESTABLE)
 
 
 def _is_ours(rule: Rule, given: Contribution) -> bool:

@@ -29,6 +29,7 @@ WRITERS: Final = (
     "undeclared",  # comparisons of events that the client does not report
     "own requests",  # comparisons of requests that the toolkit wrote
     "randomness",  # comparisons that chance decides
+    "redaction",  # rules that read what redaction replaced
     "broken stream",  # what a client owes of an answer that broke off
     "undeclared",  # what a client shows in another way
     "sent bytes",  # what breaks the rule before any client sees it

@@ -26,19 +26,12 @@ from conformance.recordings.check import (
     choose_dialect,
     choose_profile,
 )
+from conformance.recordings.in_memory import InMemory
 from conformance.rules.verdicts import Level, Verdict
 
 SUFFIX: Final = ".cassette.jsonl"
 _ORIGIN_KEYS: Final = ("base", "operator")
 _KILLS: Final = (Level.MUST, Level.SHOULD)
-
-
-class InMemory(Recording, frozen=True):
-    """A recording that stands in no file: its findings have no line."""
-
-    def locate(self, exchange: int, offsets: Sequence[int]) -> list[int]:
-        del exchange
-        return [1] * len(offsets)
 
 
 class BaseRecording(Struct, frozen=True):

@@ -21,7 +21,6 @@ from conformance.cassette import (
     RecordingOrigin,
     locate,
     open_recording,
-    redact,
     write,
 )
 from conformance.core.errors import ConformanceError
@@ -32,6 +31,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin import responses
 from conformance.pytest_plugin.options import display_path
 from conformance.recordings.check import CheckChoices, check_recording, recognised_dialect
+from conformance.recordings.redaction import redact_evidence
 from conformance.report import text
 from conformance.report.redacted import redact_report
 from conformance.report.wording import finding_place
@@ -112,7 +112,7 @@ class _MemoryRecording(Recording, frozen=True):
             return [0] * len(offsets)
         if not self.path.exists():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            write(self.path, redact(self.cassette))
+            write(self.path, redact_evidence(self.cassette))
         return locate(self.path, exchange, offsets)
 
 

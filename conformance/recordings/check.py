@@ -26,6 +26,7 @@ from conformance.evidence.expectations import (
 from conformance.evidence.writing import (
     JudgedExchange,
     looks_at_answers,
+    withdraw_touched,
     withdraw_undeclared,
     write_comparisons,
     write_exchange,
@@ -110,6 +111,7 @@ def check_recording(
     recognised = _RecognisedRecording(recording, choices.folders)
     judged = list(_judge_exchanges(recognised, rulebook, choices))
     write_comparisons(judged, rulebook, recording)
+    withdraw_touched(judged, recording)
     target = target_of(recording)
     exchanges = {each.number: each for each in recording.exchanges}
     results: list[StreamResult] = []

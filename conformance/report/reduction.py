@@ -25,11 +25,11 @@ from conformance.core.events import Exchange
 from conformance.editing.piece import Piece
 from conformance.judging.result import Finding
 from conformance.judging.rulebook import Rulebook
-from conformance.mutate.base_recordings import InMemory
 from conformance.mutate.stream import take_apart
 from conformance.profiles.lookup import profile_at_hand
 from conformance.profiles.profile import reading
 from conformance.recordings.check import check_recording
+from conformance.recordings.in_memory import InMemory
 from conformance.report.selection import SelectedFinding
 from conformance.report.simplification import merge_deltas, without_items
 from conformance.rules.verdicts import Verdict

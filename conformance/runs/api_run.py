@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from conformance.cassette import open_recording
+from conformance.cassette import Recording
 from conformance.core.events import Exchange
 from conformance.dialects import get
 from conformance.judging.result import StreamResult
@@ -39,15 +39,20 @@ class ApiTarget(Struct, frozen=True):
 
 
 class KeptRun(Struct, frozen=True):
-    """A scenario that was run, its recording, and how that was judged.
+    """A scenario that was run, its recording as it came, and how that was judged.
 
     `is_deterministic` is what the recording says of its target.
     """
 
     run: ScenarioRun
-    path: Path
+    evidence: Recording
     is_deterministic: bool
     results: tuple[StreamResult, ...] = ()
+
+    @property
+    def path(self) -> Path:
+        """Where the recording is kept, without its secrets."""
+        return self.evidence.path
 
 
 class ApiRun(Struct):
@@ -84,20 +89,21 @@ class ApiRun(Struct):
         self.left_out.append(LeftOut(name, self.dialect, why))
 
     def keep_outcome(self, outcome: ScenarioOutcome) -> None:
-        path = self.write_outcome(outcome, self.target.folder)
-        self.kept[outcome.run.name] = KeptRun(outcome.run, path, self.deterministic)
+        evidence = self.write_outcome(outcome, self.target.folder)
+        self.kept[outcome.run.name] = KeptRun(outcome.run, evidence, self.deterministic)
 
-    def write_outcome(self, outcome: ScenarioOutcome, folder: RunFolder) -> Path:
+    def write_outcome(self, outcome: ScenarioOutcome, folder: RunFolder) -> Recording:
         return folder.write_cassette(
             outcome, deterministic=self.deterministic, profile=self.profile
         )
 
-    def judge_recording(self, path: Path) -> list[StreamResult]:
+    def judge_recording(self, evidence: Recording) -> list[StreamResult]:
+        """Judges what came, not what was kept of it."""
         options = self.target.options
         # Behind a gateway another dialect may be spoken.
         stated = None if self.target.sender.upstream else self.dialect
         choices = CheckChoices(stated, self.profile, options.folders)
-        results = check_recording(open_recording(path), self.target.rulebook, choices)
+        results = check_recording(evidence, self.target.rulebook, choices)
         named = options.profile is not None and self.profile == options.profile
         return [replace(each, named=named) for each in results]
 
@@ -105,8 +111,10 @@ class ApiRun(Struct):
         """Judges all that was kept, by what is known now that nothing more is asked."""
         for name, kept in self.kept.items():
             if kept.is_deterministic and not self.deterministic:
-                restate_run(kept.path, deterministic=False)
-                self.kept[name] = replace(kept, is_deterministic=False, results=())
+                evidence = restate_run(kept.evidence, deterministic=False)
+                self.kept[name] = replace(
+                    kept, evidence=evidence, is_deterministic=False, results=()
+                )
             results = tuple(map(self._with_notes, self.judge_kept_run(name)))
             self.kept[name] = replace(self.kept[name], results=results)
 
@@ -114,7 +122,7 @@ class ApiRun(Struct):
         """How a recording was judged; that is done once, and again where it was restated."""
         kept = self.kept[name]
         if not kept.results:
-            results = tuple(self.judge_recording(kept.path))
+            results = tuple(self.judge_recording(kept.evidence))
             kept = self.kept[name] = replace(kept, results=results)
         return kept.results
 

@@ -128,8 +128,8 @@ def _finding_ids(results: Sequence[StreamResult]) -> set[str]:
 def _judge_unkept(run: ApiRun, outcome: ScenarioOutcome) -> set[str]:
     """Ids of the findings of a scenario that is not part of the run, and is not kept."""
     with TemporaryDirectory(prefix="conformance-") as folder:
-        path = run.write_outcome(outcome, run.target.folder.at_path(Path(folder)))
-        return _finding_ids(run.judge_recording(path))
+        evidence = run.write_outcome(outcome, run.target.folder.at_path(Path(folder)))
+        return _finding_ids(run.judge_recording(evidence))
 
 
 def _fails_by_text(run: ApiRun, results: Sequence[StreamResult]) -> bool:

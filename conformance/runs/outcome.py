@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from conformance.cassette import Recording, open_recording
+from conformance.cassette import Recording
 from conformance.core.errors import RemoteError
 from conformance.judging.result import Report, StreamResult
 from conformance.report.permitted import permission_lines
@@ -77,7 +77,7 @@ def run_outcome(
 def _judged_recordings(runs: Sequence[ApiRun]) -> Iterator[tuple[Recording, list[StreamResult]]]:
     for run in runs:
         for kept in run.kept.values():
-            yield open_recording(kept.path), list(kept.results)
+            yield kept.evidence, list(kept.results)
 
 
 def _api_streams(run: ApiRun, soak: SoakOutcome | None) -> list[StreamResult]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from conformance import __version__
-from conformance.cassette import Cassette, Header, read, redact, write
+from conformance.cassette import Cassette, Header, Recording, read, write
 from conformance.core.errors import Place, UsageError
 from conformance.dialects import ENDPOINTS
 from conformance.evidence.expectations import RUN
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.redaction import redact_evidence
 from conformance.runs.options import RunOptions
 from conformance.runs.scenario_run import ScenarioOutcome
 from conformance.runs.secrecy import Secrecy
@@ -33,6 +37,11 @@ class RunFolder:
         self._stale: tuple[Path, ...] = ()
         self.secrecy = Secrecy(options.secrets)
 
+    @cached_property
+    def _own_rules(self) -> Rulebook | None:
+        given = self.options.suites, self.options.rules
+        return Rulebook.load(*given) if any(given) else None
+
     def claim_alone(self) -> None:
         """Takes the folder for this run alone; what an earlier one left goes with the first write.
 
@@ -46,7 +55,8 @@ class RunFolder:
 
     def write_cassette(
         self, outcome: ScenarioOutcome, *, deterministic: bool, profile: str | None = None
-    ) -> Path:
+    ) -> Recording:
+        """Writes what may be kept; the recording as it came, which is in no file."""
         folder = self.path / outcome.run.dialect
         path = folder / f"{outcome.run.name}{SUFFIX}"
         header = self._header_of(outcome, profile or _recorded_profile(outcome), deterministic)
@@ -59,8 +69,9 @@ class RunFolder:
         except OSError as err:
             reason = (err.strerror or str(err)).lower()
             raise UsageError(f"cannot be written: {reason}", place=Place(str(folder))) from err
-        write(path, redact(cassette))
-        return path
+        clean = redact_evidence(cassette, rulebook=self._own_rules)
+        write(path, clean)
+        return Recording(path, "cassette", cassette)
 
     def _header_of(
         self, outcome: ScenarioOutcome, profile: str | None, deterministic: bool
@@ -91,12 +102,16 @@ class RunFolder:
         )
 
 
-def restate_run(path: Path, **changes: Any) -> None:
-    """States in a recording what was found out later."""
-    cassette = read(path)
+def restate_run(evidence: Recording, **changes: Any) -> Recording:
+    """States in a recording, and in its file, what was found out later."""
+    write(evidence.path, _restated(read(evidence.path), changes))
+    return replace(evidence, cassette=_restated(evidence.cassette, changes))
+
+
+def _restated(cassette: Cassette, changes: Mapping[str, Any]) -> Cassette:
     run = {**cassette.header.extra.get(RUN, {}), **changes}
     header = replace(cassette.header, extra={**cassette.header.extra, RUN: run})
-    write(path, replace(cassette, header=header))
+    return replace(cassette, header=header)
 
 
 def _recorded_profile(outcome: ScenarioOutcome) -> str | None:

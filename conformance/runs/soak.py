@@ -167,9 +167,10 @@ class _Soak:
         outcome.exchanges = [replace(each, scenario=name) for each in outcome.exchanges]
         # Each request was given a word of its own, so texts are not alike.
         steady = run.deterministic and not api.marked
-        path = run.target.folder.write_cassette(outcome, deterministic=steady, profile=run.profile)
-        results = tuple(run.judge_recording(path))
-        self._waiting.append(_WaitingRun(api, KeptRun(outcome.run, path, steady, results), ended))
+        folder = run.target.folder
+        evidence = folder.write_cassette(outcome, deterministic=steady, profile=run.profile)
+        kept = KeptRun(outcome.run, evidence, steady, tuple(run.judge_recording(evidence)))
+        self._waiting.append(_WaitingRun(api, kept, ended))
         self._merge_settled()
 
     def _merge_settled(self) -> None:

@@ -13,7 +13,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from conformance.cassette import read
 from conformance.core.events import Exchange
 from conformance.dialects import get
 from conformance.evidence.expectations import compares_answers
@@ -81,7 +80,7 @@ def lone_answers(run: ApiRun) -> dict[tuple[str, str], LoneAnswer]:
         )
         for name, kept in run.kept.items()
         if kept.run.round == 1
-        for exchange in read(kept.path).exchanges
+        for exchange in kept.evidence.exchanges
     }
 
 
@@ -133,7 +132,7 @@ def _foreign_finding(
     if sign is None and own is None:
         return None
     if not exchanges:
-        exchanges.update((each.number, each) for each in read(kept.path).exchanges)
+        exchanges.update((each.number, each) for each in kept.evidence.exchanges)
     exchange = exchanges[result.exchange]
     if sign is not None:
         return _sign_finding(exchange, sign, run)

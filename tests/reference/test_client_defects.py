@@ -13,7 +13,7 @@ from conformance.core import shipped
 from conformance.core.events import SEMANTIC_EVENTS, Exchange
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate import BaseRecording, open_base
-from conformance.mutate.base_recordings import InMemory
+from conformance.recordings.in_memory import InMemory
 from reference_impl.client import Event, Reader
 from reference_impl.client.answer import Answer
 from reference_impl.client.ask import Ask

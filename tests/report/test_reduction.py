@@ -13,8 +13,8 @@ from conformance.cassette import Cassette, Recording
 from conformance.core import shipped
 from conformance.editing.piece import Piece
 from conformance.judging.rulebook import Rulebook
-from conformance.mutate.base_recordings import InMemory
 from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.in_memory import InMemory
 from conformance.report.reduction import ReducedRecording, minimise_items, reduce_recording
 from conformance.report.selection import SelectedFinding, select_finding
 from conformance.rules.verdicts import Verdict

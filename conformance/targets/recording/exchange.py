@@ -24,6 +24,8 @@ from conformance.cassette import BodyRedactor, Header, Redaction, Redactor, Writ
 from conformance.core.events import Chunk, Ending, Request, Response
 from conformance.dialects import dialect_at, stated_request
 from conformance.profiles.lookup import has_profile
+from conformance.recordings.redaction import is_touching
+from conformance.targets.recording.touching import rules_touched
 from conformance.wire.chunked import ChunkPart
 from conformance.wire.content_coding import (
     ContentDecoder,
@@ -124,6 +126,7 @@ class ExchangeRecorder:
         self.start = b""
         self._writer = file.writer
         self._redactor = redactor = file.redactor
+        self._counted = set(redactor.counts()) if redactor else set[Redaction]()
         self._shown = request if redactor is None else redactor.request(request)
         self._max_bytes = file.options.max_bytes
         self._when_full = when_full
@@ -190,12 +193,22 @@ class ExchangeRecorder:
         ending = self._ending or how
         ms = self._elapsed_ms()
         self._write_chunks(self._body.close() if self._body else ())
-        self._writer.end(ending, ms=ms, exchange=self.number)
+        touched = self._touched_rules(ending)
+        self._writer.end(ending, ms=ms, exchange=self.number, touched=touched)
         self._ending = ending
         status = self.response.status if self.response else None
         return ExchangeOutcome(
             self._shown, status, self._chunks, self._size, ending, self.note or note
         )
+
+    def _touched_rules(self, end: Ending) -> tuple[str, ...]:
+        """What `Exchange.touched` is of this one."""
+        changed = self._body.changed if self._body else []
+        counts = set(self._redactor.counts()) - self._counted if self._redactor else ()
+        if not is_touching(counts) or not (changed or self._shown.json != self.request.json):
+            return ()
+        self._writer.flush()
+        return rules_touched(self.file.path, self.number, end, self.request, changed)
 
     def _record_chunk(self, data: bytes) -> None:
         self._pieces, self._held = [], 0

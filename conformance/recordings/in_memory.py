@@ -1,0 +1,15 @@
+"""A recording that is not, or not yet, in the file that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conformance.cassette import Recording
+
+
+class InMemory(Recording, frozen=True):
+    """A recording that stands in no file: its findings have no line."""
+
+    def locate(self, exchange: int, offsets: Sequence[int]) -> list[int]:
+        del exchange
+        return [1] * len(offsets)

@@ -1,0 +1,108 @@
+"""A redacted recording names the rules that judge it otherwise than the bytes that came."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from conformance.cassette import Cassette, Header, Redactor, open_recording, read, write
+from conformance.core.events import Chunk, Exchange, Request, Response
+from conformance.judging.result import StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.in_memory import InMemory
+from conformance.recordings.redaction import redact_evidence, touched_rules
+from conformance.rules.verdicts import Verdict
+
+TAG = "</think>-9x"
+KEY = "n0-Shape/at+all-77xY"
+RULES = Rulebook.load()
+
+
+def chat(text: str, header: str) -> Cassette:
+    def event(delta: dict[str, Any], reason: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": reason}
+        head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+        return f"data: {json.dumps({**head, 'choices': [choice]})}\n\n".encode()
+
+    events = [
+        event({"role": "assistant", "reasoning_content": "Well."}),
+        event({"content": text}),
+        event({}, "stop"),
+        b"data: [DONE]\n\n",
+    ]
+    body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "Hi"}]}
+    headers = (("content-type", "text/event-stream"),)
+    exchange = Exchange(
+        request=Request("POST", "/v1/chat/completions", (("x-own", header),), body),
+        response=Response(200, "1.1", headers),
+        chunks=tuple(Chunk(each, 1.0) for each in events),
+    )
+    return Cassette(Header(origin="live", dialect="openai.chat", profile="strict"), (exchange,))
+
+
+def judge(cassette: Cassette) -> StreamResult:
+    recording = InMemory(Path("x"), "cassette", cassette)
+    (result,) = check_recording(recording, RULES, CheckChoices())
+    return result
+
+
+def failing(result: StreamResult) -> set[str]:
+    return {rule for rule, verdict in result.verdicts.items() if verdict is Verdict.FAIL}
+
+
+def test_a_rule_that_read_what_was_replaced_is_untestable(tmp_path: Path) -> None:
+    evidence = chat(f"So {TAG} it is.", TAG)
+    broken = failing(judge(evidence))
+    assert broken
+    clean = redact_evidence(evidence)
+    (exchange,) = clean.exchanges
+    assert TAG.encode() not in exchange.body
+    assert broken <= set(exchange.touched)
+    path = tmp_path / "a.cassette.jsonl"
+    write(path, clean)
+    assert read(path).exchanges[0].touched == exchange.touched
+    (result,) = check_recording(open_recording(path), RULES, CheckChoices())
+    for rule in exchange.touched:
+        assert result.verdicts[rule] is Verdict.UNTESTABLE
+        assert result.reasons[rule] == "redaction replaced what the rule reads"
+    assert {change.by for change in result.changes if change.rule in broken} == {"redaction"}
+    assert not {found.rule for found in result.findings} & set(exchange.touched)
+
+
+def test_a_key_in_a_text_touches_no_rule() -> None:
+    evidence = chat(f"Your key is {KEY}.", KEY)
+    clean = redact_evidence(evidence)
+    assert KEY.encode() not in clean.exchanges[0].body
+    assert clean.exchanges[0].touched == ()
+    assert judge(clean).verdicts == judge(evidence).verdicts
+
+
+def test_redacting_again_forgets_no_touched_rule() -> None:
+    once = redact_evidence(chat(f"So {TAG} it is.", TAG))
+    assert redact_evidence(once) == once
+
+
+def test_of_a_long_answer_every_rule_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.recordings.redaction._LONGEST", 10)
+    clean = redact_evidence(chat(f"Your key is {KEY}.", KEY))
+    assert clean.exchanges[0].touched == ("*",)
+    assert set(judge(clean).verdicts.values()) == {Verdict.UNTESTABLE}
+
+
+def test_opaque_data_where_it_stands_is_not_judged_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.recordings.redaction.touched_rules", pytest.fail)
+    evidence = chat("Fine.", "short")
+    body = evidence.exchanges[0].body.replace(b'"content"', b'"signature": "abcdEFG1", "content"')
+    with_opaque = replace(evidence.exchanges[0], chunks=(Chunk(body),))
+    clean = redact_evidence(replace(evidence, exchanges=(with_opaque,)), Redactor())
+    assert b"abcdEFG1" not in clean.exchanges[0].body
+
+
+def test_equal_recordings_have_no_touched_rule() -> None:
+    evidence = chat("Fine.", "short")
+    assert touched_rules(evidence, evidence) == {}
