@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
 from conformance.cassette.deltas import Deltas
+from conformance.cassette.message_deltas import MessageDeltas, last_message_end
 from conformance.cassette.placeholders import blank_out
 from conformance.core.events import Chunk, Response
 from conformance.core.framing import Framing, FramingDecision
@@ -50,9 +51,10 @@ class BodyRedactor:
     ) -> None:
         self._redactor = redactor
         self._decision = FramingDecision(response)
-        self._deltas = redactor.deltas()
+        self._deltas: Deltas | MessageDeltas = redactor.deltas()
         self._frame_ends: tuple[bytes, ...] = ()
         self._longest = longest
+        self._framing: Framing | None = None
         if self._decision.framing:
             self._begin_framing(self._decision.framing)
         self._held = bytearray()
@@ -94,7 +96,7 @@ class BodyRedactor:
     def feed(self, chunk: Chunk) -> list[Chunk]:
         """Chunks that are complete now."""
         searched = max(0, len(self._held) - 2)
-        if not self._frame_ends and (framing := self._decision.feed(chunk.data)):
+        if self._framing is None and (framing := self._decision.feed(chunk.data)):
             self._begin_framing(framing)
             searched = 0
         busy = self._waiting or self._flooded or self._deltas.waits
@@ -110,7 +112,7 @@ class BodyRedactor:
             searched = 0
         self._redact_upto(self._last_end(searched))
         if len(self._held) > self._longest:
-            if not self._frame_ends:
+            if self._framing is None:
                 self._begin_framing(self._decision.close())
             self._redact_upto(len(self._held))
             self._flooded = True
@@ -123,11 +125,17 @@ class BodyRedactor:
         return self._complete_chunks()
 
     def _begin_framing(self, framing: Framing) -> None:
+        self._framing = framing
+        if framing == "binary":
+            self._deltas = MessageDeltas(self._redactor.deltas("lines"))
+            return
         self._deltas = self._redactor.deltas(framing)
         self._frame_ends = _LINE_ENDS if framing == "lines" else _EVENT_ENDS
 
     def _last_end(self, searched: int) -> int:
         """The place after the last frame that is whole; 0 where there is none."""
+        if self._framing == "binary":
+            return last_message_end(bytes(self._held))
         ends = [(self._held.rfind(end, searched), len(end)) for end in self._frame_ends]
         return max((at + size for at, size in ends if at >= 0), default=0)
 

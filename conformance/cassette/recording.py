@@ -32,6 +32,8 @@ _SUFFIXES: Final = (
     (".chunks.txt", "jsonl"),
     (".sse", "sse"),
     (".ndjson", "ndjson"),
+    (".eventstream.bin", "binary"),
+    (".eventstream", "binary"),
     (".jsonl", "jsonl"),
     (".json", "json"),
     (".txt", "text"),
@@ -48,6 +50,7 @@ _CONTENT_TYPES: Final = {
     "ndjson": "application/x-ndjson",
     "json": "application/json",
     "text": "text/plain",
+    "binary": "application/vnd.amazon.eventstream",
 }
 
 
@@ -184,7 +187,7 @@ def _import_recording(path: Path, *, dialect: str | None = None) -> ImportedReco
         rebuilt = rebuild(str(path), file.data)
         cassette = _cassette_of(file, rebuilt.body, "events", notes=rebuilt.notes)
         return ImportedRecording(cassette, (rebuilt.layout,), kind)
-    if kind in ("sse", "ndjson", "text"):
+    if kind in ("sse", "ndjson", "binary", "text"):
         return _raw_body(file, kind)
     from conformance.cassette.importers import registry  # noqa: PLC0415  # 20 ms that few files need
 

@@ -1,7 +1,8 @@
 """One line of a cassette, decoded and checked by itself.
 
 A line is of the kind whose key it has: `cassette` (the header), `request`, `response`, `end`,
-`seen`, `text` or `hex` (data), `redactions` (a trailer). Other kinds and unknown keys are skipped.
+`seen`, `text`, `hex` or `message` (data), `redactions` (a trailer). Other kinds and unknown keys
+are skipped.
 `request` and `response` may be null: the exchange had one, but it was not recorded.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import binascii
 import re
+import struct
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
@@ -18,6 +20,7 @@ from msgspec.structs import asdict
 
 from conformance.cassette.header import MAJOR, VERSION, Header, Redaction
 from conformance.cassette.source import RawLine
+from conformance.core.binary import encode_message
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Ending, Request, Response
 
@@ -26,6 +29,13 @@ Milliseconds = Annotated[float, Meta(ge=0, le=3.2e13)]
 _Number = Annotated[int, Meta(ge=1, le=1_000_000_000)]
 _Count = Annotated[int, Meta(ge=0)]
 _Version = Annotated[str, Meta(pattern=r"^[0-9]{1,4}\.[0-9]{1,4}$")]
+
+
+class BinaryMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+    """A message of an AWS event stream: its lengths and checksums follow from the rest."""
+
+    headers: dict[str, str]
+    payload: str
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -38,6 +48,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     seen: tuple[dict[str, Any], ...] | UnsetType = UNSET
     text: str | UnsetType = UNSET
     hex: str | UnsetType = UNSET
+    message: BinaryMessage | UnsetType = UNSET
     redactions: tuple[Redaction, ...] | UnsetType = UNSET
     ms: Milliseconds | UnsetType | None = UNSET
     exchange: _Number | None = None
@@ -65,7 +76,17 @@ class Plain(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     ms: Milliseconds | UnsetType | None = UNSET
 
 
-_KINDS: Final = ("cassette", "request", "response", "end", "seen", "text", "hex", "redactions")
+_KINDS: Final = (
+    "cassette",
+    "request",
+    "response",
+    "end",
+    "seen",
+    "text",
+    "hex",
+    "message",
+    "redactions",
+)
 _HEADER_KEYS: Final = frozenset(Header.__struct_fields__) - {"version", "extra"}
 _RECORD: Final = msgspec.json.Decoder(Record)
 _PLAIN: Final = msgspec.json.Decoder(list[Plain])
@@ -132,10 +153,19 @@ def payload(file: str, line: RawLine, record: Record) -> bytes:
     """The bytes of a data record."""
     if isinstance(record.text, str):
         return record.text.encode()
+    if isinstance(record.message, BinaryMessage):
+        return _message_bytes(file, line, record.message)
     try:
         return binascii.unhexlify(str(record.hex))
     except ValueError as err:  # binascii.Error is one
         raise fault(file, line, "expected pairs of hexadecimal digits in `hex`") from err
+
+
+def _message_bytes(file: str, line: RawLine, message: BinaryMessage) -> bytes:
+    try:
+        return encode_message(tuple(message.headers.items()), message.payload.encode())
+    except (ValueError, struct.error) as err:  # names and values have their own limits
+        raise fault(file, line, "expected headers of less than 256 and 65,536 bytes") from err
 
 
 def fault(file: str, line: RawLine, message: str, *, column: int | None = None) -> CassetteError:

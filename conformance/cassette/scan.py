@@ -15,6 +15,7 @@ from typing import Final
 from msgspec import Struct
 
 from conformance.cassette.deltas import Deltas
+from conformance.cassette.message_deltas import MessageDeltas
 from conformance.cassette.opaque import find_secrets
 from conformance.cassette.placeholders import is_stand_in
 from conformance.cassette.positions import cassette_layout
@@ -22,6 +23,7 @@ from conformance.cassette.read import exchanges
 from conformance.cassette.records import parse_record
 from conformance.cassette.redact import CREDENTIAL_HEADERS, REDACTED
 from conformance.cassette.source import RawLine, plain_name, read_lines
+from conformance.core.binary import event_text, message_length
 from conformance.core.errors import Place
 from conformance.core.events import Request, Response
 from conformance.core.framing import Framing, framing_of
@@ -60,7 +62,8 @@ def _in_cassette(path: Path) -> Iterator[Sighting]:
             yield _sighting_at(path, line.number, rule, size)
     for exchange in exchanges(path):
         body = exchange.body
-        spans = list(_in_body(body, framing_of(exchange)))
+        framing = framing_of(exchange)
+        spans = list(_in_messages(body) if framing == "binary" else _in_body(body, framing))
         layout = cassette_layout(path, exchange.number) if spans else None
         for start, size, rule in spans:
             assert layout is not None
@@ -71,7 +74,7 @@ def _beside_bodies(file: str, line: RawLine) -> Iterator[tuple[str, int]]:
     """What a line that is no part of a body holds."""
     record = parse_record(file, line)
     kinds = record.kinds()
-    if "text" in kinds or "hex" in kinds:
+    if not {"text", "hex", "message"}.isdisjoint(kinds):
         return
     for message in (record.request, record.response):
         if isinstance(message, Request | Response):
@@ -92,16 +95,34 @@ def _in_body(body: bytes, framing: Framing) -> Iterator[tuple[int, int, str]]:
         at += len(events)
         return events
 
-    def blank(secret: bytes) -> bytes:
-        known = is_stand_in(secret.decode("utf-8", "surrogateescape"))
-        return secret if known else bytes(len(secret))
-
-    deltas = Deltas(blank, look, lambda _: None, framing)
+    deltas = Deltas(_blank, look, lambda _: None, framing)
     marked = deltas.feed(body) + deltas.close()
     if marked != body:
         runs = (match.span() for match in _BLANKED.finditer(marked))
         found += [(a, b - a, "over several events") for a, b in runs if body[a]]
     yield from sorted(found)
+
+
+def _in_messages(body: bytes) -> Iterator[tuple[int, int, str]]:
+    """As `_in_body`, of binary messages: each stands for all of its bytes."""
+    deltas = MessageDeltas(Deltas(_blank, lambda events: events, lambda _: None, "lines"))
+    marked = deltas.feed(body) + deltas.close()
+    at = 0
+    while at < len(body):
+        stop = at + (message_length(body, at) or len(body))
+        message, other = body[at:stop], marked[at:stop]
+        is_whole = stop <= len(body)
+        text = event_text(message) if is_whole else message
+        for size, rule in ((size, rule) for rule, size in _line_secrets(text)):
+            yield at, size, rule
+        if is_whole and (run := _BLANKED.search(event_text(other))) and text != event_text(other):
+            yield at, len(run[0]), "over several events"
+        at = stop
+
+
+def _blank(secret: bytes) -> bytes:
+    known = is_stand_in(secret.decode("utf-8", "surrogateescape"))
+    return secret if known else bytes(len(secret))
 
 
 def _line_secrets(text: bytes) -> Iterator[tuple[str, int]]:

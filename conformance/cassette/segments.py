@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+from conformance.core.binary import read_text_message
 from conformance.core.framing import Framing
 
-Encoding = Literal["text", "hex"]
+Encoding = Literal["text", "hex", "message"]
 
 # A CR LF counts once: a CR only ends a line by itself where no LF follows.
 _BLANK_LINE: Final = re.compile(rb"(?:\r\n|\r(?!\n)|\n){2,}")
@@ -24,14 +25,23 @@ _STRAY: Final = re.compile(r"([\udc80-\udcff]+)")
 _FEW: Final = 16
 
 
-def segments(data: bytes, framing: Framing | None = None) -> Iterator[tuple[Encoding, str]]:
+def segments(data: bytes, framing: Framing | None = None) -> Iterator[tuple[Encoding, Any]]:
     """The chunk's data lines; for an empty chunk one empty text.
 
-    `framing` is what the content type says of it.
+    `framing` is what the content type says of it. A `message` is headers and payload of a binary
+    one, whose lengths and checksums follow from these.
     """
     if not data:
         yield "text", ""
     start = 0
+    while framing == "binary" and (found := read_text_message(data, start)):
+        headers, payload, length = found
+        yield "message", {"headers": headers, "payload": payload}
+        start += length
+    if framing == "binary":
+        for at in range(start, len(data), _LONGEST):
+            yield "hex", data[at : at + _LONGEST].hex()
+        return
     for match in (_LINE_END if framing == "lines" else _BLANK_LINE).finditer(data):
         yield from _bounded_pieces(data[start : match.end()])
         start = match.end()
@@ -41,7 +51,13 @@ def segments(data: bytes, framing: Framing | None = None) -> Iterator[tuple[Enco
 def plain_segments(data: bytes, framing: Framing | None = None) -> list[str]:
     """As `segments`, for events or lines of plain ASCII, as most chunks are; none says nothing."""
     end = "\n" if framing == "lines" else "\n\n"
-    if not data.isascii() or len(data) > _LONGEST or b"\r" in data or b"\x7f" in data:
+    if (
+        framing == "binary"
+        or not data.isascii()
+        or len(data) > _LONGEST
+        or b"\r" in data
+        or b"\x7f" in data
+    ):
         return []
     text = data.decode("ascii")
     if f"{end}\n" in text:

@@ -1,9 +1,10 @@
 """The values everything else speaks of: frames, events, exchanges, and the shared vocabulary.
 
-A *frame* is one SSE event, comment or field line, one line of NDJSON, or a marker or line of raw
-text, with its byte offset (a JSON response body is one frame of kind `body`). A dialect turns a
-frame into *wire events* (the decoded payload, arrays unrolled) and *semantic events* (what a
-correct client would report, named alike for every dialect). Transport events (`http.request`,
+A *frame* is one SSE event, comment or field line, one line of NDJSON, a marker or line of raw text,
+or one message of an AWS event stream, with its byte offset (a JSON response body is one frame of
+kind `body`). A dialect turns a frame into *wire events* (the decoded payload, arrays unrolled) and
+*semantic events* (what a correct client would report, named alike for every dialect). Transport
+events (`http.request`,
 `sse.frame`, ...) complete the trace.
 
 Rule 1: the number of a frame (from 1; 0 is the request and the response head) is the number of
@@ -23,11 +24,24 @@ from typing import Any, Final, Literal, get_args
 import msgspec
 from msgspec import Struct
 
-FrameKind = Literal["event", "comment", "ignored", "line", "ignored-line", "text", "body"]
+FrameKind = Literal[
+    "event",
+    "comment",
+    "ignored",
+    "line",
+    "ignored-line",
+    "text",
+    "binary",
+    "ignored-binary",
+    "body",
+]
+HeaderValue = str | int | bool
 Layer = Literal["transport", "wire", "semantic"]
 Fidelity = Literal["bytes", "text", "events"]
 Ending = Literal["eof", "reset", "client-closed", "idle-timeout", "protocol-error", "open"]
 
+STREAMED: Final = frozenset({"event", "line", "text", "binary"})
+"""Kinds of frames that a stream says something in."""
 ENDINGS: Final[tuple[Ending, ...]] = get_args(Ending)
 
 TRANSPORT_EVENTS: Final = frozenset(
@@ -35,6 +49,7 @@ TRANSPORT_EVENTS: Final = frozenset(
         *("http.request", "http.response", "http.end"),
         *("sse.frame", "sse.comment", "sse.ignored"),
         *("line.frame", "line.ignored"),
+        *("binary.frame", "binary.ignored"),
     }
 )
 
@@ -75,6 +90,9 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     `line`    `data` is one line of NDJSON without its end. `ignored-line` is to it what `ignored`
               is to `event` (`unfinished`, `bad-utf8`, `too-long`).
     `text`    `data` is a marker (`<|end|>`), or a line of the text between markers, with its end.
+    `binary`  one message of an AWS event stream: `event` is its type, `data` its payload,
+              `headers` are its headers. `ignored-binary` is to it what `ignored` is to `event`
+              (`bad-prelude`, `bad-checksum`, `bad-headers`, `bad-utf8`, `too-long`, `unfinished`).
     `body`    `data` is a whole JSON response body.
     `offset` is the 0-based byte at which the frame's first line begins.
     """
@@ -85,6 +103,7 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     id: str
     offset: int
     named: bool = False
+    headers: tuple[tuple[str, HeaderValue], ...] = ()
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):

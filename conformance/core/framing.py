@@ -3,15 +3,17 @@
 `sse`    server-sent events (`sse.py`)
 `lines`  one JSON value a line (`lines.py`)
 `text`   raw text with markers (`text.py`)
+`binary` messages of an AWS event stream (`binary.py`)
 `body`   one JSON value, which is one frame
 
 What decides, in this order:
-Rule 1: a content type of event streams says `sse`, whatever the bytes are.
+Rule 1: a content type of event streams says `sse` or, of AWS event streams, `binary`, whatever the
+bytes are.
 Rule 2: a content type of lines says `lines`, unless the first bytes are a field of an event stream.
 Rule 3: a content type of JSON says `body`, and none or any other leaves it to the first byte that
-is no white space: `{` or `[` begin a body, U+001E a line, `<|` raw text, everything else an event
-stream. Where raw text is expected that is raw text too, unless a field of an event stream or a
-comment may begin there.
+is no white space: `{` or `[` begin a body, U+001E a line, U+0000 a binary message (whose length
+comes first), `<|` raw text, everything else an event stream. Where raw text is expected that is raw
+text too, unless a field of an event stream or a comment may begin there.
 Rule 4: what is a body by rule 3 is `lines` all the same where a second value follows the first on
 a line of its own. One line of NDJSON and a body on one line look alike; where nothing follows and
 the content type says nothing, what was asked decides. No more of the bytes is needed than the end
@@ -25,13 +27,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
+from conformance.core.binary import MessageParser
 from conformance.core.clock import chunk_times
 from conformance.core.events import Exchange, Frame, Response
 from conformance.core.lines import BOM, LineParser
 from conformance.core.sse import Parser
 from conformance.core.text import MARKER_BEGINNING, TextParser
 
-Framing = Literal["sse", "lines", "text", "body"]
+Framing = Literal["sse", "lines", "text", "binary", "body"]
 
 MOST_BODY_BYTES: Final = 64 * 1024 * 1024
 _MOST_WHITE_SPACE: Final = 4096  # bytes after which a response counts as a stream
@@ -40,17 +43,21 @@ _LINE_TYPES: Final = ("ndjson", "jsonl", "json-lines", "json-seq", "stream+json"
 _OPENING: Final = (b"{", b"[")
 _CLOSING: Final = (b"}", b"]")
 _SSE_BEGINNINGS: Final = (b"d", b"e", b"i", b"r", b":")  # data, event, id, retry, a comment
-_RECORD_SEPARATOR: Final = b"\x1e"
+_FRAMED_BY: Final[Mapping[bytes, Framing]] = {b"\x1e": "lines", b"\0": "binary"}
+"""First bytes that begin no text: a record separator, a length."""
+_CONTENT_TYPES: Final[Mapping[str, Framing]] = {
+    "event-stream": "sse",
+    "vnd.amazon.eventstream": "binary",
+    **dict.fromkeys(_LINE_TYPES, "lines"),
+    "json": "body",
+}
+"""What a content type holds -> what it says; the first that fits."""
 
 
 def stated_framing(response: Response | None) -> Framing | None:
     """What the content type says by itself; None where it leaves it to the bytes."""
     kind = (response.header("content-type") or "").lower() if response else ""
-    if "event-stream" in kind:
-        return "sse"
-    if any(name in kind for name in _LINE_TYPES):
-        return "lines"
-    return "body" if "json" in kind else None
+    return next((framing for name, framing in _CONTENT_TYPES.items() if name in kind), None)
 
 
 class FramingDecision:
@@ -66,7 +73,7 @@ class FramingDecision:
         self._head = b""  # white space, or part of a BOM
         self._last = b""  # byte of the first line that is no white space
         self._stage: Literal["head", "first line", "second value"] = "head"
-        self.framing: Framing | None = "sse" if self._stated == "sse" else None
+        self.framing: Framing | None = self._stated if self._stated in ("sse", "binary") else None
 
     def feed(self, data: bytes) -> Framing | None:
         """Takes the next bytes; the framing, as soon as they decide it."""
@@ -122,9 +129,9 @@ class FramingDecision:
             return "body"
         if beginning == MARKER_BEGINNING:
             return "text"
-        if self._expected == "text" and first not in _SSE_BEGINNINGS:
-            return "text"
-        return "lines" if first == _RECORD_SEPARATOR else "sse"
+        if first in _FRAMED_BY:
+            return _FRAMED_BY[first]
+        return "text" if self._expected == "text" and first not in _SSE_BEGINNINGS else "sse"
 
 
 class _BodyParser:
@@ -145,10 +152,12 @@ class _BodyParser:
         return (Frame("body", "message", text, "", offset),) if text.strip() else ()
 
 
-_PARSERS: Final[Mapping[Framing, Callable[[], Parser | LineParser | TextParser | _BodyParser]]] = {
+_AnyParser = Parser | LineParser | TextParser | MessageParser | _BodyParser
+_PARSERS: Final[Mapping[Framing, Callable[[], _AnyParser]]] = {
     "sse": Parser,
     "lines": LineParser,
     "text": TextParser,
+    "binary": MessageParser,
     "body": _BodyParser,
 }
 
@@ -169,14 +178,14 @@ class Framer:
     ) -> None:
         self._decision = FramingDecision(response, expected)
         self._waiting: list[tuple[bytes, Any]] = []
-        self._parser: Parser | LineParser | TextParser | _BodyParser | None = None
+        self._parser: _AnyParser | None = None
         self.framing: Framing | None = None
         if known := framing or self._decision.framing:
             self._begin_framing(known)
 
     @property
     def stream(self) -> Parser | LineParser | None:
-        """The parser of events or lines; None for raw text, a body, or before it is decided."""
+        """The parser of events or lines; None for another framing, or before it is decided."""
         return self._parser if isinstance(self._parser, Parser | LineParser) else None
 
     @property

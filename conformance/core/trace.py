@@ -13,7 +13,11 @@ from conformance.core.framing import Framing, exchange_frames
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.reading import Reader
 
-_IGNORED: Final[Mapping[str, str]] = {"ignored": "sse.ignored", "ignored-line": "line.ignored"}
+_IGNORED: Final[Mapping[str, str]] = {
+    "ignored": "sse.ignored",
+    "ignored-line": "line.ignored",
+    "ignored-binary": "binary.ignored",
+}
 
 
 class TracedFrame(NamedTuple):
@@ -75,8 +79,11 @@ class FrameTrace:
         events = self.reader.read(frame, payload, number)
         if kind in ("text", "body"):
             return events
-        line = {"data": data} if payload is NOT_JSON else {"data": data, "json": payload}
-        return [Event("line.frame", line, number, "transport"), *events]
+        known = {"data": data} if payload is NOT_JSON else {"data": data, "json": payload}
+        if kind == "binary":
+            headed = {"event": frame.event, "headers": dict(frame.headers), **known}
+            return [Event("binary.frame", headed, number, "transport"), *events]
+        return [Event("line.frame", known, number, "transport"), *events]
 
     def end(self, how: Ending) -> list[Event]:
         """What the end itself gives rise to; it counts as one more frame."""

@@ -14,6 +14,7 @@ from conformance.core.json_values import NOT_JSON
 from conformance.dialects import requests, unsupported
 from conformance.dialects.anthropic_messages import DIALECT as ANTHROPIC_MESSAGES
 from conformance.dialects.base import Dialect, Reader, Reading
+from conformance.dialects.bedrock_converse import DIALECT as BEDROCK_CONVERSE
 from conformance.dialects.cohere_v2 import DIALECT as COHERE_V2
 from conformance.dialects.endpoint import BASE, Endpoint
 from conformance.dialects.harmony import DIALECT as HARMONY
@@ -34,6 +35,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         COHERE_V2,
         VERCEL_UI,
         HARMONY,
+        BEDROCK_CONVERSE,
     )
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {

@@ -8,12 +8,14 @@ from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
+from conformance.core.binary import EVENT_TYPE, EXCEPTION_TYPE, MESSAGE_TYPE, encode_message
 from conformance.core.framing import Framing
 
 CONTENT_TYPES: Final[Mapping[Framing, str]] = {
     "body": "application/json",
     "sse": "text/event-stream",
     "lines": "application/x-ndjson",
+    "binary": "application/vnd.amazon.eventstream",
 }
 MODEL: Final = "scripted"
 TOOL: Final = "calculator"
@@ -89,4 +91,14 @@ def encode_event(event: ScriptedEvent, framing: Framing) -> bytes:
     data = payload if isinstance(payload, str) else json.dumps(payload, ensure_ascii=False)
     if framing == "lines":
         return f"{data}\n".encode()
+    if framing == "binary":
+        return _binary_message(name, data.encode())
     return (f"event: {name}\n" if name else "").encode() + f"data: {data}\n\n".encode()
+
+
+def _binary_message(name: str, payload: bytes) -> bytes:
+    """A message of an AWS event stream; what is called an exception is raised."""
+    is_raised = name.endswith("Exception")
+    kind, header = ("exception", EXCEPTION_TYPE) if is_raised else ("event", EVENT_TYPE)
+    content = (":content-type", "application/json")
+    return encode_message(((header, name), content, (MESSAGE_TYPE, kind)), payload)

@@ -11,16 +11,6 @@ from typing import Any, Final
 
 from conformance.dialects.json_edge import mapping
 
-_BEDROCK: Final = frozenset(
-    {
-        "messageStart",
-        "contentBlockStart",
-        "contentBlockDelta",
-        "contentBlockStop",
-        "messageStop",
-    }
-)
-
 
 def _is_gemini(fields: dict[str, Any]) -> bool:
     return isinstance(fields.get("candidates"), list) or "usageMetadata" in fields
@@ -32,14 +22,6 @@ def _is_gemini_interaction(fields: dict[str, Any]) -> bool:
 
 def _is_ollama_completion(fields: dict[str, Any]) -> bool:
     return isinstance(fields.get("response"), str) and isinstance(fields.get("done"), bool)
-
-
-def _is_bedrock(fields: dict[str, Any]) -> bool:
-    is_body = isinstance(fields.get("output"), dict) and "stopReason" in fields
-    has_metrics = isinstance(fields.get("metrics"), dict) or isinstance(
-        mapping(fields.get("metadata")).get("metrics"), dict
-    )
-    return not _BEDROCK.isdisjoint(fields) or is_body or has_metrics
 
 
 def _is_text_completion(fields: dict[str, Any]) -> bool:
@@ -56,7 +38,6 @@ UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "ollama.generate": _is_ollama_completion,
     "openai.completions": _is_text_completion,
     "anthropic.complete": _is_claude_completion,
-    "bedrock.converse": _is_bedrock,
 }
 
 

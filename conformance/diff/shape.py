@@ -97,7 +97,9 @@ def _framing_name(event: Event) -> str:
         return "event lines" if event.data.get("named") else "no event lines"
     if event.type == "line.frame":
         return "lines of JSON"
-    is_passed_over = event.type in ("sse.comment", "sse.ignored", "line.ignored")
+    if event.type == "binary.frame":
+        return "binary messages"
+    is_passed_over = event.type in ("sse.comment", "sse.ignored", "line.ignored", "binary.ignored")
     return str(event.data.get("reason", "comments")) if is_passed_over else ""
 
 

@@ -13,6 +13,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from conformance.core.binary import (
+    EVENT_TYPE,
+    EXCEPTION_TYPE,
+    MESSAGE_TYPE,
+    with_event_text,
+    with_text_header,
+)
 from conformance.core.json_values import NOT_JSON, text_at, value_at
 
 _LINES: Final = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$")
@@ -34,24 +41,35 @@ class Piece(Struct, frozen=True):
 
     @property
     def type(self) -> str:
-        """The type that the payload states; empty where it states none."""
-        return text_at(self.payload, "type")
+        """The type that the payload states, or the headers do; empty where neither does."""
+        stated = text_at(self.payload, "type")
+        return stated or (self.name if self.kind == "binary" else "")
 
     def with_payload(self, payload: Any) -> Piece:
         """Another payload; an event line that named the type names the new one."""
         text = payload.encode() if self.kind == "text" else msgspec.json.encode(payload)
         if self.kind in ("text", "body"):
             return replace(self, raw=text, payload=payload)
+        if self.kind == "binary":
+            return replace(self, raw=with_event_text(self.raw, text), payload=payload)
         edited = replace(self, raw=_replace_data(self.raw, text, self.kind), payload=payload)
         return edited.with_name(edited.type) if self.name and self.name == self.type else edited
 
     def with_name(self, name: str) -> Piece:
-        """Another event line; empty: none."""
+        """Another event line, or header; empty: none."""
+        if self.kind == "binary":
+            return replace(self, raw=with_text_header(self.raw, EVENT_TYPE, name), name=name)
         lines: list[bytes] = [*_LINES.findall(self.raw)]
         kept = [line for line in lines if not line.startswith(b"event")]
         if name:
             kept.insert(0, f"event: {name}".encode() + line_end(self.raw))
         return replace(self, raw=b"".join(kept), name=name)
+
+    def as_raised(self, name: str) -> Piece:
+        """A binary message that raises an exception of this name."""
+        raised = with_text_header(self.with_name("").raw, EXCEPTION_TYPE, name)
+        raw = with_text_header(raised, MESSAGE_TYPE, "exception")
+        return replace(self, raw=raw, name=name)
 
     def as_sentinel(self, text: str) -> Piece:
         """A sentinel written as this piece is."""

@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from conformance.core.events import Chunk, Exchange
+from conformance.core.events import STREAMED, Chunk, Exchange
 from conformance.core.json_values import NOT_JSON, Path, cut_at, list_at, put_at, text_at, value_at
 from conformance.editing.layout import StreamLayout
 from conformance.editing.piece import Piece
@@ -89,7 +89,7 @@ class Stream(Struct, frozen=True):
         """Places of the sentinel that follows the last event."""
         text = self.layout.sentinel.encode()
         found = enumerate(self.pieces) if text else ()
-        own = [(n, piece) for n, piece in found if piece.kind in ("event", "line")]
+        own = [(n, piece) for n, piece in found if piece.kind in STREAMED]
         return [n for n, piece in own if piece.payload is NOT_JSON and text in piece.raw]
 
     def with_pieces(self, pieces: Sequence[Piece]) -> Stream:

@@ -95,7 +95,9 @@ def _end_with_error(stream: Stream, site: int) -> Stream:
     sample, number = stream.pieces[site], stream.number_at(site)
     numbered = {} if number is None else {stream.layout.number: number}
     error = {**stream.layout.error("The model is overloaded.", "server_error"), **numbered}
-    return stream.with_pieces([*stream.pieces[:site], sample.with_payload(error)])
+    said = sample.with_payload(error)
+    told = said.as_raised(stream.layout.raised) if stream.layout.raised else said
+    return stream.with_pieces([*stream.pieces[:site], told])
 
 
 def _long_events(stream: Stream) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from conformance.core.events import Chunk, Response
+from conformance.core.events import STREAMED, Chunk, Response
 from conformance.dialects import asks_for_stream
 from conformance.editing.edits import whole_stream
 from conformance.editing.operator import Edit, OperatorTable
@@ -55,7 +55,7 @@ def _object_events(stream: Stream) -> list[int]:
 
 def _objects(stream: Stream) -> list[int]:
     """As `_object_events`, and lines too."""
-    found = [n for n, piece in enumerate(stream.pieces) if piece.kind in {"event", "line"}]
+    found = [n for n, piece in enumerate(stream.pieces) if piece.kind in STREAMED]
     return [n for n in found if _is_object(stream.pieces[n])]
 
 

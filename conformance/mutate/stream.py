@@ -9,7 +9,7 @@ from importlib import import_module
 from itertools import pairwise
 from typing import Final
 
-from conformance.core.events import Exchange, Frame
+from conformance.core.events import STREAMED, Exchange, Frame
 from conformance.core.framing import Framer, Framing, framing_of
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.trace import frame_payload
@@ -18,7 +18,6 @@ from conformance.editing.operator import Mutation
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
-_WITH_PAYLOAD: Final = ("event", "line", "text")
 _BLOCKS: Final = ("no-data", "unfinished", "too-long")
 
 
@@ -50,7 +49,7 @@ def _pieces(body: bytes, framing: Framing) -> Iterator[Piece]:
         yield Piece(body[: places[0]] if places else body)
     for start, stop in pairwise([*places, len(body)]):
         frame = starts[start]
-        payload = frame_payload(frame) if frame.kind in _WITH_PAYLOAD else NOT_JSON
+        payload = frame_payload(frame) if frame.kind in STREAMED else NOT_JSON
         yield Piece(body[start:stop], frame.kind, frame.event if frame.named else "", payload)
 
 
@@ -58,7 +57,7 @@ def _starts(frames: Sequence[Frame]) -> Iterator[tuple[int, Frame]]:
     """Where pieces begin: a line that was told of inside a block begins none."""
     block = sys.maxsize
     for frame in reversed(frames):
-        if frame.kind in _WITH_PAYLOAD or frame.event in _BLOCKS:
+        if frame.kind in STREAMED or frame.event in _BLOCKS:
             block = frame.offset
             yield frame.offset, frame
         elif frame.offset < block:

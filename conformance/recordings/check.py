@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from conformance import dialects
 from conformance.cassette import Recording, discover, open_recording
 from conformance.core.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
-from conformance.core.events import Exchange
+from conformance.core.events import STREAMED, Exchange
 from conformance.core.framing import exchange_frames
 from conformance.core.json_values import NOT_JSON
 from conformance.core.trace import frame_payload
@@ -271,7 +271,7 @@ def agreed_dialect(stated: str | None, shown: str | None) -> Dialect:
 def recognised_dialect(exchange: Exchange) -> str | None:
     """The dialect that the first frames show, also one that is not supported yet."""
     for frame, _ in islice(exchange_frames(exchange), FRAMES_TO_RECOGNISE):
-        if frame.kind in ("event", "line", "text", "body"):
+        if frame.kind in STREAMED or frame.kind == "body":
             payload = frame_payload(frame)
             name = None if payload is NOT_JSON else dialects.recognise(frame, payload)
             if name is not None:

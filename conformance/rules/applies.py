@@ -26,6 +26,7 @@ from conformance.rules.patterns import (
 )
 from conformance.rules.verdicts import Verdict
 
+_FRAMINGS: Final[Mapping[Framing, str]] = {"lines": "lines", "binary": "binary messages"}
 _LONGEST: Final = 256  # of a value that is part of a key
 
 Refusal = tuple[Verdict, str]
@@ -197,8 +198,11 @@ class Terms(Struct, frozen=True):
         return None
 
     def _refused_by_framing(self, evidence: Evidence) -> Refusal | None:
-        if self.sse_only and evidence.own_framing == "lines" and evidence.framing() != "sse":
-            return Verdict.NOT_APPLICABLE, "lines are the framing of this API"
+        own = evidence.own_framing
+        if self.sse_only and own != "sse" and evidence.framing() != "sse":
+            return Verdict.NOT_APPLICABLE, f"{_FRAMINGS[own]} are the framing of this API"
+        if self.sse_only and evidence.framing() == "binary":
+            return Verdict.NOT_APPLICABLE, "binary messages came, which wrap the events"
         return None
 
     def _lacking(self, evidence: Evidence) -> str:
@@ -288,7 +292,7 @@ def _event_types(rule: Rule) -> set[str]:
 
 def _is_sse_only(types: set[str]) -> bool:
     names_sse = any(kind.startswith("sse.") or kind == "[DONE]" for kind in types)
-    return names_sse and not any(kind.startswith("line.") for kind in types)
+    return names_sse and not any(kind.startswith(("line.", "binary.")) for kind in types)
 
 
 def _lacks(rule: Rule) -> Iterator[Lack]:

@@ -16,7 +16,7 @@ from conformance.core.events import Chunk, Exchange
 
 GROUP: Final = "conformance.importers"
 _MOST_SHOWN: Final = 200  # characters of a stranger's error
-_OWN_KINDS: Final = frozenset({"", "cassette", "sse", "ndjson", "jsonl", "json"})
+_OWN_KINDS: Final = frozenset({"", "cassette", "sse", "ndjson", "binary", "jsonl", "json"})
 _BUILT_IN: Final = tuple(
     EntryPoint(name, f"conformance.cassette.importers.{name}:IMPORTER", GROUP)
     for name in ("vcr", "opal", "ogx")

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain, cycle, takewhile
 from typing import Final
 
-from conformance.core.events import Chunk
+from conformance.core.binary import message_length
+from conformance.core.events import STREAMED, Chunk
 from conformance.core.framing import Framer, Framing
 from conformance.targets.replay.options import Chunking
 
@@ -33,15 +34,19 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 
 def frame_ends(body: bytes, framing: Framing) -> tuple[int, ...]:
-    """Where each event or line of a body ends: the byte after the line end that completes it.
+    """Where each event, line or message of a body ends: behind the byte that completes it.
 
     What completes no event has no end: a block without data, a comment, a blank line.
     """
     framer = Framer(framing=framing)
+    if framing == "binary":
+        starts = [frame.offset for frame in framer.feed(body) if frame.kind in STREAMED]
+        lengths = (message_length(body, start) for start in starts)
+        return tuple(start + length for start, length in zip(starts, lengths, strict=True))
     return tuple(
         line.end()
         for line in _LINE.finditer(body)
-        if any(frame.kind in ("event", "line") for frame in framer.feed(line[0]))
+        if any(frame.kind in STREAMED for frame in framer.feed(line[0]))
     )
 
 

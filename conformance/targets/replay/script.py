@@ -15,6 +15,7 @@ from conformance.cassette import CassetteClock
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.core.framing import Framing, framing_of
+from conformance.dialects.script import CONTENT_TYPES
 from conformance.targets.replay.cutting import (
     TimedChunk,
     chunks_until,
@@ -47,11 +48,6 @@ _LENGTH_HEADER: Final = "content-length"
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _LENGTH: Final = re.compile(r"[0-9]{1,15}")
-_CONTENT_TYPES: Final[dict[Framing, str]] = {
-    "sse": "text/event-stream",
-    "lines": "application/x-ndjson",
-    "body": "application/json",
-}
 _KEPT: Final = 256 * 1024  # bytes of an answer
 _KEPT_CHUNKS: Final = 2_000
 _WITHOUT_BODY: Final = (204, 304)
@@ -181,7 +177,7 @@ def _head_to_send(response: Response, exchange: Exchange, *, has_length: bool) -
     known = any(name.lower() == "content-type" for name, _ in kept)
     if known or response.status is not None:
         return kept
-    return (("content-type", _CONTENT_TYPES[framing_of(exchange)]), *kept)
+    return (("content-type", CONTENT_TYPES[framing_of(exchange)]), *kept)
 
 
 def _status_to_send(response: Response, exchange: Exchange) -> int:

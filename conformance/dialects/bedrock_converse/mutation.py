@@ -1,0 +1,153 @@
+"""Mutation of `bedrock.converse`: where events hold what, operators on blocks and signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.core.json_values import Path as JsonPath
+from conformance.core.json_values import text_at, value_at
+from conformance.editing.deltas import delta_places
+from conformance.editing.edits import (
+    double_piece,
+    drop_piece,
+    drop_value,
+    move_before,
+    places_of,
+    places_with,
+    raise_value,
+    set_value,
+)
+from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
+
+_START: Final = "contentBlockStart"
+_DELTA: Final = "contentBlockDelta"
+_STOP: Final = "contentBlockStop"
+_REASONING: Final = ("delta", "reasoningContent")
+_SIGNATURE: Final = (*_REASONING, "signature")
+_REDACTED: Final = (*_REASONING, "redactedContent")
+_TEXTS: Final[dict[TextKind, JsonPath]] = {
+    "thinking": (*_REASONING, "text"),
+    "text": ("delta", "text"),
+    "arguments": ("delta", "toolUse", "input"),
+}
+
+OPERATORS: Final = OperatorTable()
+
+
+def _block_deltas(place: int, piece: Piece) -> Iterator[Delta]:
+    for kind, path in _TEXTS.items():
+        if piece.type == _DELTA and (text := text_at(piece.payload, *path)):
+            group = (kind, value_at(piece.payload, "contentBlockIndex"))
+            yield Delta(place, (path,), kind, group, text)
+
+
+_LAYOUT: Final = StreamLayout(
+    deltas=_block_deltas,
+    error=lambda message, _code: {"message": message},
+    raised="modelStreamErrorException",
+    openings=("messageStart",),
+    starts=("messageStart", _START),
+    ends=(_STOP, "messageStop", "metadata"),
+    terminals=("metadata",),
+    text_ends={_DELTA: _STOP},
+    text_keys=("contentBlockIndex",),
+    elements={"converse.block": ("output", "message", "content", 0)},
+)
+
+
+def _deltas_of(kind: TextKind) -> Sites:
+    return lambda stream: delta_places(stream, kind)
+
+
+def _signatures_after_thinking(stream: Stream) -> list[int]:
+    """Signatures that a delta of reasoning stands right before."""
+    thoughts = set(delta_places(stream, "thinking"))
+    return [n for n in stream.holding(*_SIGNATURE) if n - 1 in thoughts]
+
+
+@OPERATORS.edit("N9-nested-in-stream", _deltas_of("thinking"))
+def _nest_reasoning(stream: Stream, site: int) -> Stream:
+    """A delta has reasoning in the form of a body."""
+    text = stream.text_at(site, *_TEXTS["thinking"])
+    return stream.with_value(site, _REASONING, {"reasoningText": {"text": text}})
+
+
+@OPERATORS.edit("X16-two-members", _signatures_after_thinking)
+def _sign_with_text(stream: Stream, site: int) -> Stream:
+    """The signature comes in one event with the last reasoning."""
+    text = stream.text_at(site - 1, *_TEXTS["thinking"])
+    signed = {"text": text, "signature": stream.text_at(site, *_SIGNATURE)}
+    return stream.with_value(site, _REASONING, signed).without(site - 1)
+
+
+def _put_delta(path: JsonPath) -> Any:
+    """A delta of another kind than its block."""
+    delta: Any = "Hm."
+    for key in reversed(path[1:]):
+        delta = {key: delta}
+    return set_value(delta, "delta")
+
+
+def _later_starts(stream: Stream) -> list[int]:
+    return [n for n in stream.typed(_START, _DELTA) if stream.value_at(n, "contentBlockIndex") > 0]
+
+
+@OPERATORS.edit("I10-block-index-reused", lambda stream: _later_starts(stream)[:1])
+def _reuse_index(stream: Stream, site: int) -> Stream:
+    """A block takes the index of the first one."""
+    index = stream.value_at(site, "contentBlockIndex")
+    for place in stream.typed(_START, _DELTA, _STOP):
+        if place >= site and stream.value_at(place, "contentBlockIndex") == index:
+            stream = stream.with_value(place, ("contentBlockIndex",), 0)
+    return stream
+
+
+def _tool_starts(stream: Stream) -> list[int]:
+    return stream.holding("start", "toolUse")
+
+
+OPERATORS.add("X16-other-kind", "A delta of text comes in a block of reasoning.")(
+    lambda stream: delta_places(stream, "thinking")[1:], _put_delta(_TEXTS["text"])
+)
+OPERATORS.add("X16-thinking-in-text", "A delta of reasoning comes in a block of text.")(
+    lambda stream: delta_places(stream, "text")[1:], _put_delta(_TEXTS["thinking"])
+)
+OPERATORS.add("I10-block-index-off", "A delta names another block.")(
+    places_of(_DELTA), raise_value("contentBlockIndex")
+)
+OPERATORS.add("I10-no-block-index", "An event of a block has no index.", most=4)(
+    places_of(_START, _DELTA, _STOP), drop_value("contentBlockIndex")
+)
+OPERATORS.add("S1-unsigned", "The signature of reasoning is lost.")(
+    places_with(*_SIGNATURE), drop_piece
+)
+OPERATORS.add("S3-signed-twice", "Reasoning is signed twice.")(
+    places_with(*_SIGNATURE), double_piece
+)
+OPERATORS.add("S4-signed-early", "The signature comes before the last reasoning.")(
+    _signatures_after_thinking, move_before
+)
+OPERATORS.add("S5-redacted-decoded", "Redacted reasoning is no base64.")(
+    places_with(*_REDACTED), set_value("no base64!", *_REDACTED)
+)
+OPERATORS.add("U4-no-stop-reason", "The message stops for no reason.")(
+    places_with("stopReason"), drop_value("stopReason")
+)
+OPERATORS.add("U10-unknown-stop-reason", "The stop reason is no known one.")(
+    places_with("stopReason"), set_value("stop", "stopReason")
+)
+OPERATORS.add("U5-no-usage", "Nothing is counted.")(places_of("metadata"), drop_piece)
+OPERATORS.add("U13-no-total", "Usage has no total.")(
+    places_with("usage", "totalTokens"), drop_value("usage", "totalTokens")
+)
+OPERATORS.add("T5-nameless-use", "A tool use has no name.")(
+    _tool_starts, drop_value("start", "toolUse", "name")
+)
+OPERATORS.add("T6-unannounced-use", "The start of a tool use is lost.")(_tool_starts, drop_piece)
+
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))

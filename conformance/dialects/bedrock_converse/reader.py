@@ -1,0 +1,227 @@
+"""Dialect `bedrock.converse`: the Converse API of Amazon Bedrock, streamed or whole.
+
+Rule 1: a message of the event stream is a wire event of its `:event-type`, with its payload; a line
+        or event of JSON whose one key is such a type, as SDKs have it, is the same. Everything that
+        is raised is `exception`, with its type under `exception`.
+Rule 2: a body is `converse`, then `converse.block` per content element, with its `index`. The
+        body of an HTTP error is `converse.error`.
+Rule 3: an answer is `done` when it has stopped and is counted (`messageStop`, `metadata`): nothing
+        comes after that. One that has stopped and ends well is done, too, without a word for it;
+        every other end is a cut.
+Rule 4: beyond `MOST_BLOCKS` blocks a wire event `converse.overflow` is the last thing that is said
+        of semantics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from conformance.core.binary import MESSAGE_TYPE
+from conformance.core.events import Ending, Event, Frame, Request, Vocabulary
+from conformance.core.json_values import NOT_JSON
+from conformance.core.reading import Reading
+from conformance.dialects import outcome
+from conformance.dialects.bedrock_converse.content import OVERFLOW, Content
+from conformance.dialects.history import request_events
+from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
+from conformance.dialects.sink import Sink
+
+NAME: Final = "bedrock.converse"
+_EVENTS: Final = frozenset(
+    {
+        "messageStart",
+        "contentBlockStart",
+        "contentBlockDelta",
+        "contentBlockStop",
+        "messageStop",
+        "metadata",
+    }
+)
+EXCEPTIONS: Final = frozenset(
+    {
+        "internalServerException",
+        "modelStreamErrorException",
+        "modelTimeoutException",
+        "serviceUnavailableException",
+        "throttlingException",
+        "validationException",
+    }
+)
+VOCABULARY: Final = Vocabulary(
+    NAME,
+    frozenset(
+        {
+            "request",
+            "request.item",
+            *_EVENTS,
+            "exception",
+            "converse",
+            "converse.block",
+            "converse.error",
+            "converse.unknown",
+            OVERFLOW,
+        }
+    ),
+)
+_REASONS: Final = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_calls",
+    "content_filtered": "content_filter",
+    "guardrail_intervened": "content_filter",
+}
+
+
+class ConverseReader:
+    """Reader of one exchange."""
+
+    def __init__(self, reading: Reading) -> None:
+        del reading  # blocks type their text: neither markers nor private fields apply
+        self._sink = Sink()
+        self._content = Content(self._sink)
+        self._has_begun = self._has_stopped = self._is_counted = self._is_done = False
+
+    def request(self, request: Request) -> list[Event]:
+        return request_events(request, "messages")
+
+    def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
+        self._sink.begin(number)
+        fields = mapping(payload)
+        if frame.kind == "body" and not (kind := _union_member(fields)):
+            self._read_body(frame, payload)
+        elif frame.kind == "binary":
+            raised = dict(frame.headers).get(MESSAGE_TYPE) not in ("event", None)
+            self._read_event(frame.event, payload, fields, is_raised=raised, text=frame.data)
+        else:
+            kind = _union_member(fields)
+            inner = fields[kind] if kind else payload
+            is_raised = kind in EXCEPTIONS
+            self._read_event(kind, inner, mapping(inner), is_raised=is_raised, text=frame.data)
+        return self._sink.events()
+
+    def end(self, how: Ending, number: int) -> list[Event]:
+        self._sink.begin(number)
+        if self._content.is_over:
+            return []
+        self._content.close()
+        if how == "eof" and self._has_stopped and not self._is_done:
+            self._say_done(explicit=False)
+        elif not self._is_done:
+            self._sink.say("cut", {"choice": 0, "how": how})
+        return self._sink.events()
+
+    def echo(self) -> Mapping[str, Any] | None:
+        return None
+
+    def _read_event(
+        self, kind: str, payload: Any, fields: dict[str, Any], *, is_raised: bool, text: str
+    ) -> None:
+        if is_raised:
+            self._raise(kind, fields)
+        elif kind not in _EVENTS or payload is NOT_JSON:
+            named = {"event": kind} if kind else {}
+            said = {"text": text} if payload is NOT_JSON else event_data(payload)
+            self._sink.wire("converse.unknown", {**said, **named})
+        else:
+            self._sink.wire(kind, event_data(payload))
+            if not self._content.is_over:
+                self._read_known(kind, fields)
+
+    def _read_known(self, kind: str, fields: dict[str, Any]) -> None:
+        content = self._content
+        if kind == "messageStart":
+            content.renew()
+            self._begin_message(fields)
+        elif kind == "metadata":
+            self._count_tokens(fields)
+            self._is_counted = True
+            self._settle()
+        elif kind == "messageStop":
+            content.close()
+            self._say_finish(fields)
+            self._has_stopped = True
+            self._settle()
+        else:
+            if not self._has_begun:
+                self._begin_message({})
+            read = {"contentBlockStart": content.start, "contentBlockDelta": content.delta}
+            read.get(kind, content.stop)(fields)
+
+    def _raise(self, kind: str, fields: dict[str, Any]) -> None:
+        self._sink.wire("exception", {**fields, "exception": kind})
+        status = whole(fields.get("originalStatusCode"))
+        message = string(fields.get("message")) or string(fields.get("originalMessage"))
+        stated = {} if status is None else {"status": status}
+        self._sink.say("error", {"choice": 0, "code": kind, "message": message, **stated})
+
+    def _read_body(self, frame: Frame, payload: Any) -> None:
+        fields = mapping(payload)
+        message = mapping(mapping(fields.get("output")).get("message"))
+        if not message:
+            self._read_other_body(frame, payload, fields)
+            return
+        self._sink.wire("converse", fields)
+        content = elements(message.get("content"))
+        for index, block in enumerate(content):
+            self._sink.wire("converse.block", {**event_data(block), "index": index})
+        self._begin_message(message)
+        self._content.whole(content)
+        self._say_finish(fields)
+        self._count_tokens(fields)
+        self._has_stopped = True
+
+    def _read_other_body(self, frame: Frame, payload: Any, fields: dict[str, Any]) -> None:
+        # The API has `message`, what signs requests in front of it `Message`.
+        if message := string(fields.get("message")) or string(fields.get("Message")):
+            self._sink.wire("converse.error", fields)
+            self._sink.say("error", outcome.error(message))
+        else:
+            said = {"text": frame.data} if payload is NOT_JSON else event_data(payload)
+            self._sink.wire("converse.unknown", said)
+
+    def _begin_message(self, fields: dict[str, Any]) -> None:
+        self._has_begun = True
+        self._has_stopped = self._is_counted = self._is_done = False
+        role = string(fields.get("role")) or "assistant"
+        self._sink.say("message.start", {"choice": 0, "role": role})
+
+    def _say_finish(self, fields: dict[str, Any]) -> None:
+        if reason := string(fields.get("stopReason")):
+            self._sink.say("finish", {"choice": 0, "reason": _REASONS.get(reason, reason)})
+
+    def _count_tokens(self, fields: dict[str, Any]) -> None:
+        """Counts that are missing or not whole numbers are left out; none says nothing."""
+        usage = mapping(fields.get("usage"))
+        names = {"input": "inputTokens", "output": "outputTokens", "total": "totalTokens"}
+        counts = {name: whole(usage.get(key)) for name, key in names.items()}
+        known = {name: count for name, count in counts.items() if count is not None}
+        if known:
+            self._sink.say("usage", {"choice": 0, **known})
+
+    def _settle(self) -> None:
+        """Rule 3."""
+        if self._has_stopped and self._is_counted and not self._is_done:
+            self._say_done(explicit=True)
+
+    def _say_done(self, *, explicit: bool) -> None:
+        self._is_done = True
+        self._sink.say("done", {"choice": 0, "explicit": explicit})
+
+
+def _union_member(fields: Mapping[str, Any]) -> str:
+    """The type of an event that stands as the one key around it; empty where it is none."""
+    key = next(iter(fields), "") if len(fields) == 1 else ""
+    is_member = key in _EVENTS or key in EXCEPTIONS
+    return key if is_member and isinstance(fields[key], dict) else ""
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """An event by its type, in its frame or around it; a body by its message and stop reason."""
+    fields = mapping(payload)
+    if frame.kind == "binary" and frame.event in _EVENTS | EXCEPTIONS:
+        return True
+    is_body = isinstance(fields.get("output"), dict) and "stopReason" in fields
+    return bool(_union_member(fields)) or is_body

@@ -1,0 +1,113 @@
+"""Requests of Converse. Model and wish for a stream stand in the path."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from conformance.core.events import Event
+from conformance.dialects.json_edge import elements, mapping, string
+from conformance.dialects.requests import PLAIN, Continuation, Question, RequestForm, RequestStyle
+
+_THINKING: Final = "additionalModelRequestFields.thinking.type"
+
+
+def _ask(question: Question) -> dict[str, Any]:
+    schema = {"json": {"type": "object", "properties": {}}}
+    tools = [{"toolSpec": {"name": name, "inputSchema": schema}} for name in question.tools]
+    enabled = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
+    return {
+        "messages": [_user_turn({"text": question.text})],
+        "inferenceConfig": {"maxTokens": question.limit},
+        **({"additionalModelRequestFields": enabled} if question.thinks else {}),
+        **({"toolConfig": {"tools": tools}} if tools else {}),
+    }
+
+
+def _next_turns(after: Continuation) -> list[Any]:
+    blocks = [_whole_block(each) for each in _answer_blocks(after.events)]
+    kept = [b for b in blocks if after.keeps_thinking or "reasoningContent" not in b]
+    results = [
+        {"toolResult": {"toolUseId": each.get("toolUseId"), "content": [{"text": after.result}]}}
+        for each in (mapping(block.get("toolUse")) for block in blocks)
+        if each
+    ]
+    answer = {"role": "assistant", "content": [block for block in kept if _says_something(block)]}
+    asked = [_user_turn({"text": after.question})] if after.question else []
+    then = [_user_turn(*results)] if results else asked
+    return [*elements(after.request.get("messages")), answer, *then]
+
+
+def _user_turn(*content: Mapping[str, Any]) -> dict[str, Any]:
+    return {"role": "user", "content": list(content)}
+
+
+def _says_something(block: Mapping[str, Any]) -> bool:
+    """The API refuses empty texts; gpt-oss sends some."""
+    return bool(block) and block.get("text") != ""
+
+
+def _answer_blocks(events: Iterable[Event]) -> Iterator[list[Mapping[str, Any]]]:
+    """What was said of each block, in the order in which they began."""
+    blocks: dict[str, list[Mapping[str, Any]]] = {}
+    for event in events:
+        if event.type == "converse.block":
+            yield [{key: value for key, value in event.data.items() if key != "index"}]
+        elif event.type in ("contentBlockStart", "contentBlockDelta"):
+            said = event.data.get("start") or event.data.get("delta")
+            blocks.setdefault(str(event.data.get("contentBlockIndex")), []).append(mapping(said))
+    yield from blocks.values()
+
+
+def _whole_block(said: list[Mapping[str, Any]]) -> dict[str, Any]:
+    """The block as the API takes it back: deltas joined, reasoning nested."""
+    if len(said) == 1 and "reasoningText" in mapping(said[0].get("reasoningContent")):
+        return dict(said[0])
+    reasoning = [mapping(each.get("reasoningContent")) for each in said]
+    tools = [mapping(each.get("toolUse")) for each in said]
+    redacted = next(
+        (each["redactedContent"] for each in reasoning if "redactedContent" in each), ""
+    )
+    if redacted:
+        return {"reasoningContent": {"redactedContent": redacted}}
+    if any(reasoning):
+        signature = _joined(reasoning, "signature")
+        signed = {"signature": signature} if signature else {}
+        return {
+            "reasoningContent": {"reasoningText": {"text": _joined(reasoning, "text"), **signed}}
+        }
+    if any(tools):
+        return {"toolUse": _whole_tool(tools)}
+    texts = [each for each in said if "text" in each]
+    return {"text": _joined(texts, "text")} if texts else dict(said[0])
+
+
+def _whole_tool(pieces: list[dict[str, Any]]) -> dict[str, Any]:
+    named = {key: value for piece in pieces for key, value in piece.items() if key != "input"}
+    inputs = [piece["input"] for piece in pieces if "input" in piece]
+    stated = [each for each in inputs if not isinstance(each, str)]
+    return {**named, "input": stated[0] if stated else _json_or_empty("".join(inputs))}
+
+
+def _joined(pieces: Iterable[Mapping[str, Any]], key: str) -> str:
+    return "".join(string(piece.get(key)) for piece in pieces)
+
+
+def _json_or_empty(arguments: str) -> Any:
+    try:
+        return json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        return {}  # the rules tell of arguments that are no JSON
+
+
+REQUEST: Final = RequestForm(
+    history="messages",
+    instructions="system",
+    limits=("inferenceConfig.maxTokens",),
+    ask=_ask,
+    next_turns=_next_turns,
+    styles=(RequestStyle({"inferenceConfig": {"temperature": 0}}), PLAIN),
+    switches=(_THINKING,),
+    refusals=(_THINKING,),
+)
