@@ -26,7 +26,11 @@ from conformance.rules.patterns import (
 )
 from conformance.rules.verdicts import Verdict
 
-_FRAMINGS: Final[Mapping[Framing, str]] = {"lines": "lines", "binary": "binary messages"}
+_FRAMINGS: Final[Mapping[Framing, str]] = {
+    "lines": "lines are",
+    "text": "raw text is",
+    "binary": "binary messages are",
+}
 _LONGEST: Final = 256  # of a value that is part of a key
 
 Refusal = tuple[Verdict, str]
@@ -200,7 +204,7 @@ class Terms(Struct, frozen=True):
     def _refused_by_framing(self, evidence: Evidence) -> Refusal | None:
         own = evidence.own_framing
         if self.sse_only and own != "sse" and evidence.framing() != "sse":
-            return Verdict.NOT_APPLICABLE, f"{_FRAMINGS[own]} are the framing of this API"
+            return Verdict.NOT_APPLICABLE, f"{_FRAMINGS[own]} the framing of this API"
         if self.sse_only and evidence.framing() == "binary":
             return Verdict.NOT_APPLICABLE, "binary messages came, which wrap the events"
         return None
