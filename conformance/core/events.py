@@ -10,7 +10,7 @@ events (`http.request`,
 Rule 1: the number of a frame (from 1; 0 is the request and the response head) is the number of
 every event that it gave rise to. Two events of one frame are neither before nor after each other.
 Rule 2: inside one frame the order is transport, wire, semantic; of semantic events message,
-step, thinking, opaque, text, refusal, tool, finish, usage, error, done.
+step, thinking, opaque, text, snapshot, refusal, tool, finish, usage, error, done.
 Rule 3: every semantic event carries `choice` (0 where the dialect has none).
 Rule 4: an `error` ends the answer, as far as one can know, unless its `final` is false: then the
         dialect says that the stream goes on to its proper end.
@@ -66,6 +66,7 @@ SEMANTIC_EVENTS: Final[Mapping[str, frozenset[str]]] = {
     "text.start": frozenset({"block"}),
     "text.delta": frozenset({"block", "phase", "text"}),
     "text.end": frozenset({"block"}),
+    "snapshot": frozenset({"text", "thinking"}),
     "refusal.delta": frozenset({"text"}),
     "tool.start": frozenset({"index", "id", "name", "hosted"}),
     "tool.delta": frozenset({"index", "arguments"}),

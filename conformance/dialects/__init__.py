@@ -12,6 +12,7 @@ from conformance.core.errors import UsageError
 from conformance.core.events import Frame, Request
 from conformance.core.json_values import NOT_JSON
 from conformance.dialects import requests, unsupported
+from conformance.dialects.agui import DIALECT as AGUI
 from conformance.dialects.anthropic_messages import DIALECT as ANTHROPIC_MESSAGES
 from conformance.dialects.base import Dialect, Reader, Reading
 from conformance.dialects.bedrock_converse import DIALECT as BEDROCK_CONVERSE
@@ -36,6 +37,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         VERCEL_UI,
         HARMONY,
         BEDROCK_CONVERSE,
+        AGUI,
     )
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {

@@ -76,8 +76,8 @@ class StreamLayout(Struct, frozen=True):
     `pings` whether an event of type ping is.
     `unknown_event` is a type that the dialect leaves to vendors. `number` is the key of sequence
     numbers, `sentinel` the text after the last event.
-    `error` makes the payload of an error event from message and code, `error_ends` says that no
-    other event need follow it, `raised` is the type of the exception as which a binary message
+    `error` makes the payload of an error event from message and code, `error_ends` says that a
+    stream may end with it anywhere, `raised` is the type of the exception as which a binary message
     carries it; `reasoning_tokens` are paths of counts, `opaque` finds what is never displayed in a
     payload. `elements` maps wire events of list elements to where the first such element stands.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from tests.authoring import (
+    agui_streams,
     carried_streams,
     chat_streams,
     choice_streams,
@@ -17,6 +18,7 @@ from tests.authoring import (
     item_streams,
     likeness_streams,
     messages_streams,
+    mutants_agui,
     mutants_blocks,
     mutants_chat,
     mutants_choices,
@@ -71,6 +73,7 @@ def good() -> tuple[Draft, ...]:
         *carried_streams.drafts(),
         *habit_streams.drafts(),
         *ui_message_streams.drafts(),
+        *agui_streams.drafts(),
     )
     return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
 
@@ -101,5 +104,6 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_ui_message.MUTANTS,
         *mutants_cohere.MUTANTS,
         *mutants_harmony.MUTANTS,
+        *mutants_agui.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)

@@ -190,8 +190,8 @@ def test_knobs_of_neutral_suites_default_to_what_every_strict_profile_says() -> 
         if dialect == "anthropic.messages":
             # Its documentation tells of thinking between calls.
             assert stated.pop("interleaved") == "after_calls"
-        if dialect == "vercel.ui":
-            # One message holds the answers of several calls of a model.
+        if dialect in ("vercel.ui", "agui"):
+            # One message or run holds the answers of several calls of a model.
             assert stated.pop("interleaved") is True
         assert stated == {name: NEUTRAL_KNOBS[name] for name in stated}
 

@@ -1,0 +1,23 @@
+"""The Agent-User Interaction protocol."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.dialects.agui.columns import delta_columns
+from conformance.dialects.agui.reader import NAME, VOCABULARY, AguiReader, recognises
+from conformance.dialects.agui.requests import REQUEST
+from conformance.dialects.agui.wire_keys import BOUNDS, WIRE_KEYS
+from conformance.dialects.base import Dialect
+
+DIALECT: Final = Dialect(
+    name=NAME,
+    vocabulary=VOCABULARY,
+    reader=AguiReader,
+    recognises=recognises,
+    columns=delta_columns,
+    keys=WIRE_KEYS,
+    bounds=BOUNDS,
+    request=REQUEST,
+    mutation="conformance.dialects.agui.mutation",
+)

@@ -1,0 +1,108 @@
+"""Mutation of `agui`: where its events hold what, operators on runs, spans and snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.core.json_values import text_at, value_at
+from conformance.editing.edits import (
+    double_piece,
+    drop_piece,
+    drop_value,
+    places_of,
+    places_with,
+    set_value,
+)
+from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.operator import Mutation, OperatorTable
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
+
+# Type of a delta -> what it is, and what it has in common with its end.
+_TEXTS: Final[dict[str, tuple[TextKind, str]]] = {
+    "REASONING_MESSAGE_CONTENT": ("thinking", "messageId"),
+    "THINKING_TEXT_MESSAGE_CONTENT": ("thinking", "type"),
+    "TEXT_MESSAGE_CONTENT": ("text", "messageId"),
+    "TOOL_CALL_ARGS": ("arguments", "toolCallId"),
+}
+_MESSAGES: Final = ("REASONING_MESSAGE", "TEXT_MESSAGE", "TOOL_CALL")
+
+OPERATORS: Final = OperatorTable()
+
+
+def _event_deltas(place: int, piece: Piece) -> Iterator[Delta]:
+    if (found := _TEXTS.get(piece.type)) is not None:
+        kind, key = found
+        group = (kind, value_at(piece.payload, key))
+        yield Delta(place, (("delta",),), kind, group, text_at(piece.payload, "delta"))
+
+
+def _run_error(message: str, code: str) -> dict[str, Any]:
+    return {"type": "RUN_ERROR", "message": message, "code": code}
+
+
+_LAYOUT: Final = StreamLayout(
+    deltas=_event_deltas,
+    error=_run_error,
+    error_ends=False,
+    openings=("RUN_STARTED",),
+    starts=(
+        *("RUN_STARTED", "STEP_STARTED", "REASONING_START"),
+        *(f"{kind}_START" for kind in _MESSAGES),
+    ),
+    ends=(
+        *("RUN_FINISHED", "STEP_FINISHED", "REASONING_END"),
+        *(f"{kind}_END" for kind in _MESSAGES),
+    ),
+    terminals=("RUN_FINISHED",),
+    text_ends={
+        "REASONING_MESSAGE_CONTENT": "REASONING_MESSAGE_END",
+        "TEXT_MESSAGE_CONTENT": "TEXT_MESSAGE_END",
+        "TOOL_CALL_ARGS": "TOOL_CALL_END",
+    },
+    text_keys=("messageId", "toolCallId"),
+)
+
+
+@OPERATORS.edit("N11-start-per-delta", places_of("REASONING_MESSAGE_CONTENT"))
+def _start_again(stream: Stream, site: int) -> Stream:
+    """A delta of reasoning has a start of its own."""
+    message_id = stream.value_at(site, "messageId")
+    start = {"type": "REASONING_MESSAGE_START", "messageId": message_id, "role": "reasoning"}
+    return stream.insert(site, stream.pieces[site].with_payload(start))
+
+
+@OPERATORS.edit("I11-ids-swapped", places_of("TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT"))
+def _swap_id(stream: Stream, site: int) -> Stream:
+    """A delta names a message that is not there."""
+    return stream.with_value(site, ("messageId",), f"{stream.text_at(site, 'messageId')}-other")
+
+
+@OPERATORS.edit("X21-snapshot-without-reasoning", places_of("MESSAGES_SNAPSHOT"))
+def _forget_reasoning(stream: Stream, site: int) -> Stream | None:
+    """The snapshot has no message of reasoning."""
+    messages = stream.value_at(site, "messages")
+    kept = [each for each in messages if each.get("role") != "reasoning"]
+    return None if kept == messages else stream.with_value(site, ("messages",), kept)
+
+
+OPERATORS.add("N11-span-lost", "A span of reasoning is not opened, or not closed.")(
+    places_of("REASONING_START", "REASONING_END"), drop_piece
+)
+OPERATORS.add("N11-span-twice", "A span of reasoning is opened or closed twice.")(
+    places_of("REASONING_START", "REASONING_END"), double_piece
+)
+OPERATORS.add("N11-no-id", "An event of a message has no id.", most=4)(
+    places_of("REASONING_MESSAGE_START", "REASONING_MESSAGE_CONTENT", "TEXT_MESSAGE_CONTENT"),
+    drop_value("messageId"),
+)
+OPERATORS.add("S5-sealed-empty", "The encrypted value is empty.")(
+    places_with("encryptedValue"), set_value("", "encryptedValue")
+)
+OPERATORS.add("S6-sealed-of-nobody", "The encrypted value names no owner.")(
+    places_with("entityId"), drop_value("entityId")
+)
+
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))

@@ -1,0 +1,149 @@
+"""Dialect `agui`: the Agent-User Interaction protocol, 1.0 and the releases before it.
+
+Rule 1: an event is a wire event of its `type`, with the payload as it stands; a type that 1.0 does
+        not know is `agui.unknown`, which is no error: receivers tolerate what is newer.
+Rule 2: THINKING_* of 0.1.10 and before is the same reasoning, without ids.
+Rule 3: a run is done with RUN_FINISHED, or with RUN_ERROR, which ends it and what is open; without
+        either it was cut. A stream may hold several runs.
+Rule 4: a snapshot says what the messages hold, whoever streamed them.
+Rule 5: beyond `MOST_OPEN` open messages a wire event `agui.overflow` is the last thing that is said
+        of semantics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from conformance.core.events import Frame, Vocabulary
+from conformance.core.reading import Reading
+from conformance.dialects.agui.messages import OVERFLOW, RunMessages, reasons_of
+from conformance.dialects.json_edge import event_data, mapping, objects, string, whole
+from conformance.dialects.typed import TypedReader
+
+NAME: Final = "agui"
+_SPANS: Final = frozenset({"REASONING_START", "REASONING_END", "THINKING_START", "THINKING_END"})
+_CHUNKS: Final = frozenset({"TEXT_MESSAGE_CHUNK", "TOOL_CALL_CHUNK", "REASONING_MESSAGE_CHUNK"})
+_OTHERS: Final = frozenset(
+    {
+        *("TOOL_CALL_RESULT", "STATE_SNAPSHOT", "STATE_DELTA", "RAW", "CUSTOM"),
+        *("ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA"),
+        *("SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR"),
+    }
+)
+_OF_RUNS: Final = frozenset(
+    {"RUN_STARTED", "RUN_FINISHED", "RUN_ERROR", "STEP_STARTED", "STEP_FINISHED"}
+)
+Take = Callable[[RunMessages, dict[str, Any]], object]
+_TAKEN: Final[Mapping[str, Take]] = {
+    "TEXT_MESSAGE_START": lambda run, event: run.start("text", event),
+    "TEXT_MESSAGE_CONTENT": lambda run, event: run.add("text", event),
+    "TEXT_MESSAGE_END": lambda run, event: run.end("text", event),
+    "TEXT_MESSAGE_CHUNK": lambda run, event: run.chunk("text", event),
+    "REASONING_MESSAGE_START": lambda run, event: run.start("reasoning", event),
+    "REASONING_MESSAGE_CONTENT": lambda run, event: run.add("reasoning", event),
+    "REASONING_MESSAGE_END": lambda run, event: run.end("reasoning", event),
+    "REASONING_MESSAGE_CHUNK": lambda run, event: run.chunk("reasoning", event),
+    "THINKING_TEXT_MESSAGE_START": lambda run, event: run.start("reasoning", event),
+    "THINKING_TEXT_MESSAGE_CONTENT": lambda run, event: run.add("reasoning", event),
+    "THINKING_TEXT_MESSAGE_END": lambda run, event: run.end("reasoning", event),
+    "REASONING_ENCRYPTED_VALUE": RunMessages.seal,
+    "TOOL_CALL_START": RunMessages.start_call,
+    "TOOL_CALL_ARGS": RunMessages.add_arguments,
+    "TOOL_CALL_END": RunMessages.end_call,
+    "TOOL_CALL_CHUNK": RunMessages.chunk_call,
+    "MESSAGES_SNAPSHOT": lambda run, event: run.snapshot(event.get("messages")),
+}
+_KNOWN: Final = frozenset(_TAKEN) | _SPANS | _OTHERS | _OF_RUNS
+VOCABULARY: Final = Vocabulary(
+    NAME, _KNOWN | {"agui.unknown", "request", "request.item", "[DONE]", OVERFLOW}
+)
+_COUNTS: Final = {"input": "inputTokens", "output": "outputTokens", "reasoning": "reasoningTokens"}
+
+
+class AguiReader(TypedReader):
+    """Reader of one exchange."""
+
+    unknown = "agui.unknown"
+    history = "messages"
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__()
+        del reading  # events type their text: neither markers nor private fields apply
+        self._run = RunMessages(self._sink)
+        self._steps: dict[str, int] = {}
+        self._stepped = 0
+
+    @property
+    def _message_state(self) -> RunMessages:
+        return self._run
+
+    def _read_event(self, frame: Frame, payload: Any) -> None:
+        del frame
+        fields = mapping(payload)
+        kind = string(fields.get("type"))
+        self._sink.wire(kind if kind in _KNOWN else self.unknown, event_data(payload))
+        if self._run.is_over:
+            return
+        if kind not in _CHUNKS and kind != "RAW":
+            self._run.end_chunks()
+        if (take := _TAKEN.get(kind)) is not None:
+            take(self._run, fields)
+        elif kind in _OF_RUNS:
+            self._read_run(kind, fields)
+
+    def _read_run(self, kind: str, fields: dict[str, Any]) -> None:
+        if kind == "RUN_STARTED":
+            self._is_done = False
+            data = {"choice": 0, "role": "assistant"}
+            run_id = string(fields.get("runId"))
+            self._sink.say("message.start", {**data, "id": run_id} if run_id else data)
+        elif kind.startswith("STEP"):
+            self._read_step(kind, string(fields.get("stepName")))
+        else:
+            self._run.close()
+            self._is_done = True
+            self._end_run(kind, fields)
+
+    def _end_run(self, kind: str, fields: dict[str, Any]) -> None:
+        if kind == "RUN_ERROR":
+            error = {"code": string(fields.get("code")), "message": string(fields.get("message"))}
+            self._sink.say("error", {"choice": 0, **error})
+            return
+        self._sink.say("finish", {"choice": 0, "reason": reasons_of(fields.get("outcome"))})
+        if usage := _usage(fields.get("usage")):
+            self._sink.say("usage", {"choice": 0, **usage})
+        self._sink.say("done", {"choice": 0, "explicit": True})
+
+    def _read_step(self, kind: str, name: str) -> None:
+        if kind == "STEP_STARTED":
+            if len(self._steps) < 4096:
+                self._steps[name] = self._stepped
+            self._sink.say("step.start", {"choice": 0, "step": self._stepped})
+            self._stepped += 1
+        else:
+            number = self._steps.pop(name, self._stepped)
+            self._sink.say("step.end", {"choice": 0, "step": number})
+
+    def _read_body(self, payload: Any) -> None:
+        """The protocol has no body: what comes whole is an application's own, or its error."""
+        self._is_whole = True
+        self._sink.wire(self.unknown, event_data(payload))
+
+
+def _usage(value: Any) -> dict[str, int]:
+    """Counts of all models of a run together, as far as they are stated."""
+    found: dict[str, int] = {}
+    for each in objects(value):
+        for name, key in _COUNTS.items():
+            if (count := whole(each.get(key))) is not None:
+                found[name] = found.get(name, 0) + count
+    return found
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """An event of a run, of a message or of reasoning."""
+    del frame
+    fields = mapping(payload)
+    kind = string(fields.get("type"))
+    return kind in _KNOWN and kind not in ("RAW", "CUSTOM")

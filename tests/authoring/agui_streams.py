@@ -1,0 +1,98 @@
+"""AG-UI streams that keep the rules, in the shapes of real agents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from tests.authoring.agui import (
+    RUN,
+    call,
+    earlier_thought,
+    event,
+    run,
+    sealed,
+    snapshot,
+    span,
+    step,
+    text,
+    thought,
+)
+from tests.authoring.draft import Draft
+from tests.authoring.history_streams import FERRY, FERRY_RESULT, FERRY_TEXT, FERRY_THOUGHT, FOUND
+from tests.authoring.pieces import Fields, Message, Piece, opaque
+
+DIALECT: Final = "agui"
+CLOUD: Final = "Clouds that are flat below and round above bring no rain by themselves."
+CLOUD_TEXT: Final = "No rain from those."
+
+
+def drafts() -> Iterator[Draft]:
+    yield from _thinking()
+    yield from _runs()
+
+
+def _asked(question: str) -> Fields:
+    said = {"id": "user-1", "role": "user", "content": question}
+    rest: Fields = {"state": {}, "tools": [], "context": [], "forwardedProps": {}}
+    return {**RUN, "messages": [said], **rest}
+
+
+def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
+    return Draft(
+        name=f"{DIALECT}/{topic}",
+        dialect=DIALECT,
+        path="/agent",
+        asked=asked,
+        pieces=tuple(pieces),
+        target={"name": topic.partition("/")[0]},
+        **{"profile": "strict", **facts},
+    )
+
+
+def _thinking() -> Iterator[Draft]:
+    asked = _asked("Do these clouds bring rain?")
+    shown = [span("r1", thought("r1", CLOUD)), text("t1", CLOUD_TEXT)]
+    yield drafted("agent/thinking-then-text", asked, run(shown), sizes=(190, 61, 5, 700))
+
+    kept = [span("r1", thought("r1", CLOUD), [sealed("r1", opaque("signature"))])]
+    yield drafted("agent/thinking-sealed", asked, run([*kept, text("t1", CLOUD_TEXT)]))
+
+    hidden = [span("r1", [sealed("r1", opaque("redacted"))])]
+    yield drafted("agent/thinking-redacted", asked, run([*hidden, text("t1", CLOUD_TEXT)]))
+
+    earlier = [earlier_thought(CLOUD), text("t1", CLOUD_TEXT)]
+    yield drafted("agent-0.1.10/thinking-then-text", asked, run(earlier, version=""))
+
+    chunks = [
+        event("REASONING_MESSAGE_CHUNK", messageId="r1", delta="Clouds that are "),
+        event("REASONING_MESSAGE_CHUNK", delta="flat below."),
+        event("REASONING_MESSAGE_CHUNK", delta=""),
+        event("TEXT_MESSAGE_CHUNK", messageId="t1", role="assistant", delta="No rain "),
+        event("TEXT_MESSAGE_CHUNK", delta="from those."),
+    ]
+    yield drafted("agent/chunks", asked, run([chunks]))
+
+
+def _runs() -> Iterator[Draft]:
+    found = call("call_0", "get_timetable", {"line": "island"}, FERRY_RESULT)
+    parts = [
+        step("model", span("r1", thought("r1", FERRY_THOUGHT)), found),
+        step("answer", span("r2", thought("r2", FOUND)), text("t1", FERRY_TEXT)),
+        [
+            snapshot(
+                {"id": "user-1", "role": "user", "content": FERRY},
+                {"id": "r1", "role": "reasoning", "content": FERRY_THOUGHT},
+                {"id": "r2", "role": "reasoning", "content": FOUND},
+                {"id": "t1", "role": "assistant", "content": FERRY_TEXT},
+            )
+        ],
+    ]
+    yield drafted("agent/tool-and-snapshot", _asked(FERRY), run(parts), sizes=(97, 512))
+
+    begun = event("RUN_STARTED", **RUN, protocolVersion="1.0")
+    failed = event("RUN_ERROR", message="The model is overloaded.", code="overloaded")
+    asked = _asked("Do these clouds bring rain?")
+    said = text("t1", CLOUD_TEXT)
+    events = [begun, *span("r1", thought("r1", CLOUD)), *said[:2], said[-1], failed]
+    yield drafted("agent/error-in-text", asked, map(Message, events))

@@ -1,0 +1,130 @@
+"""Mutants of `wire/agui`: runs, messages, spans and what is sealed."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+from tests.authoring import edits
+from tests.authoring.agui import RUN, event
+from tests.authoring.edits import typed
+from tests.authoring.mutant import Mutant
+from tests.authoring.pieces import Message
+
+TEXT: Final = "agui/agent/thinking-then-text"
+SEALED: Final = "agui/agent/thinking-sealed"
+REDACTED: Final = "agui/agent/thinking-redacted"
+EARLIER: Final = "agui/agent-0.1.10/thinking-then-text"
+TOOLS: Final = "agui/agent/tool-and-snapshot"
+FAILED: Final = "agui/agent/error-in-text"
+SUITE: Final = "wire/agui"
+
+BEGUN: Final = typed("RUN_STARTED")
+OVER: Final = typed("RUN_FINISHED")
+ERROR: Final = typed("RUN_ERROR")
+SPAN: Final = typed("REASONING_START")
+SPAN_OVER: Final = typed("REASONING_END")
+VALUE: Final = typed("REASONING_ENCRYPTED_VALUE")
+SNAPSHOT: Final = typed("MESSAGES_SNAPSHOT")
+STEP: Final = typed("STEP_STARTED")
+STEP_OVER: Final = typed("STEP_FINISHED")
+BOOKKEEPING: Final = json.dumps({"id": "reasoning_content", "provider_name": "openai"})
+IN_CLEAR: Final = json.dumps({"id": "r1", "provider_details": {"raw_content": ["Clouds."]}})
+
+
+def _of(
+    base: str, name: str, begins: str, goes_on: str, also: tuple[str, ...] = ()
+) -> tuple[Mutant, ...]:
+    """Mutants of the life of a message or a call; the words are those of its event types."""
+    start, delta, end = typed(f"{begins}_START"), typed(goes_on), typed(f"{begins}_END")
+    return (
+        Mutant(f"{SUITE}/{name}-opened", base, (edits.drop(start),)),
+        Mutant(f"{SUITE}/{name}-over", base, (edits.move(delta, -1, by=1),), also),
+        # A start for every delta.
+        Mutant(f"{SUITE}/{name}-open-once", base, (edits.duplicate(start),)),
+        Mutant(f"{SUITE}/{name}-closed", base, (edits.drop(end),)),
+    )
+
+
+MUTANTS: Final = (
+    Mutant(
+        f"{SUITE}/answer-present",
+        TEXT,
+        (lambda _pieces: [Message(event("CUSTOM", name="state", value={}))],),
+    ),
+    Mutant(f"{SUITE}/run-first", TEXT, (edits.move(BEGUN, by=1),)),
+    # A proxy that retries sends the start again.
+    Mutant(f"{SUITE}/run-once", TEXT, (edits.duplicate(BEGUN),)),
+    Mutant(f"{SUITE}/run-ended", TEXT, (edits.drop(OVER),)),
+    Mutant(
+        f"{SUITE}/silent-after-run",
+        TEXT,
+        (edits.insert(Message(event("STATE_SNAPSHOT", snapshot={})), OVER, after=True),),
+    ),
+    Mutant(
+        f"{SUITE}/nothing-after-error",
+        FAILED,
+        (edits.insert(Message(event("RUN_FINISHED", **RUN)), ERROR, after=True),),
+    ),
+    *_of(TEXT, "text", "TEXT_MESSAGE", "TEXT_MESSAGE_CONTENT"),
+    *_of(TEXT, "reasoning", "REASONING_MESSAGE", "REASONING_MESSAGE_CONTENT"),
+    *_of(TOOLS, "call", "TOOL_CALL", "TOOL_CALL_ARGS", (f"{SUITE}/call-json",)),
+    Mutant(f"{SUITE}/span-opened", TEXT, (edits.drop(SPAN),)),
+    Mutant(f"{SUITE}/span-open-once", TEXT, (edits.duplicate(SPAN),)),
+    Mutant(f"{SUITE}/span-over", TEXT, (edits.duplicate(SPAN_OVER),)),
+    Mutant(f"{SUITE}/span-closed", TEXT, (edits.drop(SPAN_OVER),)),
+    # The model broke off, and what was open stays open.
+    Mutant(
+        f"{SUITE}/closed-at-error",
+        FAILED,
+        (edits.drop(typed("REASONING_MESSAGE_END")), edits.drop(SPAN_OVER)),
+    ),
+    Mutant(
+        f"{SUITE}/thinking-lifecycle", EARLIER, (edits.drop(typed("THINKING_TEXT_MESSAGE_START")),)
+    ),
+    Mutant(f"{SUITE}/thinking-closed", EARLIER, (edits.drop(typed("THINKING_END")),)),
+    # An adapter states the new protocol and writes the old one.
+    Mutant(
+        f"{SUITE}/current-names",
+        TEXT,
+        tuple(
+            edits.insert(Message(event(kind)), SPAN) for kind in ("THINKING_START", "THINKING_END")
+        ),
+    ),
+    Mutant(
+        f"{SUITE}/event-fields",
+        TEXT,
+        (edits.change(typed("TEXT_MESSAGE_CONTENT"), "delta", None),),
+    ),
+    Mutant(f"{SUITE}/steps-known", TOOLS, (edits.drop(STEP),)),
+    Mutant(f"{SUITE}/steps-over", TOOLS, (edits.duplicate(STEP_OVER),)),
+    Mutant(f"{SUITE}/steps-open-once", TOOLS, (edits.duplicate(STEP),)),
+    Mutant(f"{SUITE}/call-json", TOOLS, (edits.drop(typed("TOOL_CALL_ARGS"), -1),)),
+    Mutant(f"{SUITE}/steps-finished", TOOLS, (edits.drop(STEP_OVER),)),
+    Mutant(f"{SUITE}/sealed-value", SEALED, (edits.change(VALUE, "encryptedValue", ""),)),
+    Mutant(
+        f"{SUITE}/sealed-unreadable", SEALED, (edits.change(VALUE, "encryptedValue", IN_CLEAR),)
+    ),
+    Mutant(
+        f"{SUITE}/sealed-says-something",
+        SEALED,
+        (edits.change(VALUE, "encryptedValue", BOOKKEEPING),),
+    ),
+    # The adapter's store knows no reasoning.
+    Mutant(
+        f"{SUITE}/snapshot-has-thinking",
+        TOOLS,
+        (
+            edits.change(
+                SNAPSHOT,
+                "messages",
+                lambda all_of_them: [m for m in all_of_them if m["role"] != "reasoning"],
+            ),
+        ),
+    ),
+    Mutant(
+        f"{SUITE}/snapshot-has-text",
+        TOOLS,
+        (edits.change(SNAPSHOT, "messages.3.content", "\n\n"),),
+    ),
+)

@@ -1,0 +1,181 @@
+"""AG-UI: what a client shows of a run, whatever order its events come in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance import dialects
+from conformance.core.events import Event, Frame
+from conformance.dialects import Reading
+from conformance.dialects.agui.messages import MOST_OPEN, OVERFLOW
+
+Payload = dict[str, Any]
+FRAME = Frame("event", "message", "", "", 0)
+
+
+def read(*payloads: Payload) -> list[Event]:
+    reader = dialects.get("agui").reader(Reading())
+    events = [e for n, each in enumerate(payloads, 1) for e in reader.read(FRAME, each, n)]
+    return [*events, *reader.end("eof", len(payloads) + 1)]
+
+
+def said(*payloads: Payload) -> list[tuple[str, Payload]]:
+    """Semantic events without the choice."""
+    return [
+        (event.type, {k: v for k, v in event.data.items() if k != "choice"})
+        for event in read(*payloads)
+        if event.layer == "semantic"
+    ]
+
+
+def kinds(*payloads: Payload) -> list[str]:
+    return [kind for kind, _ in said(*payloads)]
+
+
+def of(kind: str, **fields: Any) -> Payload:
+    return {"type": kind, **fields}
+
+
+def test_a_run_with_sealed_reasoning_and_text() -> None:
+    assert said(
+        of("RUN_STARTED", threadId="t", runId="r"),
+        of("REASONING_START", messageId="s"),
+        of("REASONING_MESSAGE_START", messageId="m", role="reasoning"),
+        of("REASONING_MESSAGE_CONTENT", messageId="m", delta="so"),
+        of("REASONING_ENCRYPTED_VALUE", subtype="message", entityId="m", encryptedValue="x"),
+        of("REASONING_MESSAGE_END", messageId="m"),
+        of("REASONING_END", messageId="s"),
+        of("TEXT_MESSAGE_START", messageId="a"),
+        of("TEXT_MESSAGE_CONTENT", messageId="a", delta="Hi"),
+        of("TEXT_MESSAGE_END", messageId="a"),
+        of("RUN_FINISHED", usage=[{"inputTokens": 2, "reasoningTokens": 1}, {"inputTokens": 3}]),
+    ) == [
+        ("message.start", {"role": "assistant", "id": "r"}),
+        ("thinking.start", {"block": 0, "channel": "raw", "explicit": True, "id": "m"}),
+        ("thinking.delta", {"block": 0, "channel": "raw", "text": "so"}),
+        ("thinking.opaque", {"block": 0, "kind": "encrypted", "data": "x"}),
+        ("thinking.end", {"block": 0, "explicit": True}),
+        ("text.start", {"block": 1}),
+        ("text.delta", {"block": 1, "text": "Hi"}),
+        ("text.end", {"block": 1}),
+        ("finish", {"reason": "stop"}),
+        ("usage", {"input": 5, "reasoning": 1}),
+        ("done", {"explicit": True}),
+    ]
+
+
+def test_the_earlier_protocol_says_the_same_without_ids() -> None:
+    earlier = [
+        of("THINKING_START"),
+        of("THINKING_TEXT_MESSAGE_START"),
+        of("THINKING_TEXT_MESSAGE_CONTENT", delta="so"),
+        of("THINKING_TEXT_MESSAGE_END"),
+        of("THINKING_END"),
+    ]
+    assert kinds(*earlier) == ["thinking.start", "thinking.delta", "thinking.end", "cut"]
+
+
+def test_chunks_open_go_on_and_end_with_what_comes_next() -> None:
+    found = said(
+        of("REASONING_MESSAGE_CHUNK", messageId="m", delta="a"),
+        of("REASONING_MESSAGE_CHUNK", delta="b"),
+        of("TEXT_MESSAGE_CHUNK", messageId="t", delta="c"),
+        of("STATE_SNAPSHOT", snapshot={}),
+    )
+    assert [kind for kind, _ in found] == [
+        *("thinking.start", "thinking.delta", "thinking.delta", "thinking.end"),
+        *("text.start", "text.delta", "text.end", "cut"),
+    ]
+
+
+def test_an_empty_chunk_ends_the_message() -> None:
+    found = kinds(
+        of("REASONING_MESSAGE_CHUNK", messageId="m", delta="a"),
+        of("REASONING_MESSAGE_CHUNK", messageId="m", delta=""),
+        of("REASONING_MESSAGE_CHUNK", messageId="m", delta="b"),
+    )
+    assert found == ["thinking.start", "thinking.delta", "thinking.end"] * 2 + ["cut"]
+
+
+def test_chunks_of_a_call_are_one_call() -> None:
+    found = said(
+        of("TOOL_CALL_CHUNK", toolCallId="c", toolCallName="clock", delta="{"),
+        of("TOOL_CALL_CHUNK", delta="}"),
+        of("RUN_FINISHED"),
+    )
+    ends = [data for kind, data in found if kind == "tool.end"]
+    assert ends == [{"index": 0, "id": "c", "name": "clock", "arguments": "{}"}]
+
+
+def test_a_failed_run_is_over_and_ends_what_is_open() -> None:
+    found = said(
+        of("RUN_STARTED"),
+        of("REASONING_MESSAGE_START", messageId="m"),
+        of("RUN_ERROR", message="no", code="busy"),
+    )
+    assert [kind for kind, _ in found][1:] == ["thinking.start", "thinking.end", "error"]
+    assert found[-1] == ("error", {"code": "busy", "message": "no"})
+
+
+def test_a_snapshot_says_what_the_messages_hold() -> None:
+    messages = [
+        {"role": "user", "content": "q"},
+        {"role": "reasoning", "content": "so"},
+        {"role": "assistant", "content": "Hi"},
+        {"role": "assistant"},
+        "odd",
+    ]
+    (snapshot, _) = said(of("MESSAGES_SNAPSHOT", messages=messages))
+    assert snapshot == ("snapshot", {"thinking": "so", "text": "Hi\n"})
+
+
+def test_an_interrupted_run_says_so() -> None:
+    found = said(of("RUN_FINISHED", outcome={"type": "interrupt"}))
+    assert found[0] == ("finish", {"reason": "interrupt"})
+
+
+def test_open_messages_are_bounded() -> None:
+    starts = [of("TEXT_MESSAGE_START", messageId=str(n)) for n in range(MOST_OPEN + 10)]
+    wired = [event.type for event in read(*starts) if event.layer == "wire"]
+    assert wired.count(OVERFLOW) == 1
+
+
+EVENTS = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(
+            [
+                *("RUN_STARTED", "RUN_FINISHED", "RUN_ERROR", "STEP_STARTED", "STEP_FINISHED"),
+                *("REASONING_START", "REASONING_END", "REASONING_ENCRYPTED_VALUE", "RAW"),
+                *("REASONING_MESSAGE_START", "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_END"),
+                *("TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END"),
+                *("TEXT_MESSAGE_CHUNK", "REASONING_MESSAGE_CHUNK", "TOOL_CALL_CHUNK"),
+                *("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "MESSAGES_SNAPSHOT"),
+            ]
+        )
+    },
+    optional={
+        "messageId": st.sampled_from(["m", "n", None, 1]),
+        "toolCallId": st.sampled_from(["c", "d", None]),
+        "delta": st.sampled_from(["", "a", None, 3]),
+        "encryptedValue": st.sampled_from(["", "x", None]),
+        "entityId": st.sampled_from(["m", "z"]),
+        "messages": st.sampled_from([None, [], [{"role": "reasoning", "content": 1}]]),
+        "outcome": st.sampled_from([None, {}, {"type": "cancelled"}]),
+    },
+)
+
+
+@given(st.lists(EVENTS, max_size=30))
+def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -> None:
+    found = said(*events)
+    for start, end, key in (
+        ("thinking.start", "thinking.end", "block"),
+        ("text.start", "text.end", "block"),
+        ("tool.start", "tool.end", "index"),
+    ):
+        started = [data[key] for kind, data in found if kind == start]
+        assert started == sorted(set(started))
+        assert sorted(data[key] for kind, data in found if kind == end) == started
