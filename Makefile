@@ -74,7 +74,7 @@ $(DEMO)/installed: pyproject.toml hatch_build.py $(shell find conformance specs 
 $(DEV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(DEV)
 	$(DEV)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check "$(TORCH)"
-	$(DEV)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check -e ".[dev,reference]"
+	$(DEV)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check -e ".[dev,reference,oracles]"
 	touch $@
 
 clean:

@@ -15,12 +15,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from . import chat, messages, ollama, responses
+from . import chat, cohere, messages, ollama, responses
 from .defects import Defect, hooked
 from .fields import Fields, decoded
 from .models import entry, listed
 from .plan import Plan
-from .refusal import Refusal, anthropic_error, ollama_error, openai_error
+from .refusal import Refusal, anthropic_error, cohere_error, ollama_error, openai_error
 from .sending import EVENT_STREAM, JSON, JSON_LINES, Body, EventStream
 from .service import Service
 from .wire import Wire, encoded, framed, lined
@@ -37,6 +37,7 @@ def application(service: Service) -> Starlette:
             _posting("/v1/chat/completions", _answering(service, chat.plan, _openai)),
             _posting("/v1/responses", _answering(service, responses.plan, _openai)),
             _posting("/v1/messages", _answering(service, messages.plan, _anthropic)),
+            _posting("/v2/chat", _answering(service, cohere.plan, _cohere)),
             _posting("/api/chat", _answering(service, ollama.plan, _ollama)),
             _posting("/api/show", _describing(service)),
             Route("/api/tags", _reading(service, lambda _: ollama.tags(service))),
@@ -133,7 +134,7 @@ async def _broken(request: Request, error: Exception) -> Response:
 
 
 def _said(request: Request, refusal: Refusal) -> Response:
-    envelopes = {"/v1/messages": _anthropic, "/api/": _ollama}
+    envelopes = {"/v1/messages": _anthropic, "/v2/": _cohere, "/api/": _ollama}
     path = request.url.path
     envelope = next((each for at, each in envelopes.items() if path.startswith(at)), _openai)
     return _json(envelope(refusal), refusal.status)
@@ -175,6 +176,10 @@ def _openai(refusal: Refusal) -> Mapping[str, Any]:
 
 def _anthropic(refusal: Refusal) -> Mapping[str, Any]:
     return anthropic_error(refusal.message, status=refusal.status)
+
+
+def _cohere(refusal: Refusal) -> Mapping[str, Any]:
+    return cohere_error(refusal.message)
 
 
 def _ollama(refusal: Refusal) -> Mapping[str, Any]:

@@ -9,8 +9,9 @@ from .service import Service
 
 
 def listed(service: Service) -> dict[str, Any]:
-    """All models, of which there is one."""
-    return {"object": "list", "data": [_card(service)]}
+    """All models, of which there is one: as OpenAI lists them, and as Cohere does."""
+    named = {"name": service.model_id, "endpoints": ["chat"]}
+    return {"object": "list", "data": [_card(service)], "models": [named]}
 
 
 def entry(service: Service, model_id: str) -> dict[str, Any]:

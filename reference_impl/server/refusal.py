@@ -47,6 +47,11 @@ def ollama_error(message: str) -> dict[str, Any]:
     return {"error": message}
 
 
+def cohere_error(message: str) -> dict[str, Any]:
+    """The envelope of Cohere's Chat."""
+    return {"message": message}
+
+
 def anthropic_error(message: str, *, status: int = 500) -> dict[str, Any]:
     """The envelope of Messages."""
     kind = _ANTHROPIC_TYPES.get(status, "invalid_request_error")

@@ -20,19 +20,27 @@ from conformance.recordings.check import CheckChoices, check_recording
 from conformance.rules.verdicts import Verdict
 from reference_impl.server.defects import Api
 from tests.reference.driving import Answer, Headers, ask
-from tests.reference.turns import chat_turns, messages_turns, ollama_turns, responses_turns
+from tests.reference.turns import (
+    chat_turns,
+    cohere_turns,
+    messages_turns,
+    ollama_turns,
+    responses_turns,
+)
 
 PATHS: Final[Mapping[Api, str]] = {
     "chat": "/v1/chat/completions",
     "responses": "/v1/responses",
     "messages": "/v1/messages",
     "ollama": "/api/chat",
+    "cohere": "/v2/chat",
 }
 DIALECTS: Final[Mapping[Api, str]] = {
     "chat": "openai.chat",
     "responses": "openai.responses",
     "messages": "anthropic.messages",
     "ollama": "ollama.chat",
+    "cohere": "cohere.v2",
 }
 JSON: Final = (("content-type", "application/json"),)
 OPT_IN: Final = (("x-include-thinking", "true"),)
@@ -128,6 +136,19 @@ def ollama_scenes() -> Iterator[Scene]:
     yield Scene("follow-up", turn, after="tool-turn")
 
 
+def cohere_scenes() -> Iterator[Scene]:
+    enabled = {"type": "enabled"}
+    draw = {"messages": [_user(DRAW)], "thinking": enabled, "stream": True}
+    yield Scene("stream", draw)
+    yield Scene("body", {**draw, "stream": False})
+    yield Scene("off", {**draw, "thinking": {"type": "disabled"}})
+    yield Scene("budget", {**draw, "thinking": {**enabled, "token_budget": 64}})
+    yield Scene("cut", {**draw, "messages": [_user(COUNT)], "max_tokens": CUT})
+    turn = {**draw, "messages": [_user(CALCULATE)], "tools": [_nested(TOOL)]}
+    yield Scene("tool-turn", turn)
+    yield Scene("follow-up", turn, after="tool-turn")
+
+
 ENCRYPTED: Final = "reasoning.encrypted_content"
 TOOL: Final = {"name": "calculator", "description": "Adds two numbers.", "parameters": SCHEMA}
 SCENES: Final[Mapping[Api, Callable[[], Iterator[Scene]]]] = {
@@ -135,6 +156,7 @@ SCENES: Final[Mapping[Api, Callable[[], Iterator[Scene]]]] = {
     "responses": responses_scenes,
     "messages": messages_scenes,
     "ollama": ollama_scenes,
+    "cohere": cohere_scenes,
 }
 
 
@@ -151,6 +173,7 @@ TURNS: Final[Mapping[Api, Callable[[Mapping[str, Any], bytes, str], Mapping[str,
     "responses": responses_turns,
     "messages": messages_turns,
     "ollama": ollama_turns,
+    "cohere": cohere_turns,
 }
 
 

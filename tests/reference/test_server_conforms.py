@@ -18,7 +18,7 @@ from reference_impl.server.settings import Model, Settings
 from tests.reference.actor import Actor
 from tests.reference.scenes import SCENES, Played, judged, play, recorded
 
-APIS: tuple[Api, ...] = ("chat", "responses", "messages", "ollama")
+APIS: tuple[Api, ...] = ("chat", "responses", "messages", "ollama", "cohere")
 VARIANTS = ("think", "bracket", "plain", "prompt-opened")
 
 

@@ -44,6 +44,8 @@ def posted(
 def message(answer: Answer) -> str:
     """What the envelope of this API says; it has all the fields of that envelope."""
     envelope = answer.json
+    if set(envelope) == {"message"}:  # Cohere's says no more
+        return str(envelope["message"])
     error = envelope["error"]
     if isinstance(error, str):  # Ollama's says no more
         return error
@@ -254,7 +256,7 @@ def test_model_without_markers_does_not_think() -> None:
 
 @pytest.mark.parametrize(
     ("path", "status"),
-    [("/v1/models/gpt-9", 404), ("/v2/chat", 404), ("/v1/messages/batches", 404)],
+    [("/v1/models/gpt-9", 404), ("/v3/chat", 404), ("/v1/messages/batches", 404)],
 )
 def test_unknown_place_is_not_found(path: str, status: int) -> None:
     answer = got(path)

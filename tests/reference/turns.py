@@ -71,6 +71,27 @@ def _add(block: dict[str, Any], delta: Mapping[str, Any]) -> None:
     block[field] = block.get(field, "") + delta[field]
 
 
+def cohere_turns(fields: Fields, data: bytes, result: str) -> Fields:
+    """With the blocks and calls put together, and the results of the calls."""
+    blocks: list[dict[str, Any]] = []
+    calls: list[dict[str, Any]] = []
+    for event in events(data):
+        message = event.get("delta", {}).get("message", {})
+        if event["type"] == "content-start":
+            blocks.append(dict(message["content"]))
+        elif event["type"] == "content-delta":
+            for key, text in message["content"].items():
+                blocks[-1][key] = blocks[-1].get(key, "") + text
+        elif event["type"] == "tool-call-start":
+            calls.append(json.loads(json.dumps(message["tool_calls"])))
+        elif event["type"] == "tool-call-delta" and calls:
+            function = message["tool_calls"]["function"]
+            calls[-1]["function"]["arguments"] += function["arguments"]
+    turn = {"role": "assistant", "content": blocks, "tool_calls": calls}
+    results = [{"role": "tool", "tool_call_id": call["id"], "content": result} for call in calls]
+    return {**fields, "messages": [*fields["messages"], turn, *results]}
+
+
 def ollama_turns(fields: Fields, data: bytes, result: str) -> Fields:
     """With the message put together, and the results of its calls."""
     turn: dict[str, Any] = {"role": "assistant", "content": "", "thinking": "", "tool_calls": []}

@@ -24,6 +24,7 @@ OF_SENDING: Final = (
         {
             "responses": ("wire/responses/event-lines",),
             "messages": ("wire/messages/event-lines",),
+            "cohere": ("wire/cohere/event-lines",),
         },
         frames=frames.event_line_missing,
     ),
@@ -33,6 +34,7 @@ OF_SENDING: Final = (
         {
             "responses": ("wire/responses/event-name-agrees",),
             "messages": ("wire/messages/event-name-agrees",),
+            "cohere": ("wire/cohere/event-name-agrees",),
         },
         frames=frames.event_line_wrong,
     ),
@@ -50,6 +52,10 @@ OF_SENDING: Final = (
             ),
             "messages": (
                 "wire/messages/stop-present",
+                "wire/sse/last-event-complete",
+            ),
+            "cohere": (
+                "wire/cohere/sentinel-present",
                 "wire/sse/last-event-complete",
             ),
         },
@@ -84,6 +90,12 @@ OF_SENDING: Final = (
                 "thinking/stream/characters-whole",
                 "wire/ollama/utf8",
             ),
+            "cohere": (
+                "stripping/opt-in/stream-equals-body",
+                "stripping/opt-in/stream-thinks-as-body",
+                "thinking/stream/characters-whole",
+                "wire/sse/utf8",
+            ),
         },
         frames=frames.torn_bytes,
     ),
@@ -98,6 +110,7 @@ OF_SENDING: Final = (
                 "wire/ollama/done-last",
                 "wire/ollama/line-is-json",
             ),
+            "cohere": ("wire/sse/fields-known",),
         },
         frames=frames.error_line,
     ),
@@ -109,6 +122,7 @@ OF_SENDING: Final = (
             "responses": ("wire/sse/data-is-json",),
             "messages": ("wire/sse/data-is-json",),
             "ollama": ("wire/ollama/line-is-json",),
+            "cohere": ("wire/sse/data-is-json",),
         },
         frames=frames.comment_as_data,
     ),
@@ -120,6 +134,7 @@ OF_SENDING: Final = (
             "responses": ("wire/sse/ends-cleanly",),
             "messages": ("wire/sse/ends-cleanly",),
             "ollama": ("wire/sse/ends-cleanly",),
+            "cohere": ("wire/sse/ends-cleanly",),
         },
         frames=frames.reset,
         live=("scenario/ending",),

@@ -1,0 +1,157 @@
+"""Cohere's /v2/chat: engine events become blocks and calls, and a body puts them together.
+
+Rule 1: one block or call is open at a time; blocks and calls count from 0, each by themselves.
+Rule 2: thinking is among the output tokens, and is counted apart as well.
+Rule 3: a generation that fails ends with `message-end` and the reason ERROR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from .engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
+from .refusal import cohere_error
+from .stamp import Stamp
+from .summary import Told
+from .wire import DONE, Wire
+
+_REASONS: Final = {"stop": "COMPLETE", "length": "MAX_TOKENS", "tool_calls": "TOOL_CALL"}
+
+
+class CohereStream:
+    """The events of one answer."""
+
+    def __init__(self, stamp: Stamp) -> None:
+        self._stamp = stamp
+        self._blocks = 0
+        self._calls = 0
+        self._open = ""  # the type of the block that is open
+        self.is_over = False
+
+    def opening(self) -> Iterator[Wire]:
+        """Nothing: the message starts when its prompt has been counted."""
+        yield from ()
+
+    def feed(self, event: Told) -> Iterator[Wire]:
+        match event:
+            case Start():
+                yield self._start()
+            case ReasoningDelta():
+                yield from self._add("thinking", event.text)
+            case TextDelta():
+                yield from self._add("text", event.text)
+            case ToolCall():
+                yield from self._call(event)
+            case Finish():
+                yield from self._finish(event)
+
+    def fail(self, message: str) -> Iterator[Wire]:
+        """What is open stays open."""
+        yield _wire("message-end", delta={"finish_reason": "ERROR", "error": message})
+        yield Wire(DONE)
+        self.is_over = True
+
+    def _start(self) -> Wire:
+        empty = {"content": [], "tool_plan": "", "tool_calls": [], "citations": []}
+        return _said("message-start", {"role": "assistant", **empty}, id=self._stamp.new(""))
+
+    def _add(self, kind: str, text: str) -> Iterator[Wire]:
+        if self._open != kind:
+            yield from self._leave()
+            self._open = kind
+            yield self._content("content-start", {"type": kind, kind: ""})
+        yield self._content("content-delta", {kind: text})
+
+    def _content(self, event: str, content: Mapping[str, Any]) -> Wire:
+        return _said(event, {"content": content}, index=self._blocks)
+
+    def _call(self, call: ToolCall) -> Iterator[Wire]:
+        yield from self._leave()
+        index, self._calls = self._calls, self._calls + 1
+        named = {"id": self._stamp.new(f"{call.name}_"), "type": "function"}
+        begun = {**named, "function": {"name": call.name, "arguments": ""}}
+        yield _said("tool-call-start", {"tool_calls": begun}, index=index)
+        arguments = {"function": {"arguments": call.arguments}}
+        yield _said("tool-call-delta", {"tool_calls": arguments}, index=index)
+        yield _wire("tool-call-end", index=index)
+
+    def _finish(self, finish: Finish) -> Iterator[Wire]:
+        if finish.reason == "cancelled":
+            yield from self.fail("the generation was cancelled")
+            return
+        yield from self._leave()
+        reason = _REASONS[finish.reason]
+        if finish.reason == "stop" and finish.stop_string is not None:
+            reason = "STOP_SEQUENCE"
+        yield _wire("message-end", delta={"finish_reason": reason, "usage": _counts(finish.usage)})
+        yield Wire(DONE)
+        self.is_over = True
+
+    def _leave(self) -> Iterator[Wire]:
+        """End the block that is open."""
+        if self._open:
+            self._open = ""
+            yield _wire("content-end", index=self._blocks)
+            self._blocks += 1
+
+
+class CohereBody:
+    """Adds up events; `body` is the whole answer, or the error that ended it."""
+
+    def __init__(self) -> None:
+        self._id = ""
+        self._content: list[dict[str, Any]] = []
+        self._calls: list[dict[str, Any]] = []
+        self._end: Mapping[str, Any] = {}
+
+    def add(self, wire: Wire) -> None:
+        if isinstance(wire.data, str):
+            return
+        delta = wire.data.get("delta", {})
+        message = delta.get("message", {})
+        match wire.data["type"]:
+            case "message-start":
+                self._id = wire.data["id"]
+            case "content-start":
+                self._content.append(dict(message["content"]))
+            case "content-delta":
+                for key, text in message["content"].items():
+                    self._content[-1][key] = self._content[-1].get(key, "") + text
+            case "tool-call-start":
+                call = message["tool_calls"]
+                self._calls.append({**call, "function": dict(call["function"])})
+            case "tool-call-delta":
+                self._calls[-1]["function"]["arguments"] += message["tool_calls"]["function"][
+                    "arguments"
+                ]
+            case "message-end":
+                self._end = delta
+
+    def body(self) -> tuple[int, Mapping[str, Any]]:
+        """Status and payload."""
+        if "error" in self._end:
+            return 500, cohere_error(self._end["error"])
+        message: dict[str, Any] = {"role": "assistant"}
+        if self._content:
+            message["content"] = self._content
+        if self._calls:
+            message["tool_calls"] = self._calls
+        return 200, {"id": self._id, "message": message, **self._end}
+
+
+def _said(kind: str, message: Mapping[str, Any], **fields: Any) -> Wire:
+    return _wire(kind, **fields, delta={"message": message})
+
+
+def _wire(kind: str, **fields: Any) -> Wire:
+    return Wire({"type": kind, **fields}, kind)
+
+
+def _counts(usage: Usage) -> dict[str, Any]:
+    """Tokens, and those that are billed, which here are the same."""
+    counted = {"input_tokens": usage.prompt, "output_tokens": usage.completion}
+    return {
+        "billed_units": counted,
+        "tokens": {**counted, "reasoning_tokens": usage.reasoning},
+    }

@@ -1,0 +1,119 @@
+"""Cohere's own client reads what the reference server sends, and what a replay sends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import cohere
+import httpx
+import pytest
+
+from conformance.cassette import open_recording
+from conformance.core.events import Event
+from conformance.core.shipped import cassettes
+from conformance.recordings.api import check_chunks
+from conformance.targets.replay import serving
+from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
+
+ASK: list[Any] = [{"role": "user", "content": "What is 2 + 2?"}]
+FUNCTION = {"name": "calculator", "description": "Adds.", "parameters": SCHEMA}
+TOOLS: list[Any] = [{"type": "function", "function": FUNCTION}]
+REPLAYED = [
+    "thinking-then-text",
+    "thinking-then-tools",
+    "plan-then-tool",
+    "citations",
+    "max-tokens",
+]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[cohere.ClientV2]:
+    with server() as url, httpx.Client() as http:
+        yield cohere.ClientV2(api_key=KEY, base_url=url, httpx_client=http)
+
+
+def joined(events: Iterable[Any]) -> dict[str, Any]:
+    """What the client gives, put together: texts, calls, the reason and the tokens."""
+    said: dict[str, Any] = {"thinking": "", "text": "", "calls": [], "plan": ""}
+    for event in events:
+        match event.type:
+            case "content-start" | "content-delta":
+                content = event.delta.message.content
+                said["thinking"] += content.thinking or ""
+                said["text"] += content.text or ""
+            case "tool-plan-delta":
+                said["plan"] += event.delta.message.tool_plan
+            case "tool-call-start":
+                said["calls"].append(event.delta.message.tool_calls.model_dump())
+            case "tool-call-delta":
+                function = event.delta.message.tool_calls.function
+                said["calls"][-1]["function"]["arguments"] += function.arguments
+            case "message-end":
+                said["reason"] = event.delta.finish_reason
+                said["tokens"] = event.delta.usage.tokens
+    return said
+
+
+def test_thinking_and_text_are_read_alike_from_stream_and_body(client: cohere.ClientV2) -> None:
+    asked: Any = {"model": MODEL, "messages": ASK, "temperature": 0, "seed": 0}
+    said = joined(client.v2.chat_stream(**asked))
+    whole = client.v2.chat(**asked)
+
+    assert whole.message.content is not None
+    blocks = [(each.type, getattr(each, each.type)) for each in whole.message.content]
+    assert blocks == [("thinking", said["thinking"]), ("text", said["text"])]
+    assert said["text"] == "2 + 2 = 4."
+    assert said["reason"] == whole.finish_reason == "COMPLETE"
+    assert said["tokens"].reasoning_tokens > 0
+
+
+def test_thinking_that_is_disabled_does_not_come(client: cohere.ClientV2) -> None:
+    off = cohere.Thinking(type="disabled")
+    said = joined(client.v2.chat_stream(model=MODEL, messages=ASK, thinking=off))
+    assert said["thinking"] == ""
+    assert said["text"]
+
+
+def test_a_tool_turn_comes_back_with_its_thinking(client: cohere.ClientV2) -> None:
+    asked: list[Any] = [{"role": "user", "content": CALCULATE}]
+    called = joined(client.v2.chat_stream(model=MODEL, messages=asked, tools=TOOLS))
+    assert called["reason"] == "TOOL_CALL"
+
+    thought = [{"type": "thinking", "thinking": called["thinking"]}]
+    turn = {"role": "assistant", "content": thought, "tool_calls": called["calls"]}
+    result = {"role": "tool", "tool_call_id": called["calls"][0]["id"], "content": "5"}
+    turns: list[Any] = [*asked, turn, result]
+    answer = joined(client.v2.chat_stream(model=MODEL, messages=turns, tools=TOOLS))
+    assert "5" in answer["text"]
+    assert answer["reason"] == "COMPLETE"
+
+
+def test_a_refusal_is_an_error_of_the_client(client: cohere.ClientV2) -> None:
+    with pytest.raises(cohere.NotFoundError, match="no-such-model"):
+        client.v2.chat(model="no-such-model", messages=ASK)
+
+
+@pytest.mark.parametrize("name", REPLAYED)
+def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
+    path = cassettes() / f"cohere.v2/cohere/{name}.cassette.jsonl"
+    (exchange,) = open_recording(path).exchanges
+    assert exchange.request is not None
+    asked = {key: value for key, value in exchange.request.json.items() if key != "stream"}
+    with serving([path]) as replay, httpx.Client() as http:
+        client = cohere.ClientV2(api_key=KEY, base_url=replay.url, httpx_client=http)
+        said = joined(client.v2.chat_stream(**asked))
+
+    chunks = [chunk.data for chunk in exchange.chunks]
+    report = check_chunks(chunks, dialect="cohere.v2", profile="cohere", keep=True)
+    ours = [event for event in report.events if event.layer == "semantic"]
+    assert said["thinking"] + said["plan"] == text_of(ours, "thinking.delta")
+    assert said["text"] == text_of(ours, "text.delta")
+    calls = [each["function"] for each in said["calls"]]
+    ends = [event.data for event in ours if event.type == "tool.end"]
+    assert calls == [{"name": end["name"], "arguments": end["arguments"]} for end in ends]
+
+
+def text_of(events: Iterable[Event], kind: str) -> str:
+    return "".join(event.data["text"] for event in events if event.type == kind)
