@@ -16,6 +16,7 @@ CONTENT_TYPES: Final[Mapping[Framing, str]] = {
     "sse": "text/event-stream",
     "lines": "application/x-ndjson",
     "binary": "application/vnd.amazon.eventstream",
+    "text": "text/plain; charset=utf-8",
 }
 MODEL: Final = "scripted"
 TOOL: Final = "calculator"

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import pytest
 from hypothesis import given
@@ -177,3 +177,11 @@ def test_comments_stand_between_events_and_inside_them() -> None:
 def test_crlf_leaves_what_ends_so_already() -> None:
     edited = with_crlf([Chunk(b"a\r"), Chunk(b"\nb\n"), Chunk(b"c\rd\n")])
     assert [chunk.data for chunk in edited] == [b"a\r", b"\nb\r\n", b"c\rd\r\n"]
+
+
+def test_raw_text_ends_at_markers_and_lines() -> None:
+    body = b"<|channel|>analysis<|message|>one\ntwo<|end|>"
+    ends = frame_ends(body, "text")
+    assert [body[a:b] for a, b in pairwise((0, *ends))] == [
+        *(b"<|channel|>", b"analysis", b"<|message|>", b"one\n", b"two", b"<|end|>"),
+    ]

@@ -49,7 +49,9 @@ def read_header(text: str, *, has_role: bool) -> Header:
     name = _NAME.match(after)
     channel = name[0] if name else ""
     words = (before + after[len(channel) :]).replace(_CONSTRAIN, f" {_CONSTRAIN}").split()
-    role = words.pop(0) if has_role and words else ASSISTANT
+    role = "" if has_role else ASSISTANT
+    if has_role and words:
+        role = words.pop(0)
     recipient = content_type = ""
     rest: list[str] = []
     for word in words:
@@ -57,8 +59,12 @@ def read_header(text: str, *, has_role: bool) -> Header:
             recipient = word.removeprefix(_TO)
         elif word.startswith(_CONSTRAIN) and word != _CONSTRAIN and not content_type:
             content_type = word.removeprefix(_CONSTRAIN)
-        elif recipient and not content_type and word is words[-1]:
+        elif recipient and not content_type and word is words[-1] and _is_type(word):
             content_type = word
         else:
             rest.append(word)
     return Header(role, channel, recipient, content_type, tuple(rest))
+
+
+def _is_type(word: str) -> bool:
+    return word != _CONSTRAIN and not word.startswith(_TO)

@@ -53,7 +53,7 @@ def _item(part: str) -> dict[str, Any]:
 
 def _efforts(items: list[dict[str, Any]]) -> Iterator[str]:
     for item in items:
-        if item["role"] == "system":
+        if item.get("role") == "system":
             yield from _EFFORT.findall(item["content"])
 
 
@@ -61,4 +61,6 @@ def _mark_answered(items: list[dict[str, Any]]) -> None:
     is_answered = False
     for item in reversed(items):
         item["is_answered"] = is_answered
-        is_answered = is_answered or (item["role"] == ASSISTANT and item.get("channel") == "final")
+        is_answered = is_answered or (
+            item.get("role") == ASSISTANT and item.get("channel") == "final"
+        )

@@ -36,13 +36,17 @@ _BOM: Final = b"\xef\xbb\xbf"
 def frame_ends(body: bytes, framing: Framing) -> tuple[int, ...]:
     """Where each event, line or message of a body ends: behind the byte that completes it.
 
-    What completes no event has no end: a block without data, a comment, a blank line.
+    What completes no event has no end: a block without data, a comment, a blank line. Of raw text
+    it is where each marker ends, and each line between markers.
     """
     framer = Framer(framing=framing)
     if framing == "binary":
         starts = [frame.offset for frame in framer.feed(body) if frame.kind in STREAMED]
         lengths = (message_length(body, start) for start in starts)
         return tuple(start + length for start, length in zip(starts, lengths, strict=True))
+    if framing == "text":
+        starts = [frame.offset for frame in (*framer.feed(body), *framer.close())]
+        return (*starts[1:], len(body)) if starts else ()
     return tuple(
         line.end()
         for line in _LINE.finditer(body)

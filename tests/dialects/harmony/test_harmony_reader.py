@@ -122,6 +122,7 @@ def test_places_tell_where_markers_and_text_stand() -> None:
         ("<|channel|>final", False, Header("assistant", "final")),
         ("assistant<|channel|>final", True, Header("assistant", "final")),
         ("", False, Header("assistant")),
+        ("<|channel|>final", True, Header("", "final")),
         ("user", True, Header("user")),
         (
             "assistant<|channel|>commentary to=functions.f <|constrain|>json",
@@ -139,6 +140,12 @@ def test_places_tell_where_markers_and_text_stand() -> None:
             Header("assistant", "commentary", "functions.f", "json"),
         ),
         ("<|channel|>analysis ??", False, Header("assistant", "analysis", rest=("??",))),
+        (
+            "<|channel|>x to=f <|constrain|>",
+            False,
+            Header("assistant", "x", "f", rest=("<|constrain|>",)),
+        ),
+        ("<|channel|>x to=f to=g", False, Header("assistant", "x", "f", rest=("to=g",))),
         ("<|channel|>x to=", False, Header("assistant", "x", rest=("to=",))),
         (
             "functions.f to=assistant<|channel|>commentary",
