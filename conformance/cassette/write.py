@@ -173,8 +173,12 @@ class Writer:
         ms: float | None = None,
         exchange: int | None = None,
         touched: Sequence[str] = (),
+        note: str = "",
     ) -> None:
-        """How the response ended, `ms` after the last chunk, and what `Exchange.touched` says."""
+        """How the response ended, `ms` after the last chunk, and what `Exchange.touched` says.
+
+        `note` says why more came than is recorded.
+        """
         account = self._open_account(exchange)
         if how not in ENDINGS:
             raise UsageError(f"expected an ending ({', '.join(ENDINGS)}), got {how!r}")
@@ -182,7 +186,8 @@ class Writer:
         seal = {"chunks": account.chunks, "bytes": account.size}
         sealed = {**seal, "sha256": account.digest.hexdigest()} if self._seal else {}
         told = {"touched": list(touched)} if touched else {}
-        self._write_line({"end": how, **_time_field(ms), **sealed, **told}, exchange)
+        noted = {"note": note} if note else {}
+        self._write_line({"end": how, **_time_field(ms), **sealed, **told, **noted}, exchange)
 
     def seen(self, events: Iterable[Mapping[str, Any]], *, exchange: int | None = None) -> None:
         """What a client under test reported, its objects unchanged."""

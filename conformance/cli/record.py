@@ -29,9 +29,9 @@ from conformance.targets.recording import (
     ExchangeOutcome,
     Origin,
     ProxyTimeouts,
-    RecordingFolder,
     RecordingOptions,
     RecordingProxy,
+    RecordingQueue,
     RequestSequence,
     fixed_requests,
     load_requests,
@@ -125,7 +125,7 @@ def _record_passing(given: RecordArguments, proxy: str, terms: RecordingOptions)
     counts = _ProxyCounts()
     recorder = RecordingProxy(
         upstream,
-        RecordingFolder(given.output, terms, tell=counts.take),
+        RecordingQueue(given.output, terms, tell=counts.take),
         host=host,
         port=port,
         timeouts=ProxyTimeouts(idle=given.idle_timeout or ProxyTimeouts().idle),
@@ -216,7 +216,7 @@ def _scenario_requests(
 
 
 def _describe_exchange(told: ExchangeOutcome) -> str:
-    request = f"{told.request.method} {told.request.path}"
+    request = f"{told.method} {told.path}"
     status = "no answer" if told.status is None else str(told.status)
     facts = f"{count(told.chunks, 'chunk')}, {count(told.size, 'byte')}, {told.end}"
     note = f" ({told.note})" if told.note else ""

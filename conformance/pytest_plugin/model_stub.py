@@ -64,7 +64,7 @@ class ModelStub:
     def note_recorded(self, _: str, outcome: ExchangeOutcome) -> None:
         """Takes what became of a request that was recorded."""
         if outcome.status is None:
-            request = f"{outcome.request.method} {outcome.request.path}"
+            request = f"{outcome.method} {outcome.path}"
             why = outcome.note or outcome.end
             line = f"{request} got no answer, so nothing is recorded: {why}"
             self.unanswered.append(visible(line))

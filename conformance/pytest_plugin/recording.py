@@ -21,10 +21,10 @@ from conformance.pytest_plugin.responses import ending_of
 from conformance.pytest_plugin.transport import Portal
 from conformance.targets import asgi
 from conformance.targets.recording import Origin, RecordingFolder, RecordingProxy
-from conformance.targets.recording.proxy import GuardedRecorder, OnFailure, RelayRoute
+from conformance.targets.recording.guarded import GuardedRecorder, OnFailure
+from conformance.targets.recording.proxy import RelayedExchange, RelayRoute
 from conformance.targets.replay import ReplayServer
 from conformance.targets.replay.matching import ReplaySession
-from conformance.wire.chunked import ChunkPart
 from conformance.wire.client import ResponseHead
 from conformance.wire.content_coding import ask_for_readable
 from conformance.wire.heads import decode_headers, end_to_end, lower_names, without_headers
@@ -64,7 +64,7 @@ class RecordingTransport(httpx.AsyncBaseTransport):
         self._origin = origin
         self._shelf = shelf
         self._fail = fail
-        self._recorded: list[GuardedRecorder] = []
+        self._recorded: list[RelayedExchange] = []
 
     def end(self) -> None:
         """Whatever is still under way has no reader any more."""
@@ -73,12 +73,12 @@ class RecordingTransport(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         received = _request_of(request, await request.aread())
-        target = self._origin.target(received.target)
-        recorded = GuardedRecorder(self._shelf, self._fail, received, target)
+        log = GuardedRecorder(self._shelf, self._fail)
+        recorded = RelayedExchange(log, received, RelayRoute(self._origin, self._shelf))
         self._recorded.append(recorded)
         recorded.record_request()
         try:
-            onward = self._upstream_request(received, target, request)
+            onward = self._upstream_request(received, recorded.target, request)
             response = await self._inner.handle_async_request(onward)
         except httpx.TransportError as err:
             recorded.record_end(ending_of(err), str(err))
@@ -110,14 +110,14 @@ class RecordingTransport(httpx.AsyncBaseTransport):
 class _RecordedBody(httpx.AsyncByteStream):
     """Pieces, recorded before they are passed on; the end, too."""
 
-    def __init__(self, inner: httpx.AsyncByteStream, recorded: GuardedRecorder) -> None:
+    def __init__(self, inner: httpx.AsyncByteStream, recorded: RelayedExchange) -> None:
         self._inner = inner
         self._recorded = recorded
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
             async for data in self._inner:
-                self._recorded.record_parts([ChunkPart(data, len(data), whole=True)])
+                self._recorded.record_body(data)
                 yield data
         except httpx.TransportError as err:
             self._recorded.record_end(ending_of(err), str(err))

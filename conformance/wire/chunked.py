@@ -63,12 +63,12 @@ class PlainBodyReader:
 
 
 class ChunkedBodyReader:
-    """The chunked coding."""
+    """The chunked coding; with `open_chunk` from the line end of a chunk on."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, open_chunk: bool = False) -> None:
         self._held = b""
         self._left = 0  # bytes of the open chunk that are still to come
-        self._open = False
+        self._open = open_chunk
         self._begins: int | None = None
         self._trailing: int | None = None
         self.done = False

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from functools import cache
 from time import monotonic
-from typing import Final, Self
+from typing import Final, Protocol, Self, TypeVar
 
 import h11
 from msgspec import Struct
@@ -29,11 +29,15 @@ from conformance.wire.heads import (
     without_headers,
 )
 from conformance.wire.origin import Origin
+from conformance.wire.passing import ChunkedBodyPasser, PlainBodyPasser
 
-READ_SIZE: Final = 64 * 1024
+READ_SIZE: Final = 256 * 1024
 _MOST_HEAD: Final = 256 * 1024
 _HALF_CLOSED_S: Final = 5.0
 _WITHOUT_BODY: Final = frozenset({204, 304})
+
+
+Read_co = TypeVar("Read_co", covariant=True)
 
 
 class ResponseHead(Struct, frozen=True):
@@ -48,6 +52,20 @@ class ResponseHead(Struct, frozen=True):
     def ends_itself(self) -> bool:
         """Whether the body says where it ends; else the connection's end does."""
         return self.chunked or self.length is not None
+
+
+class _BodyReader(Protocol[Read_co]):
+    """What finds the end of a body, and gives something for every read."""
+
+    @property
+    def fault(self) -> str: ...
+    @property
+    def done(self) -> bool: ...
+    @property
+    def may_end(self) -> bool: ...
+    @property
+    def rest(self) -> bytes: ...
+    def feed(self, data: bytes) -> Read_co: ...
 
 
 class ClientConnection:
@@ -69,7 +87,10 @@ class ClientConnection:
         try:
             async with asyncio.timeout(timeout):
                 reader, writer = await asyncio.open_connection(
-                    origin.host, origin.port, ssl=certificates() if origin.tls else None
+                    origin.host,
+                    origin.port,
+                    limit=READ_SIZE,
+                    ssl=certificates() if origin.tls else None,
                 )
         except (OSError, TimeoutError) as err:
             raise _reset_by(err, f"{origin.netloc}: cannot connect") from err
@@ -124,11 +145,22 @@ class ClientConnection:
         `idle` is the longest silence, in seconds.
         """
         reader = ChunkedBodyReader() if head.chunked else PlainBodyReader(head.length)
+        async for parts in self._read_framed(reader, idle):
+            yield parts
+
+    async def pass_body(self, head: ResponseHead, *, idle: float | None) -> AsyncIterator[bytes]:
+        """As `read_body`, not taken apart: framed as on the wire, without the last chunk."""
+        passer = ChunkedBodyPasser() if head.chunked else PlainBodyPasser(head.length)
+        async for data in self._read_framed(passer, idle):
+            yield data
+
+    async def _read_framed(
+        self, reader: _BodyReader[Read_co], idle: float | None
+    ) -> AsyncIterator[Read_co]:
         data, self._rest = self._rest, b""
         while True:
-            parts = reader.feed(data) if data else []
-            if parts:
-                yield parts
+            if data and (found := reader.feed(data)):
+                yield found
             if reader.fault:
                 raise BrokenExchange("protocol-error", reader.fault)
             if reader.done:

@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from typing import Final, TypeVar
 
 from conformance.core.errors import UsageError
-from conformance.wire.chunked import LAST_CHUNK, ChunkPart, part_bytes
+from conformance.wire.chunked import LAST_CHUNK, ChunkedBodyReader, ChunkPart, part_bytes
 from conformance.wire.client import READ_SIZE
 from conformance.wire.closing import reset_connection
 from conformance.wire.heads import (
@@ -57,6 +57,7 @@ class ServerConnection:
         self._rest = b""
         self._watch: asyncio.Task[None] | None = None
         self._chunked = False
+        self._unframed: ChunkedBodyReader | None = None
         self.gone = False
         self.silent = False
 
@@ -101,6 +102,7 @@ class ServerConnection:
         """Sends a head. Whether the connection can serve another request after it."""
         headers = end_to_end(headers)
         self._chunked = chunked and request.http11
+        self._unframed = ChunkedBodyReader() if chunked and not request.http11 else None
         if self._chunked:
             headers = without_headers(headers, "content-length")
             headers = (*headers, ("transfer-encoding", "chunked"))
@@ -113,18 +115,36 @@ class ServerConnection:
         """Passes on what came, cut as it came. Raises PeerGoneError."""
         plain = (part.data for part in parts)
         self._writer.write(part_bytes(parts) if self._chunked else b"".join(plain))
-        await self._drain_writer()
+        await self.drain()
+
+    def write_framed(self, data: bytes) -> None:
+        """Passes on what came as it is framed on the wire; waits for nothing."""
+        if self._unframed is not None:
+            data = b"".join(part.data for part in self._unframed.feed(data))
+        self._writer.write(data)
+
+    def write_end(self) -> None:
+        """The body is whole; waits for nothing."""
+        if self._chunked:
+            self._writer.write(LAST_CHUNK)
+
+    async def drain(self) -> None:
+        """Waits until the client has room for more. Raises PeerGoneError."""
+        try:
+            await self._writer.drain()
+        except OSError as err:
+            self.gone = True
+            raise PeerGoneError from err
 
     async def end_response(self) -> None:
         """The body is whole. Raises PeerGoneError."""
-        if self._chunked:
-            self._writer.write(LAST_CHUNK)
-        await self._drain_writer()
+        self.write_end()
+        await self.drain()
 
     async def refuse(self, status: int, body: bytes) -> None:
         """An answer in JSON; it is the last one on this connection."""
         self._writer.write(json_response(status, body, keeps_alive=False))
-        await self._drain_writer()
+        await self.drain()
 
     async def reset(self) -> None:
         """Ends the connection as a crash does; what was sent before arrives first."""
@@ -155,13 +175,6 @@ class ServerConnection:
                 return await self._reader.read(READ_SIZE)
         except (OSError, TimeoutError):
             return b""
-
-    async def _drain_writer(self) -> None:
-        try:
-            await self._writer.drain()
-        except OSError as err:
-            self.gone = True
-            raise PeerGoneError from err
 
 
 Accept = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, None, None]]

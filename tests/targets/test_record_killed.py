@@ -1,4 +1,7 @@
-"""A recorder that is killed leaves what it had passed on, but for what redaction held back."""
+"""A recorder that is killed leaves what it had passed on until 100 ms before.
+
+What redaction held back is lost, too.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ from tests.targets.record_peers import HEAD, Script, chunked, connect, origin, p
 EVENTS = [b'data: {"n":%d}\n\n' % n for n in range(20)]
 
 
-async def killed_after(count: int, script: Script, folder: Path) -> None:
-    """Kills a real recorder once its client has so many bytes."""
+async def killed_after(count: int, script: Script, folder: Path, *, later: float = 0.3) -> None:
+    """Kills a real recorder so much later than its client had so many bytes."""
     async with origin(script) as server:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "conformance", "record", "--proxy", "127.0.0.1:0"),
@@ -29,7 +32,9 @@ async def killed_after(count: int, script: Script, folder: Path) -> None:
         writer.write(post("/v1/chat/completions"))
         await reader.readuntil(b"\r\n\r\n")
         await reader.readexactly(count)
+        await asyncio.sleep(later)  # three times what is promised: machines are busy
         process.send_signal(signal.SIGKILL)
+        await process.stdout.read()  # ends when the process that writes has ended, too
         await process.wait()
         writer.close()
 
@@ -40,7 +45,7 @@ def left(folder: Path) -> Cassette:
 
 
 @pytest.mark.parametrize("sent", [1, 20])
-def test_a_killed_recorder_loses_nothing_that_a_client_saw(sent: int, tmp_path: Path) -> None:
+def test_a_killed_recorder_loses_nothing_that_came_before(sent: int, tmp_path: Path) -> None:
     wire = [chunked(event) for event in EVENTS]
     script = Script([HEAD, *wire[:sent]], "silence")
     asyncio.run(killed_after(len(b"".join(wire[:sent])), script, tmp_path))
@@ -48,6 +53,17 @@ def test_a_killed_recorder_loses_nothing_that_a_client_saw(sent: int, tmp_path: 
     assert cassette.torn
     assert cassette.exchanges[0].end == "open"
     assert [chunk.data for chunk in cassette.exchanges[0].chunks] == EVENTS[:sent]
+
+
+def test_what_a_killed_recorder_leaves_is_the_beginning(tmp_path: Path) -> None:
+    wire = [chunked(event) for event in EVENTS]
+    script = Script([HEAD, *wire], "silence")
+    asyncio.run(killed_after(len(b"".join(wire)), script, tmp_path, later=0))
+    for path in tmp_path.iterdir():  # none, where the request came too late
+        cassette = read(path)
+        assert cassette.torn
+        kept = [chunk.data for each in cassette.exchanges for chunk in each.chunks]
+        assert kept == EVENTS[: len(kept)]
 
 
 def test_a_killed_recorder_loses_what_redaction_held_back(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Records what passes between a client and a server.
 
-`RecordingProxy` stands between them; `record_directly` is the client itself. Both write each chunk
-as it comes, cut as it came.
+`RecordingProxy` stands between them; `record_directly` is the client itself. Both record each chunk
+as it comes, cut as it came: a `RecordingFolder` at once, a `RecordingQueue` in another process.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from conformance.targets.recording.direct import (
 from conformance.targets.recording.exchange import ExchangeOutcome, RecordingOptions
 from conformance.targets.recording.folder import RecordingFolder
 from conformance.targets.recording.proxy import ProxyTimeouts, RecordingProxy
+from conformance.targets.recording.queued import RecordingQueue
 from conformance.wire.origin import Origin
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "RecordingFolder",
     "RecordingOptions",
     "RecordingProxy",
+    "RecordingQueue",
     "RequestSequence",
     "fixed_requests",
     "load_requests",

@@ -1,30 +1,35 @@
 """One exchange while it is recorded: every chunk on disk as soon as it may be.
 
-Rule 1: the clock is the recorder's own: a chunk came when its last byte came.
+Rule 1: the clock is the recorder's own: a chunk came when its last byte came. Times are those of
+`perf_counter`, which all processes of a machine share; None stands for now.
 Rule 2: bodies are recorded decoded; `content-encoding` and `content-length` of such a body are
 replaced by `x-decoded-from`, since they are not true of what is recorded. Its chunks are cut where
 the encoded ones were.
-Rule 3: nothing is recorded that redaction could not look into.
+Rule 3: nothing is recorded that redaction could not look into, or not in time. Where it could not,
+the rest of the body is not recorded, the end is `open`, and its note says why.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from conformance import __version__
 from conformance.cassette import BodyRedactor, Header, Redaction, Redactor, Writer
+from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Ending, Request, Response
 from conformance.dialects import dialect_at, stated_request
 from conformance.profiles.lookup import has_profile
-from conformance.recordings.redaction import is_touching
+from conformance.recordings.redaction import EVERY_RULE, is_touching
+from conformance.targets.recording.time_limit import LimitTime, OverTimeError, unlimited_time
 from conformance.targets.recording.touching import rules_touched
 from conformance.wire.chunked import ChunkPart
 from conformance.wire.content_coding import (
@@ -39,6 +44,10 @@ _IDENTITY: Final = ("", "identity")
 # A transfer chunk that is longer is recorded as several.
 _LONGEST_CHUNK: Final = 16 * 1024 * 1024
 _START: Final = 4096
+# Redaction may take so many seconds of processor time, and one more for so many bytes.
+_LEAST_S: Final = 0.1
+_LEAST_SPEED: Final = 1_000_000
+_MOST_JUDGING_S: Final = 3.0
 
 
 class RecordingOptions(Struct, frozen=True):
@@ -54,10 +63,17 @@ class CassetteFile:
     """Is written under one key of redaction; `running` counts exchanges that are under way."""
 
     def __init__(
-        self, path: Path, options: RecordingOptions, request: Request, *, via: str
+        self,
+        path: Path,
+        options: RecordingOptions,
+        request: Request,
+        *,
+        via: str,
+        limit_time: LimitTime = unlimited_time,
     ) -> None:
         self.path = path
         self.options = options
+        self.limit_time = limit_time
         self.redactor = Redactor() if options.redact else None
         self.running = 0
         self._counted: Counter[str] = Counter()
@@ -92,9 +108,10 @@ def _cassette_header(options: RecordingOptions, request: Request, via: str) -> H
 
 
 class ExchangeOutcome(Struct, frozen=True):
-    """What became of an exchange: for people."""
+    """What became of an exchange: for people. Its path is redacted."""
 
-    request: Request
+    method: str
+    path: str
     status: int | None
     chunks: int
     size: int
@@ -127,21 +144,24 @@ class ExchangeRecorder:
         self._writer = file.writer
         self._redactor = redactor = file.redactor
         self._counted = set(redactor.counts()) if redactor else set[Redaction]()
-        self._shown = request if redactor is None else redactor.request(request)
         self._max_bytes = file.options.max_bytes
         self._when_full = when_full
         self._body: BodyRedactor | None = None
         self._decoder: ContentDecoder | None = None
         self._pieces: list[bytes] = []
-        self._held = 0
+        self._joined = self._fed = self._written = 0
         self.response: Response | None = None
         self._chunks = self._size = 0
         self._ending: Ending | None = None
         self._last = perf_counter() if came is None else came
         self._remembers = remembers
+        shown = request if redactor is None else self._redact_request(redactor)
+        self._method, self._path = shown.method, shown.path
+        self._is_request_changed = shown.json != request.json
+        self._is_given_up = False
         scenario, role = step
         self.number = self._writer.request(
-            self._shown,
+            shown,
             after=after,
             dialect=dialect_at(request.path),
             scenario=scenario,
@@ -154,7 +174,12 @@ class ExchangeRecorder:
         """Whether nothing more will be recorded, whatever comes."""
         return self._ending is not None
 
-    def record_head(self, response: Response) -> None:
+    @property
+    def held_bytes(self) -> int:
+        """What came and is not written yet: an open chunk, and what redaction holds back."""
+        return self._joined + self._fed - self._written
+
+    def record_head(self, response: Response, came: float | None = None) -> None:
         """The response head came."""
         self.response = response
         encoding = (response.header("content-encoding") or "").strip().lower()
@@ -162,68 +187,113 @@ class ExchangeRecorder:
         if self._redactor is not None:
             recorded = self._redactor.response(recorded)
             self._body = BodyRedactor(self._redactor, response)
-        self._writer.response(recorded, ms=self._elapsed_ms(), exchange=self.number)
+        self._writer.response(recorded, ms=self._elapsed_ms(came), exchange=self.number)
 
-    def record_parts(self, pieces: Iterable[ChunkPart]) -> None:
-        """What one read gave of the body; it is safe from a crash now."""
-        for piece in pieces:
-            if self._ending is None:
-                self._take_part(piece)
-        self._writer.flush()
+    def record_parts(
+        self, pieces: Iterable[ChunkPart], came: float | None = None, *, flush: bool = True
+    ) -> None:
+        """What one read gave of the body; after a `flush` it is safe from a crash."""
+        chunks = [chunk for piece in pieces if (chunk := self._take_part(piece, came))]
+        self._write_chunks(chunks)
+        if flush:
+            self._writer.flush()
 
-    def _take_part(self, piece: ChunkPart) -> None:
-        self._held += len(piece.data)
-        if piece.whole and not self._pieces:
-            self._record_chunk(piece.data)
-        else:
-            self._pieces.append(piece.data)
-            if piece.whole or self._held > _LONGEST_CHUNK:
-                self._record_chunk(b"".join(self._pieces))
-
-    def record_end(self, how: Ending, note: str = "") -> ExchangeOutcome:
+    def record_end(self, how: Ending, note: str = "", came: float | None = None) -> ExchangeOutcome:
         """It is over; what was held back is written. Nothing may follow, whatever is raised."""
         try:
-            return self._write_end(how, note)
+            return self._write_end(how, note, came)
         finally:
             self.file.finish_exchange()
 
-    def _write_end(self, how: Ending, note: str) -> ExchangeOutcome:
-        if self._pieces:
-            self._record_chunk(b"".join(self._pieces))
-        ending = self._ending or how
-        ms = self._elapsed_ms()
-        self._write_chunks(self._body.close() if self._body else ())
-        touched = self._touched_rules(ending)
-        self._writer.end(ending, ms=ms, exchange=self.number, touched=touched)
-        self._ending = ending
+    def give_up(self, why: str) -> None:
+        """Records no more of the body, not even what is held back."""
+        self._is_given_up = True
+        self._body, self._pieces = None, []
+        self._joined, self._fed = 0, self._written
+        self._stop_recording("open", f"{why}: the rest was not recorded")
+
+    def _redact_request(self, redactor: Redactor) -> Request:
+        size = len(msgspec.json.encode(self.request.json)) if self.request.json else 0
+        try:
+            with self.file.limit_time(_LEAST_S + size / _LEAST_SPEED):
+                return redactor.request(self.request)
+        except OverTimeError as over:
+            raise CassetteError(f"a request cannot be recorded: {over}") from over
+
+    def _take_part(self, piece: ChunkPart, came: float | None) -> Chunk | None:
+        """The chunk that is whole now."""
+        if self._ending is not None:
+            return None
+        if piece.whole and not self._pieces:
+            return self._whole_chunk(piece.data, came)
+        self._pieces.append(piece.data)
+        self._joined += len(piece.data)
+        is_whole = piece.whole or self._joined > _LONGEST_CHUNK
+        return self._whole_chunk(b"".join(self._pieces), came) if is_whole else None
+
+    def _whole_chunk(self, data: bytes, came: float | None) -> Chunk | None:
+        self._pieces, self._joined = [], 0
+        clear = self._decode_body(data)
+        if len(self.start) < self._remembers:
+            self.start += clear[: self._remembers]
+        # Where the decoder keeps it all, it comes with the next chunk.
+        return Chunk(clear, self._elapsed_ms(came)) if clear or not data else None
+
+    def _write_end(self, how: Ending, note: str, came: float | None) -> ExchangeOutcome:
+        if self._pieces and (chunk := self._whole_chunk(b"".join(self._pieces), came)):
+            self._write_chunks([chunk])
+        ms = self._elapsed_ms(came)
+        self._write_chunks((), closes=True)
+        self._ending = self._ending or how
+        touched = self._touched_rules(self._ending)
+        self._writer.end(self._ending, ms=ms, exchange=self.number, touched=touched, note=self.note)
         status = self.response.status if self.response else None
         return ExchangeOutcome(
-            self._shown, status, self._chunks, self._size, ending, self.note or note
+            method=self._method,
+            path=self._path,
+            status=status,
+            chunks=self._chunks,
+            size=self._size,
+            end=self._ending,
+            note=self.note or note,
         )
 
     def _touched_rules(self, end: Ending) -> tuple[str, ...]:
         """What `Exchange.touched` is of this one."""
         changed = self._body.changed if self._body else []
         counts = set(self._redactor.counts()) - self._counted if self._redactor else ()
-        if not is_touching(counts) or not (changed or self._shown.json != self.request.json):
+        if not is_touching(counts) or not (
+            changed or self._is_request_changed or self._is_given_up
+        ):
             return ()
+        if self._is_given_up:
+            return EVERY_RULE
         self._writer.flush()
-        return rules_touched(self.file.path, self.number, end, self.request, changed)
+        try:
+            with self.file.limit_time(_MOST_JUDGING_S):
+                return rules_touched(self.file.path, self.number, end, self.request, changed)
+        except OverTimeError:
+            return EVERY_RULE
 
-    def _record_chunk(self, data: bytes) -> None:
-        self._pieces, self._held = [], 0
-        clear = self._decode_body(data)
-        if len(self.start) < self._remembers:
-            self.start += clear[: self._remembers]
-        if not clear and data:
-            return  # the decoder keeps it: it comes with the next chunk
-        chunk = Chunk(clear, self._elapsed_ms())
-        self._write_chunks([chunk] if self._body is None else self._body.feed(chunk))
-
-    def _write_chunks(self, chunks: Iterable[Chunk]) -> None:
-        for chunk in chunks:
+    def _write_chunks(self, chunks: Sequence[Chunk], *, closes: bool = False) -> None:
+        """Writes what may be written after these; with `closes` all that was held back."""
+        for chunk in self._redact_chunks(chunks, closes=closes):
             self._writer.chunk(chunk.data, ms=chunk.ms, exchange=self.number, flush=False)
+            self._written += len(chunk.data)
             self._chunks += 1
+
+    def _redact_chunks(self, chunks: Sequence[Chunk], *, closes: bool) -> Sequence[Chunk]:
+        self._fed += sum(len(chunk.data) for chunk in chunks)
+        body = self._body
+        if body is None:
+            return chunks
+        try:
+            with self.file.limit_time(_LEAST_S + self.held_bytes / _LEAST_SPEED):
+                return body.close() if closes else list(body.feed_all(chunks))
+        except OverTimeError as over:
+            # What a chunk that was broken off left behind is nothing to go on with.
+            self.give_up(str(over))
+            return ()
 
     def _decode_body(self, data: bytes) -> bytes:
         self._size += len(data)
@@ -265,7 +335,7 @@ class ExchangeRecorder:
     def _stop_recording(self, end: Ending, note: str) -> None:
         self._ending, self.note = end, note
 
-    def _elapsed_ms(self) -> float:
-        now = perf_counter()
+    def _elapsed_ms(self, came: float | None) -> float:
+        now = perf_counter() if came is None else came
         ms, self._last = (now - self._last) * 1000, now
         return round(ms, 3)

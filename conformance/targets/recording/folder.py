@@ -18,6 +18,7 @@ from conformance.targets.recording.exchange import (
     ExchangeRecorder,
     RecordingOptions,
 )
+from conformance.targets.recording.time_limit import LimitTime, unlimited_time
 
 _NUMBERED: Final = re.compile(r"(\d{4,9})-.*\.cassette\.jsonl")
 _MOST_OPEN: Final = 128
@@ -35,8 +36,10 @@ class RecordingFolder:
         options: RecordingOptions,
         *,
         tell: Callable[[str, ExchangeOutcome], None] | None = None,
+        limit_time: LimitTime = unlimited_time,
     ) -> None:
         self._folder = folder
+        self._limit_time = limit_time
         self._options = options
         self._tell = tell
         self._conversations = Conversations()
@@ -60,10 +63,14 @@ class RecordingFolder:
         return ExchangeRecorder(known or self._new_file(request), request, after=after, came=came)
 
     def end_exchange(
-        self, recorder: ExchangeRecorder, how: Ending, note: str = ""
+        self,
+        recorder: ExchangeRecorder,
+        how: Ending,
+        note: str = "",
+        came: float | None = None,
     ) -> ExchangeOutcome:
         """The exchange is over. Raises CassetteError, OSError where it cannot be written."""
-        outcome = recorder.record_end(how, note)
+        outcome = recorder.record_end(how, note, came)
         place = ExchangePlace(str(recorder.file.path), recorder.number)
         if outcome.status is not None and outcome.status < 300:
             self._conversations.remember_request(recorder.request, place)
@@ -83,7 +90,7 @@ class RecordingFolder:
             path = self._folder / f"{self._highest:04}-{_file_label(request.path)}.cassette.jsonl"
             if not path.exists():
                 break
-        file = CassetteFile(path, self._options, request, via="proxy")
+        file = CassetteFile(path, self._options, request, via="proxy", limit_time=self._limit_time)
         self._files[str(path)] = file
         self._close_idle_files()
         return file

@@ -1,48 +1,55 @@
-"""A proxy that records: the client gets each chunk as it arrives, and so does the disk.
+"""A proxy that records: the client gets each chunk as it arrives, and then the recorder does.
 
 Rule 1: the client sees what it would have seen directly: bytes, cuts, and how it ended (a reset is
 passed on as a reset, an early close as one). Only headers of one connection are changed, and
 `accept-encoding` is narrowed to what can be recorded decoded.
 Rule 2: recording that fails never harms the client; it is counted in `failures`.
 Rule 3: one connection to an upstream for each of the client's, so that reuse is the client's own.
-Rule 4: what came is recorded before it is passed on, the end too. So whatever a client has seen is
-in the cassette (or held back by redaction), even if the recorder is killed in that moment.
+Rule 4: what came is passed on first, and then recorded. A `RecordingQueue` takes that to a process
+of its own: if the recorder is killed, at most what came in the last 100 ms is not in the cassette
+(or held back by redaction), which has no end then. A `RecordingFolder` writes at once, in the loop.
+Rule 5: whom it cannot serve it tells so: too many connections, bodies too large in all.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import AsyncExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
 from time import perf_counter
 from typing import Final, Self
 
 import msgspec
 from msgspec import Struct
 
-from conformance.core.errors import CassetteError, ConformanceError
-from conformance.core.events import Ending, Request
-from conformance.targets.recording.exchange import ExchangeRecorder
+from conformance.core.errors import ConformanceError
+from conformance.core.events import Ending
 from conformance.targets.recording.folder import RecordingFolder
-from conformance.wire.chunked import ChunkPart
+from conformance.targets.recording.guarded import (
+    ExchangeLog,
+    GuardedRecorder,
+    OnFailure,
+    UnrecordedExchange,
+)
+from conformance.targets.recording.queued import RecordingQueue
 from conformance.wire.client import ClientConnection, ResponseHead
 from conformance.wire.content_coding import ask_for_readable
 from conformance.wire.faults import BrokenExchange
 from conformance.wire.heads import end_to_end, without_headers
 from conformance.wire.origin import Origin, bracketed
-from conformance.wire.requests import HttpRequest, RequestRejected, json_or_none
+from conformance.wire.requests import HttpRequest, RequestRejected
 from conformance.wire.server import PeerGoneError, ServerConnection, listening
 
 _MOST_CLIENTS: Final = 1024
 
-OnFailure = Callable[[BaseException], None]
+Recordings = RecordingFolder | RecordingQueue
 
 
 class RelayRoute(Struct, frozen=True):
     """Where one request goes, and what it is recorded in; nowhere if `folder` is None."""
 
     origin: Origin
-    folder: RecordingFolder | None
+    folder: Recordings | None
 
 
 ChooseRoute = Callable[[HttpRequest], RelayRoute]
@@ -65,7 +72,7 @@ class RecordingProxy:
     def __init__(
         self,
         upstream: Origin,
-        folder: RecordingFolder,
+        folder: Recordings,
         *,
         host: str = "127.0.0.1",
         port: int = 0,
@@ -84,14 +91,20 @@ class RecordingProxy:
         self._listening = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        listener = listening(self._host, self._port, self._accept_client)
-        port = await self._listening.enter_async_context(listener)
+        async with AsyncExitStack() as stack:
+            if isinstance(self._folder, RecordingQueue):
+                stack.push_async_callback(self._folder.close)
+                await self._folder.start(self._note_failure)
+            else:
+                stack.callback(self._folder.close)
+            listener = listening(self._host, self._port, self._accept_client)
+            port = await stack.enter_async_context(listener)
+            self._listening = stack.pop_all()
         self.url = f"http://{bracketed(self._host)}:{port}"
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._listening.aclose()
-        self._folder.close()
 
     async def _accept_client(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -146,21 +159,25 @@ class RecordedConnection:
         """One request and its answer. Whether the connection can go on."""
         _check_target(request)
         route = self._choose_route(request)
-        recorded = GuardedRecorder(
-            route.folder, self._fail, request, route.origin.target(request.target)
-        )
+        recorded = RelayedExchange(self._new_log(route.folder), request, route)
         stays = False
         try:
-            stays = await self._relay_answer(request, route.origin, recorded)
+            stays = await self._relay_answer(recorded)
         except BrokenExchange as broken:
             if not self._client.gone:
-                recorded.record_end("client-closed" if self._has_left else broken.end, str(broken))
-                await self._pass_on_break(broken, recorded)
+                how: Ending = "client-closed" if self._has_left else broken.end
+                await self._pass_on_break(broken, has_head=recorded.has_head)
+                recorded.record_end(how, str(broken))
         finally:
             # Whoever left or was stopped in its midst ends it; an end that was recorded stands.
             recorded.record_end("client-closed" if self._has_left else "open")
             await self._client.unwatch()
         return stays
+
+    def _new_log(self, folder: Recordings | None) -> ExchangeLog:
+        if isinstance(folder, RecordingQueue):
+            return folder.new_log()
+        return GuardedRecorder(folder, self._fail) if folder else UnrecordedExchange()
 
     @property
     def _has_left(self) -> bool:
@@ -176,9 +193,8 @@ class RecordedConnection:
         self._upstreams[origin] = upstream
         return upstream
 
-    async def _relay_answer(
-        self, request: HttpRequest, origin: Origin, recorded: GuardedRecorder
-    ) -> bool:
+    async def _relay_answer(self, recorded: RelayedExchange) -> bool:
+        request, origin = recorded.request, recorded.route.origin
         upstream = await self._upstream_connection(origin)
         headers = ask_for_readable(without_headers(end_to_end(request.headers), "host", "expect"))
         headers = (("Host", origin.netloc), *headers)
@@ -187,7 +203,6 @@ class RecordedConnection:
         self._client.watch(upstream.abort, upstream.end_sending)
         recorded.record_request()  # while the upstream thinks
         head = await upstream.read_head(request.method, idle=idle)
-        recorded.record_head(head)
         stays = self._client.start_response(
             request,
             head.response.status or 502,
@@ -196,18 +211,23 @@ class RecordedConnection:
             chunked=head.chunked,
             has_length=head.length is not None,
         )
-        async for parts in upstream.read_body(head, idle=idle):
-            recorded.record_parts(parts)
-            await self._client.send_parts(parts)
+        recorded.record_head(head)
+        async for data in upstream.pass_body(head, idle=idle):
+            self._client.write_framed(data)
+            recorded.record_body(data)
+            await self._client.drain()
+        self._client.write_end()
         # Where the upstream was told that the client says no more, closing may be its answer.
         ends_whole = head.ends_itself or not self._has_left
+        if self._client.gone and not head.ends_itself:
+            raise PeerGoneError  # we closed the upstream ourselves: its end says nothing
         recorded.record_end("eof" if ends_whole else "client-closed")
-        await self._client.end_response()
+        await self._client.drain()
         return stays
 
-    async def _pass_on_break(self, broken: BrokenExchange, recorded: GuardedRecorder) -> None:
+    async def _pass_on_break(self, broken: BrokenExchange, *, has_head: bool) -> None:
         """The client learns of a broken upstream as it would have learned directly."""
-        if not recorded.has_head:
+        if not has_head:
             await self._refuse_client(502, str(broken), "upstream_error")
         elif broken.end == "reset":
             await self._client.reset()
@@ -223,58 +243,35 @@ class RecordedConnection:
         self._upstreams.clear()
 
 
-class GuardedRecorder:
-    """The recording of one exchange; where it fails, that is told once and the rest given up."""
+class RelayedExchange:
+    """One exchange under way: what its recording is told, and when that came."""
 
-    def __init__(
-        self, folder: RecordingFolder | None, fail: OnFailure, request: HttpRequest, target: str
-    ) -> None:
-        self.target = target
+    def __init__(self, log: ExchangeLog, request: HttpRequest, route: RelayRoute) -> None:
+        self.request = request
+        self.route = route
+        self.target = route.origin.target(request.target)
         self.has_head = False
-        self._folder = folder
-        self._fail = fail
-        self._request = request
+        self._log = log
         self._came = perf_counter()
         self._begun = False
-        self._recorder: ExchangeRecorder | None = None
 
     def record_request(self) -> None:
-        """Records the request, as of when it came."""
+        """The request, as of when it came."""
         self._begun = True
-        request, folder = self._request, self._folder
-        if folder is not None:
-            body = json_or_none(request.body)
-            recorded = Request(request.method, self.target, request.headers, body)
-            with self._guarded_recording():
-                self._recorder = folder.begin_exchange(recorded, self._came)
+        self._log.record_request(self.request, self.target, self._came)
 
     def record_head(self, head: ResponseHead) -> None:
         self.has_head = True
-        if self._recorder is not None:
-            with self._guarded_recording():
-                self._recorder.record_head(head.response)
+        self._log.record_head(head.response, perf_counter(), chunked=head.chunked)
 
-    def record_parts(self, parts: list[ChunkPart]) -> None:
-        if self._recorder is not None:
-            with self._guarded_recording():
-                self._recorder.record_parts(parts)
+    def record_body(self, data: bytes) -> None:
+        self._log.record_body(data, perf_counter())
 
     def record_end(self, how: Ending, note: str = "") -> None:
         """A second end says nothing."""
         if not self._begun:
             self.record_request()
-        if self._folder is not None and self._recorder is not None:
-            with self._guarded_recording():
-                self._folder.end_exchange(self._recorder, how, note)
-        self._recorder = None
-
-    @contextmanager
-    def _guarded_recording(self) -> Iterator[None]:
-        try:
-            yield
-        except (CassetteError, OSError) as err:
-            self._recorder = None
-            self._fail(err)
+        self._log.record_end(how, perf_counter(), note)
 
 
 def _check_target(request: HttpRequest) -> None:

@@ -1,0 +1,110 @@
+"""What records an exchange for somebody who has other things to do than to mind its failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from conformance.core.errors import CassetteError
+from conformance.core.events import Ending, Request, Response
+from conformance.targets.recording.exchange import ExchangeRecorder
+from conformance.targets.recording.folder import RecordingFolder
+from conformance.wire.chunked import ChunkedBodyReader, PlainBodyReader
+from conformance.wire.requests import HttpRequest, json_or_none
+
+OnFailure = Callable[[BaseException], None]
+
+
+class ExchangeLog(Protocol):
+    """Is told of one exchange, in this order; times are those of `perf_counter`. Never raises.
+
+    `record_body` takes what one read gave of the body: in chunked coding, without its last chunk,
+    where `record_head` said so. A second end says nothing.
+    """
+
+    def record_request(self, request: HttpRequest, target: str, came: float) -> None: ...
+    def record_head(self, response: Response, came: float, *, chunked: bool) -> None: ...
+    def record_body(self, data: bytes, came: float) -> None: ...
+    def record_end(self, how: Ending, came: float, note: str = "") -> None: ...
+
+
+class UnrecordedExchange:
+    """Records nothing."""
+
+    def record_request(self, request: HttpRequest, target: str, came: float) -> None:
+        """As `ExchangeLog`."""
+
+    def record_head(self, response: Response, came: float, *, chunked: bool) -> None:
+        """As `ExchangeLog`."""
+
+    def record_body(self, data: bytes, came: float) -> None:
+        """As `ExchangeLog`."""
+
+    def record_end(self, how: Ending, came: float, note: str = "") -> None:
+        """As `ExchangeLog`."""
+
+
+class GuardedRecorder:
+    """Writes at once; where that fails, it is told once and the rest given up.
+
+    Without `flushes` it is the caller's to `flush`.
+    """
+
+    def __init__(self, folder: RecordingFolder, fail: OnFailure, *, flushes: bool = True) -> None:
+        self._folder = folder
+        self._fail = fail
+        self._flushes = flushes
+        self._recorder: ExchangeRecorder | None = None
+        self._body: ChunkedBodyReader | PlainBodyReader = PlainBodyReader(None)
+
+    @property
+    def held_bytes(self) -> int:
+        """What came and is not written yet."""
+        return self._recorder.held_bytes if self._recorder else 0
+
+    def record_request(self, request: HttpRequest, target: str, came: float) -> None:
+        """As `ExchangeLog`."""
+        recorded = Request(request.method, target, request.headers, json_or_none(request.body))
+        with self._guarded_recording():
+            self._recorder = self._folder.begin_exchange(recorded, came)
+
+    def record_head(self, response: Response, came: float, *, chunked: bool) -> None:
+        """As `ExchangeLog`."""
+        if chunked:
+            self._body = ChunkedBodyReader()
+        if self._recorder is not None:
+            with self._guarded_recording():
+                self._recorder.record_head(response, came)
+
+    def record_body(self, data: bytes, came: float) -> None:
+        """As `ExchangeLog`."""
+        if self._recorder is not None:
+            with self._guarded_recording():
+                self._recorder.record_parts(self._body.feed(data), came, flush=self._flushes)
+
+    def record_end(self, how: Ending, came: float, note: str = "") -> None:
+        """As `ExchangeLog`."""
+        if self._recorder is not None:
+            with self._guarded_recording():
+                self._folder.end_exchange(self._recorder, how, note, came)
+        self._recorder = None
+
+    def flush(self) -> None:
+        """What was recorded so far is safe from a crash."""
+        if self._recorder is not None:
+            with self._guarded_recording():
+                self._recorder.file.writer.flush()
+
+    def give_up(self, why: str) -> None:
+        """Nothing more is recorded, and the recording says why."""
+        if self._recorder is not None:
+            self._recorder.give_up(why)
+
+    @contextmanager
+    def _guarded_recording(self) -> Iterator[None]:
+        try:
+            yield
+        except (CassetteError, OSError) as err:
+            self._recorder = None
+            self._fail(err)

@@ -1,0 +1,259 @@
+"""The process that writes: no exchange takes the others' time or room."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.cassette import Cassette, read
+from conformance.core.events import Response
+from conformance.targets.recording import (
+    ExchangeOutcome,
+    Origin,
+    RecordingOptions,
+    RecordingProxy,
+    RecordingQueue,
+)
+from conformance.targets.recording import exchange as exchange_module
+from conformance.targets.recording import worker as worker_module
+from conformance.targets.recording.messages import (
+    BodyCame,
+    ExchangeEnded,
+    FailureTold,
+    HeadCame,
+    Message,
+    MessageReader,
+    NoMore,
+    OutcomeTold,
+    RequestCame,
+    WorkerDone,
+    WorkerOrders,
+    encode_message,
+)
+from conformance.targets.recording.queued import QueueLimits
+from conformance.targets.recording.worker import RecordingWorker, WorkerLimits
+from conformance.wire.requests import HttpRequest
+from tests.targets.record_peers import END, HEAD, Script, ask, chunked, origin, post
+
+EVENT = b'data: {"n":1}\n\n'
+PATH = "/v1/chat/completions"
+STREAM = Response(200, "1.1", (("content-type", "text/event-stream"),))
+JSON = Response(200, "1.1", (("content-type", "application/json"),))
+
+
+@pytest.fixture(autouse=True)
+def _own_signals() -> Iterator[None]:
+    before = signal.getsignal(signal.SIGVTALRM)
+    yield
+    signal.signal(signal.SIGVTALRM, before)
+
+
+def begun(number: int, head: Response = STREAM) -> list[Message]:
+    request = HttpRequest("POST", PATH, (("host", "x"),), b'{"model":"m"}')
+    return [
+        RequestCame(number, 1.0, PATH, request),
+        HeadCame(number, 1.5, head, chunked=False),
+    ]
+
+
+def worked(
+    folder: Path, *messages: Message, limits: WorkerLimits | None = None, ends: bool = True
+) -> tuple[list[ExchangeOutcome], list[str], list[Cassette]]:
+    """What is told of these messages, outcomes and failures, and what is recorded."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        orders = WorkerOrders(str(folder), RecordingOptions())
+        for message in (orders, *messages, *((NoMore(),) if ends else ())):
+            ours.sendall(encode_message(message))
+        ours.shutdown(socket.SHUT_WR)
+        RecordingWorker(theirs, limits).run()
+        theirs.shutdown(socket.SHUT_WR)
+        told = b"".join(iter(lambda: ours.recv(65536), b""))
+    found: list[Any] = [message for message, _ in MessageReader().feed(told)]
+    assert isinstance(found.pop(), WorkerDone)
+    outcomes = [each.outcome for each in found if isinstance(each, OutcomeTold)]
+    failures = [each.why for each in found if isinstance(each, FailureTold)]
+    return outcomes, failures, [read(path) for path in sorted(folder.iterdir())]
+
+
+def noted(cassette: Cassette, folder: Path) -> str:
+    """The ending of the first exchange, and what its line says of it."""
+    lines = [line for path in sorted(folder.iterdir()) for line in path.read_text().splitlines()]
+    assert cassette.exchanges[0].end == "open"
+    return next(line for line in lines if '"end":"open"' in line)
+
+
+def test_times_are_those_of_the_relay(tmp_path: Path) -> None:
+    messages = (*begun(1), BodyCame(1, 2.0, EVENT), ExchangeEnded(1, 4.0, "eof", ""))
+    (outcome,), failures, (cassette,) = worked(tmp_path, *messages)
+    assert (outcome.end, outcome.chunks, outcome.size, failures) == ("eof", 1, len(EVENT), [])
+    assert cassette.clocks[1].head == 500
+    assert [chunk.ms for chunk in cassette.exchanges[0].chunks] == [500]
+    assert cassette.clocks[1].end == 2000
+    assert cassette.sealed
+
+
+def test_what_a_relay_that_is_gone_had_sent_is_recorded(tmp_path: Path) -> None:
+    messages = (*begun(1), *(BodyCame(1, 2.0, EVENT) for _ in range(50)))
+    outcomes, failures, (cassette,) = worked(tmp_path, *messages, ends=False)
+    assert (outcomes, failures, cassette.torn) == ([], [], True)
+    assert [chunk.data for chunk in cassette.exchanges[0].chunks] == [EVENT] * 50
+
+
+def slow_redaction(monkeypatch: pytest.MonkeyPatch, cost: Callable[[], object]) -> None:
+    """Redaction of chunks with SLOW in it costs that."""
+    plain = exchange_module.BodyRedactor.feed_all
+
+    def feed_all(self: Any, chunks: Any) -> Any:
+        if any(b"SLOW" in chunk.data for chunk in chunks):
+            cost()
+        return plain(self, chunks)
+
+    monkeypatch.setattr(exchange_module.BodyRedactor, "feed_all", feed_all)
+
+
+def test_redaction_that_takes_too_long_is_broken_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never_end() -> None:
+        while True:
+            pass
+
+    slow_redaction(monkeypatch, never_end)
+    slow = b'data: {"n":"SLOW"}\n\n'
+    messages = (
+        *(*begun(1), BodyCame(1, 2.0, EVENT), BodyCame(1, 2.1, b"data: {"), *begun(2)),
+        *(BodyCame(1, 2.2, slow), BodyCame(2, 2.3, EVENT), BodyCame(1, 2.4, EVENT)),
+        *(ExchangeEnded(1, 3.0, "eof", ""), ExchangeEnded(2, 3.0, "eof", "")),
+    )
+    (first, second), failures, (given_up, whole) = worked(tmp_path, *messages)
+    assert not failures
+    assert first.note == "redaction took more than 0.1 s: the rest was not recorded"
+    assert (first.end, second.end, second.note) == ("open", "eof", "")
+    assert [chunk.data for chunk in given_up.exchanges[0].chunks] == [EVENT]
+    assert first.note in noted(given_up, tmp_path)
+    assert [chunk.data for chunk in whole.exchanges[0].chunks] == [EVENT]
+
+
+def test_where_too_much_waits_the_slowest_exchange_is_given_up(tmp_path: Path) -> None:
+    large = b"data: " + b"x" * 20_000 + b"\n\n"
+    messages = (
+        *(*begun(1), *begun(2), BodyCame(1, 2.0, large), BodyCame(1, 2.0, large)),
+        *(BodyCame(2, 2.0, EVENT), BodyCame(1, 2.0, large)),
+        *(ExchangeEnded(1, 3.0, "eof", ""), ExchangeEnded(2, 3.0, "eof", "")),
+    )
+    outcomes, _, (given_up, whole) = worked(
+        tmp_path, *messages, limits=WorkerLimits(waiting=1000, step_s=0)
+    )
+    why = "more than 1,000 bytes wait to be recorded: the rest was not recorded"
+    assert sorted((each.end, each.note) for each in outcomes) == [("eof", ""), ("open", why)]
+    assert why in noted(given_up, tmp_path)
+    assert whole.exchanges[0].end == "eof"
+
+
+def test_where_recording_is_late_the_slowest_exchange_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+
+    def pass_time() -> float:
+        now[0] += 0.001
+        return now[0]
+
+    monkeypatch.setattr(worker_module, "perf_counter", pass_time)
+    slow_redaction(monkeypatch, lambda: now.__setitem__(0, now[0] + 1))
+    slow = [BodyCame(1, 2.0, b'data: {"n":"SLOW"}\n\n') for _ in range(30)]
+    others = [BodyCame(2, 2.0, EVENT) for _ in range(30)]
+    mixed = [one for pair in zip(slow, others, strict=True) for one in pair]
+    ends = (ExchangeEnded(1, 3.0, "eof", ""), ExchangeEnded(2, 3.0, "eof", ""))
+    outcomes, _, (given_up, whole) = worked(tmp_path, *begun(1), *begun(2), *mixed, *ends)
+    assert [each.note for each in outcomes] == [
+        "recording is 5 s late: the rest was not recorded",
+        "",
+    ]
+    assert 0 < len(given_up.exchanges[0].chunks) < 30
+    assert len(whole.exchanges[0].chunks) == 30
+
+
+def test_what_redaction_holds_back_is_bounded_over_all_exchanges(tmp_path: Path) -> None:
+    opened = [message for number in (1, 2, 3) for message in begun(number, JSON)]
+    bodies = [BodyCame(number, 4.0, b'{"a":"' + b"x" * 400 * number) for number in (1, 2, 3)]
+    rests = [BodyCame(number, 4.0, b'"}') for number in (1, 2, 3)]
+    ends = [ExchangeEnded(number, 5.0, "eof", "") for number in (1, 2, 3)]
+    outcomes, _, cassettes = worked(
+        tmp_path, *opened, *bodies, *rests, *ends, limits=WorkerLimits(held=2000)
+    )
+    assert [each.end for each in outcomes] == ["eof", "eof", "open"]
+    assert "holds back more than 2,000 bytes" in outcomes[2].note
+    assert [len(each.exchanges[0].chunks) for each in cassettes] == [2, 2, 0]
+
+
+def through_queue(
+    folder: Path,
+    action: Callable[[RecordingProxy, RecordingQueue], Any],
+    *,
+    limits: QueueLimits | None = None,
+    body: bytes = chunked(EVENT),
+) -> tuple[list[ExchangeOutcome], list[str]]:
+    """Outcomes and warnings of a proxy with a process that writes."""
+    outcomes: list[ExchangeOutcome] = []
+    warnings: list[str] = []
+
+    async def run() -> None:
+        async with origin(Script([HEAD, body, END])) as server:
+            queue = RecordingQueue(
+                folder,
+                RecordingOptions(),
+                tell=lambda _, outcome: outcomes.append(outcome),
+                limits=limits,
+            )
+            upstream = Origin.parse(server.url)
+            async with RecordingProxy(upstream, queue, warn=warnings.append) as proxy:
+                await action(proxy, queue)
+
+    asyncio.run(run())
+    return outcomes, warnings
+
+
+def test_where_the_queue_is_full_the_client_gets_all_and_the_recording_says_so(
+    tmp_path: Path,
+) -> None:
+    body = chunked(b"x" * 500)
+
+    async def action(proxy: RecordingProxy, _: RecordingQueue) -> None:
+        got = await ask(proxy.url, post(PATH))
+        assert (got.chunks, got.end) == ((b"x" * 500,), "complete")
+
+    (outcome,), warnings = through_queue(
+        tmp_path, action, limits=QueueLimits(waiting=400), body=body
+    )
+    why = "too much waits to be recorded: the rest was not recorded"
+    assert (outcome.end, outcome.note, warnings) == ("open", why, [])
+    (path,) = tmp_path.iterdir()
+    assert why in noted(read(path), tmp_path)
+
+
+def test_where_no_request_has_room_that_is_told(tmp_path: Path) -> None:
+    async def action(proxy: RecordingProxy, _: RecordingQueue) -> None:
+        assert (await ask(proxy.url, post(PATH))).chunks == (EVENT,)
+
+    outcomes, warnings = through_queue(tmp_path, action, limits=QueueLimits(waiting=-1))
+    assert not outcomes
+    why = "not recorded: too much waits to be recorded: an exchange is left out"
+    assert warnings == [why]
+
+
+def test_clients_are_served_without_the_process_that_writes(tmp_path: Path) -> None:
+    async def action(proxy: RecordingProxy, queue: RecordingQueue) -> None:
+        queue.kill()
+        for _ in range(3):
+            assert (await ask(proxy.url, post(PATH))).chunks == (EVENT,)
+
+    _, warnings = through_queue(tmp_path, action)
+    assert warnings == ["not recorded: the process that writes recordings is gone"]
