@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conformance.cassette import Cassette, read
+from conformance.cassette import BodyRedactor, Cassette, read
 from conformance.core.events import Response
 from conformance.targets.recording import (
     ExchangeOutcome,
@@ -20,7 +20,6 @@ from conformance.targets.recording import (
     RecordingProxy,
     RecordingQueue,
 )
-from conformance.targets.recording import exchange as exchange_module
 from conformance.targets.recording import worker as worker_module
 from conformance.targets.recording.messages import (
     BodyCame,
@@ -108,14 +107,14 @@ def test_what_a_relay_that_is_gone_had_sent_is_recorded(tmp_path: Path) -> None:
 
 def slow_redaction(monkeypatch: pytest.MonkeyPatch, cost: Callable[[], object]) -> None:
     """Redaction of chunks with SLOW in it costs that."""
-    plain = exchange_module.BodyRedactor.feed_all
+    plain = BodyRedactor.feed_all
 
     def feed_all(self: Any, chunks: Any) -> Any:
         if any(b"SLOW" in chunk.data for chunk in chunks):
             cost()
         return plain(self, chunks)
 
-    monkeypatch.setattr(exchange_module.BodyRedactor, "feed_all", feed_all)
+    monkeypatch.setattr(BodyRedactor, "feed_all", feed_all)
 
 
 def test_redaction_that_takes_too_long_is_broken_off(
