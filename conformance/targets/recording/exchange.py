@@ -151,6 +151,7 @@ class ExchangeRecorder:
         self._pieces: list[bytes] = []
         self._joined = self._fed = self._written = 0
         self.response: Response | None = None
+        self._is_given_up = False
         self._chunks = self._size = 0
         self._ending: Ending | None = None
         self._last = perf_counter() if came is None else came
@@ -158,14 +159,9 @@ class ExchangeRecorder:
         shown = request if redactor is None else self._redact_request(redactor)
         self._method, self._path = shown.method, shown.path
         self._is_request_changed = shown.json != request.json
-        self._is_given_up = False
-        scenario, role = step
+        (scenario, role), dialect = step, dialect_at(request.path)
         self.number = self._writer.request(
-            shown,
-            after=after,
-            dialect=dialect_at(request.path),
-            scenario=scenario,
-            role=role,
+            shown, after=after, dialect=dialect, scenario=scenario, role=role
         )
         file.running += 1
 
