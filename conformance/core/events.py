@@ -30,6 +30,8 @@ FrameKind = Literal[
     "ignored",
     "line",
     "ignored-line",
+    "element",
+    "ignored-element",
     "text",
     "binary",
     "ignored-binary",
@@ -40,7 +42,7 @@ Layer = Literal["transport", "wire", "semantic"]
 Fidelity = Literal["bytes", "text", "events"]
 Ending = Literal["eof", "reset", "client-closed", "idle-timeout", "protocol-error", "open"]
 
-STREAMED: Final = frozenset({"event", "line", "text", "binary"})
+STREAMED: Final = frozenset({"event", "line", "element", "text", "binary"})
 """Kinds of frames that a stream says something in."""
 ENDINGS: Final[tuple[Ending, ...]] = get_args(Ending)
 
@@ -48,7 +50,7 @@ TRANSPORT_EVENTS: Final = frozenset(
     {
         *("http.request", "http.response", "http.end"),
         *("sse.frame", "sse.comment", "sse.ignored"),
-        *("line.frame", "line.ignored"),
+        *("line.frame", "line.ignored", "element.frame", "element.ignored"),
         *("binary.frame", "binary.ignored"),
     }
 )
@@ -94,6 +96,8 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     `binary`  one message of an AWS event stream: `event` is its type, `data` its payload,
               `headers` are its headers. `ignored-binary` is to it what `ignored` is to `event`
               (`bad-prelude`, `bad-checksum`, `bad-headers`, `bad-utf8`, `too-long`, `unfinished`).
+    `element` `data` is one element of a JSON array that grows; `ignored-element` likewise
+              (`unfinished`, `bad-utf8`, `after-end`, `too-long`).
     `body`    `data` is a whole JSON response body.
     `offset` is the 0-based byte at which the frame's first line begins.
     """

@@ -3,12 +3,14 @@
 `sse`    server-sent events (`sse.py`)
 `lines`  one JSON value a line (`lines.py`)
 `text`   raw text with markers (`text.py`)
+`array`  one JSON array that grows, element by element (`elements.py`)
 `binary` messages of an AWS event stream (`binary.py`)
 `body`   one JSON value, which is one frame
 
 What decides, in this order:
 Rule 1: a content type of event streams says `sse` or, of AWS event streams, `binary`, whatever the
-bytes are.
+bytes are; but under the first one a refusal (status 400 and above) whose first byte is `{` or `[`
+is a body.
 Rule 2: a content type of lines says `lines`, unless the first bytes are a field of an event stream.
 Rule 3: a content type of JSON says `body`, and none or any other leaves it to the first byte that
 is no white space: `{` or `[` begin a body, U+001E a line, U+0000 a binary message (whose length
@@ -19,6 +21,8 @@ a line of its own. One line of NDJSON and a body on one line look alike; where n
 the content type says nothing, what was asked decides. No more of the bytes is needed than the end
 of the first line and what stands behind it: in one JSON value no line end stands between `}` or
 `]` and `{` or `[`.
+Rule 5: what is a body by rule 3 is an `array` where it begins with `[` and an object, and an array
+was asked for; so too where the content type is JSON and nothing is known of what was asked.
 A file's suffix speaks through the content type that its importer gives it.
 """
 
@@ -29,14 +33,16 @@ from typing import Any, Final, Literal
 
 from conformance.core.binary import MessageParser
 from conformance.core.clock import chunk_times
+from conformance.core.elements import ElementParser
 from conformance.core.events import Exchange, Frame, Response
 from conformance.core.lines import BOM, LineParser
 from conformance.core.sse import Parser
 from conformance.core.text import MARKER_BEGINNING, TextParser
 
-Framing = Literal["sse", "lines", "text", "binary", "body"]
+Framing = Literal["sse", "lines", "array", "text", "binary", "body"]
 
 MOST_BODY_BYTES: Final = 64 * 1024 * 1024
+_REFUSED: Final = 400
 _MOST_WHITE_SPACE: Final = 4096  # bytes after which a response counts as a stream
 _BYTES_AT_ONCE: Final = 1 << 13
 _LINE_TYPES: Final = ("ndjson", "jsonl", "json-lines", "json-seq", "stream+json")
@@ -73,7 +79,12 @@ class FramingDecision:
         self._head = b""  # white space, or part of a BOM
         self._last = b""  # byte of the first line that is no white space
         self._stage: Literal["head", "first line", "second value"] = "head"
-        self.framing: Framing | None = self._stated if self._stated in ("sse", "binary") else None
+        status = response.status if response else None
+        self._may_refuse = (status or 0) >= _REFUSED
+        # With a JSON type and no request, an array of objects is taken for one that grows.
+        self._may_grow = expected == "array" or (self._stated == "body" and expected is None)
+        is_known = self._stated == "binary" or (self._stated == "sse" and not self._may_refuse)
+        self.framing: Framing | None = self._stated if is_known else None
 
     def feed(self, data: bytes) -> Framing | None:
         """Takes the next bytes; the framing, as soon as they decide it."""
@@ -85,8 +96,9 @@ class FramingDecision:
         """The framing of a stream that has ended."""
         if self.framing is None:
             asked = self._expected if self._stated is None else None
-            ambiguous = asked if asked == "lines" else "body"
-            self.framing = (self._stated or "sse") if self._stage == "head" else ambiguous
+            ambiguous: Framing = asked if asked == "lines" else "body"
+            begun: Framing = "array" if self._head.strip().endswith(b"[") else self._stated or "sse"
+            self.framing = begun if self._stage == "head" else ambiguous
         return self.framing
 
     def _decide_next(self, data: bytes) -> Framing | None:
@@ -100,6 +112,12 @@ class FramingDecision:
                 return None
             if (framing := self._by_first_bytes(data[:2])) is not None:
                 return framing
+            if self._may_grow and data[:1] == b"[":
+                second = data[1:].lstrip()[:1]
+                if second == b"{":
+                    return "array"
+                if not second and len(self._head) < _MOST_WHITE_SPACE:
+                    return None
             self._head, self._stage = b"", "first line"
         return self._by_second_value(data)
 
@@ -124,9 +142,9 @@ class FramingDecision:
         if self._stated == "lines":
             return "sse" if first in _SSE_BEGINNINGS else "lines"
         if first in _OPENING:
-            return None
-        if self._stated == "body":
-            return "body"
+            return "body" if self._stated == "sse" else None
+        if self._stated in ("sse", "body"):
+            return self._stated
         if beginning == MARKER_BEGINNING:
             return "text"
         if first in _FRAMED_BY:
@@ -152,10 +170,11 @@ class _BodyParser:
         return (Frame("body", "message", text, "", offset),) if text.strip() else ()
 
 
-_AnyParser = Parser | LineParser | TextParser | MessageParser | _BodyParser
+_AnyParser = Parser | LineParser | ElementParser | TextParser | MessageParser | _BodyParser
 _PARSERS: Final[Mapping[Framing, Callable[[], _AnyParser]]] = {
     "sse": Parser,
     "lines": LineParser,
+    "array": ElementParser,
     "text": TextParser,
     "binary": MessageParser,
     "body": _BodyParser,

@@ -17,6 +17,7 @@ _IGNORED: Final[Mapping[str, str]] = {
     "ignored": "sse.ignored",
     "ignored-line": "line.ignored",
     "ignored-binary": "binary.ignored",
+    "ignored-element": "element.ignored",
 }
 
 
@@ -83,7 +84,7 @@ class FrameTrace:
         if kind == "binary":
             headed = {"event": frame.event, "headers": dict(frame.headers), **known}
             return [Event("binary.frame", headed, number, "transport"), *events]
-        return [Event("line.frame", known, number, "transport"), *events]
+        return [Event(f"{kind}.frame", known, number, "transport"), *events]
 
     def end(self, how: Ending) -> list[Event]:
         """What the end itself gives rise to; it counts as one more frame."""

@@ -18,6 +18,7 @@ from conformance.dialects.base import Dialect, Reader, Reading
 from conformance.dialects.bedrock_converse import DIALECT as BEDROCK_CONVERSE
 from conformance.dialects.cohere_v2 import DIALECT as COHERE_V2
 from conformance.dialects.endpoint import BASE, Endpoint
+from conformance.dialects.gemini_generate import DIALECT as GEMINI_GENERATE
 from conformance.dialects.harmony import DIALECT as HARMONY
 from conformance.dialects.ollama_chat import DIALECT as OLLAMA_CHAT
 from conformance.dialects.openai_chat import DIALECT as OPENAI_CHAT
@@ -38,6 +39,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         HARMONY,
         BEDROCK_CONVERSE,
         AGUI,
+        GEMINI_GENERATE,
     )
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {

@@ -60,9 +60,10 @@ class Dialect(Struct, frozen=True):
     `recognises` looks at one decoded payload and says whether it is ours. `columns` gives what a
     payload of deltas may differ in from the next one, or None; reading one frame that holds the
     joined text of many must leave the reader as reading the many does. `framing` is that of a
-    stream; a body is a body in every dialect. `mutation` names the module that has a `MUTATION`:
-    few who load a dialect edit its streams. `carriers` are dialects without a reader whose payloads
-    may hold it in their texts: a stream that shows one of them does not contradict.
+    stream, `framing_at` that of a stream asked for at a path, where the path tells; a body is a
+    body in every dialect. `mutation` names the module that has a `MUTATION`: few who load a dialect
+    edit its streams. `carriers` are dialects without a reader whose payloads may hold it in their
+    texts: a stream that shows one of them does not contradict.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Dialect(Struct, frozen=True):
     recognises: Callable[[Frame, Any], bool]
     columns: Callable[[Any, Reading], DeltaColumns | None] = lambda _payload, _reading: None
     framing: Framing = "sse"
+    framing_at: Callable[[str], Framing] | None = None
     keys: WireKeys = field(default_factory=WireKeys)
     envelope: SseEnvelope = field(default_factory=SseEnvelope)
     bounds: AnswerBounds = field(default_factory=AnswerBounds)
@@ -109,7 +111,11 @@ class Dialect(Struct, frozen=True):
         streams = self.asks_for_stream(request.path, request.json)
         if streams is None:
             return None
-        return self.framing if streams else "body"
+        return self.stream_framing(request.path) if streams else "body"
+
+    def stream_framing(self, path: str) -> Framing:
+        """How a stream is framed that is asked for at a path, empty where that is not known."""
+        return self.framing_at(path) if path and self.framing_at else self.framing
 
     def trace(self, exchange: Exchange, reading: Reading) -> Iterator[TracedFrame]:
         """Everything that a recorded exchange gives rise to, from the request to the end."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
 from msgspec import Struct
@@ -17,6 +17,7 @@ CONTENT_TYPES: Final[Mapping[Framing, str]] = {
     "lines": "application/x-ndjson",
     "binary": "application/vnd.amazon.eventstream",
     "text": "text/plain; charset=utf-8",
+    "array": "application/json",
 }
 MODEL: Final = "scripted"
 TOOL: Final = "calculator"
@@ -84,6 +85,18 @@ class Script(Struct, frozen=True):
     stream: Callable[[ScriptedAnswer, Mapping[str, Any]], Iterator[ScriptedEvent]]
     body: Callable[[ScriptedAnswer, Mapping[str, Any]], Mapping[str, Any]]
     error: ErrorBody
+
+
+def encode_stream(events: Iterable[ScriptedEvent], framing: Framing) -> Iterator[bytes]:
+    """The bytes of a stream, event by event."""
+    if framing != "array":
+        yield from (encode_event(event, framing) for event in events)
+        return
+    before = b"["
+    for event in events:
+        yield before + encode_event(event, "lines").rstrip()
+        before = b",\r\n"
+    yield b"]" if before != b"[" else b"[]"
 
 
 def encode_event(event: ScriptedEvent, framing: Framing) -> bytes:

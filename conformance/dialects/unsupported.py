@@ -12,10 +12,6 @@ from typing import Any, Final
 from conformance.dialects.json_edge import mapping
 
 
-def _is_gemini(fields: dict[str, Any]) -> bool:
-    return isinstance(fields.get("candidates"), list) or "usageMetadata" in fields
-
-
 def _is_gemini_interaction(fields: dict[str, Any]) -> bool:
     return isinstance(fields.get("event_type"), str) or fields.get("object") == "interaction"
 
@@ -33,7 +29,6 @@ def _is_claude_completion(fields: dict[str, Any]) -> bool:
 
 
 UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
-    "gemini.generateContent": _is_gemini,
     "gemini.interactions": _is_gemini_interaction,
     "ollama.generate": _is_ollama_completion,
     "openai.completions": _is_text_completion,

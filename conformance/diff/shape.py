@@ -99,7 +99,9 @@ def _framing_name(event: Event) -> str:
         return "lines of JSON"
     if event.type == "binary.frame":
         return "binary messages"
-    is_passed_over = event.type in ("sse.comment", "sse.ignored", "line.ignored", "binary.ignored")
+    if event.type == "element.frame":
+        return "elements of an array"
+    is_passed_over = event.type == "sse.comment" or event.type.endswith(".ignored")
     return str(event.data.get("reason", "comments")) if is_passed_over else ""
 
 

@@ -83,7 +83,7 @@ def _wire_evidence(
         exchange.response,
         setting.fidelity,
         framing=lambda: framer.framing,
-        own_framing=setting.dialect.framing,
+        own_framing=setting.dialect.stream_framing(asked.path if asked else ""),
         clock=any(chunk.ms is not None for chunk in exchange.chunks),
         echo=reader.echo,
         role=exchange.role,

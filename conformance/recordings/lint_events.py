@@ -48,11 +48,11 @@ def frame_offset(exchange: Exchange, number: int) -> int:
 
 def _is_cut(event: Event) -> bool:
     """Whether the JSON of an event ends early; a missing blank line alone is no cut."""
-    if event.type in ("sse.frame", "line.frame", "binary.frame"):
+    if event.type in ("sse.frame", "line.frame", "element.frame", "binary.frame"):
         return "json" not in event.data and _begins_like_json(event.data["data"])
     if event.data.get("reason") != "unfinished":
         return False
-    if event.type in ("line.ignored", "binary.ignored"):
+    if event.type in ("line.ignored", "element.ignored", "binary.ignored"):
         return True
     lines = (line.partition(":") for line in event.data["text"].splitlines())
     data = "\n".join(value.removeprefix(" ") for name, _, value in lines if name == "data")

@@ -130,6 +130,7 @@ class Terms(Struct, frozen=True):
     echoed: tuple[str, ...]
     free: bool
     sse_only: bool  # it names events of an event stream, and none of lines
+    of_event_streams: bool  # so it is, or it applies where profiles have such streams
 
     def excludes_early(self, evidence: Evidence) -> bool:
         """True where it is certain before the first event that the rule will not be judged."""
@@ -202,10 +203,12 @@ class Terms(Struct, frozen=True):
         return None
 
     def _refused_by_framing(self, evidence: Evidence) -> Refusal | None:
-        own = evidence.own_framing
-        if self.sse_only and own != "sse" and evidence.framing() != "sse":
+        own, framing = evidence.own_framing, evidence.framing()
+        if self.of_event_streams and "array" in (own, framing):
+            return Verdict.NOT_APPLICABLE, "an array was asked for, or came"
+        if self.sse_only and own != "sse" and framing != "sse":
             return Verdict.NOT_APPLICABLE, f"{_FRAMINGS[own]} the framing of this API"
-        if self.sse_only and evidence.framing() == "binary":
+        if self.sse_only and framing == "binary":
             return Verdict.NOT_APPLICABLE, "binary messages came, which wrap the events"
         return None
 
@@ -283,10 +286,12 @@ def terms(rule: Rule, knobs: Mapping[str, Any]) -> Terms:
     echoed = tuple(name.removeprefix(REQUEST) for name in named)
     bound = request or response or choosing or lacks or echoed
     free = not bound and rule.view == "wire" and not isinstance(rule.form, Compare)
+    sse_only = _is_sse_only(_event_types(rule))
     neutral = all(alias.layer == "semantic" for alias in rule.aliases.values())
     return Terms(
         *(rule, neutral, request, response, choice, choosing, lacks, echoed, free),
-        sse_only=_is_sse_only(_event_types(rule)),
+        sse_only=sse_only,
+        of_event_streams=sse_only or ("framing", "sse") in rule.applies.profile,
     )
 
 

@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.core.framing import framing_of
 from conformance.dialects import ENDPOINTS, SUPPORTED, dialect_at, get, required
-from conformance.dialects.script import CONTENT_TYPES, MODEL, ScriptedAnswer, encode_event
+from conformance.dialects.script import CONTENT_TYPES, MODEL, ScriptedAnswer, encode_stream
 from conformance.scenarios.model import CHARACTERS
 from conformance.wire.chunked import ChunkPart
 from conformance.wire.heads import lower_names
@@ -151,7 +151,7 @@ def scripted_answer(
     )
     if _wants_stream(dialect, body):
         framing = get(dialect).framing
-        chunks = tuple(encode_event(each, framing) for each in script.stream(answer, body))
+        chunks = tuple(encode_stream(script.stream(answer, body), framing))
         return UpstreamAnswer(200, CONTENT_TYPES[framing], chunks, is_cut=word == "cut")
     if word == "error":
         return _json_answer(500, script.error(answer.error, is_refusal=False))

@@ -12,6 +12,7 @@ from tests.authoring import (
     clients,
     cohere_streams,
     converse_streams,
+    gemini_streams,
     habit_streams,
     harmony_streams,
     history_streams,
@@ -25,6 +26,7 @@ from tests.authoring import (
     mutants_cohere,
     mutants_converse,
     mutants_converse_blocks,
+    mutants_gemini,
     mutants_harmony,
     mutants_history,
     mutants_items,
@@ -62,6 +64,7 @@ def good() -> tuple[Draft, ...]:
         *converse_streams.drafts(),
         *cohere_streams.drafts(),
         *harmony_streams.drafts(),
+        *gemini_streams.drafts(),
         *history_streams.drafts(),
         *item_streams.drafts(),
         *opt_in_streams.drafts(),
@@ -105,5 +108,6 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_cohere.MUTANTS,
         *mutants_harmony.MUTANTS,
         *mutants_agui.MUTANTS,
+        *mutants_gemini.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)

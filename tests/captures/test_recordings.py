@@ -112,7 +112,6 @@ def _told(finding: Finding) -> str:
 
 
 UNSUPPORTED = [
-    "hosted/gemini25_thoughts_text.sse",
     "hosted/gemini_interactions_tool.jsonl",
 ]
 

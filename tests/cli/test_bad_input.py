@@ -78,8 +78,8 @@ RECORDINGS: list[tuple[str, str | bytes, str]] = [
     ),
     (
         "gemini.sse",
-        'data: {"candidates":[{"content":{"parts":[{"text":"x"}],"role":"model"}}]}\n\n',
-        ": dialect gemini.generateContent is not supported yet (supported: ",
+        'data: {"event_type":"step.start","index":0,"step":{"type":"thought"}}\n\n',
+        ": dialect gemini.interactions is not supported yet (supported: ",
     ),
     (
         "ollama.ndjson",

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance.core.elements import ElementParser
 from conformance.core.events import Chunk, Exchange, Frame, Response
 from conformance.core.framing import Framer, FramingDecision, exchange_frames, framing_of
 from conformance.core.lines import LineParser
@@ -28,16 +29,24 @@ WIRE = st.lists(
         ]
     )
 ).map(b"".join)
+PARSERS: dict[str, type[Parser | LineParser | ElementParser]] = {
+    "sse": Parser,
+    "lines": LineParser,
+    "array": ElementParser,
+}
 TYPES = st.sampled_from(["", "application/json", "application/x-ndjson", "text/event-stream", "x"])
 
 
-def head(content_type: str) -> Response | None:
-    return Response(200, "1.1", (("Content-Type", content_type),)) if content_type else None
+def head(content_type: str, status: int = 200) -> Response | None:
+    return Response(status, "1.1", (("Content-Type", content_type),)) if content_type else None
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["id"])
 def test_vectors_hold_however_they_are_cut(vector: dict[str, Any]) -> None:
-    wire, response = vector["wire"].encode(), head(vector.get("type", ""))
+    wire, response = (
+        vector["wire"].encode(),
+        head(vector.get("type", ""), vector.get("status", 200)),
+    )
     at = vector.get("at", len(wire) + 1)
     for size in (1, 2, 3, len(wire) or 1):
         decision = FramingDecision(response, vector.get("expected"))
@@ -75,7 +84,7 @@ def test_frames_are_those_of_the_parser_that_was_decided(wire: bytes, content_ty
     elif framing == "body":
         assert [frame.kind for frame in found] in (["body"], [])
     else:
-        parser = Parser() if framing == "sse" else LineParser()
+        parser = PARSERS[framing]()
         assert found == [*parser.feed(wire), *parser.close()]
 
 

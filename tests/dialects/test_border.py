@@ -15,7 +15,7 @@ WORDS = {
     *("arguments", "content", "data", "delta", "format", "index", "input", "kind", "logit_bias"),
     *("metadata", "object", "output", "parameters", "phase", "properties", "reason", "reasoning"),
     *("refusal", "role", "safety", "schema", "signature", "status", "summary", "text", "thinking"),
-    *("type", "messages", "choices", "tool_calls", "models", "options"),
+    *("type", "messages", "choices", "tool_calls", "models", "options", "args", "parts"),
 }
 KEYS = {
     *(WIRE_KEYS.texts + WIRE_KEYS.indices + WIRE_KEYS.opaque + WIRE_KEYS.words),

@@ -31,17 +31,15 @@ FAMILIES = {
     "mistral": "openai.chat",
     "openai.responses": "openai.responses",
     "anthropic": "anthropic.messages",
-    "gemini.generateContent": "gemini.generateContent",
+    "gemini.generateContent": "gemini.generate",
     "gemini.interactions": "gemini.interactions",
     "ollama.native": "ollama.chat",
     "cohere": "cohere.v2",
     "bedrock": "bedrock.converse",
 }
-# Nothing in an error tells whose it is, and an array of answers has no reader yet.
+# Nothing in an error tells whose it is.
 NAMELESS = {
     "bedrock_converse_stream_400.json",
-    "gemini3_stream_json_array_after_tool.json",
-    "gemini3_stream_json_array_tool_signature.json",
     "gemini_429_retry_info.json",
     "gemini_stream_error_404.json",
 }
@@ -71,7 +69,8 @@ def payloads(file: Path) -> list[dict[str, Any]]:
             value = msgspec.json.decode(frame.data)
         except msgspec.DecodeError:
             continue
-        found += [value] if isinstance(value, dict) else []
+        listed = value if isinstance(value, list) else [value]
+        found += [each for each in listed if isinstance(each, dict)]
     return found
 
 

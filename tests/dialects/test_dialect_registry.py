@@ -48,7 +48,7 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"object": "response", "output": []}, "openai.responses"),
         ({"type": "message_start", "message": {}}, "anthropic.messages"),
         ({"type": "message", "content": [], "stop_reason": None}, "anthropic.messages"),
-        ({"candidates": []}, "gemini.generateContent"),
+        ({"candidates": []}, "gemini.generate"),
         ({"event_type": "step.start", "index": 0}, "gemini.interactions"),
         ({"message": {"thinking": "a"}, "done": False}, "ollama.chat"),
         ({"response": "a", "done": False}, "ollama.generate"),

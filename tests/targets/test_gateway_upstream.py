@@ -12,6 +12,7 @@ from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.dialects import ENDPOINTS, get
 from conformance.dialects.base import Reading
+from conformance.dialects.requests import Question
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.recordings.api import check_chunks
 from conformance.scenarios.model import UPSTREAM
@@ -228,7 +229,10 @@ def test_a_port_that_is_taken_is_a_wrong_call() -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_answers_can_be_told_apart(dialect: str) -> None:
-    first, second = (read(dialect, scripted_answer("answer", dialect, n, {})) for n in (1, 2))
+    form = get(dialect).request
+    assert form is not None
+    asked = form.ask(Question("x", limit=9, streams=False, thinks=True, summarises=True))
+    first, second = (read(dialect, scripted_answer("answer", dialect, n, asked)) for n in (1, 2))
     assert first.text != second.text
     assert first.raw != second.raw
 

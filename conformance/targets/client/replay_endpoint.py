@@ -21,7 +21,7 @@ from conformance.core.errors import ConformanceError, HarnessError
 from conformance.core.events import Chunk, Exchange, Response
 from conformance.core.framing import framing_of
 from conformance.dialects import ENDPOINTS, get, required
-from conformance.dialects.script import CONTENT_TYPES, ScriptedAnswer, encode_event
+from conformance.dialects.script import CONTENT_TYPES, ScriptedAnswer, encode_stream
 from conformance.targets.client.adapter import Adapter, AdapterAnswer, joined_text
 from conformance.targets.client.conversation import HELLO_COMMAND
 from conformance.targets.client.process import AdapterBounds
@@ -244,7 +244,7 @@ def short_answer(dialect: str, *, states_usage: bool = False) -> Exchange:
     answer = ScriptedAnswer(
         "answer", 1, thinking="", text=ANSWER, tokens=(1, 1, 0), states_usage=states_usage
     )
-    chunks = (encode_event(each, about.framing) for each in script.stream(answer, {}))
+    chunks = encode_stream(script.stream(answer, {}), about.framing)
     headers = (("content-type", CONTENT_TYPES[about.framing]),)
     return Exchange(
         response=Response(200, "1.1", headers), chunks=tuple(Chunk(data, 0.0) for data in chunks)

@@ -34,7 +34,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 
 def frame_ends(body: bytes, framing: Framing) -> tuple[int, ...]:
-    """Where each event, line or message of a body ends: behind the byte that completes it.
+    """Where each event, line, element or message of a body ends: behind the byte that completes it.
 
     What completes no event has no end: a block without data, a comment, a blank line. Of raw text
     it is where each marker ends, and each line between markers.
@@ -47,6 +47,9 @@ def frame_ends(body: bytes, framing: Framing) -> tuple[int, ...]:
     if framing == "text":
         starts = [frame.offset for frame in (*framer.feed(body), *framer.close())]
         return (*starts[1:], len(body)) if starts else ()
+    if framing == "array":  # an element ends at its last bracket, wherever lines end
+        elements = (frame for frame in framer.feed(body) if frame.kind == "element")
+        return tuple(frame.offset + len(frame.data.encode()) for frame in elements)
     return tuple(
         line.end()
         for line in _LINE.finditer(body)

@@ -1,0 +1,46 @@
+"""generateContent of the Gemini API, which Vertex AI speaks too."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+from conformance.core.framing import Framing
+from conformance.dialects.base import Dialect
+from conformance.dialects.endpoint import Endpoint
+from conformance.dialects.gemini_generate.client_cases import CLIENT_CASES
+from conformance.dialects.gemini_generate.reader import (
+    NAME,
+    VOCABULARY,
+    GeminiReader,
+    recognises,
+)
+from conformance.dialects.gemini_generate.requests import REQUEST
+from conformance.dialects.gemini_generate.script import SCRIPT
+from conformance.dialects.gemini_generate.wire_keys import WIRE_KEYS
+
+
+def _framing_at(path: str) -> Framing:
+    """Events where the query asks for them, else one array that grows."""
+    return "sse" if "sse" in parse_qs(urlsplit(path).query).get("alt", ()) else "array"
+
+
+DIALECT: Final = Dialect(
+    name=NAME,
+    vocabulary=VOCABULARY,
+    reader=GeminiReader,
+    recognises=recognises,
+    framing_at=_framing_at,
+    keys=WIRE_KEYS,
+    endpoint=Endpoint(
+        "gemini",
+        "/models/{model}:generateContent",
+        base="/v1beta",
+        key_header="x-goog-api-key",
+        stream_path="/models/{model}:streamGenerateContent?alt=sse",
+    ),
+    request=REQUEST,
+    client=CLIENT_CASES,
+    script=SCRIPT,
+    mutation="conformance.dialects.gemini_generate.mutation",
+)

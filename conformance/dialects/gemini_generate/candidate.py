@@ -1,0 +1,117 @@
+"""One candidate of an answer while it comes: what its parts mean to a client.
+
+Rule 1: thoughts and text form runs; a run ends when a part of another kind comes. A part without
+        text opens and ends nothing.
+Rule 2: a call comes whole: it starts, has its arguments and ends at once. Code that the server
+        runs is a hosted call.
+Rule 3: a signature is told before what its part says; it belongs to no block, since a call or a
+        text carries it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from conformance.dialects.blocks import Block, Blocks
+from conformance.dialects.gemini_generate.parts import CALL, kind_of, signature_of
+from conformance.dialects.json_edge import arguments_text, mapping, string
+from conformance.dialects.sink import Sink
+from conformance.dialects.tool_call import ToolCall
+
+CODE: Final = "code_execution"
+_FILTERED: Final = frozenset(
+    {
+        *("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"),
+        *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "MODEL_ARMOR"),
+    }
+)
+_REASONS: Final = {
+    **dict.fromkeys(_FILTERED, "content_filter"),
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+}
+
+
+class Candidate:
+    """State of one candidate."""
+
+    __slots__ = ("_blocks", "_calls", "_number", "_run", "_sink", "_started", "is_finished")
+
+    def __init__(self, number: int, sink: Sink) -> None:
+        self._number = number
+        self._sink = sink
+        self._blocks = Blocks(number, sink)
+        self._run: Block | None = None
+        self._calls = 0
+        self._started = False
+        self.is_finished = False
+
+    @property
+    def calls(self) -> int:
+        """How many calls came, those that the server carries out left out."""
+        return self._calls
+
+    def start(self) -> None:
+        """Reports that the candidate speaks, once."""
+        if not self._started:
+            self._started = True
+            self._sink.say("message.start", {"choice": self._number, "role": "assistant"})
+
+    def read(self, part: dict[str, Any]) -> None:
+        """Reports what a part says."""
+        if signature := signature_of(part):
+            self._blocks.opaque(None, "signature", signature)
+        match kind_of(part):
+            case "thought":
+                self._say(part["text"], is_thought=True)
+            case "text":
+                self._say(string(part["text"]), is_thought=False)
+            case "functionCall":
+                self._call(mapping(part[CALL]))
+            case "executableCode":
+                code = mapping(part["executableCode"])
+                self._carry_out(ToolCall(self._number, self._calls, "", CODE, is_hosted=True), code)
+            case _:
+                self.close()
+
+    def finish(self, reason: str) -> None:
+        """Reports why the candidate ended, in the words of all dialects."""
+        self.close()
+        self.is_finished = True
+        said = _REASONS.get(reason, reason)
+        self._sink.say("finish", {"choice": self._number, "reason": said})
+
+    def close(self) -> None:
+        """Ends the run: another thing comes, or the answer is over."""
+        self._blocks.close(self._run)
+        self._run = None
+
+    def _say(self, text: str, *, is_thought: bool) -> None:
+        if not text:
+            return
+        if self._run is None or (self._run.channel is not None) is not is_thought:
+            self.close()
+            self._run = self._blocks.think("raw") if is_thought else self._blocks.write()
+        if is_thought:
+            self._blocks.thought(self._run, "raw", text)
+        else:
+            self._blocks.text(self._run, text)
+
+    def _call(self, call: dict[str, Any]) -> None:
+        named = string(call.get("id")), string(call.get("name"))
+        self._carry_out(ToolCall(self._number, self._calls, *named), call.get("args"))
+        self._calls += 1
+
+    def _carry_out(self, call: ToolCall, arguments: Any) -> None:
+        self.close()
+        call.start(self._sink)
+        if text := arguments_text(arguments) or _no_object(arguments):
+            call.add(self._sink, text)
+        call.end(self._sink)
+
+
+def _no_object(arguments: Any) -> str:
+    """Arguments that are neither an object nor a text, as text."""
+    return "" if arguments is None or arguments == "" else msgspec.json.encode(arguments).decode()

@@ -1,0 +1,47 @@
+"""Parts of a content: what kind each is, which call it is, and whether it is signed.
+
+Rule 1: the kind is the key that holds the part's own: `text`, `functionCall`, ...; a text with
+        `thought` is of kind `thought`. Flags and a signature make no kind.
+Rule 2: calls are counted from 0, among the parts that stand beside each other in one content.
+Rule 3: `carrier` names what a signature stands on, the call by its name.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.dialects.json_edge import event_data, mapping, string
+
+CALL: Final = "functionCall"
+_KINDS: Final = (
+    *(CALL, "functionResponse", "executableCode", "codeExecutionResult", "inlineData"),
+    *("fileData", "toolCall", "toolResponse", "text"),
+)
+# Requests may be written either way.
+_SPELLED: Final = ("thoughtSignature", "thought_signature")
+
+
+def kind_of(part: dict[str, Any]) -> str:
+    """The kind of a part by rule 1; `unknown` where none of its keys is known."""
+    if part.get("thought") is True and isinstance(part.get("text"), str):
+        return "thought"
+    kinds = (each for each in _KINDS if part.get(each) is not None)
+    return next(kinds, "unknown")
+
+
+def signature_of(part: dict[str, Any]) -> str:
+    """The signature on a part, empty where it has none."""
+    return next((text for key in _SPELLED if (text := string(part.get(key)))), "")
+
+
+def part_data(element: Any, calls: int, **place: Any) -> dict[str, Any]:
+    """Data of a part as a wire event; `calls` is how many calls came before it."""
+    part = mapping(element)
+    kind = kind_of(part)
+    more: dict[str, Any] = {**place, "kind": kind}
+    if kind == CALL:
+        more["call"] = calls
+    if signature_of(part):
+        name = string(mapping(part.get(CALL)).get("name"))
+        more["carrier"] = f"{kind} {name}".strip()
+    return event_data(element, **more)

@@ -1,0 +1,191 @@
+"""Dialect `gemini.generate`: generateContent of the Gemini API, as a stream or whole.
+
+Rule 1: a payload with candidates, token counts or a judgement of the prompt is `gemini.chunk`, in
+        one piece `gemini.body`; each is followed by `gemini.candidate` per candidate and, behind
+        each of these, `gemini.part` per part, with the model's name. Token counts are
+        `gemini.usage`, with their `sum` and what was counted `before`. An error is `gemini.error`.
+        What a body lists is read element by element.
+Rule 2: parts are read in their order; `finish`, `usage` and `error` come after them.
+Rule 3: token counts of a stream are totals so far, so every chunk that has some gives `usage`.
+        Thinking is counted apart from the answer; `output` is both.
+Rule 4: nothing on the wire says that all is over. An answer is done where it ends by itself and
+        every candidate has said why it finished, or the prompt was refused; else it is cut.
+Rule 5: a request gives `request.part` per part of its history. A part is of the `current` turn
+        where no words of the user come after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from conformance.core.events import Ending, Event, Frame, Request, Vocabulary
+from conformance.core.json_values import NOT_JSON
+from conformance.core.reading import Reading
+from conformance.dialects import outcome
+from conformance.dialects.gemini_generate.candidate import Candidate
+from conformance.dialects.gemini_generate.parts import CALL, kind_of, part_data
+from conformance.dialects.history import request_events
+from conformance.dialects.json_edge import elements, event_data, mapping, objects, string, whole
+from conformance.dialects.sink import Sink
+
+NAME: Final = "gemini.generate"
+VOCABULARY: Final = Vocabulary(
+    NAME,
+    frozenset(
+        {
+            "request",
+            "request.item",
+            "request.part",
+            "gemini.chunk",
+            "gemini.body",
+            "gemini.candidate",
+            "gemini.part",
+            "gemini.usage",
+            "gemini.error",
+            "gemini.unknown",
+        }
+    ),
+)
+_MARKS: Final = ("candidates", "usageMetadata", "promptFeedback")
+_COUNTED: Final = (
+    *("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount"),
+    "toolUsePromptTokenCount",
+)
+_MOST_CANDIDATES: Final = 64
+
+
+class GeminiReader:
+    """Reader of one exchange."""
+
+    def __init__(self, reading: Reading) -> None:
+        del reading  # no profile reads it otherwise
+        self._sink = Sink()
+        self._candidates: dict[int, Candidate] = {}
+        self._counted: dict[str, Any] = {}  # by the last chunk that counted
+        self._is_refused = False  # the prompt was
+        self._has_failed = False
+
+    def request(self, request: Request) -> list[Event]:
+        return [*request_events(request, "contents"), *_request_parts(request)]
+
+    def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
+        self._sink.begin(number)
+        is_body = frame.kind == "body"
+        if payload is NOT_JSON:
+            self._sink.wire("gemini.unknown", {"text": frame.data})
+        elif is_body and isinstance(payload, list):
+            for element in payload:
+                self._value(element, is_body=True)
+        else:
+            self._value(payload, is_body=is_body)
+        return self._sink.events()
+
+    def end(self, how: Ending, number: int) -> list[Event]:
+        self._sink.begin(number)
+        for candidate in self._candidates.values():
+            candidate.close()
+        spoke = self._candidates.values()
+        is_over = all(each.is_finished for each in spoke) if spoke else self._is_refused
+        if how == "eof" and is_over and not self._has_failed:
+            self._sink.say("done", {"choice": 0, "explicit": False})
+        else:
+            self._sink.say("cut", {"choice": 0, "how": how})
+        return self._sink.events()
+
+    def echo(self) -> Mapping[str, Any] | None:
+        return None
+
+    def _value(self, payload: Any, *, is_body: bool) -> None:
+        fields = mapping(payload)
+        error = fields.get("error")
+        if any(key in fields for key in _MARKS):
+            self._sink.wire("gemini.body" if is_body else "gemini.chunk", fields)
+            self._answer(fields)
+        elif not error:
+            self._sink.wire("gemini.unknown", event_data(payload))
+        if error:
+            self._has_failed = True
+            self._sink.wire("gemini.error", fields)
+            for candidate in self._candidates.values():
+                candidate.close()
+            self._sink.say("error", outcome.error(error))
+
+    def _answer(self, fields: dict[str, Any]) -> None:
+        model = string(fields.get("modelVersion"))
+        found = [self._read_candidate(each, model) for each in elements(fields.get("candidates"))]
+        for candidate, reason in filter(None, found):
+            candidate.finish(reason)
+        if mapping(fields.get("promptFeedback")).get("blockReason"):
+            self._is_refused = True
+            self._sink.say("finish", {"choice": 0, "reason": "content_filter"})
+        if usage := mapping(fields.get("usageMetadata")):
+            self._count(usage)
+
+    def _count(self, usage: dict[str, Any]) -> None:
+        total = sum(filter(None, (whole(usage.get(key)) for key in _COUNTED)))
+        self._sink.wire("gemini.usage", {**usage, "sum": total, "before": self._counted})
+        self._counted = usage
+        if counts := token_counts(usage):
+            self._sink.say("usage", {"choice": 0, **counts})
+
+    def _read_candidate(self, element: Any, model: str) -> tuple[Candidate, str] | None:
+        """Reads the parts of a candidate; with its reason where it finishes."""
+        self._sink.wire("gemini.candidate", event_data(element))
+        fields = mapping(element)
+        number = whole(fields.get("index")) or 0
+        if number >= _MOST_CANDIDATES:
+            return None
+        candidate = self._candidates.get(number) or Candidate(number, self._sink)
+        self._candidates[number] = candidate
+        content = mapping(fields.get("content"))
+        if content.get("role") or content.get("parts"):
+            candidate.start()
+        for part in elements(content.get("parts")):
+            place = {"candidate": number, "model": model}
+            self._sink.wire("gemini.part", part_data(part, candidate.calls, **place))
+            candidate.read(mapping(part))
+        reason = string(fields.get("finishReason"))
+        return (candidate, reason) if reason else None
+
+
+def token_counts(usage: dict[str, Any]) -> dict[str, int]:
+    """Token counts in the words of all dialects; what is not stated is left out."""
+    prompt, said, thought, tools = (whole(usage.get(key)) for key in _COUNTED)
+    counts = {
+        "input": None if prompt is None else prompt + (tools or 0),
+        "output": None if said is thought is None else (said or 0) + (thought or 0),
+        "reasoning": thought,
+        "total": whole(usage.get("totalTokenCount")),
+    }
+    return {name: count for name, count in counts.items() if count is not None}
+
+
+def _request_parts(request: Request) -> Iterator[Event]:
+    """Every part of the history; `position` is that of its content."""
+    contents = objects(mapping(request.json).get("contents"))
+    asked = [n for n, content in enumerate(contents) if _speaks_for_user(content)]
+    last = asked[-1] if asked else -1
+    for position, content in enumerate(contents):
+        calls = 0
+        turn = "current" if position > last else "earlier"
+        place = {"position": position, "role": string(content.get("role")), "turn": turn}
+        for part in elements(content.get("parts")):
+            data = part_data(part, calls, **place)
+            calls += data["kind"] == CALL
+            yield Event("request.part", data, 0, "wire")
+
+
+def _speaks_for_user(content: dict[str, Any]) -> bool:
+    """Whether the user says something new; results of functions carry a turn on."""
+    kinds = {kind_of(part) for part in objects(content.get("parts"))}
+    return content.get("role") != "model" and bool(kinds - {"functionResponse"})
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """An answer, or a list of them; an error alone names no dialect."""
+    del frame
+    fields = mapping(payload[0] if isinstance(payload, list) and payload else payload)
+    return isinstance(fields.get("candidates"), list) or any(
+        isinstance(fields.get(key), dict) for key in _MARKS[1:]
+    )

@@ -1,0 +1,79 @@
+"""Requests of the Gemini API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from conformance.dialects.gemini_generate.parts import kind_of
+from conformance.dialects.json_edge import elements, mapping
+from conformance.dialects.requests import PLAIN, Continuation, Question, RequestForm, RequestStyle
+
+_THINKING: Final = "generationConfig.thinkingConfig"
+_SIGNED: Final = ("thoughtSignature", "thought_signature")
+
+
+def _ask(question: Question) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {}}
+    tools = [{"name": name, "parameters": schema} for name in question.tools]
+    thinking: dict[str, Any] = {"includeThoughts": question.thinks}
+    return {
+        "contents": [{"role": "user", "parts": [{"text": question.text}]}],
+        "generationConfig": {"maxOutputTokens": question.limit, "thinkingConfig": thinking},
+        **({"tools": [{"functionDeclarations": tools}]} if tools else {}),
+    }
+
+
+def _next_turns(after: Continuation) -> list[Any]:
+    """The history after an answer, its parts as they came: a signature stays where it stood."""
+    parts = [dict(event.data) for event in after.events if _is_part(event.type, event.data)]
+    kept = [_received(part) for part in parts] if after.keeps_thinking else _without_thoughts(parts)
+    results = [
+        {"functionResponse": _result_of(each, after.result)} for each in after.tools if after.result
+    ]
+    said = [{"text": after.question}] if after.question else []
+    return [
+        *elements(after.request.get("contents")),
+        {"role": "model", "parts": kept or [{"text": after.text}]},
+        *({"role": "user", "parts": parts} for parts in (results, said) if parts),
+    ]
+
+
+def _is_part(kind: str, data: Mapping[str, Any]) -> bool:
+    """A part of the first candidate that says something."""
+    is_ours = kind == "gemini.part" and data.get("candidate") == 0
+    return is_ours and bool(data.get("text") or "carrier" in data or data.get("kind") != "text")
+
+
+def _received(part: dict[str, Any]) -> dict[str, Any]:
+    """The part as it came, without what our reader says of it."""
+    own = ("candidate", "model", "kind", "call", "carrier")
+    return {key: value for key, value in part.items() if key not in own}
+
+
+def _without_thoughts(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    received = (_received(part) for part in parts if kind_of(part) != "thought")
+    bare = ({k: v for k, v in each.items() if k not in _SIGNED} for each in received)
+    return [each for each in bare if each != {"text": ""}]
+
+
+def _result_of(call: Mapping[str, Any], result: str) -> dict[str, Any]:
+    named = {key: call[key] for key in ("id", "name") if call.get(key)}
+    return {**named, "response": {"result": result}}
+
+
+def _is_answer(turn: Any) -> bool:
+    return isinstance(turn, Mapping) and mapping(turn).get("role") == "model"
+
+
+REQUEST: Final = RequestForm(
+    history="contents",
+    instructions="systemInstruction",
+    limits=("generationConfig.maxOutputTokens",),
+    ask=_ask,
+    next_turns=_next_turns,
+    styles=(RequestStyle({"generationConfig": {"temperature": 0, "seed": 0}}), PLAIN),
+    is_answer=_is_answer,
+    switches=(f"{_THINKING}.includeThoughts",),
+    refusals=(f"{_THINKING}.includeThoughts", f"{_THINKING}.thinkingBudget"),
+)

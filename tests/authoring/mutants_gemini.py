@@ -1,0 +1,237 @@
+"""Mutants of the suites of generateContent."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from tests.authoring import edits
+from tests.authoring.edits import Pieces, having
+from tests.authoring.gemini import Chunk, answer, array, chunk, counts, said
+from tests.authoring.gemini_streams import SIGNED_END, SOUP_TEXT
+from tests.authoring.mutant import Mutant
+from tests.authoring.pieces import Fields, Message, Piece, comment
+from tests.authoring.turns import asks, asks_not
+
+NAME: Final = "gemini.generate/gemini"
+TEXT: Final = f"{NAME}/thinking-then-text"
+HIDDEN: Final = f"{NAME}/thoughts-hidden"
+OFF: Final = f"{NAME}/thinking-off"
+TOOLS: Final = f"{NAME}/thinking-then-tools"
+FAILED: Final = f"{NAME}/error-in-text"
+ARRAY: Final = f"{NAME}/array"
+CODE: Final = f"{NAME}/code-execution"
+ROUND: Final = f"{NAME}/tool-round"
+LEFT_OUT: Final = "gemini.generate/never-sends-back/second-turn"
+SUITE: Final = "wire/gemini"
+
+PART: Final = "candidates.0.content.parts.0"
+THOUGHT: Final = having(f"{PART}.thought")
+CALLED: Final = having(f"{PART}.functionCall")
+SIGNED: Final = having(f"{PART}.thoughtSignature")
+DONE: Final = having("candidates.0.finishReason")
+ERROR: Final = having("error")
+CALL_BACK: Final = "contents.1.parts.1"
+LEVEL: Final = "generationConfig.thinkingConfig.thinkingLevel"
+
+
+def _spoken(message: Message) -> bool:
+    return having(f"{PART}.text")(message) and not THOUGHT(message)
+
+
+def _as_array(pieces: Pieces) -> list[Piece]:
+    """What a gateway sends that drops the query of a path."""
+    return [*array([piece.payload for piece in pieces if isinstance(piece, Message)])]
+
+
+def _without_last(pieces: Pieces) -> list[Piece]:
+    return [*pieces[:-1]]
+
+
+def _uncounted(piece: Piece) -> Piece:
+    """The chunk without a count of thoughts, and a total that fits."""
+    assert isinstance(piece, Message)
+    usage = piece.payload["usageMetadata"]
+    total = usage["totalTokenCount"] - usage["thoughtsTokenCount"]
+    rest = {key: value for key, value in usage.items() if key != "thoughtsTokenCount"}
+    return Chunk({**piece.payload, "usageMetadata": {**rest, "totalTokenCount": total}})
+
+
+def _as_text(arguments: Any) -> str:
+    return json.dumps(arguments)
+
+
+def _respelled(part: Fields) -> Fields:
+    return {"thought_signature" if k == "thoughtSignature" else k: v for k, v in part.items()}
+
+
+def _split(contents: list[Fields]) -> list[Fields]:
+    """The parts of the model's content, each in a content of its own."""
+    parts = [{"role": "model", "parts": [part]} for part in contents[1]["parts"]]
+    return [contents[0], *parts, *contents[2:]]
+
+
+def _moved(parts: list[Fields]) -> list[Fields]:
+    """The signature on the thought, where none came."""
+    first, called = parts
+    signature = called["thoughtSignature"]
+    bare = {key: value for key, value in called.items() if key != "thoughtSignature"}
+    return [{**first, "thoughtSignature": signature}, bare]
+
+
+def _otherwise(signature: str) -> str:
+    return signature[::-1]
+
+
+STEP: Final = "history/gemini/step-signed"
+UNCHANGED: Final = "history/gemini/signed-unchanged"
+IN_PLACE: Final = "history/gemini/signed-in-place"
+
+MUTANTS: Final = (
+    Mutant(f"{SUITE}/answer-present", TEXT, (lambda _pieces: [],)),
+    Mutant(
+        f"{SUITE}/framed-as-asked",
+        TEXT,
+        (_as_array,),
+        facts={"content_type": "application/json"},
+        also=("wire/sse/content-type",),
+    ),
+    Mutant(f"{SUITE}/array-closed", ARRAY, (_without_last,)),
+    Mutant(
+        f"{SUITE}/element-is-json",
+        ARRAY,
+        (edits.raw(_spoken, b'"parts"', b"parts"),),
+    ),
+    Mutant(
+        f"{SUITE}/array-utf8",
+        ARRAY,
+        (edits.raw(_spoken, b"About", b"Ab\xc3out"),),
+        also=("thinking/stream/characters-whole",),
+    ),
+    # A gateway keeps the connection open as other APIs do.
+    Mutant(f"{SUITE}/no-comments", TEXT, (edits.insert(comment("ping"), _spoken),)),
+    # A gateway ends every stream like that.
+    Mutant(f"{SUITE}/payload-known", TEXT, (edits.insert(Chunk("[DONE]"), DONE, after=True),)),
+    Mutant(
+        f"{SUITE}/role-model",
+        TEXT,
+        (edits.change(_spoken, "candidates.0.content.role", "assistant"),),
+    ),
+    Mutant(
+        f"{SUITE}/one-kind",
+        TOOLS,
+        (edits.change(CALLED, f"{PART}.text", "I look that up."),),
+    ),
+    Mutant(f"{SUITE}/text-is-text", TEXT, (edits.change(_spoken, f"{PART}.text", ["About"]),)),
+    Mutant(f"{SUITE}/thought-not-empty", TEXT, (edits.change(THOUGHT, f"{PART}.text", ""),)),
+    Mutant(f"{SUITE}/call-named", TOOLS, (edits.remove(CALLED, f"{PART}.functionCall.name"),)),
+    # A gateway that translates Chat Completions left the text as it was.
+    Mutant(
+        f"{SUITE}/call-arguments",
+        TOOLS,
+        (edits.change(CALLED, f"{PART}.functionCall.args", _as_text),),
+    ),
+    Mutant(
+        f"{SUITE}/signature-readable",
+        TEXT,
+        (edits.change(SIGNED, f"{PART}.thoughtSignature", "<signature>"),),
+    ),
+    Mutant(
+        f"{SUITE}/first-call-signed", TOOLS, (edits.remove(SIGNED, f"{PART}.thoughtSignature"),)
+    ),
+    # The signature of the first call was copied to the one beside it.
+    Mutant(
+        f"{SUITE}/signature-once",
+        TOOLS,
+        (edits.duplicate(CALLED),),
+    ),
+    Mutant(f"{SUITE}/camel-case", TEXT, (edits.change(SIGNED, PART, _respelled),)),
+    Mutant(f"{SUITE}/finish-stated", TEXT, (edits.drop(DONE),)),
+    # A gateway that translates Chat Completions left its word as it was.
+    Mutant(
+        f"{SUITE}/reason-known",
+        TOOLS,
+        (edits.change(DONE, "candidates.0.finishReason", "tool_calls"),),
+    ),
+    Mutant(f"{SUITE}/counts-stated", OFF, (edits.remove(DONE, "usageMetadata"),)),
+    Mutant(
+        f"{SUITE}/counts-are-whole",
+        TEXT,
+        (edits.change(_spoken, "usageMetadata.toolUsePromptTokenCount", 0.5),),
+    ),
+    # The thoughts are left out of the sum.
+    Mutant(
+        f"{SUITE}/total-is-sum",
+        CODE,
+        (edits.change(DONE, "usageMetadata.totalTokenCount", lambda total: total - 18),),
+        also=(f"{SUITE}/counts-never-fall",),
+    ),
+    Mutant(
+        f"{SUITE}/counts-never-fall",
+        OFF,
+        (edits.change(DONE, "usageMetadata", counts(14, 1, 0)),),
+    ),
+    Mutant(
+        f"{SUITE}/thoughts-counted",
+        TEXT,
+        (lambda pieces: [*map(_uncounted, pieces)],),
+    ),
+    Mutant(f"{SUITE}/same-response", TEXT, (edits.change(DONE, "responseId", "Q2hhcHRlci10d28"),)),
+    Mutant(f"{SUITE}/error-object", FAILED, (edits.change(ERROR, "error", "overloaded"),)),
+    # The stream goes on as if nothing had happened.
+    Mutant(
+        f"{SUITE}/error-last",
+        FAILED,
+        (
+            edits.insert(
+                Chunk(chunk({"text": ""}, usage=counts(14, 9, 27), reason="STOP")),
+                ERROR,
+                after=True,
+            ),
+        ),
+    ),
+    Mutant(
+        "effort/gemini/hidden-unless-asked",
+        TEXT,
+        turns={1: asks_not("generationConfig.thinkingConfig.includeThoughts")},
+    ),
+    Mutant(
+        "effort/gemini/nought-means-none",
+        OFF,
+        (lambda _pieces: [*map(Chunk, answer(said(SOUP_TEXT), 14, 9, last=SIGNED_END))],),
+    ),
+    Mutant(
+        "effort/gemini/level-or-budget",
+        HIDDEN,
+        turns={1: asks("generationConfig.thinkingConfig.thinkingBudget", 1024)},
+    ),
+    Mutant("effort/gemini/level-known", HIDDEN, turns={1: asks(LEVEL, "xhigh")}),
+    Mutant(
+        "effort/gemini/budget-known",
+        OFF,
+        turns={1: asks("generationConfig.thinkingConfig.thinkingBudget", -2)},
+    ),
+    # As many characters, in another order.
+    Mutant(UNCHANGED, ROUND, turns={2: asks(f"{CALL_BACK}.thoughtSignature", _otherwise)}),
+    Mutant(IN_PLACE, ROUND, turns={2: asks("contents.1.parts", _moved)}, also=(STEP,)),
+    Mutant(
+        STEP,
+        ROUND,
+        turns={2: asks_not(f"{CALL_BACK}.thoughtSignature")},
+        also=(UNCHANGED, IN_PLACE),
+    ),
+    Mutant(
+        "history/gemini/no-stand-in",
+        ROUND,
+        turns={
+            2: asks(f"{CALL_BACK}.thoughtSignature", "skip_thought_signature_validator"),
+        },
+        also=(UNCHANGED,),
+    ),
+    Mutant("history/gemini/turns-alternate", ROUND, turns={2: asks("contents", _split)}),
+    Mutant(
+        "history/gemini/never-sent",
+        LEFT_OUT,
+        turns={1: asks("contents.1.parts.0.thoughtSignature", "c2lnbmVk")},
+    ),
+)
