@@ -61,6 +61,7 @@ docs: $(DEV)/installed       ## write the pages about rules, profiles, systems a
 	rm -rf docs/rules
 	$(RUN)/conformance explain --pages docs/rules
 	$(RUN)/python -m tests.authoring.profile_table
+	$(RUN)/python -m tests.authoring.dialect_table
 	$(RUN)/python -m tests.systems.pages
 	$(RUN)/python -m tests.systems.matrix
 	$(RUN)/conformance mutate --matrix --format markdown > docs/mutation-matrix.md
