@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from conformance.cassette.header import Cassette
 from conformance.cassette.recording import open_recording
 from conformance.cassette.redact import Redactor, redact
+from conformance.cassette.token_ids import detokenized
 from conformance.cassette.write import write
 
 
@@ -41,16 +42,22 @@ def as_cassette(
     redactor: Redactor | None = None,
     clean: bool = True,
     redacting: Callable[[Cassette, Redactor | None], Cassette] = redact,
+    tokenizer: Path | None = None,
 ) -> Cassette:
     """The recording as a cassette that states this dialect and profile. Raises CassetteError.
 
     With `clean`, secrets and opaque reasoning data of a foreign recording are replaced. A cassette
     was redacted when it was written: it is only by a `redactor` of one's own, since its stand-ins
-    would change once more. `redacting` is what takes them out.
+    would change once more. `redacting` is what takes them out. With a `tokenizer`, the source is a
+    file of token ids.
     """
-    recording = open_recording(source, dialect=dialect)
-    cassette = _stating_dialect(recording.cassette, dialect, profile)
-    if clean and (redactor is not None or recording.kind != "cassette"):
+    if tokenizer is not None:
+        kind, found = "", detokenized(Path(source), tokenizer, dialect=dialect)
+    else:
+        recording = open_recording(source, dialect=dialect)
+        kind, found = recording.kind, recording.cassette
+    cassette = _stating_dialect(found, dialect, profile)
+    if clean and (redactor is not None or kind != "cassette"):
         return redacting(cassette, redactor)
     return cassette
 

@@ -23,8 +23,10 @@ from conformance.cassette.payloads import rebuild
 from conformance.cassette.positions import cassette_layout, line_starts
 from conformance.cassette.read import read
 from conformance.cassette.source import plain_name, read_lines
+from conformance.cassette.token_ids import HINT, holds_token_ids
 from conformance.core.errors import CassetteError, Place, UsageError
 from conformance.core.events import Chunk, Exchange, Fidelity, Response
+from conformance.core.text import MARKER_BEGINNING
 
 MUTANTS: Final = "mutants"
 _SUFFIXES: Final = (
@@ -36,11 +38,11 @@ _SUFFIXES: Final = (
     (".eventstream", "binary"),
     (".jsonl", "jsonl"),
     (".json", "json"),
-    (".txt", "text"),
     (".yaml", "foreign"),
     (".yml", "foreign"),
 )
 _SSE_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":", b"\xef\xbb\xbf")
+_PLAIN: Final = ".txt"
 _HEADER: Final = b'{"cassette":'
 _FOUND_IN_FOLDERS: Final = (".cassette.jsonl", ".sse")
 _OF_OTHERS: Final = frozenset({"", "json", "foreign"})  # kinds that an importer may recognise
@@ -164,6 +166,8 @@ def _kind_of(path: Path) -> str:
     start = first.data.lstrip() if first else b""
     if start.replace(b" ", b"").startswith(_HEADER):
         return "cassette"
+    if start.startswith(MARKER_BEGINNING):
+        return "text"
     return "sse" if start.startswith(_SSE_FIELDS) else kind
 
 
@@ -181,8 +185,12 @@ def import_file(path: Path | str, *, dialect: str | None = None) -> Cassette:
 def _import_recording(path: Path, *, dialect: str | None = None) -> ImportedRecording:
     kind = _kind_of(path)
     file = ForeignFile(path, dialect)
+    if not kind and dialect and file.name.endswith(_PLAIN):
+        kind = "text"  # without a marker only who names the dialect knows that it is raw text
     if kind == "cassette":
         raise file.error("expected a foreign recording, got a cassette")
+    if kind in ("json", "jsonl") and holds_token_ids(file.head):
+        raise CassetteError("holds token ids", place=Place(str(path)), hint=HINT)
     if kind == "jsonl":
         rebuilt = rebuild(str(path), file.data)
         cassette = _cassette_of(file, rebuilt.body, "events", notes=rebuilt.notes)

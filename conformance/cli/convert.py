@@ -40,6 +40,10 @@ ExchangeOption = Annotated[
 NoRedactOption = Annotated[
     bool, typer.Option("--no-redact", help="Keep secrets and opaque data of a foreign recording.")
 ]
+TokenizerOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="IN holds token ids: tokenizer.json, or a .tiktoken file."),
+]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace OUT if it is there.")]
 TARGET_HELP: Final = "Ends in .cassette.jsonl, .cassette.jsonl.gz or .sse; or a folder."
 
@@ -53,6 +57,7 @@ def convert_command(  # noqa: PLR0917  # typer makes options of parameters
     exchange: ExchangeOption = None,
     no_redact: NoRedactOption = False,
     to: ToOption = "recording",
+    tokenizer: TokenizerOption = None,
     force: ForceOption = False,
 ) -> None:
     """Turn a recording into another format."""
@@ -68,6 +73,7 @@ def convert_command(  # noqa: PLR0917  # typer makes options of parameters
         profile=profile,
         clean=not no_redact,
         redacting=redact_evidence,
+        tokenizer=tokenizer,
     )
     if profile is not None:
         _check_profile(profile, cassette)

@@ -63,7 +63,8 @@ class Dialect(Struct, frozen=True):
     stream, `framing_at` that of a stream asked for at a path, where the path tells; a body is a
     body in every dialect. `mutation` names the module that has a `MUTATION`: few who load a dialect
     edit its streams. `carriers` are dialects without a reader whose payloads may hold it in their
-    texts: a stream that shows one of them does not contradict.
+    texts: a stream that shows one of them does not contradict. `special_tokens` are the markers of
+    its text by their ids.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Dialect(Struct, frozen=True):
     client: ClientCases | None = None
     script: Script | None = None
     carriers: frozenset[str] = frozenset()
+    special_tokens: Mapping[int, str] = field(default_factory=dict)
 
     def stated(self, request: Request | None) -> Request | None:
         """The request with what it says in its path as part of its body (`Endpoint.stated`)."""

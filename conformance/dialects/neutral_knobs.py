@@ -11,6 +11,7 @@ NEUTRAL_KNOBS: Final[Mapping[str, Any]] = {
     "text_markers": [
         *("<think>", "</think>", "[THINK]", "[/THINK]"),
         *("<|channel|>", "<|message|>", "<|channel>", "<channel|>"),
+        *("<|start|>", "<|end|>", "<|return|>", "<|call|>"),
         *("<|START_THINKING|>", "<|END_THINKING|>", "<seed:think>", "</seed:think>"),
         *("<mm:think>", "</mm:think>", "<longcat_think>", "</longcat_think>"),
         *("<|open|>think<|sep|>", "<|close|>think<|sep|>"),

@@ -252,3 +252,11 @@ def test_converting_redacts_by_default(tmp_path: Path) -> None:
     assert "secret" in target.read_text()
     convert(target, target, seal=True)
     assert read(target).sealed
+
+
+def test_raw_text_is_known_by_its_marker_or_by_who_names_the_dialect(tmp_path: Path) -> None:
+    marked = written(tmp_path, "a.txt", "<|channel|>final<|message|>Hi.<|return|>")
+    assert open_recording(marked).kind == "text"
+    plain = written(tmp_path, "b.txt", "finalHi.")
+    [exchange] = open_recording(plain, dialect="harmony").exchanges
+    assert exchange.body == b"finalHi."

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.dialects.base import Dialect
+from conformance.dialects.harmony.markers import SPECIAL_TOKENS
 from conformance.dialects.harmony.reader import NAME, VOCABULARY, HarmonyReader, recognises
 from conformance.dialects.harmony.wire_keys import WIRE_KEYS
 
@@ -19,6 +20,7 @@ DIALECT: Final = Dialect(
     recognises=recognises,
     framing="text",
     keys=WIRE_KEYS,
+    special_tokens=SPECIAL_TOKENS,
     carriers=frozenset({"openai.completions"}),
     mutation="conformance.dialects.harmony.mutation",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 START: Final = "start"
@@ -12,6 +12,15 @@ STOPS: Final = frozenset({"return", "call"})
 """What stops the model: nothing of it comes after one of these."""
 ENDS: Final = STOPS | {"end"}
 """What ends a message."""
+SPECIAL_TOKENS: Final[Mapping[int, str]] = {
+    200002: "<|return|>",
+    200003: "<|constrain|>",
+    200005: "<|channel|>",
+    200006: "<|start|>",
+    200007: "<|end|>",
+    200008: "<|message|>",
+    200012: "<|call|>",
+}
 _MARKER: Final = re.compile(r"<\|(\w{1,32})\|>", re.ASCII)
 _BEGINNING: Final = re.compile(r"<(?:\|\w{0,32}\|?)?\Z", re.ASCII)
 _LONGEST: Final = 36

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import json
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance import dialects
+from conformance.cassette.token_ids import detokenized
 from conformance.core.events import Chunk, Exchange
 from conformance.core.reading import Reading
 from conformance.recordings.api import check_chunks
@@ -42,16 +45,22 @@ ANSWERS = st.tuples(st.lists(THOUGHTS | PREAMBLES, max_size=3), st.one_of(FINALS
 
 
 @pytest.fixture(scope="module")
-def encoding(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The encoding of gpt-oss, whose vocabulary comes from a package and not from the network."""
-    ranks = bpe_openai.get_encoding("o200k_base")
-    folder = tmp_path_factory.mktemp("encodings")
-    with (folder / "o200k_base.tiktoken").open("wb") as file:
+def ranks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The vocabulary, from a package and not from the network."""
+    known = bpe_openai.get_encoding("o200k_base")
+    path = tmp_path_factory.mktemp("encodings") / "o200k_base.tiktoken"
+    with path.open("wb") as file:
         for rank in range(_RANKS):
-            token = base64.b64encode(ranks.decode_single_token_bytes(rank)).decode()
+            token = base64.b64encode(known.decode_single_token_bytes(rank)).decode()
             file.write(f"{token} {rank}\n".encode())
+    return path
+
+
+@pytest.fixture(scope="module")
+def encoding(ranks: Path) -> Any:
+    """The encoding of gpt-oss."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TIKTOKEN_ENCODINGS_BASE", str(folder))
+        patch.setenv("TIKTOKEN_ENCODINGS_BASE", str(ranks.parent))
         name = openai_harmony.HarmonyEncodingName.HARMONY_GPT_OSS
         return openai_harmony.load_harmony_encoding(name)
 
@@ -115,6 +124,18 @@ def test_an_answer_reads_alike_in_any_chunks(
     text = written(encoding, answer)
     stated = [(a, b, kind.removeprefix("<|constrain|>"), text_) for a, b, kind, text_ in answer]
     assert read(text, cuts) == parsed(encoding, text) == stated
+
+
+def test_ids_become_the_text_that_the_library_makes_of_them(
+    encoding: Any, ranks: Path, tmp_path: Path
+) -> None:
+    text = "<|channel|>analysis<|message|>ひまわり 🌻, naïve.<|end|>"
+    ids = encoding.encode(text, allowed_special="all")
+    source = tmp_path / "ids.json"
+    source.write_text(json.dumps(ids))
+    [exchange] = detokenized(source, ranks, dialect="harmony").exchanges
+    assert len(exchange.chunks) == len(ids)
+    assert exchange.body.decode() == encoding.decode(ids) == text
 
 
 def failing(text: str) -> set[str]:
