@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -15,16 +15,28 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from . import chat, cohere, messages, ollama, responses
+from . import chat, cohere, gemini, messages, ollama, responses
 from .defects import Defect, hooked
 from .fields import Fields, decoded
 from .models import entry, listed
-from .plan import Plan
-from .refusal import Refusal, anthropic_error, cohere_error, ollama_error, openai_error
+from .plan import Framing, Plan
+from .refusal import (
+    Refusal,
+    anthropic_error,
+    cohere_error,
+    google_error,
+    ollama_error,
+    openai_error,
+)
 from .sending import EVENT_STREAM, JSON, JSON_LINES, Body, EventStream
 from .service import Service
-from .wire import Wire, encoded, framed, lined
+from .wire import Wire, element, encoded, framed, lined
 
+_TYPES: Final[Mapping[Framing, str]] = {
+    "events": EVENT_STREAM,
+    "lines": JSON_LINES,
+    "array": JSON,
+}
 Planner = Callable[[Service, Fields, Headers], Plan]
 Envelope = Callable[[Refusal], Mapping[str, Any]]
 Endpoint = Callable[[Request], Awaitable[ASGIApp]]
@@ -38,6 +50,10 @@ def application(service: Service) -> Starlette:
             _posting("/v1/responses", _answering(service, responses.plan, _openai)),
             _posting("/v1/messages", _answering(service, messages.plan, _anthropic)),
             _posting("/v2/chat", _answering(service, cohere.plan, _cohere)),
+            _posting("/v1beta/models/{model}:generateContent", _generating(service)),
+            _posting(
+                "/v1beta/models/{model}:streamGenerateContent", _generating(service, streams=True)
+            ),
             _posting("/api/chat", _answering(service, ollama.plan, _ollama)),
             _posting("/api/show", _describing(service)),
             Route("/api/tags", _reading(service, lambda _: ollama.tags(service))),
@@ -70,6 +86,25 @@ def _answering(service: Service, planned: Planner, envelope: Envelope) -> Endpoi
     return endpoint
 
 
+def _generating(service: Service, *, streams: bool = False) -> Endpoint:
+    """An endpoint of the Gemini API: its path says which model, the query how a stream comes."""
+
+    async def endpoint(request: Request) -> ASGIApp:
+        model = str(request.path_params["model"])
+        has_events = request.query_params.get("alt") == "sse"
+        try:
+            check_key(service.settings.api_key, request.headers, request.query_params.get("key"))
+            fields = decoded(await read(request, service.settings.max_body))
+            plan = gemini.plan(service, fields, model, streams=streams, has_events=has_events)
+        except Refusal as refusal:
+            return _json(_google(refusal), refusal.status)
+        except ClientDisconnect:
+            return Response(status_code=499)  # nobody is there to read it
+        return _answer(plan, service.defect)
+
+    return endpoint
+
+
 def _answer(plan: Plan, defect: Defect | None) -> ASGIApp:
     wires = plan.wires
     if defect is not None and defect.wires is not None:
@@ -79,14 +114,21 @@ def _answer(plan: Plan, defect: Defect | None) -> ASGIApp:
     frames = _frames(wires, plan)
     if defect is not None and defect.frames is not None:
         frames = hooked(frames, defect.frames, plan.scene)
-    return EventStream(frames, JSON_LINES if plan.framing == "lines" else EVENT_STREAM)
+    return EventStream(frames, _TYPES[plan.framing])
 
 
 async def _frames(wires: AsyncGenerator[Wire, None], plan: Plan) -> AsyncGenerator[bytes, None]:
-    is_lines, with_lines = plan.framing == "lines", plan.event_lines
+    framing, with_lines = plan.framing, plan.event_lines
+    is_first = True
     async with aclosing(wires):
         async for wire in wires:
-            yield lined(wire) if is_lines else framed(wire, with_lines=with_lines)
+            if framing == "array":
+                yield element(wire, is_first=is_first)
+            else:
+                yield lined(wire) if framing == "lines" else framed(wire, with_lines=with_lines)
+            is_first = False
+    if framing == "array":
+        yield element(None, is_first=is_first)
 
 
 def _describing(service: Service) -> Endpoint:
@@ -134,18 +176,19 @@ async def _broken(request: Request, error: Exception) -> Response:
 
 
 def _said(request: Request, refusal: Refusal) -> Response:
-    envelopes = {"/v1/messages": _anthropic, "/v2/": _cohere, "/api/": _ollama}
+    envelopes = {"/v1/messages": _anthropic, "/v2/": _cohere, "/v1beta/": _google, "/api/": _ollama}
     path = request.url.path
     envelope = next((each for at, each in envelopes.items() if path.startswith(at)), _openai)
     return _json(envelope(refusal), refusal.status)
 
 
-def check_key(expected: str, headers: Headers) -> None:
+def check_key(expected: str, headers: Headers, in_query: str | None = None) -> None:
     """Raises Refusal unless the request carries the key; without an expected one all may ask."""
     if not expected:
         return
     bearer = headers.get("authorization", "").removeprefix("Bearer ")
-    given = headers.get("x-api-key") or bearer
+    named = headers.get("x-api-key") or headers.get("x-goog-api-key") or in_query
+    given = named or bearer
     if not hmac.compare_digest(given.encode(), expected.encode()):
         raise Refusal("the API key is missing or wrong", status=401, code="invalid_api_key")
 
@@ -180,6 +223,10 @@ def _anthropic(refusal: Refusal) -> Mapping[str, Any]:
 
 def _cohere(refusal: Refusal) -> Mapping[str, Any]:
     return cohere_error(refusal.message)
+
+
+def _google(refusal: Refusal) -> Mapping[str, Any]:
+    return google_error(refusal.message, status=refusal.status)
 
 
 def _ollama(refusal: Refusal) -> Mapping[str, Any]:

@@ -9,6 +9,8 @@ from typing import Any, Literal, Protocol
 from .defects import Scene
 from .wire import Wire
 
+Framing = Literal["events", "lines", "array"]
+
 
 class Whole(Protocol):
     """Puts the events of a stream together to one JSON body."""
@@ -23,12 +25,13 @@ class Plan:
     """The events to send, and what makes a body of them; `whole` is None for a stream.
 
     The generation behind `wires` begins with the first and ends when they are closed. `scene` is
-    what a defect may know of the request. `framing` says whether each is a server-sent event or a
-    line of JSON. `event_lines`: events are named in a line of their own, if the API names them.
+    what a defect may know of the request. `framing` says whether each is a server-sent event, a
+    line of JSON, or an element of an array. `event_lines`: events are named in a line of their
+    own, if the API names them.
     """
 
     wires: AsyncGenerator[Wire, None]
     whole: Whole | None
     scene: Scene
     event_lines: bool = True
-    framing: Literal["events", "lines"] = "events"
+    framing: Framing = "events"

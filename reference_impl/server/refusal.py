@@ -17,6 +17,13 @@ _ANTHROPIC_TYPES: Final = {
     500: "api_error",
 }
 
+_GOOGLE_STATUS: Final = {
+    401: "UNAUTHENTICATED",
+    404: "NOT_FOUND",
+    405: "UNIMPLEMENTED",
+    500: "INTERNAL",
+}
+
 
 class Refusal(Exception):  # noqa: N818 - what it is, for every status
     """The request cannot be served as it stands.
@@ -50,6 +57,12 @@ def ollama_error(message: str) -> dict[str, Any]:
 def cohere_error(message: str) -> dict[str, Any]:
     """The envelope of Cohere's Chat."""
     return {"message": message}
+
+
+def google_error(message: str, *, status: int = 500) -> dict[str, Any]:
+    """The envelope of the Gemini API."""
+    word = _GOOGLE_STATUS.get(status, "INVALID_ARGUMENT")
+    return {"error": {"code": status, "message": message, "status": word}}
 
 
 def anthropic_error(message: str, *, status: int = 500) -> dict[str, Any]:

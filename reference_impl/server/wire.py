@@ -42,3 +42,10 @@ def framed(wire: Wire, *, with_lines: bool = True) -> bytes:
 def lined(wire: Wire) -> bytes:
     """The payload as one line of JSON."""
     return b"%b\n" % encoded(wire.data)
+
+
+def element(wire: Wire | None, *, is_first: bool) -> bytes:
+    """The payload as an element of an array, with what stands before it; None: the array's end."""
+    if wire is None:
+        return b"[]" if is_first else b"]"
+    return (b"[%b" if is_first else b",\r\n%b") % encoded(wire.data)

@@ -16,7 +16,7 @@ from ..projection import Events
 from ..summary import Told
 from ..wire import Wire
 
-Api = Literal["chat", "responses", "messages", "ollama", "cohere"]
+Api = Literal["chat", "responses", "messages", "ollama", "cohere", "gemini"]
 Item = TypeVar("Item")
 
 

@@ -1,0 +1,198 @@
+"""generateContent: fields of a request, and what they ask of the engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from .ask import Ask
+from .effort import Effort, effort
+from .engine import Limits
+from .fields import Count, SeedNumber, Share, StopStrings, Temperature, stops, unsupported
+from .refusal import Refusal
+from .turns import Turn, assistant, function_tool
+
+LEVELS: Final = ("minimal", "low", "medium", "high")
+_MISSING: Final = (
+    "Function call is missing a thought_signature in functionCall parts. This is required for"
+    " tools to work correctly"
+)
+
+
+class CalledFunction(msgspec.Struct):
+    name: str
+    args: dict[str, Any] = {}
+    id: str = ""
+
+
+class FunctionResponse(msgspec.Struct):
+    name: str
+    response: dict[str, Any]
+    id: str = ""
+
+
+class Part(msgspec.Struct, rename="camel"):
+    """One part; a thought is a text that the model thought."""
+
+    text: str | None = None
+    thought: bool = False
+    thought_signature: str | None = None
+    function_call: CalledFunction | None = None
+    function_response: FunctionResponse | None = None
+    inline_data: Any = None
+
+
+class Content(msgspec.Struct):
+    parts: list[Part] = []
+    role: str = "user"
+
+
+class ThinkingConfig(msgspec.Struct, rename="camel"):
+    include_thoughts: bool | None = None
+    thinking_budget: Annotated[int, Meta(ge=-1)] | None = None
+    thinking_level: str | None = None
+
+
+class GenerationConfig(msgspec.Struct, rename="camel"):
+    """What means something here."""
+
+    thinking_config: ThinkingConfig | None = None
+    max_output_tokens: Count | None = None
+    temperature: Temperature | None = None
+    top_p: Share | None = None
+    seed: SeedNumber | None = None
+    stop_sequences: StopStrings | None = None
+    response_mime_type: str = ""
+
+
+class Function(msgspec.Struct, rename="camel"):
+    name: Annotated[str, Meta(min_length=1)]
+    description: str = ""
+    parameters: dict[str, Any] | None = None
+    parameters_json_schema: dict[str, Any] | None = None
+
+
+class Tool(msgspec.Struct, rename="camel"):
+    function_declarations: list[Function] = []
+
+
+class GeminiRequest(msgspec.Struct, rename="camel"):
+    """The fields that mean something here; the path says which model, and whether it streams."""
+
+    contents: Annotated[list[Content], Meta(min_length=1)]
+    system_instruction: Content | None = None
+    generation_config: GenerationConfig | None = None
+    tools: list[Tool] | None = None
+
+    @property
+    def config(self) -> GenerationConfig:
+        return self.generation_config or GenerationConfig()
+
+    @property
+    def shows_thoughts(self) -> bool:
+        thinking = self.config.thinking_config
+        return thinking is not None and thinking.include_thoughts is True
+
+
+def camel(value: Any) -> Any:
+    """Keys as answers have them: requests may be written with underscores, too."""
+    if isinstance(value, list):
+        return [camel(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    free = ("args", "response", "parameters", "parametersJsonSchema")
+    spelled = {_camel(key): each for key, each in value.items()}
+    return {key: each if key in free else camel(each) for key, each in spelled.items()}
+
+
+def _camel(key: str) -> str:
+    first, *rest = key.split("_")
+    return first + "".join(map(str.title, rest))
+
+
+def wanted_effort(request: GeminiRequest) -> Effort:
+    """How hard to think: on where nothing is said. Raises Refusal."""
+    thinking = request.config.thinking_config or ThinkingConfig()
+    level, budget = thinking.thinking_level, thinking.thinking_budget
+    if level is not None and budget is not None:
+        raise Refusal("You can only set only one of thinking budget and thinking level.")
+    if budget == 0:
+        return Effort(thinks=False)
+    if budget is not None:
+        return Effort(budget=budget if budget > 0 else None)
+    return effort(level.lower() if level else None, "thinkingLevel", LEVELS)
+
+
+def asked(request: GeminiRequest, wanted: Effort) -> Ask:
+    """What the engine is to do. Raises Refusal for what would have to be ignored."""
+    config = request.config
+    if config.response_mime_type not in ("", "text/plain"):
+        raise unsupported("an output format", "responseMimeType")
+    system = request.system_instruction
+    before = [{"role": "system", "content": _texts(system.parts)}] if system else []
+    declared = (each for tool in request.tools or () for each in tool.function_declarations)
+    return Ask(
+        messages=(*before, *_turns(request.contents)),
+        tools=tuple(map(_tool, declared)),
+        thinks=wanted.thinks,
+        limits=Limits(
+            max_tokens=config.max_output_tokens,
+            thinking_budget=wanted.budget,
+            temperature=config.temperature or 0.0,
+            top_p=config.top_p or 1.0,
+            seed=config.seed,
+            stop=stops(config.stop_sequences),
+        ),
+    )
+
+
+def check_signatures(request: GeminiRequest, signature: str) -> None:
+    """Raises Refusal unless the first call of every step of the current turn is signed."""
+    contents = request.contents
+    asked_at = max((n for n, each in enumerate(contents) if _asks(each)), default=-1)
+    for number, content in enumerate(contents[asked_at + 1 :], asked_at + 2):
+        call = next((part for part in content.parts if part.function_call), None)
+        if content.role == "model" and call and call.function_call:
+            name = call.function_call.name
+            if call.thought_signature != signature:
+                raise Refusal(f"{_MISSING}, function call `default_api:{name}`, position {number}.")
+
+
+def _asks(content: Content) -> bool:
+    return content.role != "model" and any(part.text is not None for part in content.parts)
+
+
+def _turns(contents: list[Content]) -> Iterator[Turn]:
+    for content in contents:
+        if any(part.inline_data is not None for part in content.parts):
+            raise unsupported("an image", "contents")
+        if content.role == "model":
+            calls = [part.function_call for part in content.parts if part.function_call]
+            thoughts = "".join(part.text or "" for part in content.parts if part.thought)
+            yield assistant(_texts(content.parts), thoughts, tuple(map(_call, calls)))
+            continue
+        results = [part.function_response for part in content.parts if part.function_response]
+        for result in results:
+            said = result.response.get("result", result.response.get("output", result.response))
+            text = said if isinstance(said, str) else json.dumps(said)
+            yield {"role": "tool", "tool_call_id": result.id or result.name, "content": text}
+        if not results:
+            yield {"role": "user", "content": _texts(content.parts)}
+
+
+def _texts(parts: list[Part]) -> str:
+    return "".join(part.text or "" for part in parts if not part.thought)
+
+
+def _call(call: CalledFunction) -> Mapping[str, Any]:
+    named = {"name": call.name, "arguments": call.args}
+    return {"id": call.id or call.name, "type": "function", "function": named}
+
+
+def _tool(function: Function) -> Mapping[str, Any]:
+    schema = function.parameters_json_schema or function.parameters or {}
+    return function_tool(function.name, function.description, schema)

@@ -1,0 +1,123 @@
+"""generateContent: engine events become chunks, and a body puts the chunks together.
+
+Rule 1: a part is a thought, a text or a whole call; thoughts are sent to who asked for them, and
+        counted in any case, in the last chunk.
+Rule 2: the first call of an answer is signed; where there is none, the last part is.
+Rule 3: the last chunk has the reason; a call ends with STOP, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from .engine import Finish, ReasoningDelta, TextDelta, ToolCall, Usage
+from .refusal import google_error
+from .stamp import Stamp
+from .summary import Told
+from .wire import Wire
+
+SIGNATURE: Final = "cmVmZXJlbmNlIHRob3VnaHQgc2lnbmF0dXJl"
+"""What stands for a signature here: the server keeps nothing, and knows its own again."""
+
+
+class GeminiStream:
+    """The chunks of one answer."""
+
+    def __init__(self, model: str, stamp: Stamp, *, shows_thoughts: bool) -> None:
+        self._model = model
+        self._response = stamp.new("")
+        self._shows = shows_thoughts
+        self._called = False
+        self.is_over = False
+
+    def opening(self) -> Iterator[Wire]:
+        """Nothing: the first chunk holds what the model says first."""
+        yield from ()
+
+    def feed(self, event: Told) -> Iterator[Wire]:
+        match event:
+            case ReasoningDelta() if self._shows:
+                yield self._chunk({"text": event.text, "thought": True})
+            case TextDelta():
+                yield self._chunk({"text": event.text})
+            case ToolCall():
+                yield from self._call(event)
+            case Finish():
+                yield from self._finish(event)
+
+    def fail(self, message: str) -> Iterator[Wire]:
+        """The error is the last chunk."""
+        yield Wire(google_error(message))
+        self.is_over = True
+
+    def _call(self, call: ToolCall) -> Iterator[Wire]:
+        try:
+            arguments = msgspec.json.decode(call.arguments or "{}")
+        except msgspec.DecodeError as err:
+            yield from self.fail(f"the arguments of a tool call are not JSON: {err}")
+            return
+        signed = {} if self._called else {"thoughtSignature": SIGNATURE}
+        self._called = True
+        yield self._chunk({"functionCall": {"name": call.name, "args": arguments}, **signed})
+
+    def _finish(self, finish: Finish) -> Iterator[Wire]:
+        if finish.reason == "cancelled":
+            yield from self.fail("the generation was cancelled")
+            return
+        signed = {} if self._called else {"thoughtSignature": SIGNATURE}
+        reason = "MAX_TOKENS" if finish.reason == "length" else "STOP"
+        last = self._chunk({"text": "", **signed}, reason)
+        assert not isinstance(last.data, str)
+        yield Wire({**last.data, "usageMetadata": _counts(finish.usage)})
+        self.is_over = True
+
+    def _chunk(self, part: Mapping[str, Any], reason: str = "") -> Wire:
+        candidate: dict[str, Any] = {"content": {"parts": [part], "role": "model"}, "index": 0}
+        if reason:
+            candidate["finishReason"] = reason
+        head = {"modelVersion": self._model, "responseId": self._response}
+        return Wire({"candidates": [candidate], **head})
+
+
+def _counts(usage: Usage) -> dict[str, int]:
+    thoughts = usage.reasoning
+    counts = {
+        "promptTokenCount": usage.prompt,
+        "candidatesTokenCount": usage.completion - thoughts,
+        **({"thoughtsTokenCount": thoughts} if thoughts else {}),
+    }
+    return {**counts, "totalTokenCount": usage.prompt + usage.completion}
+
+
+class GeminiBody:
+    """Adds up chunks: adjacent texts of a kind are one part, unless the second one is signed."""
+
+    def __init__(self) -> None:
+        self._parts: list[dict[str, Any]] = []
+        self._last: Mapping[str, Any] = {}
+
+    def add(self, wire: Wire) -> None:
+        assert not isinstance(wire.data, str)
+        self._last = wire.data
+        for candidate in wire.data.get("candidates", ()):
+            for part in candidate["content"]["parts"]:
+                self._add_part(part)
+
+    def _add_part(self, part: Mapping[str, Any]) -> None:
+        before = self._parts[-1] if self._parts else {}
+        is_text = "text" in part and "text" in before
+        if is_text and part.get("thought") == before.get("thought"):
+            self._parts[-1] = {**before, **part, "text": before["text"] + part["text"]}
+        elif part != {"text": ""}:
+            self._parts.append(dict(part))
+
+    def body(self) -> tuple[int, Mapping[str, Any]]:
+        """Status and payload."""
+        if "error" in self._last:
+            return 500, self._last
+        (candidate,) = self._last["candidates"]
+        content = {"parts": self._parts, "role": "model"}
+        return 200, {**self._last, "candidates": [{**candidate, "content": content}]}

@@ -1,0 +1,172 @@
+"""Google's own client reads what the reference server sends, and what a replay sends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+from google import genai
+from google.genai import errors, types
+
+from conformance.cassette import open_recording
+from conformance.core.events import Event, Request, Response
+from conformance.core.shipped import cassettes
+from conformance.judging.checker import Checker
+from conformance.recordings.api import check_chunks
+from conformance.targets.replay import serving
+from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
+
+ASK = "What is 2 + 2?"
+SHOWN = types.ThinkingConfig(include_thoughts=True)
+TOOL = types.Tool(
+    function_declarations=[
+        types.FunctionDeclaration(
+            name="calculator", description="Adds.", parameters_json_schema=SCHEMA
+        )
+    ]
+)
+REPLAYED = [
+    "thinking-then-text",
+    "thoughts-hidden",
+    "thinking-then-tools",
+    "code-execution",
+    "length",
+]
+
+
+def connected(url: str) -> genai.Client:
+    return genai.Client(
+        api_key=KEY, http_options=types.HttpOptions(base_url=url, api_version="v1beta")
+    )
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with server() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def client(url: str) -> genai.Client:
+    return connected(url)
+
+
+def config(**more: Any) -> types.GenerateContentConfig:
+    return types.GenerateContentConfig(temperature=0, seed=0, **more)
+
+
+def joined(chunks: Iterable[types.GenerateContentResponse]) -> dict[str, Any]:
+    """What the client gives, put together: parts as they came, texts, calls, the reason."""
+    said: dict[str, Any] = {"parts": [], "thinking": "", "text": "", "calls": [], "reason": None}
+    for chunk in chunks:
+        for candidate in chunk.candidates or ():
+            said["reason"] = candidate.finish_reason or said["reason"]
+            for part in (candidate.content.parts if candidate.content else None) or ():
+                said["parts"].append(part)
+                said["thinking" if part.thought else "text"] += part.text or ""
+                if part.function_call:
+                    said["calls"].append(part.function_call)
+        said["counts"] = chunk.usage_metadata
+    return said
+
+
+def test_thinking_and_text_are_read_alike_from_stream_and_body(client: genai.Client) -> None:
+    asked: Any = {"model": MODEL, "contents": ASK, "config": config(thinking_config=SHOWN)}
+    said = joined(client.models.generate_content_stream(**asked))
+    whole = joined([client.models.generate_content(**asked)])
+    assert [whole[each] for each in ("thinking", "text", "reason")] == [
+        said[each] for each in ("thinking", "text", "reason")
+    ]
+    assert said["thinking"]
+    assert said["text"] == "2 + 2 = 4."
+    assert said["reason"] is types.FinishReason.STOP
+    assert said["counts"].thoughts_token_count > 0
+
+
+def test_thoughts_that_are_not_asked_for_do_not_come(client: genai.Client) -> None:
+    said = joined(client.models.generate_content_stream(model=MODEL, contents=ASK))
+    assert said["thinking"] == ""
+    assert said["text"]
+    assert said["counts"].thoughts_token_count > 0
+
+
+def test_a_tool_turn_comes_back_with_its_signature(client: genai.Client) -> None:
+    asked = types.Content(role="user", parts=[types.Part(text=CALCULATE)])
+    wanted = config(thinking_config=SHOWN, tools=[TOOL])
+    stream = client.models.generate_content_stream(model=MODEL, contents=[asked], config=wanted)
+    called = joined(stream)
+    (call,) = called["calls"]
+    given = types.Part.from_function_response(name=call.name, response={"result": "5"})
+    turns: list[Any] = [
+        asked,
+        types.Content(role="model", parts=called["parts"]),
+        types.Content(role="user", parts=[given]),
+    ]
+    answer = joined(
+        client.models.generate_content_stream(model=MODEL, contents=turns, config=wanted)
+    )
+    assert "5" in answer["text"]
+
+    # Without its signature the call is refused.
+    bare = [types.Part(function_call=call)]
+    turns[1] = types.Content(role="model", parts=bare)
+    with pytest.raises(errors.ClientError, match="missing a thought_signature"):
+        client.models.generate_content(model=MODEL, contents=turns, config=wanted)
+
+
+def test_a_refusal_is_an_error_of_the_client(client: genai.Client) -> None:
+    with pytest.raises(errors.ClientError, match="no-such-model"):
+        client.models.generate_content(model="no-such-model", contents=ASK)
+
+
+@pytest.mark.parametrize("query", ["?alt=sse", ""])
+def test_streams_conform_as_events_and_as_an_array(url: str, query: str) -> None:
+    path = f"/v1beta/models/{MODEL}:streamGenerateContent{query}"
+    asked = {
+        "contents": [{"role": "user", "parts": [{"text": ASK}]}],
+        "generationConfig": {"thinkingConfig": {"includeThoughts": True}},
+    }
+    given = httpx.post(f"{url}{path}", json=asked, headers={"x-goog-api-key": KEY}, timeout=60)
+    checker = Checker("gemini.generate", "reference")
+    head = Response(200, "1.1", (("content-type", given.headers["content-type"]),))
+    request = Request(path=path, json=asked)
+    result = checker.check([given.content], request=request, response=head)
+    assert result.findings == ()
+    assert "stripping/visible-text/no-thinking-body" in result.verdicts
+
+
+@pytest.mark.parametrize("name", REPLAYED)
+def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
+    path = cassettes() / f"gemini.generate/gemini/{name}.cassette.jsonl"
+    (exchange,) = open_recording(path).exchanges
+    chunks = [chunk.data for chunk in exchange.chunks]
+    with serving([path]) as replay:
+        url = f"{replay.url}{exchange.request.path if exchange.request else ''}"
+        asked = exchange.request.json if exchange.request else None
+        raw = httpx.post(url, json=asked).content
+        assert raw == b"".join(chunks)
+    report = check_chunks(chunks, dialect="gemini.generate", keep=True)
+    ours = [event for event in report.events if event.layer == "semantic"]
+    said = joined(read_by_client(raw))
+    assert said["thinking"] == text_of(ours, "thinking.delta")
+    assert said["text"] == text_of(ours, "text.delta")
+    names = [e.data["name"] for e in ours if e.type == "tool.end" and not e.data.get("hosted")]
+    assert [call.name for call in said["calls"]] == names
+
+
+def read_by_client(raw: bytes) -> list[types.GenerateContentResponse]:
+    """What the client makes of a recorded stream, whatever it asked."""
+    made = httpx.MockTransport(
+        lambda _request: httpx.Response(
+            200, content=raw, headers={"content-type": "text/event-stream"}
+        )
+    )
+    options = types.HttpOptions(httpx_client=httpx.Client(transport=made))
+    client = genai.Client(api_key=KEY, http_options=options)
+    return [*client.models.generate_content_stream(model=MODEL, contents=ASK)]
+
+
+def text_of(events: Iterable[Event], kind: str) -> str:
+    return "".join(event.data["text"] for event in events if event.type == kind)
