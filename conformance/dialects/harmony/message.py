@@ -99,7 +99,7 @@ class Messages:
         self._has_role = has_role
 
     def _take_in_header(self, name: str, text: str) -> None:
-        if name == START and not "".join(self._head).strip() and not self._has_role:
+        if name == START and not self._has_role and not any(map(str.strip, self._head)):
             self._begin_header(has_role=True)
         elif name == MESSAGE:
             self._open_message()

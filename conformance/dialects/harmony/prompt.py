@@ -19,7 +19,7 @@ from conformance.dialects.json_edge import event_data, mapping
 
 _START: Final = "<|start|>"
 _MESSAGE: Final = "<|message|>"
-_EFFORT: Final = re.compile(r"^Reasoning:[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+_EFFORT: Final = re.compile(r"^Reasoning:(.*)$", re.MULTILINE)
 
 
 def prompt_events(request: Request) -> list[Event]:
@@ -54,7 +54,7 @@ def _item(part: str) -> dict[str, Any]:
 def _efforts(items: list[dict[str, Any]]) -> Iterator[str]:
     for item in items:
         if item.get("role") == "system":
-            yield from _EFFORT.findall(item["content"])
+            yield from map(str.strip, _EFFORT.findall(item["content"]))
 
 
 def _mark_answered(items: list[dict[str, Any]]) -> None:
