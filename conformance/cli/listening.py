@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from pathlib import Path
+from typing import Final
 
 from conformance.cli.failures import CONFORMS, INTERRUPTED
-from conformance.cli.terminal import put
+from conformance.cli.terminal import put, warn
 from conformance.report.files import write_whole
+from conformance.report.printable import visible
+from conformance.wire.hosts import is_loopback
+
+if sys.platform != "win32":
+    import resource
+
+_OWN_DESCRIPTORS: Final = 64
 
 
 def exit_code_on_signal() -> asyncio.Future[int]:
@@ -24,6 +33,26 @@ def settle_exit(code: asyncio.Future[int], value: int) -> None:
     """The first end counts."""
     if not code.done():
         code.set_result(value)
+
+
+def warn_beyond_loopback(host: str) -> None:
+    """Where others than this machine may reach what listens, that is told."""
+    if not is_loopback(host):
+        warn(f"listening on {visible(host)}: whoever reaches this machine reaches this, too")
+
+
+def allow_descriptors(most_clients: int, each: int) -> int:
+    """How many clients the limit of open files leaves room for, once it is raised; each takes some.
+
+    At most so many; others would find no descriptor, and get no answer.
+    """
+    if sys.platform == "win32":
+        return most_clients
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    if hard == resource.RLIM_INFINITY:
+        return most_clients
+    return max(1, min(most_clients, (hard - _OWN_DESCRIPTORS) // each))
 
 
 def tell_ready(url: str, port_file: Path | None) -> None:

@@ -57,6 +57,13 @@ OutputsOption = Annotated[
 VerboseOption = Annotated[
     bool, typer.Option("-v", "--verbose", help="All findings in full, a verdict per rule.")
 ]
+AllowHostOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Also answer requests for this host name; repeatable; always: localhost, addresses.",
+    ),
+]
 PortFileOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the port there once it listens.")
 ]

@@ -13,7 +13,12 @@ from msgspec.structs import replace
 
 from conformance.cli import options as shared
 from conformance.cli.failures import USAGE
-from conformance.cli.listening import exit_code_on_signal, tell_ready
+from conformance.cli.listening import (
+    allow_descriptors,
+    exit_code_on_signal,
+    tell_ready,
+    warn_beyond_loopback,
+)
 from conformance.cli.terminal import put, warn
 from conformance.cli.verbs import takes_fields_of
 from conformance.core.errors import Place, UsageError
@@ -28,6 +33,7 @@ from conformance.targets.recording import (
     DirectRequest,
     ExchangeOutcome,
     Origin,
+    ProxyLimits,
     ProxyTimeouts,
     RecordingOptions,
     RecordingProxy,
@@ -37,7 +43,9 @@ from conformance.targets.recording import (
     load_requests,
     record_directly,
 )
+from conformance.wire.client import certificates
 from conformance.wire.faults import ExchangeLimits
+from conformance.wire.hosts import AllowedHosts
 
 _SUFFIXES: Final = (".cassette.jsonl", ".cassette.jsonl.gz")
 _LIMITS: Final = ExchangeLimits()
@@ -74,6 +82,11 @@ class RecordArguments(Struct, frozen=True, kw_only=True):
         None
     )
     port_file: shared.PortFileOption = None
+    allow_host: shared.AllowHostOption = None
+    cacert: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Authorities that vouch for the server, in PEM."),
+    ] = None
     header: shared.HeaderOption = None
     api_key_env: shared.KeyOption = None
     key_header: shared.KeyHeaderOption = None
@@ -120,7 +133,7 @@ def _record_passing(given: RecordArguments, proxy: str, terms: RecordingOptions)
     _refuse_options({"-H": given.header}, "a client behind the proxy sends its own")
     if given.upstream is None:
         raise UsageError("--proxy needs --upstream URL")
-    upstream = Origin.parse(given.upstream)
+    upstream = Origin.parse(given.upstream, _read_cacert(given.cacert))
     host, port = _parse_address(proxy)
     counts = _ProxyCounts()
     recorder = RecordingProxy(
@@ -130,7 +143,10 @@ def _record_passing(given: RecordArguments, proxy: str, terms: RecordingOptions)
         port=port,
         timeouts=ProxyTimeouts(idle=given.idle_timeout or ProxyTimeouts().idle),
         warn=lambda text: warn(visible(text)),
+        limits=ProxyLimits(clients=allow_descriptors(ProxyLimits().clients, each=2)),
+        hosts=AllowedHosts.at(host, given.allow_host or ()),
     )
+    warn_beyond_loopback(host)
     code = asyncio.run(_serve_proxy(recorder, given.port_file))
     files = count(len(counts.files), "cassette")
     put(f"{given.output}: {count(counts.exchanges, 'exchange')} in {files}")
@@ -156,7 +172,11 @@ async def _serve_proxy(proxy: RecordingProxy, port_file: Path | None) -> int:
 
 def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     """Asks a server, and tells what came."""
-    others = {"--upstream": given.upstream, "--port-file": given.port_file}
+    others = {
+        "--upstream": given.upstream,
+        "--port-file": given.port_file,
+        "--allow-host": given.allow_host,
+    }
     _refuse_options(others, "it belongs to --proxy HOST:PORT")
     if given.url is None or (given.request is None) is (given.scenario is None):
         expected = "--url URL with --request FILE or --scenario NAME, or --proxy with --upstream"
@@ -165,7 +185,7 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     limits = ExchangeLimits(timeout=given.timeout, idle=idle, max_bytes=given.max_bytes)
     secrets = credential_headers(given.api_key_env, given.key_header)
     (origin, path), headers = (
-        _parse_endpoint(given.url, given.api),
+        _parse_endpoint(given.url, given.api, _read_cacert(given.cacert)),
         parse_headers(given.header or ()),
     )
     if given.request is not None:
@@ -236,16 +256,23 @@ def _parse_address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def _parse_endpoint(url: str, api: str | None) -> tuple[Origin, str | None]:
+def _read_cacert(file: Path | None) -> str:
+    """The file's name, once it was read. Raises UsageError."""
+    if file is not None:
+        certificates(str(file))
+    return str(file or "")
+
+
+def _parse_endpoint(url: str, api: str | None, cacert: str) -> tuple[Origin, str | None]:
     """The server, and the path that a request body goes to."""
-    origin = Origin.parse(url)
+    origin = Origin.parse(url, cacert)
     dialects = dialects_of(() if api is None else (api,))
     if dialect_at(origin.path) is not None:
         return origin, ""
     if not dialects:
         return origin, None
     endpoint = ENDPOINTS[dialects[0]]
-    base = origin if origin.path else Origin.parse(f"{url.rstrip('/')}{endpoint.base}")
+    base = origin if origin.path else Origin.parse(f"{url.rstrip('/')}{endpoint.base}", cacert)
     return base, endpoint.path
 
 

@@ -10,13 +10,19 @@ import typer
 from msgspec import Struct
 
 from conformance.cli.failures import CONFORMS, FINDINGS
-from conformance.cli.listening import exit_code_on_signal, settle_exit, tell_ready
-from conformance.cli.options import PortFileOption
+from conformance.cli.listening import (
+    exit_code_on_signal,
+    settle_exit,
+    tell_ready,
+    warn_beyond_loopback,
+)
+from conformance.cli.options import AllowHostOption, PortFileOption
 from conformance.cli.terminal import put, warn
 from conformance.cli.verbs import takes_fields_of
 from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.targets.replay import ReplayOptions, ReplayServer, SeenRequest, url_prefix
+from conformance.wire.hosts import AllowedHosts
 
 
 class ServeArguments(Struct, frozen=True, kw_only=True):
@@ -26,6 +32,7 @@ class ServeArguments(Struct, frozen=True, kw_only=True):
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1"
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: one that is free.")] = 0
     port_file: PortFileOption = None
+    allow_host: AllowHostOption = None
     chunking: Annotated[
         str,
         typer.Option(help="recorded, events, bytes:N or seed:N (at random, and where it hurts)."),
@@ -89,7 +96,9 @@ def serve_command(given: ServeArguments) -> None:
         on_exchange=session.take_exchange,
         host=given.host,
         port=given.port,
+        hosts=AllowedHosts.at(given.host, given.allow_host or ()),
     )
+    warn_beyond_loopback(given.host)
     code = asyncio.run(session.serve_until_end(server, given.port_file))
     put(_serving_summary(server, session.misses))
     unwanted = session.misses or server.unused()

@@ -17,6 +17,7 @@ from typing import Final, Protocol, Self, TypeVar
 import h11
 from msgspec import Struct
 
+from conformance.core.errors import Place, UsageError
 from conformance.core.events import Response
 from conformance.wire.chunked import ChunkedBodyReader, ChunkPart, PlainBodyReader
 from conformance.wire.faults import BrokenExchange, describe_network_error
@@ -90,7 +91,7 @@ class ClientConnection:
                     origin.host,
                     origin.port,
                     limit=READ_SIZE,
-                    ssl=certificates() if origin.tls else None,
+                    ssl=certificates(origin.cacert) if origin.tls else None,
                 )
         except (OSError, TimeoutError) as err:
             raise _reset_by(err, f"{origin.netloc}: cannot connect") from err
@@ -238,8 +239,17 @@ class ClientConnection:
 
 
 @cache
-def certificates() -> ssl.SSLContext:
-    """Whom to trust, read once."""
+def certificates(cacert: str = "") -> ssl.SSLContext:
+    """Whom to trust, read once: the authorities in this file, or those of this machine.
+
+    Raises UsageError for a file that holds none.
+    """
+    if cacert:
+        try:
+            return ssl.create_default_context(cafile=cacert)
+        except OSError as err:  # ssl.SSLError is one
+            place = Place(cacert)
+            raise UsageError("cannot be read as certificates in PEM", place=place) from err
     # httpx knows the certificates of this machine and of certifi, and $SSL_CERT_FILE.
     import httpx  # noqa: PLC0415  # slow to import, and needed for https only
 

@@ -11,7 +11,10 @@ from conformance.core.errors import UsageError
 
 
 class Origin(Struct, frozen=True):
-    """Where a server is, and what its paths begin with."""
+    """Where a server is, and what its paths begin with.
+
+    `cacert` is a file of the authorities that vouch for it; empty: those of this machine.
+    """
 
     host: str
     port: int
@@ -19,9 +22,10 @@ class Origin(Struct, frozen=True):
     netloc: str
     path: str
     query: str
+    cacert: str = ""
 
     @classmethod
-    def parse(cls, url: str) -> Self:
+    def parse(cls, url: str, cacert: str = "") -> Self:
         """Raises UsageError for what is no http or https URL."""
         try:
             parts = urlsplit(url)
@@ -39,6 +43,7 @@ class Origin(Struct, frozen=True):
             netloc=name if port is None else f"{name}:{port}",
             path=parts.path.rstrip("/"),
             query=parts.query,
+            cacert=cacert,
         )
 
     def target(self, path: str) -> str:

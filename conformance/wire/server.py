@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from typing import Final, TypeVar
 
 from conformance.core.errors import UsageError
@@ -20,7 +20,7 @@ from conformance.wire.heads import (
     response_head,
     without_headers,
 )
-from conformance.wire.requests import CONTINUE, HttpRequest, RequestReader
+from conformance.wire.requests import CONTINUE, HttpRequest, RequestReader, RequestRejected
 
 _MOST_HEAD: Final = 256 * 1024
 _MOST_EARLY: Final = 256 * 1024  # bytes of later requests that wait while one is answered
@@ -29,12 +29,27 @@ _REQUEST_S: Final = 60.0  # that a request may fall silent in its midst, or a re
 _IDLE_S: Final = 600.0  # between two requests
 _BACKLOG: Final = 256
 _STARTS_S: Final = 30.0
+_LINGER_S: Final = 2.0
 
 Entered = TypeVar("Entered")
 
 
 class PeerGoneError(Exception):
     """The client closed the connection."""
+
+
+class BodyRoom:
+    """What the bodies of all requests of a server may take together, in bytes."""
+
+    def __init__(self, most: int) -> None:
+        self._left = most
+
+    def take(self, size: int) -> bool:
+        """Whether there is room for so many more; a negative size gives back."""
+        if size > self._left:
+            return False
+        self._left -= size
+        return True
 
 
 class ServerConnection:
@@ -50,7 +65,10 @@ class ServerConnection:
         writer: asyncio.StreamWriter,
         *,
         most_body: int = MOST_BODY,
+        room: BodyRoom | None = None,
     ) -> None:
+        self._room = room or BodyRoom(most_body)
+        self._reserved = 0
         self._reader = reader
         self._writer = writer
         self._most_body = most_body
@@ -62,12 +80,20 @@ class ServerConnection:
         self.silent = False
 
     async def next_request(self) -> HttpRequest | None:
-        """The next request; None when there is none. Raises RequestRejected, PeerGoneError."""
+        """The next request; None when there is none. Raises RequestRejected, PeerGoneError.
+
+        The one before it is not needed any more: its body's room is given back.
+        """
+        self._give_room_back()
         reader = RequestReader(_MOST_HEAD, self._most_body)
         data, self._rest = self._rest, b""
         is_told = False
         while True:
-            if (request := reader.feed(data)) is not None:
+            request = reader.feed(data)
+            if not self._room.take(reader.size - self._reserved):
+                raise RequestRejected(503, "the bodies of all requests together are too large")
+            self._reserved = reader.size
+            if request is not None:
                 self._rest = reader.rest
                 return request
             if reader.awaits_continue and not is_told:
@@ -142,17 +168,33 @@ class ServerConnection:
         await self.drain()
 
     async def refuse(self, status: int, body: bytes) -> None:
-        """An answer in JSON; it is the last one on this connection."""
+        """An answer in JSON; it is the last one on this connection.
+
+        What the client still sends is read and dropped for a while: unread bytes would make the
+        kernel send a reset, which can destroy the answer.
+        """
         self._writer.write(json_response(status, body, keeps_alive=False))
         await self.drain()
+        await self.unwatch()
+        with suppress(OSError, TimeoutError):
+            if self._writer.can_write_eof():
+                self._writer.write_eof()
+            async with asyncio.timeout(_LINGER_S):
+                while await self._reader.read(READ_SIZE):
+                    pass
 
     async def reset(self) -> None:
         """Ends the connection as a crash does; what was sent before arrives first."""
         await reset_connection(self._writer, _REQUEST_S)
 
     async def close(self) -> None:
+        self._give_room_back()
         await self.unwatch()
         self._writer.close()
+
+    def _give_room_back(self) -> None:
+        self._room.take(-self._reserved)
+        self._reserved = 0
 
     async def _watch_reading(
         self, on_gone: Callable[[], None], on_silent: Callable[[], None]

@@ -104,7 +104,7 @@ async def request_bytes(reader: asyncio.StreamReader) -> bytes:
 
 
 def post(path: str, body: bytes = b'{"model":"m","stream":true}', *headers: str) -> bytes:
-    lines = (f"POST {path} HTTP/1.1", "Host: here", *headers, f"Content-Length: {len(body)}")
+    lines = (f"POST {path} HTTP/1.1", "Host: localhost", *headers, f"Content-Length: {len(body)}")
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 

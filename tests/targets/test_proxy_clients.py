@@ -98,8 +98,9 @@ def test_a_length_of_many_digits_is_no_answer(tmp_path: Path) -> None:
     async def action(proxy: RecordingProxy, _: Upstream) -> None:
         for request in (
             post("/v1/chat/completions"),
-            b"POST /v1/responses HTTP/1.1\r\nHost: here\r\nContent-Length: %b\r\n\r\n" % digits,
-            b"POST / HTTP/1.1\r\nHost: here\r\nHost: x\r\nContent-Length: %b\r\n\r\n" % digits,
+            b"POST /v1/responses HTTP/1.1\r\nHost: localhost\r\nContent-Length: %b\r\n\r\n"
+            % digits,
+            b"POST / HTTP/1.1\r\nHost: localhost\r\nHost: x\r\nContent-Length: %b\r\n\r\n" % digits,
         ):
             reader, writer = await connect(proxy.url)
             writer.write(request)

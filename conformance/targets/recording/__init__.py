@@ -15,7 +15,7 @@ from conformance.targets.recording.direct import (
 )
 from conformance.targets.recording.exchange import ExchangeOutcome, RecordingOptions
 from conformance.targets.recording.folder import RecordingFolder
-from conformance.targets.recording.proxy import ProxyTimeouts, RecordingProxy
+from conformance.targets.recording.proxy import ProxyLimits, ProxyTimeouts, RecordingProxy
 from conformance.targets.recording.queued import RecordingQueue
 from conformance.wire.origin import Origin
 
@@ -23,6 +23,7 @@ __all__ = [
     "DirectRequest",
     "ExchangeOutcome",
     "Origin",
+    "ProxyLimits",
     "ProxyTimeouts",
     "RecordingFolder",
     "RecordingOptions",

@@ -36,11 +36,13 @@ from conformance.wire.client import ClientConnection, ResponseHead
 from conformance.wire.content_coding import ask_for_readable
 from conformance.wire.faults import BrokenExchange
 from conformance.wire.heads import end_to_end, without_headers
+from conformance.wire.hosts import AllowedHosts
 from conformance.wire.origin import Origin, bracketed
 from conformance.wire.requests import HttpRequest, RequestRejected
-from conformance.wire.server import PeerGoneError, ServerConnection, listening
+from conformance.wire.server import BodyRoom, PeerGoneError, ServerConnection, listening
 
-_MOST_CLIENTS: Final = 1024
+_MOST_BODIES: Final = 256 * 1024 * 1024
+_MOST_REFUSED: Final = 256  # that are told so at once; more are closed
 
 Recordings = RecordingFolder | RecordingQueue
 
@@ -62,11 +64,20 @@ class ProxyTimeouts(Struct, frozen=True):
     idle: float = 600.0
 
 
+class ProxyLimits(Struct, frozen=True):
+    """Connections of clients at once, and bytes of all their requests' bodies together."""
+
+    clients: int = 1024
+    bodies: int = _MOST_BODIES
+
+
 class RecordingProxy:
     """Listens, passes on, records; an asynchronous context manager. `url` is known inside it.
 
     `route` says of each request where it goes, and what records it; default: to `upstream`, in
-    `folder`. Raises UsageError where it cannot listen.
+    `folder`. `hosts` are the names that a request may be for; default: any.
+
+    Raises UsageError where it cannot listen.
     """
 
     def __init__(
@@ -79,7 +90,12 @@ class RecordingProxy:
         timeouts: ProxyTimeouts | None = None,
         warn: Callable[[str], None] | None = None,
         route: ChooseRoute | None = None,
+        limits: ProxyLimits | None = None,
+        hosts: AllowedHosts | None = None,
     ) -> None:
+        self._limits = limits or ProxyLimits()
+        self._room = BodyRoom(self._limits.bodies)
+        self._hosts = hosts
         self.failures = 0
         self.url = ""
         self._folder = folder
@@ -109,19 +125,28 @@ class RecordingProxy:
     async def _accept_client(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        if self._clients >= _MOST_CLIENTS:
-            self._warn(f"more than {_MOST_CLIENTS} connections at once: one was refused")
-            return
+        client = ServerConnection(reader, writer, room=self._room)
+        connection = RecordedConnection(
+            client, self._choose_route, self._timeouts, self._note_failure
+        )
         self._clients += 1
-        client = ServerConnection(reader, writer)
         try:
-            await RecordedConnection(
-                client, self._route, self._timeouts, self._note_failure
-            ).serve_client()
+            if self._clients <= self._limits.clients:
+                await connection.serve_client()
+            elif self._clients <= self._limits.clients + _MOST_REFUSED:
+                self._warn(f"more than {self._limits.clients:,} connections: one was refused")
+                await connection.refuse_client(503, "too many connections", "overloaded_error")
         except Exception as err:  # noqa: BLE001  # rule 2
             self._note_failure(err)
         finally:
             self._clients -= 1
+
+    def _choose_route(self, request: HttpRequest) -> RelayRoute:
+        """Raises RequestRejected for what is no request of this server."""
+        _check_target(request)
+        if self._hosts is not None:
+            self._hosts.check_request(request)
+        return self._route(request)
 
     def _note_failure(self, error: BaseException) -> None:
         self.failures += 1
@@ -148,7 +173,7 @@ class RecordedConnection:
                 if not await self._relay_exchange(request):
                     break
         except RequestRejected as refused:
-            await self._refuse_client(refused.status, str(refused), "invalid_request_error")
+            await self.refuse_client(refused.status, str(refused), "invalid_request_error")
         except PeerGoneError:
             pass
         finally:
@@ -157,7 +182,6 @@ class RecordedConnection:
 
     async def _relay_exchange(self, request: HttpRequest) -> bool:
         """One request and its answer. Whether the connection can go on."""
-        _check_target(request)
         route = self._choose_route(request)
         recorded = RelayedExchange(self._new_log(route.folder), request, route)
         stays = False
@@ -166,8 +190,8 @@ class RecordedConnection:
         except BrokenExchange as broken:
             if not self._client.gone:
                 how: Ending = "client-closed" if self._has_left else broken.end
-                await self._pass_on_break(broken, has_head=recorded.has_head)
                 recorded.record_end(how, str(broken))
+                await self._pass_on_break(broken, has_head=recorded.has_head)
         finally:
             # Whoever left or was stopped in its midst ends it; an end that was recorded stands.
             recorded.record_end("client-closed" if self._has_left else "open")
@@ -228,11 +252,12 @@ class RecordedConnection:
     async def _pass_on_break(self, broken: BrokenExchange, *, has_head: bool) -> None:
         """The client learns of a broken upstream as it would have learned directly."""
         if not has_head:
-            await self._refuse_client(502, str(broken), "upstream_error")
+            await self.refuse_client(502, str(broken), "upstream_error")
         elif broken.end == "reset":
             await self._client.reset()
 
-    async def _refuse_client(self, status: int, why: str, kind: str) -> None:
+    async def refuse_client(self, status: int, why: str, kind: str) -> None:
+        """The last answer on this connection."""
         error = {"message": f"conformance record: {why}", "type": kind}
         with suppress(PeerGoneError):
             await self._client.refuse(status, msgspec.json.encode({"error": error}))
@@ -275,6 +300,10 @@ class RelayedExchange:
 
 
 def _check_target(request: HttpRequest) -> None:
+    if request.method == "CONNECT":
+        why = "CONNECT would hide what is to be recorded; give this proxy's http URL to the client"
+        where = f"https://{request.target}"
+        raise RequestRejected(400, f"{why} as base URL, and --upstream {where} to the proxy")
     if not request.target.startswith("/"):
         why = "expected a path; this proxy stands in for one server, give its URL as base URL"
         raise RequestRejected(400, why)

@@ -114,6 +114,8 @@ class ReplayConnection(asyncio.Protocol):
         try:
             request = self._reader.feed(data)
             self._reserve_room()
+            if request is not None and self._state.hosts is not None:
+                self._state.hosts.check_request(request)
         except RequestRejected as reason:
             self._reject_request(reason)
             return

@@ -25,6 +25,7 @@ from conformance.targets.replay.tape import (
     load_recordings,
     source_name,
 )
+from conformance.wire.hosts import AllowedHosts
 from conformance.wire.origin import bracketed
 from conformance.wire.server import cannot_listen, running_in_thread
 
@@ -34,7 +35,8 @@ class ReplayServer:
 
     Each recording is reached under its own prefix (`base_url(name)`), all of them without one. A
     request that nothing recorded answers gets 404 with the nearest recorded request; nothing ever
-    goes out. `on_exchange` is called in the server's thread when a request has its end.
+    goes out. `on_exchange` is called in the server's thread when a request has its end. `hosts` are
+    the names that a request may be for; default: any.
 
     Raises CassetteError for what cannot be served. What changes after the start (`mount`,
     `unmount`, `seen`, `unused`) may be used from any thread.
@@ -49,11 +51,12 @@ class ReplayServer:
         host: str = "127.0.0.1",
         port: int = 0,
         limits: ReplayLimits | None = None,
+        hosts: AllowedHosts | None = None,
     ) -> None:
         self.limits = limits or ReplayLimits()
         self.options = options or ReplayOptions()
         self._address = (host, port)
-        self._state = ServerState(self.limits, on_exchange)
+        self._state = ServerState(self.limits, on_exchange, hosts)
         self._routes = self._state.routes
         self._taken: Counter[str] = Counter()
         self._naming = threading.Lock()

@@ -19,6 +19,7 @@ from conformance.targets.replay.options import ReplayLimits
 from conformance.targets.replay.routing import MountTable
 from conformance.targets.replay.tape import ExchangeAddress
 from conformance.wire.heads import lower_names
+from conformance.wire.hosts import AllowedHosts
 from conformance.wire.requests import HttpRequest, RequestRejected, json_or_none
 
 ReplayOutcome = Literal[
@@ -112,9 +113,13 @@ class ServerState:
     """
 
     def __init__(
-        self, limits: ReplayLimits, on_exchange: Callable[[SeenRequest], None] | None
+        self,
+        limits: ReplayLimits,
+        on_exchange: Callable[[SeenRequest], None] | None,
+        hosts: AllowedHosts | None = None,
     ) -> None:
         self.limits = limits
+        self.hosts = hosts
         self.routes = MountTable()
         self.log: deque[SeenRequest] = deque(maxlen=limits.seen)
         self.requests = 0
