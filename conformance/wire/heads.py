@@ -5,6 +5,7 @@ https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Final
@@ -27,6 +28,16 @@ CONNECTION_HEADERS: Final = frozenset(
 _OF_BODIES: Final = frozenset({"content-encoding", "content-length", "content-type"})
 _OF_PROXIES: Final = frozenset({"proxy-authenticate", "proxy-authorization"})
 _REASONS: Final = {status.value: status.phrase for status in HTTPStatus}
+
+
+# Lines of plain headers, as one group of a pattern over bytes.
+HEADER_LINES: Final = r"((?:[!#$%&'*+.^_`|~0-9A-Za-z-]++:[\t -~\x80-\xff]*+\r\n)*+)"
+_FIELD: Final = re.compile(r"([^:]+):[ \t]*([^\r]*?)[ \t]*\r\n")
+
+
+def header_fields(lines: bytes) -> Headers:
+    """The headers in lines that `HEADER_LINES` matched, as they were spelled."""
+    return tuple(_FIELD.findall(lines.decode("latin-1")))
 
 
 def decode_headers(pairs: Iterable[tuple[bytes, bytes]]) -> Headers:

@@ -31,7 +31,7 @@ ASKED: Final = 200
 HEAD: Final = (
     b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 )
-POST: Final = b"POST %s HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}"
+POST: Final = b"POST %s HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}"
 END: Final = b"0\r\n\r\n"
 
 

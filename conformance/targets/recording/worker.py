@@ -44,7 +44,7 @@ from conformance.targets.recording.time_limit import ProcessorClock
 
 _READ_SIZE: Final = 1024 * 1024
 _FLUSH_S: Final = 0.02
-_NICENESS: Final = 5  # who relays comes first
+_NICENESS: Final = 10  # who relays comes first
 
 
 class WorkerLimits(Struct, frozen=True):
