@@ -61,7 +61,7 @@ def request(
 ) -> bytes:
     """A request as bytes; a body that is not bytes becomes JSON."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    lines = [f"{method} {path} HTTP/{version}", "host: test", f"content-length: {len(data)}"]
+    lines = [f"{method} {path} HTTP/{version}", "host: localhost", f"content-length: {len(data)}"]
     return "\r\n".join((*lines, *headers, "", "")).encode() + data
 
 
