@@ -22,6 +22,11 @@ from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.rules.verdicts import Verdict
 
+_PinOption = Annotated[
+    bool,
+    typer.Option("--pin", help="Expect what was found, values apart, not any finding of the rule."),
+]
+
 
 def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
     paths: Annotated[list[Path], typer.Argument(help="Recordings, or folders of cassettes.")],
@@ -35,17 +40,13 @@ def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
     target: Annotated[
         str | None, typer.Option(help="What recordings that name no target are recordings of.")
     ] = None,
-    pin: Annotated[
-        bool,
-        typer.Option(
-            "--pin", help="Expect what was found, values apart, not any finding of the rule."
-        ),
-    ] = False,
+    pin: _PinOption = False,
     dialect: shared.DialectOption = None,
     profile: shared.ProfileOption = None,
     suite: shared.SuiteOption = None,
     rule: shared.RuleOption = None,
     rules_as_of: shared.AsOfOption = None,
+    trust: shared.TrustOption = None,
 ) -> None:
     """Write down which violations are expected of a target."""
     before = _load_before(output, target, update=update)
@@ -53,7 +54,13 @@ def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
     suites, rules = suite or (), rule or ()
     with progress_line("checking ..."):
         report = check_paths(
-            paths, dialect=dialect, profile=profile, suites=suites, rules=rules, as_of=rules_as_of
+            paths,
+            dialect=dialect,
+            profile=profile,
+            suites=suites,
+            rules=rules,
+            as_of=rules_as_of,
+            trust=shared.trusted_by(trust),
         )
     _refuse_unjudged(report)
     change = draft_baseline(report, before, reason=reason, pin=pin)

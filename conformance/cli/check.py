@@ -18,6 +18,10 @@ from conformance.recordings.check import CheckChoices, check_paths
 from conformance.recordings.rechunk import rechunk_paths
 from conformance.report.printable import visible
 
+_RechunkOption = Annotated[
+    int, typer.Option(min=0, help="Also judge under this many random chunkings; must not matter.")
+]
+
 
 def check_command(  # noqa: PLR0917  # typer makes options of parameters
     paths: Annotated[list[Path], typer.Argument(help="Recordings, or folders of cassettes.")],
@@ -27,10 +31,8 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
     rule: shared.RuleOption = None,
     rules_as_of: shared.AsOfOption = None,
     expected_failures: shared.ExpectedOption = None,
-    rechunk: Annotated[
-        int,
-        typer.Option(min=0, help="Also judge under this many random chunkings; must not matter."),
-    ] = 0,
+    rechunk: _RechunkOption = 0,
+    trust: shared.TrustOption = None,
     strict: shared.StrictOption = False,
     require_exercised: shared.ExercisedOption = False,
     outputs: shared.OutputsOption = None,
@@ -50,11 +52,14 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
             rules=rules,
             as_of=rules_as_of,
             jobs=None,
+            trust=shared.trusted_by(trust),
         )
         if rechunk:
             rulebook = Rulebook.load(suites, rules, rules_as_of)
             rechunk_paths(paths, rulebook, CheckChoices(dialect, profile), rounds=rechunk)
-    report = put_report(report, baseline, format_, outputs or (), verbose=verbose)
+    report = put_report(
+        shared.with_trust_note(report), baseline, format_, outputs or (), verbose=verbose
+    )
     warn_errors(report.errors)
     code = report.exit_code(strict=strict, require_exercised=require_exercised)
     raise typer.Exit(_exit_code(code, report, paths))

@@ -8,7 +8,14 @@ from typing import Annotated
 import typer
 
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, USAGE
-from conformance.cli.options import DialectOption, OutputsOption, ProfileOption, SuiteOption
+from conformance.cli.options import (
+    DialectOption,
+    OutputsOption,
+    ProfileOption,
+    SuiteOption,
+    TrustOption,
+    trusted_by,
+)
 from conformance.cli.terminal import has_colour, progress_line, put, warn, warn_errors
 from conformance.diff import RecordingDifference, compare
 from conformance.judging.rulebook import Rulebook
@@ -26,6 +33,7 @@ def diff_command(  # noqa: PLR0917  # typer makes options of parameters
     dialect: DialectOption = None,
     profile: ProfileOption = None,
     suite: SuiteOption = None,
+    trust: TrustOption = None,
     outputs: OutputsOption = None,
     format_: Annotated[
         str, typer.Option("--format", help="What goes to stdout: text, json or markdown.")
@@ -40,7 +48,7 @@ def diff_command(  # noqa: PLR0917  # typer makes options of parameters
         found = compare(
             old,
             new,
-            choices=CheckChoices(dialect, profile),
+            choices=CheckChoices(dialect, profile, trusted=trusted_by(trust)),
             rulebook=Rulebook.load(suite or ()),
             with_text=text,
         )

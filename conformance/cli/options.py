@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from conformance.core.errors import UsageError
+from conformance.judging.result import Report
+from conformance.recordings.trust import CONFIGURATION, configured_trust, trusted_paths
 
 SuiteOption = Annotated[
     list[str] | None,
@@ -35,6 +39,14 @@ ExpectedOption = Annotated[
     Path | None,
     typer.Option(
         "--expected-failures", metavar="FILE", help="Baseline of violations that are known."
+    ),
+]
+TrustOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--trust",
+        metavar="PATH",
+        help="Recordings there may excuse themselves; repeatable; default: conformance.yaml's.",
     ),
 ]
 StrictOption = Annotated[bool, typer.Option("--strict", help="A violated SHOULD exits 1 too.")]
@@ -87,6 +99,19 @@ KeyHeaderOption = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Header for the key; default: as the API has it."),
 ]
+
+
+def trusted_by(named: Sequence[Path] | None) -> tuple[Path, ...]:
+    """What the command line and `conformance.yaml` in this folder name as trusted."""
+    return (*trusted_paths(named or ()), *configured_trust(Path()))
+
+
+def with_trust_note(report: Report) -> Report:
+    """The report, and what its reader must know of a file that may have come with recordings."""
+    if not configured_trust(Path()):
+        return report
+    note = f"{CONFIGURATION} names recordings that may excuse themselves"
+    return replace(report, notes=(*report.notes, note))
 
 
 def require_format(given: str, *known: str) -> None:

@@ -7,7 +7,13 @@ from typing import Annotated
 
 import typer
 
-from conformance.cli.options import DialectOption, ProfileOption, SuiteOption
+from conformance.cli.options import (
+    DialectOption,
+    ProfileOption,
+    SuiteOption,
+    TrustOption,
+    trusted_by,
+)
 from conformance.cli.terminal import progress_line, put
 from conformance.core.errors import UsageError
 from conformance.judging.rulebook import Rulebook
@@ -35,6 +41,7 @@ def report_command(  # noqa: PLR0917  # typer makes options of parameters
     dialect: DialectOption = None,
     profile: ProfileOption = None,
     suite: SuiteOption = None,
+    trust: TrustOption = None,
 ) -> None:
     """Write up a finding for its maintainers, with a small failing cassette."""
     if not paths:
@@ -43,7 +50,8 @@ def report_command(  # noqa: PLR0917  # typer makes options of parameters
         raise UsageError("-o DIR says where to write it")
     rulebook = Rulebook.load(suite or ())
     with progress_line("looking for the finding, and reducing it ..."):
-        selected = select_finding(finding, paths, CheckChoices(dialect, profile), rulebook)
+        choices = CheckChoices(dialect, profile, trusted=trusted_by(trust))
+        selected = select_finding(finding, paths, choices, rulebook)
         issue = prepare_issue(selected, rulebook, seconds=seconds)
         written = save_issue(issue, output)
     put(visible(issue.summary))

@@ -11,6 +11,7 @@ then, in the ledger of the last exchange: `comparisons`, `undeclared`, `own requ
 and in all of them `redaction`.
 Of a client under test, `targets.client.client_judge` writes after `comparisons` and `undeclared`:
 `broken stream`, `undeclared` once more, `sent bytes` and `harness`.
+Of a recording that nobody trusts, `recordings.claims` writes `claims`.
 A run with streams side by side adds `streams beside`, a baseline comes last.
 
 The names are those of `ledger.WRITERS`, which holds every ledger to this order.
@@ -52,16 +53,18 @@ from conformance.rules.verdicts import Level, Verdict
 
 _REDACTED: Final = "redaction replaced what the rule reads"
 _OUR_REQUEST: Final = "the scenario wrote the request"
-_PASS_OR_FAIL: Final = frozenset({Verdict.PASS, Verdict.FAIL})
+_FAIL: Final = Verdict.FAIL
+_PASS_OR_FAIL: Final = frozenset({Verdict.PASS, _FAIL})
 
 
 class JudgedExchange(Struct, frozen=True):
-    """An exchange of a recording, and how it was judged."""
+    """An exchange of a recording, how it was judged, and whether the user trusts the recording."""
 
     setting: JudgeSetting
     exchange: Exchange
     recording: Recording
     transcript: Transcript
+    trusted: bool = True
 
     @property
     def rules(self) -> Iterable[Rule]:
@@ -92,11 +95,16 @@ def withdraw_own_answers(ledger: Ledger, judged: JudgedExchange) -> None:
 
 
 def withdraw_own_requests(ledger: Ledger, judged: JudgedExchange) -> None:
-    """Requests that the toolkit wrote itself say nothing of the target."""
+    """Requests that the toolkit wrote itself say nothing of the target.
+
+    Where only the recording says that it wrote them, one that breaks a rule breaks it.
+    """
     run = stated_run(judged.recording.header) or {}
     if run.get("target") not in ("server", "gateway"):
         return
     ours = {rule.id for rule in judged.rules if judges_requests(rule)}
+    if not judged.trusted:
+        ours -= set(ledger.rules_with(Verdict.FAIL))
     ledger.withdraw(ours & ledger.verdicts.keys(), _OUR_REQUEST, "own requests")
     request = judged.exchange.request
     if request is not None and request.method == "GET":
@@ -225,22 +233,25 @@ def sent_contributions(
 
 
 def write_comparisons(
-    judged: Sequence[JudgedView], rulebook: Rulebook, recording: Recording
+    judged: Sequence[JudgedView], rulebook: Rulebook, recording: Recording, *, trusted: bool = True
 ) -> None:
     """Rules over all exchanges of a recording; they stand with the last of them."""
     ledger = judged[-1].ledger
     run = stated_run(recording.header) or {}
     is_run = run.get("target") in ("server", "gateway")
     rules = {rule.id: rule for rule, _ in rulebook.comparing}
-    ours: set[str] = set()
+    ours: list[tuple[str, Contribution]] = []
     theirs: list[tuple[str, Contribution]] = []
     for rule_id, given in (each for one in judged for each in one.contributions):
-        if is_run and rule_id in rules and _is_ours(rules[rule_id], given):
-            ours.add(rule_id)
-        else:
-            theirs.append((rule_id, given))
+        is_ours = is_run and rule_id in rules and _is_ours(rules[rule_id], given)
+        (ours if is_ours else theirs).append((rule_id, given))
+    found = list(compare_exchanges(rulebook, theirs))
+    if not trusted:
+        # That the toolkit wrote a request is only said: one that breaks a rule breaks it.
+        asked = [each for each in ours if each[1].hop != "upstream"]
+        found += (each for each in compare_exchanges(rulebook, asked) if each.verdict is _FAIL)
     compared = {}
-    for one in compare_exchanges(rulebook, theirs):
+    for one in found:
         ledger.add(one.rule.id, one.verdict, one.reason, one.findings, by="comparisons")
         compared[one.rule.id] = one.rule
     declared = declared_events(recording.header)
@@ -248,7 +259,7 @@ def write_comparisons(
         between = filter(compares_views, compared.values())
         for rule, why in undeclared_rules(between, ledger.verdicts, frozenset(), declared):
             ledger.withdraw([rule], why, "undeclared")
-    ledger.withdraw(ours - compared.keys(), _OUR_REQUEST, "own requests")
+    ledger.withdraw({rule for rule, _ in ours} - compared.keys(), _OUR_REQUEST, "own requests")
     if run.get("deterministic") is False:
         chance = [
             rule

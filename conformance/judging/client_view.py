@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from conformance.cassette import Header
 from conformance.core.events import SEMANTIC_EVENTS, Event, Exchange
@@ -21,6 +21,8 @@ from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
+IMPLEMENTATION: Final = "implementation"
+"""Key of the header with what a client under test said of itself."""
 NOT_FIELDS = frozenset({"type", "ms"})
 
 
@@ -29,7 +31,7 @@ def declared_events(header: Header) -> frozenset[str] | None:
 
     None where it was not recorded; what is no list of names counts as that.
     """
-    implementation = header.extra.get("implementation")
+    implementation = header.extra.get(IMPLEMENTATION)
     events = implementation.get("events") if isinstance(implementation, Mapping) else None
     if not isinstance(events, list):
         return None

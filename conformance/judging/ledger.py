@@ -34,6 +34,7 @@ WRITERS: Final = (
     "undeclared",  # what a client shows in another way
     "sent bytes",  # what breaks the rule before any client sees it
     "harness",  # what a harness run asks of a client
+    "claims",  # what a rule would say without what the recording says of itself
     "streams beside",  # text of another stream of the same run
     "baseline",  # findings that were expected
 )
@@ -92,6 +93,12 @@ class Ledger:
             self.findings = [
                 replace(each, level=level) if each.rule == rule else each for each in self.findings
             ]
+
+    def silence(self, rule: str, was: Verdict, why: str, by: str) -> None:
+        """Tells what a rule would have said but for `why`; its verdict stays what it is."""
+        self._take_turn(by)
+        verdict = self.verdicts.get(rule, Verdict.NOT_APPLICABLE)
+        self.changes.append(VerdictChange(rule, was, verdict, by, why))
 
     def rules_with(self, *verdicts: Verdict) -> list[str]:
         """Rules that have one of these verdicts now."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct, field
 
 from conformance.core.events import Event
 from conformance.judging.soak_figures import SoakFigures
 from conformance.rules.verdicts import GAPS, Level, Verdict, combine
+
+CLAIMS: Final = "claims"
+"""Who writes what a rule would have said but for something else than its own evidence."""
 
 
 class ContextLine(Struct, frozen=True):
@@ -181,6 +184,20 @@ class Report(Struct, frozen=True):
     def events(self) -> tuple[Event, ...]:
         return tuple(e for stream in self.streams for e in stream.events)
 
+    @property
+    def silenced(self) -> dict[str, tuple[str, ...]]:
+        """Rules that something else than their own evidence silenced, by what did it.
+
+        That is what recordings say of themselves, and profiles that streams chose by their own
+        fields; what silenced most rules comes first.
+        """
+        found: dict[str, set[str]] = {}
+        for stream in self.streams:
+            for rule, why in silenced_rules(stream).items():
+                found.setdefault(why, set()).add(rule)
+        ordered = sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+        return {why: tuple(sorted(rules)) for why, rules in ordered}
+
     def summary(self) -> dict[Verdict, int]:
         """How many rules ended with each verdict over the run."""
         counts = dict.fromkeys(Verdict, 0)
@@ -202,7 +219,8 @@ class Report(Struct, frozen=True):
         if self._violated(strict=strict):
             return 1
         unclear = GAPS | {Verdict.INCONCLUSIVE}
-        if require_exercised and not unclear.isdisjoint(self.verdicts.values()):
+        is_unclear = not unclear.isdisjoint(self.verdicts.values())
+        if require_exercised and (is_unclear or self.silenced):
             return 1
         unanswered = any(stream.error and stream.error.is_all for stream in self.streams)
         return 0 if self.streams and not unanswered else 5
@@ -212,6 +230,11 @@ class Report(Struct, frozen=True):
             return bool(self.baseline.stale or self.unexpected)
         binding = {Level.MUST, Level.SHOULD} if strict else {Level.MUST}
         return any(finding.level in binding for finding in self.findings)
+
+
+def silenced_rules(stream: StreamResult) -> dict[str, str]:
+    """Rules that something else than their own evidence silenced, with what did it."""
+    return {each.rule: each.why for each in stream.changes if each.by == CLAIMS}
 
 
 def finding_key(stream: StreamResult, finding: Finding) -> FindingKey:

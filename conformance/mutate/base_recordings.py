@@ -22,7 +22,7 @@ from conformance.mutate.stream import take_apart
 from conformance.profiles.profile import Profile
 from conformance.recordings.check import (
     CheckChoices,
-    check_recording,
+    check_trusted,
     choose_dialect,
     choose_profile,
 )
@@ -81,12 +81,12 @@ class BaseRecording(Struct, frozen=True):
         """What is found, with one exchange replaced if there is another one."""
         cassette = self.with_exchange(edited) if edited is not None else self.cassette
         in_memory = InMemory(self.recording.path, "cassette", cassette)
-        return RuleOutcomes.of(check_recording(in_memory, rulebook, self.choices))
+        return RuleOutcomes.of(check_trusted(in_memory, rulebook, self.choices))
 
     def with_client_view(self, rulebook: Rulebook) -> BaseRecording:
         """The recording with the report of a client that tells everything as it was sent."""
         keeping = replace(self.choices, keep=True)
-        results = check_recording(self.recording, rulebook, keeping)
+        results = check_trusted(self.recording, rulebook, keeping)
         wire = {each.exchange: each for each in results if each.view == "wire"}
         exchanges = tuple(
             replace(exchange, seen=tuple(_semantic_events(wire[exchange.number])))

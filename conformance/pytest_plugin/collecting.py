@@ -22,7 +22,7 @@ from conformance.cassette import open_recording
 from conformance.core.errors import ConformanceError
 from conformance.judging.result import Report, StreamResult
 from conformance.pytest_plugin.items import ExchangeItem, ExchangeNode, OutcomeItem, stale_item
-from conformance.pytest_plugin.options import display_path, option_value
+from conformance.pytest_plugin.options import display_path, option_value, trusted
 from conformance.pytest_plugin.spec import ListedRecording, read_spec
 from conformance.pytest_plugin.verdicts import (
     FileVerdicts,
@@ -62,7 +62,8 @@ class SpecCollection:
     def choices(self) -> CheckChoices:
         """Dialect and profile: the command line's, then the file's."""
         profile = self.config.getoption("conformance_profile") or self.spec.profile
-        return CheckChoices(self.spec.dialect, profile or option_value(self.config, "profile"))
+        profile = profile or option_value(self.config, "profile")
+        return CheckChoices(self.spec.dialect, profile, trusted=trusted(self.config))
 
     def expected_failures(self) -> tuple[Baseline | None, SharedBaseline | None]:
         """What is expected to fail: by the file's own baseline, else by that of the run."""

@@ -44,6 +44,8 @@ _VALUES: Final = (
     ("profile", "NAME", "How the system speaks its dialect; default: recorded, else identified."),
     ("expected-failures", "FILE", "Baseline of violations that are known."),
 )
+_TRUST: Final = "trust"
+_TRUSTED: Final = "Recordings there may excuse themselves; repeatable."
 _FLAGS: Final = (
     ("strict", "A violated SHOULD fails, too."),
     ("require-exercised", "A rule that nothing exercised fails, too."),
@@ -67,6 +69,11 @@ def add_options(parser: pytest.Parser) -> None:
         key = _option_key(name)
         group.addoption(f"--conformance-{name}", dest=key, action="store_true", help=text)
         parser.addini(key, f"--conformance-{name}: {text}", type="bool", default=False)
+    key = _option_key(_TRUST)
+    group.addoption(
+        f"--conformance-{_TRUST}", dest=key, metavar="PATH", action="append", help=_TRUSTED
+    )
+    parser.addini(key, f"--conformance-{_TRUST}: {_TRUSTED}", type="linelist")
     parser.addini(
         "conformance_cassette_dir", "Folder of recordings beside a test file.", default="cassettes"
     )
@@ -130,6 +137,21 @@ def option_value(config: pytest.Config, name: str) -> Any:
     """What the command line says, else the configuration file."""
     found = given_option(config, name)
     return config.getini(_option_key(name)) if found is None else found
+
+
+def trusted(config: pytest.Config) -> tuple[Path, ...]:
+    """Resolved paths of recordings that may excuse themselves, by all that names some.
+
+    Raises UsageError for one that is not there, SpecError for a mistake in `conformance.yaml`.
+    """
+    from conformance.recordings.trust import (  # noqa: PLC0415  # it reads YAML
+        configured_trust,
+        trusted_paths,
+    )
+
+    given = trusted_paths(given_option(config, _TRUST) or (), config.invocation_params.dir)
+    fixed = trusted_paths(config.getini(_option_key(_TRUST)), config.rootpath)
+    return (*given, *fixed, *configured_trust(config.rootpath))
 
 
 def display_path(path: Path, config: pytest.Config) -> Path:

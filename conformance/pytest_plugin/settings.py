@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from conformance.core.errors import UsageError
 from conformance.pytest_plugin.folders import CassetteFolder, folder_name
-from conformance.pytest_plugin.options import given_option, option_value, record_mode
+from conformance.pytest_plugin.options import given_option, option_value, record_mode, trusted
 from conformance.rules.node import nearest
 from conformance.targets.replay import ReplayOptions
 
@@ -37,6 +37,7 @@ class ReplaySettings(Struct, frozen=True):
     fails_unused: bool
     strict: bool
     require_exercised: bool
+    trusted: tuple[Path, ...] = ()
 
     def sources(self) -> tuple[Path, ...]:
         """Every recording that is replayed."""
@@ -61,6 +62,7 @@ def settings_of(item: pytest.Item, defaults: Mapping[str, Any]) -> ReplaySetting
         fails_unused=unused == "fail",
         strict=bool(option_value(config, "strict")),
         require_exercised=bool(option_value(config, "require-exercised")),
+        trusted=trusted(config),
     )
 
 

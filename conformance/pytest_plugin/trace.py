@@ -30,7 +30,12 @@ from conformance.judging.result import Report, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin import responses
 from conformance.pytest_plugin.options import display_path
-from conformance.recordings.check import CheckChoices, check_recording, recognised_dialect
+from conformance.recordings.check import (
+    CheckChoices,
+    check_recording,
+    check_trusted,
+    recognised_dialect,
+)
 from conformance.recordings.redaction import redact_evidence
 from conformance.report import text
 from conformance.report.redacted import redact_report
@@ -72,7 +77,7 @@ class Trace(Struct, frozen=True):
     def events(self) -> tuple[Event, ...]:
         """Everything on the wire in one order: transport, wire and semantic events."""
         choices = replace(self.choices, keep=True)
-        results = check_recording(self.recording, _NO_RULES, choices)
+        results = check_trusted(self.recording, _NO_RULES, choices)
         return tuple(event for each in results if each.view == "wire" for event in each.events)
 
     @property
@@ -124,15 +129,16 @@ def trace_of(
     folder: Path | None = None,
     fidelity: Literal["bytes", "text"] = "bytes",
     notes: tuple[str, ...] = (),
+    trusted: tuple[Path, ...] = (),
 ) -> Trace:
     """The trace of a response, a recording's path, or bytes.
 
     What is in memory is written to a new file below `folder` if it has findings, so that they have
-    a place to look at. Raises CassetteError for a file that cannot be read, UsageError for what is
-    no such source.
+    a place to look at. A recording below a `trusted` path may excuse itself. Raises CassetteError
+    for a file that cannot be read, UsageError for what is no such source.
     """
     if isinstance(source, str | Path):
-        choices = CheckChoices(dialect=dialect, profile=profile)
+        choices = CheckChoices(dialect=dialect, profile=profile, trusted=trusted)
         return Trace(open_recording(source, dialect=dialect), choices, notes)
     if isinstance(source, bytes | bytearray):
         exchange = Exchange(chunks=(Chunk(bytes(source)),))
@@ -220,6 +226,7 @@ class Tracer:
                 folder=None if is_file else self._request.getfixturevalue("tmp_path"),
                 fidelity="text" if flattened else "bytes",
                 notes=(responses.FLATTENED,) if flattened else (),
+                trusted=settings.trusted,
             )
         except ConformanceError as err:
             raise err.with_traceback(None) from None

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from conformance.baseline.addresses import report_subjects
 from conformance.baseline.applying import apply_baseline
 from conformance.baseline.entries import Baseline, load_baseline
-from conformance.judging.result import Finding, Report, StreamResult, merge_reports
+from conformance.judging.result import Finding, Report, StreamResult, merge_reports, silenced_rules
 from conformance.pytest_plugin.options import display_path, option_value
 from conformance.report.printable import Paint
 from conformance.report.redacted import redact_report, text_cleaner
@@ -71,8 +71,11 @@ class FileVerdicts:
     def rules(self, stream: StreamResult) -> Iterator[str]:
         """Rules that have something to tell of this exchange, in their order."""
         found = {finding.rule for finding in stream.findings}
+        silenced = silenced_rules(stream)
         for rule, verdict in stream.verdicts.items():
-            if verdict is Verdict.FAIL:
+            if rule in silenced:
+                is_told = True
+            elif verdict is Verdict.FAIL:
                 is_told = rule in found or (stream.file, rule) not in self._found_rules
             else:
                 is_told = rule in found or verdict is not Verdict.NOT_APPLICABLE
@@ -83,7 +86,7 @@ class FileVerdicts:
     def passes(self, stream: StreamResult) -> bool:
         """Whether nothing but passing has to be told of an exchange; quick, for thousands."""
         verdicts = set(stream.verdicts.values())
-        if stream.findings or Verdict.PASS not in verdicts:
+        if stream.findings or Verdict.PASS not in verdicts or silenced_rules(stream):
             return False
         return verdicts.isdisjoint(_BAD | UNCLEAR if self.require_exercised else _BAD)
 
@@ -93,6 +96,12 @@ class FileVerdicts:
         verdict = stream.verdicts.get(rule, Verdict.FAIL)
         if verdict is Verdict.ERROR or found or verdict is Verdict.FAIL:
             return self._violation(stream, rule, verdict, found)
+        silenced = silenced_rules(stream).get(rule)
+        if silenced is not None:
+            why = f"{verdict} {rule}: silenced by {_clean_text()(silenced)}"
+            if self.require_exercised:
+                return ItemOutcome("failed", verdict, f"{why} (--conformance-require-exercised)")
+            return ItemOutcome("skipped", verdict, why)
         if verdict is Verdict.PASS:
             return ItemOutcome("passed", verdict)
         reason = _clean_text()(stream.reasons.get(rule, ""))

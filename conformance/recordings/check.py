@@ -41,8 +41,16 @@ from conformance.judging.transcript import Transcript, read_transcript
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile, laid_over
+from conformance.recordings.claims import (
+    STRICT,
+    makes_claims,
+    with_silenced,
+    without_claims,
+    without_excuses,
+)
 from conformance.recordings.parallel import run_parallel
 from conformance.recordings.sender import Sender, sender_of
+from conformance.recordings.trust import is_trusted, trusted_paths
 from conformance.rules.applies import Evidence
 
 FRAMES_TO_RECOGNISE = 64
@@ -55,6 +63,7 @@ class CheckChoices(Struct, frozen=True):
     profile: str | None = None
     folders: tuple[Path, ...] = ()
     keep: bool = False
+    trusted: tuple[Path, ...] = ()  # resolved; what lies there may excuse itself
 
 
 def check_paths(
@@ -67,15 +76,17 @@ def check_paths(
     folders: Sequence[Path] = (),
     as_of: str | None = None,
     jobs: int | None = 1,
+    trust: Sequence[Path | str] = (),
 ) -> Report:
     """Judges files, and every recording below folders, with up to `jobs` processes (None: all).
 
     A file that cannot be judged stands in the report's `errors`; the others are judged all the
-    same. With `as_of`, a version, newer rules are left out, and a note counts them. Raises
-    UsageError for a path that is not there and SpecError for a broken rule file.
+    same. With `as_of`, a version, newer rules are left out, and a note counts them. What lies
+    below a path in `trust` may excuse itself. Raises UsageError for a path that is not there and
+    SpecError for a broken rule file.
     """
     rulebook = Rulebook.load(suites, rules, as_of)
-    choices = CheckChoices(dialect, profile, tuple(folders))
+    choices = CheckChoices(dialect, profile, tuple(folders), trusted=trusted_paths(trust))
 
     def judged(path: Path) -> list[StreamResult] | str:
         try:
@@ -105,12 +116,43 @@ def recording_files(paths: Sequence[Path | str]) -> Iterator[Path]:
 def check_recording(
     recording: Recording, rulebook: Rulebook, choices: CheckChoices
 ) -> list[StreamResult]:
-    """Results of every exchange of one recording; comparisons stand with the last exchange."""
+    """Results of every exchange of one recording; comparisons stand with the last exchange.
+
+    Of one that nobody trusts the ledgers say what silenced rules beside their own evidence.
+    """
+    if is_trusted(recording.path, choices.trusted):
+        return check_trusted(recording, rulebook, choices)
+    plain = _judged_results(without_excuses(recording), rulebook, choices, trusted=False)
+    results = [_with_lines(recording, each) for each in plain]
+    if not (makes_claims(recording) or any(_is_by_own_profile(each, choices) for each in results)):
+        return results
+    alone = without_claims(recording)
+    by_evidence = _judged_results(alone, rulebook, choices, trusted=False)
+    return with_silenced(recording, results, by_evidence)
+
+
+def _is_by_own_profile(result: StreamResult, choices: CheckChoices) -> bool:
+    """Whether the user did not name the profile; a client's may be laid over what nobody named."""
+    return result.profile != STRICT and (choices.profile is None or "/" in result.profile)
+
+
+def check_trusted(
+    recording: Recording, rulebook: Rulebook, choices: CheckChoices
+) -> list[StreamResult]:
+    """As `check_recording`, with all that the recording says of itself, and nothing told of it."""
+    results = _judged_results(recording, rulebook, choices, trusted=True)
+    return [_with_lines(recording, each) for each in results]
+
+
+def _judged_results(
+    recording: Recording, rulebook: Rulebook, choices: CheckChoices, *, trusted: bool
+) -> list[StreamResult]:
+    """Without the lines of findings."""
     if not recording.exchanges:
         raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
     recognised = _RecognisedRecording(recording, choices.folders)
-    judged = list(_judge_exchanges(recognised, rulebook, choices))
-    write_comparisons(judged, rulebook, recording)
+    judged = list(_judge_exchanges(recognised, rulebook, choices, trusted=trusted))
+    write_comparisons(judged, rulebook, recording, trusted=trusted)
     withdraw_touched(judged, recording)
     target = target_of(recording)
     exchanges = {each.number: each for each in recording.exchanges}
@@ -120,8 +162,7 @@ def check_recording(
         given = rulebook.narrowed(each.ledger.result(target, exchange.hop))
         beside = requests_beside(recording.header, exchange)
         told = recognised.with_guess(given)
-        told = told if beside is None else replace(told, beside=beside)
-        results.append(_with_lines(recording, told))
+        results.append(told if beside is None else replace(told, beside=beside))
     if recording.notes:
         results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
     return results
@@ -134,7 +175,7 @@ def target_of(recording: Recording) -> str:
 
 
 def _judge_exchanges(
-    recognised: _RecognisedRecording, rulebook: Rulebook, choices: CheckChoices
+    recognised: _RecognisedRecording, rulebook: Rulebook, choices: CheckChoices, *, trusted: bool
 ) -> Iterator[JudgedView]:
     scenario: ScenarioJudge | None = None
     recording = recognised.recording
@@ -160,7 +201,7 @@ def _judge_exchanges(
         if judged.judged.error is not None:
             error = _error_to_tell(judged.judged.error, setting, exchange, recording)
             judged = replace(judged, judged=replace(judged.judged, error=error))
-        of_exchange = JudgedExchange(setting, exchange, recording, transcript)
+        of_exchange = JudgedExchange(setting, exchange, recording, transcript, trusted)
         write_exchange(judged.ledger, of_exchange)
         yield judged
         if exchange.seen is not None:

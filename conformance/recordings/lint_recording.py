@@ -23,7 +23,7 @@ from conformance.core.framing import framing_of
 from conformance.dialects import asks_for_stream
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import CheckChoices, check_trusted
 from conformance.recordings.lint_claims import claimed_word, denies_thinking, thinking_field
 from conformance.recordings.lint_events import cut_events, find_splice, frame_offset
 from conformance.recordings.lint_privacy import PrivacyScanner, PrivateLeftover
@@ -55,7 +55,7 @@ def find_flaws(
     of_header = list(lint.of_header())
     if recording.header.expect:
         return RecordingFlaws(of_header, None)
-    results = check_recording(recording, _NO_RULES, CheckChoices(folders=folders, keep=True))
+    results = check_trusted(recording, _NO_RULES, CheckChoices(folders=folders, keep=True))
     wire = {result.exchange: result for result in results if result.view == "wire"}
     return RecordingFlaws(
         [*of_header, *lint.of_exchanges(wire)], any(map(_shows_thinking, wire.values()))

@@ -41,6 +41,7 @@ def report_object(report: Report) -> dict[str, Any]:
         "notes": report.notes,
         "expected": _excuse_objects(report),
         "stale": report.baseline.stale if report.baseline else (),
+        "silenced": [{"by": by, "rules": rules} for by, rules in report.silenced.items()],
         "summary": report.summary(),
         "soak": _soak_object(report.soak) if report.soak else None,
     }

@@ -2,7 +2,8 @@
 
 PASS is a plain case, FAIL a `failure` whose `type` is the rule's level, ERROR an `error`, and
 every other verdict `skipped` with its reason: a rule that was not exercised never looks green.
-A FAIL that a baseline expects is `skipped`, too; a stale entry is a `failure`.
+A FAIL that a baseline expects is `skipped`, too, and so is a rule that something else than its own
+evidence silenced; a stale entry is a `failure`.
 A rule that failed in many streams has as many failed cases; each says in how many.
 """
 
@@ -13,7 +14,14 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from conformance.judging.groups import FindingGroup, groups_by_finding
-from conformance.judging.result import Finding, FindingKey, Report, StreamResult, finding_key
+from conformance.judging.result import (
+    Finding,
+    FindingKey,
+    Report,
+    StreamResult,
+    finding_key,
+    silenced_rules,
+)
 from conformance.report.printable import Paint, visible
 from conformance.report.text import TextPage, finding_block
 from conformance.report.wording import (
@@ -53,6 +61,7 @@ def _add_stream_suite(
     properties = SubElement(suite, "properties")
     for name in ("dialect", "profile", "view"):
         SubElement(properties, "property", name=name, value=visible(getattr(stream, name)))
+    silenced = silenced_rules(stream)
     for rule, verdict in stream.verdicts.items():
         case = SubElement(suite, "testcase", classname=visible(stream.file), name=visible(rule))
         found = [finding for finding in stream.findings if finding.rule == rule]
@@ -66,7 +75,12 @@ def _add_stream_suite(
             for each, excuse in zip(found, excuses, strict=True)
             if excuse is None
         ]
-        _add_outcome(case, stream, verdict, unexpected, visible(stream.reasons.get(rule, "")))
+        reason = visible(stream.reasons.get(rule, ""))
+        if rule in silenced and verdict not in _TAGS:
+            said = f"silenced by {visible(silenced[rule])}"
+            SubElement(case, "skipped", message=f"{said}: {reason}" if reason else said)
+            continue
+        _add_outcome(case, stream, verdict, unexpected, reason)
     _count_cases(suite)
 
 

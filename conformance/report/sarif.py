@@ -31,6 +31,7 @@ from conformance.report.wording import (
     finding_sentence,
     group_spread,
     report_warnings,
+    silenced_sentence,
     soak_lines,
     stale_entries,
     stream_title,
@@ -185,6 +186,7 @@ def _invocation_object(report: Report) -> dict[str, Any]:
         *(("error", visible(error)) for error in report.errors),
         *(("error", f"stale: {visible(each)}") for each in stale_entries(report)),
         *(("warning", warning) for warning in report_warnings(report)),
+        *((("warning", silenced_sentence(report)),) if report.silenced else ()),
         *(("note", f"soak: {line}") for line in soak_lines(report)),
         *(("note", visible(note)) for note in report.notes),
     )

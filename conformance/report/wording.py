@@ -14,6 +14,7 @@ from conformance.report.printable import visible
 from conformance.rules.verdicts import COMBINING, Level, Verdict
 
 _VALUE: Final = 80  # characters of one slice value
+_REASONS: Final = 3  # why rules were silenced: so many are told in the summary
 _TYPES: Final = 4000  # characters of a whole first set: long, since it is the answer
 
 
@@ -153,9 +154,20 @@ def summary_line(report: Report) -> str:
     head = f"{count(len(verdicts), 'rule')} over {count(streams, 'stream')}"
     found = [_finding_count(report)] if report.findings else []
     old = report.baseline.stale if report.baseline else ()
+    silent = [silenced_sentence(report)] if report.silenced else []
     entries = [f"{len(old)} stale {'entry' if len(old) == 1 else 'entries'}"] if old else []
     counts = f"{head}: {_verdict_counts(report)}" if verdicts else head
-    return "; ".join([counts, *found, *entries, *errors])
+    return "; ".join([counts, *found, *silent, *entries, *errors])
+
+
+def silenced_sentence(report: Report) -> str:
+    """How many rules something else than their own evidence silenced, and what."""
+    silenced = report.silenced
+    told = [f"{len(rules)} by {visible(why)}" for why, rules in silenced.items()]
+    if told[_REASONS:]:
+        told[_REASONS:] = [f"more by {count(len(told) - _REASONS, 'other reason')}"]
+    rules = {rule for each in silenced.values() for rule in each}
+    return f"{count(len(rules), 'rule')} silenced ({', '.join(told)})"
 
 
 def soak_lines(report: Report) -> tuple[str, ...]:

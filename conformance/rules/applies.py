@@ -31,6 +31,8 @@ _FRAMINGS: Final[Mapping[Framing, str]] = {
     "text": "raw text is",
     "binary": "binary messages are",
 }
+REBUILT: Final = "the framing was rebuilt, not recorded"
+"""Why a rule about framing says nothing of a recording of fidelity `events`."""
 _LONGEST: Final = 256  # of a value that is part of a key
 
 Refusal = tuple[Verdict, str]
@@ -307,7 +309,7 @@ def _is_sse_only(types: set[str]) -> bool:
 def _lacks(rule: Rule) -> Iterator[Lack]:
     types = _event_types(rule)
     if any(kind.startswith("sse.") or kind == "[DONE]" for kind in types):
-        yield lambda e: e.fidelity == "events", "the framing was rebuilt, not recorded"
+        yield lambda e: e.fidelity == "events", REBUILT
     if _is_sse_only(types):
         yield lambda e: e.framing() == "lines", "lines came, not server-sent events"
     if "http.response" in types:

@@ -14,7 +14,8 @@ from conformance.dialects import get
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.check import CheckChoices, check_trusted
+from conformance.recordings.claims import STRICT, with_silenced
 from conformance.runs.cross_talk import CrossTalkWatch
 from conformance.runs.options import RunOptions
 from conformance.runs.plan import LeftOut, ScenarioRun
@@ -102,9 +103,13 @@ class ApiRun(Struct):
         options = self.target.options
         # Behind a gateway another dialect may be spoken.
         stated = None if self.target.sender.upstream else self.dialect
+        rulebook = self.target.rulebook
         choices = CheckChoices(stated, self.profile, options.folders)
-        results = check_recording(evidence, self.target.rulebook, choices)
+        results = check_trusted(evidence, rulebook, choices)
         named = options.profile is not None and self.profile == options.profile
+        if self.profile not in (None, STRICT) and not named:
+            strictly = check_trusted(evidence, rulebook, replace(choices, profile=STRICT))
+            results = with_silenced(evidence, results, strictly, by_signs=True)
         return [replace(each, named=named) for each in results]
 
     def judge_kept(self) -> None:

@@ -100,6 +100,7 @@ def test_options_reach_the_engine(judge: Judge) -> None:
             "suites": ["s", "t"],
             "rules": ["wire/*", "x"],
             "as_of": None,
+            "trust": (),
             "jobs": None,
         }
     ]

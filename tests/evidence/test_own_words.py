@@ -33,7 +33,12 @@ def unsigned(exchange: Exchange) -> Exchange:
 
 
 def verdict(
-    folder: Path, target: str, hop: Hop | Literal[""], dropped: Hop | Literal[""]
+    folder: Path,
+    target: str,
+    hop: Hop | Literal[""],
+    dropped: Hop | Literal[""],
+    *,
+    is_trusted: bool = True,
 ) -> Verdict:
     """Of one round on both hops of a gateway, or of one hop; `dropped` lacks the thinking."""
     first, second = read(ROUND).exchanges
@@ -54,7 +59,15 @@ def verdict(
     )
     path = folder / "own.cassette.jsonl"
     write(path, Cassette(header, made))
-    return check_paths([path]).verdicts[SIGNED]
+    return check_paths([path], trust=[path] if is_trusted else ()).verdicts[SIGNED]
+
+
+def test_a_request_that_only_a_recording_calls_ours_is_held_against_whoever_sent_it(
+    tmp_path: Path,
+) -> None:
+    for hop in ("", "downstream"):
+        found = verdict(tmp_path, "gateway", hop, "downstream", is_trusted=False)
+        assert found is Verdict.FAIL
 
 
 @pytest.mark.parametrize("dropped", ["", "downstream"])

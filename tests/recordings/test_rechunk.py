@@ -50,7 +50,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, *cuts: int, fault: Exception | None
         verdict = Verdict.FAIL if wrong else Verdict.PASS
         return [StreamResult("chat.sse", 1, "openai.chat", "strict", True, {"a/b/c": verdict}, ())]
 
-    monkeypatch.setattr(rechunk, "check_recording", check)
+    monkeypatch.setattr(rechunk, "check_trusted", check)
 
 
 def test_every_chunking_agrees_on_a_real_engine(recording: Recording) -> None:
@@ -92,7 +92,7 @@ def test_random_chunkings_come_back_by_their_seed(
         seen.append(chunk_ends(recording.exchanges[0]))
         return []
 
-    monkeypatch.setattr(rechunk, "check_recording", check)
+    monkeypatch.setattr(rechunk, "check_trusted", check)
     for _ in range(2):
         try_chunkings(recording, Rulebook(()), CHOICES, rounds=3)
     assert seen[:7] == seen[7:]
@@ -110,6 +110,6 @@ def test_clocks_are_left_out(recording: Recording, monkeypatch: pytest.MonkeyPat
         times.update(chunk.ms for each in recording.exchanges for chunk in each.chunks)
         return []
 
-    monkeypatch.setattr(rechunk, "check_recording", check)
+    monkeypatch.setattr(rechunk, "check_trusted", check)
     try_chunkings(clocked, Rulebook(()), CHOICES, rounds=1)
     assert times == {None}
