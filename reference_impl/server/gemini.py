@@ -21,6 +21,6 @@ def plan(service: Service, fields: Fields, model: str, *, streams: bool, has_eve
     prompt = prompted(service.model, ask)
     scene = Scene("gemini", thinks=ask.thinks, streams=streams)
     begin = service.faulty(lambda: service.model.generate(prompt, ask.limits), scene)
-    stream = GeminiStream(model, service.stamp, shows_thoughts=request.shows_thoughts)
+    stream = GeminiStream(model, service.stamp, thinks=ask.thinks, shows=request.shows_thoughts)
     framing: Framing = "events" if has_events else "array"
     return Plan(projected(begin, stream), None if streams else GeminiBody(), scene, framing=framing)

@@ -2,7 +2,8 @@
 
 Rule 1: a part is a thought, a text or a whole call; thoughts are sent to who asked for them, and
         counted in any case, in the last chunk.
-Rule 2: the first call of an answer is signed; where there is none, the last part is.
+Rule 2: the first call of an answer is signed; where there is none, the last part is, if the model
+        was to think.
 Rule 3: the last chunk has the reason; a call ends with STOP, too.
 """
 
@@ -26,10 +27,11 @@ SIGNATURE: Final = "cmVmZXJlbmNlIHRob3VnaHQgc2lnbmF0dXJl"
 class GeminiStream:
     """The chunks of one answer."""
 
-    def __init__(self, model: str, stamp: Stamp, *, shows_thoughts: bool) -> None:
+    def __init__(self, model: str, stamp: Stamp, *, thinks: bool, shows: bool) -> None:
         self._model = model
         self._response = stamp.new("")
-        self._shows = shows_thoughts
+        self._thinks = thinks
+        self._shows = shows
         self._called = False
         self.is_over = False
 
@@ -67,7 +69,8 @@ class GeminiStream:
         if finish.reason == "cancelled":
             yield from self.fail("the generation was cancelled")
             return
-        signed = {} if self._called else {"thoughtSignature": SIGNATURE}
+        is_signed = self._thinks and not self._called
+        signed = {"thoughtSignature": SIGNATURE} if is_signed else {}
         reason = "MAX_TOKENS" if finish.reason == "length" else "STOP"
         last = self._chunk({"text": "", **signed}, reason)
         assert not isinstance(last.data, str)

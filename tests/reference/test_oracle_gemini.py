@@ -92,6 +92,14 @@ def test_thoughts_that_are_not_asked_for_do_not_come(client: genai.Client) -> No
     assert said["counts"].thoughts_token_count > 0
 
 
+def test_who_was_not_to_think_signs_no_text(client: genai.Client) -> None:
+    off = config(thinking_config=types.ThinkingConfig(thinking_budget=0))
+    said = joined(client.models.generate_content_stream(model=MODEL, contents=ASK, config=off))
+    assert said["text"]
+    assert not any(part.thought_signature for part in said["parts"])
+    assert not said["counts"].thoughts_token_count
+
+
 def test_a_tool_turn_comes_back_with_its_signature(client: genai.Client) -> None:
     asked = types.Content(role="user", parts=[types.Part(text=CALCULATE)])
     wanted = config(thinking_config=SHOWN, tools=[TOOL])
