@@ -131,7 +131,7 @@ def _lint_overrides(profile: Profile, rules: Mapping[str, Rule]) -> Iterator[Pro
         rule = rules.get(name)
         if rule is None:
             yield unknown_name("rule", name, rules, override.place)
-        elif rule.dialect not in (None, profile.dialect):
+        elif not rule.judges(profile.dialect):
             message = f"rule {name!r} never judges {profile.dialect}"
             yield Problem(override.place, message, "error")
 

@@ -80,7 +80,7 @@ def knobs_of(rule: Rule, profiles: Sequence[Profile]) -> Mapping[str, str]:
     """What each knob is that the rule may look at; per dialect where their words differ."""
     words: dict[str, dict[str, str]] = {}
     for profile in profiles:
-        if rule.dialect in (None, profile.dialect):
+        if rule.judges(profile.dialect):
             for name, knob in profile.declared.items():
                 words.setdefault(name, {}).setdefault(knob.says, profile.dialect)
     return {name: _join_words(said) for name, said in words.items()}

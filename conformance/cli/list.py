@@ -81,7 +81,7 @@ def _rule_rows(suites: Sequence[str]) -> Iterator[Row]:
         yield {
             "id": rule.id,
             "level": str(rule.level),
-            "dialect": rule.dialect,
+            "dialect": ", ".join(rule.dialects) or None,
             "says": rule.says,
             "since": rule.since,
         }
@@ -92,7 +92,7 @@ def _suite_rows(suites: Sequence[str]) -> Iterator[Row]:
         yield {
             "id": suite.id,
             "rules": len(suite.rules),
-            "dialect": suite.dialect,
+            "dialect": ", ".join(suite.dialects) or None,
             "title": suite.title,
         }
 

@@ -21,6 +21,7 @@ from conformance.dialects.endpoint import BASE, Endpoint
 from conformance.dialects.gemini_generate import DIALECT as GEMINI_GENERATE
 from conformance.dialects.harmony import DIALECT as HARMONY
 from conformance.dialects.ollama_chat import DIALECT as OLLAMA_CHAT
+from conformance.dialects.ollama_generate import DIALECT as OLLAMA_GENERATE
 from conformance.dialects.openai_chat import DIALECT as OPENAI_CHAT
 from conformance.dialects.openai_responses import DIALECT as OPENAI_RESPONSES
 from conformance.dialects.vercel_ui import DIALECT as VERCEL_UI
@@ -34,6 +35,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         OPENAI_RESPONSES,
         ANTHROPIC_MESSAGES,
         OLLAMA_CHAT,
+        OLLAMA_GENERATE,
         COHERE_V2,
         VERCEL_UI,
         HARMONY,

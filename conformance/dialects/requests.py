@@ -41,6 +41,11 @@ def asks_for_stream(body: Any) -> bool:
     return isinstance(body, Mapping) and body.get("stream") is True
 
 
+def streams_by_default(body: Any) -> bool:
+    """Whether a request wants a stream, where it does unless `stream` is false."""
+    return isinstance(body, Mapping) and body.get("stream") is not False
+
+
 class Question(Struct, frozen=True):
     """What a request is to ask for: an answer to `text` of a kind, with `tools` by name."""
 

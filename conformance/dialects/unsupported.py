@@ -16,10 +16,6 @@ def _is_gemini_interaction(fields: dict[str, Any]) -> bool:
     return isinstance(fields.get("event_type"), str) or fields.get("object") == "interaction"
 
 
-def _is_ollama_completion(fields: dict[str, Any]) -> bool:
-    return isinstance(fields.get("response"), str) and isinstance(fields.get("done"), bool)
-
-
 def _is_text_completion(fields: dict[str, Any]) -> bool:
     return fields.get("object") == "text_completion"
 
@@ -30,7 +26,6 @@ def _is_claude_completion(fields: dict[str, Any]) -> bool:
 
 UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "gemini.interactions": _is_gemini_interaction,
-    "ollama.generate": _is_ollama_completion,
     "openai.completions": _is_text_completion,
     "anthropic.complete": _is_claude_completion,
 }

@@ -139,7 +139,7 @@ def _bind_rules(rules: Sequence[Rule], profile: Profile) -> BoundRules:
     off: dict[str, str] = {}
     chosen: list[Rule] = []
     for rule in rules:
-        if rule.dialect not in (None, profile.dialect):
+        if not rule.judges(profile.dialect):
             continue
         override = profile.overrides.get(rule.id)
         if override is not None and override.level == "off":

@@ -89,7 +89,7 @@ def _server_nodes(
     rules = (*collection.spec.rulebook.rules, *SCENARIO_RULES)
     places: dict[str, tuple[str, ...]] = {}
     for dialect in live.dialects or tuple(ENDPOINTS):
-        wire = tuple(r.id for r in rules if r.dialect in (None, dialect) and r.view == "wire")
+        wire = tuple(r.id for r in rules if r.judges(dialect) and r.view == "wire")
         places |= dict.fromkeys(_step_places(scenarios, dialect), wire)
     target = LiveTarget(
         partial(_run_server, collection, live, url, scenarios),

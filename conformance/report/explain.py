@@ -43,7 +43,7 @@ def explain_rule(
 
 
 def _rule_head(rule: Rule, paint: Paint) -> Iterator[str]:
-    scope = rule.dialect or "every dialect"
+    scope = ", ".join(rule.dialects) or "every dialect"
     view = "" if rule.view == "wire" else f", {rule.view} view"
     yield f"{paint('title', visible(rule.id))}  {rule.level} ({_MEANS[rule.level]})"
     yield f"  {visible(rule.says)}"

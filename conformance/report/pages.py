@@ -46,7 +46,7 @@ def _one_line(text: str) -> str:
 
 def _rule_scope(rule: Rule) -> str:
     view = "judges what a client reports" if rule.view == "client" else "judges the wire"
-    return f"Dialect {rule.dialect or 'any'}; {view}"
+    return f"Dialect {', '.join(rule.dialects) or 'any'}; {view}"
 
 
 def _titled_part(title: str, lines: Sequence[str]) -> list[str]:

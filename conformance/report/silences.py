@@ -45,7 +45,7 @@ def rule_silences(rule: Rule, profiles: Iterable[Profile]) -> tuple[Silence, ...
     return tuple(
         silence
         for profile in profiles
-        if rule.dialect in (None, profile.dialect)
+        if rule.judges(profile.dialect)
         for silence in _profile_silences(rule, profile)
     )
 

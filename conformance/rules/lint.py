@@ -17,7 +17,7 @@ from conformance.rules.lint_events import event_faults
 from conformance.rules.lint_grammar import grammar_faults
 from conformance.rules.lint_knobs import knob_faults
 from conformance.rules.lint_texts import authority_faults, text_faults
-from conformance.rules.load import OLD_KEY
+from conformance.rules.load import OLD_KEY, joined_vocabulary
 from conformance.rules.model import Rule, Suite
 from conformance.rules.names import Names
 from conformance.rules.node import Node
@@ -100,7 +100,7 @@ def _old_words(rule: Rule, node: Node) -> Iterator[tuple[Severity, SpecError]]:
 
 
 def _alias_faults(suite: Suite, root: Node, known: Known) -> Iterator[Problem]:
-    names = Names(known.vocabularies(suite.dialect) if suite.dialect else None)
+    names = Names(joined_vocabulary(suite.dialects, known.vocabularies))
     used = {alias for rule in suite.rules for alias in (*rule.aliases, *rule.subject)}
     events = root.get("events")
     for name in events.mapping() if events else ():

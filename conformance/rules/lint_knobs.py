@@ -32,7 +32,7 @@ def knob_faults(rule: Rule, node: Node, declared: Knobs) -> Iterator[Fault]:
     """Faults of a rule's `$knob`, of its `applies.profile`, and of what its hint points at."""
     if not declared:
         return
-    own = [declared.get(rule.dialect, {})] if rule.dialect else list(declared.values())
+    own = [declared.get(each, {}) for each in rule.dialects] or list(declared.values())
     everywhere = frozenset.intersection(*(frozenset(knobs) for knobs in own))
     anywhere = frozenset().union(*own)
     for name in sorted(knobs_read(rule) - everywhere):

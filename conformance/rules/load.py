@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ SUITE_KEYS: Final = frozenset({"suite", "title", "dialect", "events", "rules"})
 RULE_KEYS: Final = frozenset(
     {
         *("id", "level", "says", "source", "since", "applies", "slice", "scope", "subject"),
-        *("hint", "fix", "after", "until", *FORMS),
+        *("hint", "fix", "dialect", "after", "until", *FORMS),
     }
 )
 SOURCE_KEYS: Final = frozenset({"spec", "quote", "observed", "breaks", "advice"})
@@ -51,16 +51,41 @@ def read_suite(root: Node, vocabularies: Vocabularies) -> Suite:
     """The suite in a document."""
     entries = root.mapping(SUITE_KEYS)
     suite = _matching(root.required("suite"), _SUITE_ID, "words joined by '-' and '/'")
-    dialect = entries["dialect"].string() if "dialect" in entries else None
-    names = Names(vocabularies(dialect) if dialect else None)
+    dialects = _dialects(entries.get("dialect"))
+    names = Names(joined_vocabulary(dialects, vocabularies))
     events = entries.get("events")
     if events is not None:
         for name, node in events.mapping().items():
             names.declare(name, node)
-    rules = tuple(_rule(node, suite, dialect, names) for node in root.required("rules").sequence())
+    rules = tuple(_rule(node, suite, dialects, names) for node in root.required("rules").sequence())
     _no_twins(root.required("rules"), rules)
     title = entries["title"].string() if "title" in entries else suite
-    return Suite(suite, title, dialect, rules, root.source.file)
+    return Suite(suite, title, dialects, rules, root.source.file)
+
+
+def joined_vocabulary(dialects: Sequence[str], vocabularies: Vocabularies) -> Vocabulary | None:
+    """What a suite of these dialects may name; None where it is of every dialect."""
+    if not dialects:
+        return None
+    wires = [vocabularies(dialect).wire for dialect in dialects]
+    return Vocabulary(", ".join(dialects), frozenset().union(*wires))
+
+
+def _dialects(node: Node | None) -> tuple[str, ...]:
+    """The dialects of a suite or of a rule: one, or a list."""
+    if node is None:
+        return ()
+    if isinstance(node.value, str):
+        return (node.string(),)
+    return tuple(each.string() for each in node.sequence())
+
+
+def _narrowed(node: Node | None, dialects: tuple[str, ...]) -> tuple[str, ...]:
+    """The dialects of a rule: those of its suite, or those among them that it names."""
+    named = _dialects(node)
+    if node is not None and not set(named) <= set(dialects):
+        raise node.error("a rule names only dialects of its suite")
+    return named or dialects
 
 
 def _no_twins(nodes: Node, rules: tuple[Rule, ...]) -> None:
@@ -71,7 +96,7 @@ def _no_twins(nodes: Node, rules: tuple[Rule, ...]) -> None:
         seen.add(rule.id)
 
 
-def _rule(node: Node, suite: str, dialect: str | None, names: Names) -> Rule:
+def _rule(node: Node, suite: str, dialects: tuple[str, ...], names: Names) -> Rule:
     entries = node.mapping(RULE_KEYS)
     for bound in ("after", "until"):
         if bound in entries and "never" not in entries:
@@ -93,7 +118,7 @@ def _rule(node: Node, suite: str, dialect: str | None, names: Names) -> Rule:
         if "scope" in entries and chosen(entries["scope"], SCOPES) == SCOPES[1]
         else "exchange",
         applies=_applies(entries.get("applies")),
-        dialect=dialect,
+        dialects=_narrowed(entries.get("dialect"), dialects),
         hint=_text(entries, "hint"),
         fix=_text(entries, "fix"),
     )

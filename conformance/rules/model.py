@@ -31,7 +31,7 @@ class Rule(Struct, frozen=True):
     """One checkable fact. `source` entries have keys spec, quote, observed, breaks, advice.
 
     It passes only if its `subject` was there: one of these events, or, where it names none, what
-    its form takes for the subject.
+    its form takes for the subject. It judges its `dialects`, or every one where it names none.
     """
 
     id: str
@@ -46,7 +46,7 @@ class Rule(Struct, frozen=True):
     subject: Mapping[str, Alias] = field(default_factory=dict)
     scope: Literal["exchange", "scenario"] = "exchange"
     applies: Applies = field(default_factory=Applies)
-    dialect: str | None = None
+    dialects: tuple[str, ...] = ()
     hint: str = ""
     fix: str = ""
 
@@ -54,12 +54,16 @@ class Rule(Struct, frozen=True):
     def view(self) -> str:
         return self.applies.view
 
+    def judges(self, dialect: str) -> bool:
+        """Whether it is a rule of that dialect."""
+        return not self.dialects or dialect in self.dialects
+
 
 class Suite(Struct, frozen=True):
     """A YAML file of rules that share events."""
 
     id: str
     title: str
-    dialect: str | None
+    dialects: tuple[str, ...]
     rules: tuple[Rule, ...]
     file: str

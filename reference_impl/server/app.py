@@ -55,6 +55,7 @@ def application(service: Service) -> Starlette:
                 "/v1beta/models/{model}:streamGenerateContent", _generating(service, streams=True)
             ),
             _posting("/api/chat", _answering(service, ollama.plan, _ollama)),
+            _posting("/api/generate", _answering(service, ollama.completion_plan, _ollama)),
             _posting("/api/show", _describing(service)),
             Route("/api/tags", _reading(service, lambda _: ollama.tags(service))),
             Route("/v1/models", _reading(service, lambda _: listed(service))),

@@ -10,8 +10,14 @@ from starlette.datastructures import Headers
 from .ask import prompted
 from .defects import Scene
 from .fields import Fields, typed
-from .ollama_request import OllamaRequest, asked, wanted_effort
-from .ollama_stream import OllamaBody, OllamaStream
+from .ollama_request import (
+    GenerateRequest,
+    OllamaRequest,
+    asked,
+    asked_once,
+    wanted_effort,
+)
+from .ollama_stream import GenerateBody, GenerateStream, OllamaBody, OllamaStream
 from .plan import Plan
 from .projection import projected
 from .refusal import Refusal
@@ -31,6 +37,20 @@ def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
     begin = service.faulty(lambda: service.model.generate(prompt, ask.limits), scene)
     wires = projected(begin, OllamaStream(request.model, service.stamp))
     return Plan(wires, None if request.streams else OllamaBody(), scene, framing="lines")
+
+
+def completion_plan(service: Service, fields: Fields, headers: Headers) -> Plan:
+    """How to complete a prompt. Raises Refusal."""
+    del headers
+    request = typed(fields, GenerateRequest)
+    check_model(service, request.model)
+    can_think = service.model.markers is not None
+    ask = asked_once(request, wanted_effort(request, can_think=can_think))
+    prompt = prompted(service.model, ask)
+    scene = Scene("ollama-generate", thinks=ask.thinks, streams=request.streams)
+    begin = service.faulty(lambda: service.model.generate(prompt, ask.limits), scene)
+    wires = projected(begin, GenerateStream(request.model, service.stamp))
+    return Plan(wires, None if request.streams else GenerateBody(), scene, framing="lines")
 
 
 def tags(service: Service) -> dict[str, Any]:

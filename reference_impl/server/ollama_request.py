@@ -60,14 +60,12 @@ class Options(msgspec.Struct):
     stop: StopString | StopStrings | None = None
 
 
-class OllamaRequest(msgspec.Struct):
-    """The fields that mean something here; `streams` unless that is switched off."""
+class Asked(msgspec.Struct, kw_only=True):
+    """The fields that both APIs have; `streams` unless that is switched off."""
 
     model: str
-    messages: Annotated[list[Message], Meta(min_length=1)]
     stream: bool | None = None
     think: Any = None
-    tools: list[Tool] | None = None
     options: Options | None = None
     format: Any = None
 
@@ -76,7 +74,25 @@ class OllamaRequest(msgspec.Struct):
         return self.stream is not False
 
 
-def wanted_effort(request: OllamaRequest, *, can_think: bool) -> Effort:
+class OllamaRequest(Asked, kw_only=True):
+    """A chat."""
+
+    messages: Annotated[list[Message], Meta(min_length=1)]
+    tools: list[Tool] | None = None
+
+
+class GenerateRequest(Asked, kw_only=True):
+    """A completion. `context` is what an earlier answer gave as the talk so far."""
+
+    prompt: str
+    system: str = ""
+    context: list[int] | None = None
+    images: list[str] | None = None
+    suffix: str = ""
+    raw: bool = False
+
+
+def wanted_effort(request: Asked, *, can_think: bool) -> Effort:
     """How hard to think: on where nothing is said and the model can. Raises Refusal."""
     think = request.think
     if think is None or think is False:
@@ -92,13 +108,31 @@ def wanted_effort(request: OllamaRequest, *, can_think: bool) -> Effort:
 
 def asked(request: OllamaRequest, wanted: Effort) -> Ask:
     """What the engine is to do. Raises Refusal for what would have to be ignored."""
+    tools = tuple(_tool(tool.function) for tool in request.tools or ())
+    return _ask(request, tuple(map(_turn, request.messages)), tools, wanted)
+
+
+def asked_once(request: GenerateRequest, wanted: Effort) -> Ask:
+    """The same of a completion; the talk so far is not read again."""
+    if request.images or request.suffix or request.raw:
+        raise unsupported("an image, a suffix or a raw prompt", "prompt")
+    system = [{"role": "system", "content": request.system}] if request.system else []
+    return _ask(request, (*system, {"role": "user", "content": request.prompt}), (), wanted)
+
+
+def _ask(
+    request: Asked,
+    messages: tuple[Turn, ...],
+    tools: tuple[Mapping[str, Any], ...],
+    wanted: Effort,
+) -> Ask:
     if request.format not in (None, ""):
         raise unsupported("an output format", "format")
     options = request.options or Options()
     most = options.num_predict
     return Ask(
-        messages=tuple(map(_turn, request.messages)),
-        tools=tuple(_tool(tool.function) for tool in request.tools or ()),
+        messages=messages,
+        tools=tools,
         thinks=wanted.thinks,
         limits=Limits(
             max_tokens=most if most is not None and most > 0 else None,

@@ -1,4 +1,4 @@
-"""Ollama's /api/chat: engine events become lines of JSON, and a body puts the lines together.
+"""Ollama's two APIs: engine events become lines of JSON, and a body puts the lines together.
 
 Rule 1: a line holds thinking, text or whole calls, never two of them; `thinking` is left out where
         there is none, `content` never is.
@@ -95,10 +95,44 @@ class OllamaStream:
             {
                 "model": self._model,
                 "created_at": at.isoformat(timespec="microseconds").replace("+00:00", "Z"),
-                "message": {"role": "assistant", **message},
+                **self._said(message),
                 **(last or {"done": False}),
             }
         )
+
+    def _said(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"message": {"role": "assistant", **message}}
+
+
+class GenerateStream(OllamaStream):
+    """The lines of a completion: what is said stands on the line itself."""
+
+    def _said(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        texts = {"response": message["content"]}
+        return {**texts, "thinking": message["thinking"]} if "thinking" in message else texts
+
+
+class GenerateBody:
+    """Adds up lines; `body` is the last one with both texts, or the error that came."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, list[str]] = {"response": [], "thinking": []}
+        self._last: Mapping[str, Any] = {}
+
+    def add(self, wire: Wire) -> None:
+        assert not isinstance(wire.data, str)
+        self._last = wire.data
+        for name, pieces in self._texts.items():
+            pieces.append(wire.data.get(name, ""))
+
+    def body(self) -> tuple[int, Mapping[str, Any]]:
+        """Status and payload."""
+        if "error" in self._last:
+            return 500, self._last
+        texts = {name: "".join(pieces) for name, pieces in self._texts.items()}
+        if not texts["thinking"]:
+            del texts["thinking"]
+        return 200, {**self._last, **texts}
 
 
 class OllamaBody:

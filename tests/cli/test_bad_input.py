@@ -81,11 +81,6 @@ RECORDINGS: list[tuple[str, str | bytes, str]] = [
         'data: {"event_type":"step.start","index":0,"step":{"type":"thought"}}\n\n',
         ": dialect gemini.interactions is not supported yet (supported: ",
     ),
-    (
-        "ollama.ndjson",
-        '{"model":"m","created_at":"x","response":"x","done":false}\n',
-        ": dialect ollama.generate is not supported yet (supported: ",
-    ),
 ]
 
 Write = Callable[[str, str | bytes], Path]

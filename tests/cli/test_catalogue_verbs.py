@@ -31,7 +31,7 @@ def rule(name: str) -> Rule:
         form=Never(events=("done",)),
         aliases={"done": Alias("done", "[DONE]")},
         place=Place("chat.yaml", 3),
-        dialect="openai.chat",
+        dialects=("openai.chat",),
     )
 
 
@@ -61,7 +61,9 @@ def shipped(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def suites(extra: Sequence[str]) -> tuple[Suite, ...]:
         assert list(extra) in ([], ["own.yaml"])
-        return (Suite("wire/chat", "Chat", "openai.chat", (rule("late"), rule("soon")), "c.yaml"),)
+        return (
+            Suite("wire/chat", "Chat", ("openai.chat",), (rule("late"), rule("soon")), "c.yaml"),
+        )
 
     def example(rule_id: str) -> Any:
         failing = ("data: {}",) if rule_id == "wire/chat/late" else ()

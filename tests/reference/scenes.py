@@ -34,6 +34,7 @@ PATHS: Final[Mapping[Api, str]] = {
     "messages": "/v1/messages",
     "ollama": "/api/chat",
     "cohere": "/v2/chat",
+    "ollama-generate": "/api/generate",
 }
 DIALECTS: Final[Mapping[Api, str]] = {
     "chat": "openai.chat",
@@ -41,6 +42,7 @@ DIALECTS: Final[Mapping[Api, str]] = {
     "messages": "anthropic.messages",
     "ollama": "ollama.chat",
     "cohere": "cohere.v2",
+    "ollama-generate": "ollama.generate",
 }
 JSON: Final = (("content-type", "application/json"),)
 OPT_IN: Final = (("x-include-thinking", "true"),)
@@ -149,6 +151,15 @@ def cohere_scenes() -> Iterator[Scene]:
     yield Scene("follow-up", turn, after="tool-turn")
 
 
+def generate_scenes() -> Iterator[Scene]:
+    draw = {"prompt": DRAW, "think": True}
+    yield Scene("stream", draw)
+    yield Scene("by-default", {"prompt": DRAW})
+    yield Scene("body", {**draw, "stream": False})
+    yield Scene("off", {**draw, "think": False})
+    yield Scene("cut", {**draw, "prompt": COUNT, "options": {"num_predict": CUT}})
+
+
 ENCRYPTED: Final = "reasoning.encrypted_content"
 TOOL: Final = {"name": "calculator", "description": "Adds two numbers.", "parameters": SCHEMA}
 SCENES: Final[Mapping[Api, Callable[[], Iterator[Scene]]]] = {
@@ -157,6 +168,7 @@ SCENES: Final[Mapping[Api, Callable[[], Iterator[Scene]]]] = {
     "messages": messages_scenes,
     "ollama": ollama_scenes,
     "cohere": cohere_scenes,
+    "ollama-generate": generate_scenes,
 }
 
 

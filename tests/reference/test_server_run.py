@@ -17,7 +17,7 @@ from tests.reference.defective import app
 
 pytestmark = pytest.mark.long
 
-APIS: tuple[Api, ...] = ("chat", "responses", "messages", "ollama", "cohere")
+APIS: tuple[Api, ...] = ("chat", "responses", "messages", "ollama", "cohere", "ollama-generate")
 PLANTED = [(name, api) for name, defect in DEFECTS.items() for api in defect.rules]
 
 

@@ -29,7 +29,7 @@ def rule() -> Rule:
         aliases={"done": Alias("done", "[DONE]")},
         place=Place("specs/wire/chat.yaml", 12),
         applies=Applies(profile=(("done", ["required", "optional"]),)),
-        dialect="openai.chat",
+        dialects=("openai.chat",),
         hint="Send it last.",
         fix="Write the line before closing.",
     )

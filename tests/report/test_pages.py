@@ -47,7 +47,7 @@ def rule() -> Rule:
         aliases={"done": Alias("done", "[DONE]")},
         place=Place("specs/wire/chat.yaml", 12),
         applies=Applies(profile=(("done", ["required", "optional"]),)),
-        dialect="openai.chat",
+        dialects=("openai.chat",),
         hint="Send it last.",
         fix="Write the line before closing.",
     )
@@ -106,7 +106,7 @@ def test_the_whole_page(rule: Rule, finding: Callable[..., Finding]) -> None:
 
 def test_empty_sections_are_left_out(rule: Rule) -> None:
     bare = replace(
-        rule, source=(), hint="", fix="", dialect=None, applies=Applies(view="client"), id="a/b/c"
+        rule, source=(), hint="", fix="", dialects=(), applies=Applies(view="client"), id="a/b/c"
     )
     assert rule_page(bare) == (
         "# a/b/c\n\n**MUST.** The stream ends with a [DONE] line.\n\n"
@@ -134,8 +134,8 @@ def test_a_stream_cannot_leave_its_block(rule: Rule, line: str) -> None:
 def test_index_links_to_every_page(rule: Rule) -> None:
     other = replace(rule, id="wire/chat/two/words", level=Level.MAY, says="It is so.")
     known = replace(rule, id="effort/chat/known")
-    late = Suite("wire/chat", "Chunks", "openai.chat", (rule, other), "x.yaml")
-    early = Suite("effort/chat", "Effort", "openai.chat", (known,), "y.yaml")
+    late = Suite("wire/chat", "Chunks", ("openai.chat",), (rule, other), "x.yaml")
+    early = Suite("effort/chat", "Effort", ("openai.chat",), (known,), "y.yaml")
     text = rule_index([late, early])
     assert "3 rules in 2 suites" in text
     assert text.index("## effort/chat") < text.index("## wire/chat\n\nChunks.\n")

@@ -26,7 +26,7 @@ def rule(dialect: str | None = "openai.chat", **profile: Any) -> Rule:
         aliases={"done": Alias("done", "[DONE]")},
         place=Place("x.yaml", 1),
         applies=Applies(profile=tuple(profile.items())),
-        dialect=dialect,
+        dialects=(dialect,) if dialect else (),
     )
 
 

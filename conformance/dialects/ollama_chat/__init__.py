@@ -7,19 +7,20 @@ from typing import Final
 from conformance.dialects.base import Dialect
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.ollama_chat.client_cases import CLIENT_CASES
-from conformance.dialects.ollama_chat.columns import delta_columns
-from conformance.dialects.ollama_chat.knob_signs import OllamaKnobs
 from conformance.dialects.ollama_chat.reader import NAME, VOCABULARY, OllamaReader, recognises
 from conformance.dialects.ollama_chat.requests import REQUEST
 from conformance.dialects.ollama_chat.script import SCRIPT
-from conformance.dialects.ollama_chat.wire_keys import BOUNDS, WIRE_KEYS
+from conformance.dialects.ollama_chat.wire_keys import WIRE_KEYS
+from conformance.dialects.ollama_columns import line_columns
+from conformance.dialects.ollama_knobs import OllamaKnobs
+from conformance.dialects.ollama_lines import BOUNDS
 
 DIALECT: Final = Dialect(
     name=NAME,
     vocabulary=VOCABULARY,
     reader=OllamaReader,
     recognises=recognises,
-    columns=delta_columns,
+    columns=line_columns("message", "content"),
     framing="lines",
     keys=WIRE_KEYS,
     bounds=BOUNDS,

@@ -13,6 +13,7 @@ from conformance.dialects.requests import (
     Question,
     RequestForm,
     RequestStyle,
+    streams_by_default,
 )
 from conformance.dialects.unknown_keys import unknown_keys
 
@@ -59,18 +60,13 @@ def _call_of(tool: Mapping[str, Any]) -> dict[str, Any]:
     return {**({"id": tool["id"]} if tool.get("id") else {}), "function": function}
 
 
-def asks_for_stream(body: Any) -> bool:
-    """Whether a body asks for a stream: it does unless it says `false`."""
-    return isinstance(body, Mapping) and body.get("stream") is not False
-
-
 REQUEST: Final = RequestForm(
     history="messages",
     limits=("options.num_predict",),
     ask=_ask,
     next_turns=_next_turns,
     styles=(RequestStyle({"options": {"temperature": 0, "seed": 0}}), PLAIN),
-    streams=asks_for_stream,
+    streams=streams_by_default,
     switches=("think",),
     refusals=("think",),
 )

@@ -1,10 +1,10 @@
-"""Keys of Ollama's payloads, and what its lines say of where an answer ends."""
+"""Keys of the payloads of Ollama's chat."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.wire_keys import AnswerBounds, WireKeys
+from conformance.dialects.wire_keys import WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("content", "thinking"),
@@ -14,4 +14,3 @@ WIRE_KEYS: Final = WireKeys(
     unrolled=("tool_calls", "models"),
     unrolling=("ollama.", "models"),
 )
-BOUNDS: Final = AnswerBounds(first=frozenset({"ollama.chunk"}), last=frozenset({"ollama.last"}))

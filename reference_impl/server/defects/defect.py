@@ -16,7 +16,7 @@ from ..projection import Events
 from ..summary import Told
 from ..wire import Wire
 
-Api = Literal["chat", "responses", "messages", "ollama", "cohere", "gemini"]
+Api = Literal["chat", "responses", "messages", "ollama", "cohere", "gemini", "ollama-generate"]
 Item = TypeVar("Item")
 
 

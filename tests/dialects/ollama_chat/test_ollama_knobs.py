@@ -9,7 +9,7 @@ import pytest
 from conformance import dialects
 from conformance.core.events import Frame, Request
 from conformance.core.reading import Reading
-from conformance.dialects.ollama_chat.knob_signs import OllamaKnobs
+from conformance.dialects.ollama_knobs import OllamaKnobs
 from conformance.profiles.lookup import find
 
 COUNTS = {"done": True, "done_reason": "stop", "prompt_eval_count": 7, "eval_count": 9}

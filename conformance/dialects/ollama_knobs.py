@@ -8,14 +8,15 @@ from __future__ import annotations
 from typing import Any, Final
 
 from conformance.core.events import Event
-from conformance.dialects.json_edge import mapping
+from conformance.core.json_values import value_at
 
 _LINES: Final = frozenset({"ollama.chunk", "ollama.last"})
+_TEXTS: Final = ("content", "response")
 _ENDS: Final = frozenset({"ollama.last", "ollama.body"})
 
 
 class OllamaKnobs:
-    """Observed values of the knobs of `ollama.chat`."""
+    """Observed values of the knobs of both APIs."""
 
     def __init__(self) -> None:
         self._refused = False  # the request switches thinking off
@@ -32,8 +33,8 @@ class OllamaKnobs:
             case "text.delta":
                 self._spoke = True
         if event.type in _LINES:
-            message = mapping(event.data.get("message"))
-            both = bool(message.get("thinking") and message.get("content"))
+            said = event.data.get("message", event.data)  # of `generate` the line itself
+            both = any(value_at(said, "thinking") and value_at(said, key) for key in _TEXTS)
             self._combined = self._combined or both
         if event.type in _ENDS and "eval_count" in event.data:
             self._counted = "prompt_eval_count" in event.data

@@ -1,0 +1,33 @@
+"""Dialect `ollama.generate`: completions of Ollama's native API.
+
+A line has its text in `response` and what was thought in `thinking`, beside all else.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.core.events import Frame, Vocabulary
+from conformance.dialects.json_edge import mapping
+from conformance.dialects.ollama_lines import LINE_EVENTS, LineReader
+
+NAME: Final = "ollama.generate"
+VOCABULARY: Final = Vocabulary(NAME, LINE_EVENTS)
+
+
+class GenerateReader(LineReader):
+    """Reader of one exchange."""
+
+    history = "prompt"
+    holder = "response"
+
+    def _said(self, fields: dict[str, Any]) -> dict[str, Any]:
+        # The keys that profiles may name for thinking are those of the line.
+        return {**fields, "content": fields.get("response")}
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """A line or body with a response; an error alone names no dialect."""
+    del frame
+    fields = mapping(payload)
+    return isinstance(fields.get("response"), str) and isinstance(fields.get("done"), bool)

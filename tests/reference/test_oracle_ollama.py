@@ -1,0 +1,72 @@
+"""Ollama's own client reads what the reference server sends, and what a replay sends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import ollama
+import pytest
+
+from conformance.cassette import open_recording
+from conformance.core.shipped import cassettes
+from conformance.recordings.api import check_chunks
+from conformance.targets.replay import ReplayOptions, serving
+from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
+
+ASK = "What is 2 + 2?"
+FUNCTION = {"name": "calculator", "description": "Adds.", "parameters": SCHEMA}
+TOOLS: list[Any] = [{"type": "function", "function": FUNCTION}]
+LENIENT = ReplayOptions(ignore=("stream",))  # the client says what is so where nothing is said
+GENERATED = ("thinking-then-text", "thinks-by-default", "thinking-off", "length")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[ollama.Client]:
+    with server() as url, ollama.Client(url, headers={"authorization": f"Bearer {KEY}"}) as made:
+        yield made
+
+
+def test_a_completion_is_read_alike_from_stream_and_body(client: ollama.Client) -> None:
+    lines = list(client.generate(MODEL, ASK, think=True, stream=True))
+    whole = client.generate(MODEL, ASK, think=True)
+
+    assert "".join(line.thinking or "" for line in lines) == whole.thinking
+    assert "".join(line.response or "" for line in lines) == whole.response == "2 + 2 = 4."
+    assert lines[-1].done_reason == whole.done_reason == "stop"
+    assert lines[-1].eval_count == whole.eval_count
+
+
+def test_thinking_comes_where_nothing_is_said_of_it(client: ollama.Client) -> None:
+    assert client.generate(MODEL, ASK).thinking
+    assert not client.generate(MODEL, ASK, think=False).thinking
+
+
+def test_a_tool_turn_comes_back_with_its_thinking(client: ollama.Client) -> None:
+    asked: list[Any] = [{"role": "user", "content": CALCULATE}]
+    called = client.chat(MODEL, asked, tools=TOOLS, think=True).message
+    assert called.thinking
+    assert called.tool_calls
+    result = {"role": "tool", "tool_name": "calculator", "content": "5"}
+    turns = [*asked, called, result]
+    lines = client.chat(MODEL, turns, tools=TOOLS, think=True, stream=True)
+    assert "5" in "".join(line.message.content or "" for line in lines)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
+    path = cassettes() / f"ollama.generate/ollama/{name}.cassette.jsonl"
+    (exchange,) = open_recording(path).exchanges
+    assert exchange.request is not None
+    asked = {key: value for key, value in exchange.request.json.items() if key != "stream"}
+    with serving([path], options=LENIENT) as replay, ollama.Client(replay.url) as made:
+        lines = list(made.generate(**asked, stream=True))
+
+    chunks = [chunk.data for chunk in exchange.chunks]
+    events = check_chunks(chunks, dialect="ollama.generate", profile="strict", keep=True).events
+    said = {"thinking.delta": "", "text.delta": ""}
+    for event in events:
+        if event.type in said:
+            said[event.type] += event.data["text"]
+    assert "".join(line.thinking or "" for line in lines) == said["thinking.delta"]
+    assert "".join(line.response or "" for line in lines) == said["text.delta"]
