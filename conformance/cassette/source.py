@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 from conformance.core.errors import CassetteError, Place
+from conformance.core.regular_file import expect_regular
 
 MAX_BYTES: Final = 256 * 1024 * 1024
 MAX_LINE: Final = 16 * 1024 * 1024
@@ -188,6 +189,7 @@ def _open_file(path: Path) -> Iterator[_Stream]:
     suffix = path.suffix.lower()
     damage: tuple[type[Exception], ...] = (gzip.BadGzipFile, zlib.error)
     try:
+        expect_regular(path)
         if suffix == ".gz":
             stream: _Stream = gzip.open(path, "rb")  # noqa: SIM115  # closed below
         elif suffix == ".zst":

@@ -106,7 +106,7 @@ def _write_vectors(source: Path, folder: Path, dialect: str | None, profile: str
     from conformance.targets.client.vectors import write_vectors  # noqa: PLC0415  # it is heavy
 
     made = write_vectors(open_recording(source, dialect=dialect), folder, profile=profile)
-    return "\n".join(map(str, made))
+    return "\n".join(visible(str(each)) for each in made)
 
 
 def _only_exchange(cassette: Cassette, number: int | None, source: Path) -> Cassette:
@@ -126,4 +126,4 @@ def _describe_cassette(target: Path, cassette: Cassette) -> str:
     size = sum(len(chunk.data) for chunk in chunks)
     replaced = sum(redaction.count for redaction in cassette.header.redactions)
     facts = (count(len(cassette.exchanges), "exchange"), count(len(chunks), "chunk"))
-    return f"{target}: {', '.join(facts)}, {count(size, 'byte')}, {replaced} redacted"
+    return f"{visible(str(target))}: {', '.join(facts)}, {count(size, 'byte')}, {replaced} redacted"

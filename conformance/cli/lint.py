@@ -35,7 +35,7 @@ def lint_command(
         problems += linted.problems if linted else []
     for problem in problems:
         code = f" [{problem.code}]" if problem.code else ""
-        put(f"{problem.place}: {problem.severity}: {visible(problem.message)}{code}")
+        put(f"{visible(str(problem.place))}: {problem.severity}: {visible(problem.message)}{code}")
     if linted:
         put(_count_kinds(linted.kinds))
     errors = sum(problem.severity == "error" for problem in problems)

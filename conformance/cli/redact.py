@@ -50,7 +50,7 @@ def redact_command(
         clean = redact_evidence(cassette, redactor)
         write(output or path, clean)
         replaced = sum(redaction.count for redaction in redactor.counts())
-        put(f"{output or path}: {count(replaced, 'replacement')}")
+        put(f"{visible(str(output or path))}: {count(replaced, 'replacement')}")
 
 
 def _scan_files(paths: list[Path]) -> int:
@@ -60,7 +60,7 @@ def _scan_files(paths: list[Path]) -> int:
             files += 1
             for one in scan(file):
                 found += 1
-                put(f"{one.place}: {one.rule}: {visible(one.hint)}")
+                put(f"{visible(str(one.place))}: {one.rule}: {visible(one.hint)}")
     put(f"{count(found, 'secret')} in {count(files, 'file')}")
     if not files:
         return NOTHING

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct, field
 
 from conformance.core.errors import Place, SpecError, UsageError
+from conformance.core.regular_file import expect_regular
 from conformance.rules.node import Kind, Node, Source, nearest, shown
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def load(path: Path | str) -> Node:
     """
     file = str(path)
     try:
+        expect_regular(Path(path))
         with Path(path).open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as err:

@@ -140,7 +140,7 @@ def earlier_recordings(folder: Path) -> tuple[Path, ...]:
 
 
 def _is_of_run(path: Path, folder: Path) -> bool:
-    if path.is_symlink() or not path.name.endswith(SUFFIX):
+    if path.is_symlink() or not path.is_file() or not path.name.endswith(SUFFIX):
         return False
     if path.parent.parent != folder or path.parent.name not in ENDPOINTS:
         return False

@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from conformance.core.errors import Place, SpecError, UsageError
+from conformance.core.regular_file import expect_regular
 from conformance.core.shipped import specs
 from conformance.dialects import ENDPOINTS
 from conformance.rules import document
@@ -103,7 +104,9 @@ def own_request(path: Path, dialect: str) -> Scenario:
     """The JSON body in a file, to be sent as it is. Raises UsageError with the file's name."""
     place = Place(str(path))
     try:
-        data = path.read_bytes()
+        expect_regular(path)
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
         body: Any = msgspec.json.decode(data) if len(data) <= _MOST_BYTES else None
     except OSError as err:
         reason = (err.strerror or str(err)).lower()

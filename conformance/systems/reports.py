@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from conformance.core.errors import Place, SpecError, UsageError
+from conformance.core.regular_file import expect_regular
 from conformance.rules.verdicts import Verdict, combine
 from conformance.systems.tables import Requirement
 
@@ -45,6 +46,7 @@ def read_streams(path: Path) -> tuple[ReportStream, ...]:
     """The exchanges of a report. UsageError: it cannot be read; SpecError: it is no report."""
     place = Place(str(path))
     try:
+        expect_regular(path)
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as err:

@@ -202,6 +202,11 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
         "interactions:\n- a: 1\n",
         r"a\.yaml:2: interaction 1 has no response",
     ),
+    "no uri": (
+        "a.yaml",
+        "interactions:\n- response: {}\n  request: {uri: 'http://a[b/'}\n",
+        "the uri of interaction 1 is none: Invalid IPv6 URL",
+    ),
     "aliases": ("a.yaml", BOMB, r"a\.yaml:2:8: aliases are not allowed, got \*a"),
     "deep yaml": ("a.yaml", "[" * 500, r"nested more than 200 deep|nesting"),
     "tag": ("a.yaml", "interactions: [{response: {body: !!binary '?'}}]", "not base64"),

@@ -60,10 +60,9 @@ def _interaction_of(file: ForeignFile, number: int, tree: Any) -> tuple[Exchange
     except (ValueError, zlib.error) as err:
         message = f"the body of interaction {number} cannot be decoded: {err}"
         raise file.error(message, _first_line(source) or line) from err
-    request = tree.get("request")
     exchange = Exchange(
         number=number,
-        request=_request_of(request) if isinstance(request, dict) else None,
+        request=_request_of(file, number, tree.get("request")),
         response=Response(_status_code(answer), "", response_headers),
         chunks=(Chunk(body),) if body else (),
         dialect=file.dialect,
@@ -71,8 +70,14 @@ def _interaction_of(file: ForeignFile, number: int, tree: Any) -> tuple[Exchange
     return exchange, Layout(line or 1, (0,), (_first_line(source) or line or 1,))
 
 
-def _request_of(tree: Mapping[str, Any]) -> Request:
-    url = urlsplit(_scalar_text(tree.get("uri", tree.get("url"))))
+def _request_of(file: ForeignFile, number: int, tree: Any) -> Request | None:
+    if not isinstance(tree, dict):
+        return None
+    try:
+        url = urlsplit(_scalar_text(tree.get("uri", tree.get("url"))))
+    except ValueError as err:
+        message = f"the uri of interaction {number} is none: {err}"
+        raise file.error(message, _first_line(tree)) from err
     path = f"{url.path}?{url.query}" if url.query else url.path
     return Request(
         method=_scalar_text(tree.get("method")) or "POST",

@@ -1,0 +1,22 @@
+"""What may be opened as a file: reading it neither waits for somebody nor goes on for ever."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+_HANDED_OVER: Final = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+
+
+def expect_regular(path: Path) -> None:
+    """Raises OSError for a named pipe, a socket and a device, as where nothing is.
+
+    What a shell hands over under a name of its own (`<(...)`, /dev/stdin) is read.
+    """
+    mode = path.stat().st_mode
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode) or str(path).startswith(_HANDED_OVER):
+        return
+    raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
