@@ -64,6 +64,9 @@ def _head_lines(exchange: Exchange) -> Iterator[str]:
     request, response = exchange.request, exchange.response
     if request is not None:
         yield f"> {_printable(request.method)} {_printable(request.path)}"
+        if (raw := request.raw) is not None:
+            shown = _printable(raw[:_CLIP].decode("utf-8", "replace"))
+            yield f"> {len(raw)} bytes that are not JSON: {shown}"
     if response is not None:
         yield f"< {_status_line(response)}"
         yield from (

@@ -66,6 +66,7 @@ CREDENTIAL_HEADERS: Final = frozenset(
 _OPAQUE: Final = re.compile(rb"(?=[^0-9]*[0-9])[A-Za-z0-9+/=_.-]{16,}")
 _MOST_OPAQUE: Final = 64
 _IDENTITY: Final = ("", "identity")
+_FORM: Final = "application/x-www-form-urlencoded"
 
 
 def is_secret_header(name: str) -> bool:
@@ -127,8 +128,9 @@ class Redactor:
             if name.lower() not in self._headers and value != REDACTED
         )
         self._learn_parameters(request.path)
+        raw = request.raw
         return replace(
-            request,
+            request if raw is None else request.with_raw(self._redact_raw(request, raw)),
             path=self.path(request.path),
             headers=self._redact_headers(request.headers),
             json=self.value(request.json),
@@ -247,6 +249,17 @@ class Redactor:
             self._counts[rule] += stand_in != secret
             at = stop
         return b"".join((*pieces, body[at:])) if pieces else body
+
+    def _redact_raw(self, request: Request, body: bytes) -> bytes:
+        """A request's body that is not JSON; the fields of a form are those of a query."""
+        told = {name.lower(): value.strip().lower() for name, value in request.headers}
+        if told.get("content-encoding", "") not in _IDENTITY:
+            self._counts["compressed"] += body != REDACTED.encode()
+            return REDACTED.encode()  # nobody looked into it
+        text = self.body(body).decode("utf-8", "surrogateescape")
+        if _FORM in told.get("content-type", ""):
+            text = _QUERY.sub(self._redact_parameter, f"?{text}")[1:]
+        return text.encode("utf-8", "surrogateescape")
 
     def _learn_parameters(self, path: str) -> None:
         for _, name, value in _QUERY.findall(path):

@@ -14,7 +14,9 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from math import isfinite
 from pathlib import Path
 from typing import IO, Any, Final, Self
@@ -26,6 +28,7 @@ from msgspec.structs import asdict
 from conformance.cassette.header import Cassette, CassetteClock, Header, Redaction
 from conformance.cassette.records import header_fields
 from conformance.cassette.segments import plain_segments, segments
+from conformance.cassette.source import MAX_BYTES, MAX_LINE, MAX_LINES
 from conformance.core.errors import CassetteError, Place, UsageError
 from conformance.core.events import ENDINGS, Ending, Exchange, Request, Response
 from conformance.core.framing import Framing, stated_framing
@@ -33,6 +36,7 @@ from conformance.core.framing import Framing, stated_framing
 # Legal in JSON, but they break lines, reorder or hide text in editors and terminals.
 _UNFIT: Final = re.compile("[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 
+_LONG_KINDS: Final = frozenset({"request", "response", "seen", "cassette", "end", "redactions"})
 # `json.dumps` makes an encoder for each call.
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
@@ -64,6 +68,7 @@ class Writer:
         self._seal = seal
         self._accounts: dict[int, _ExchangeState] = {}
         self._current = 0
+        self._size = self._lines = 0
         self._dialect = header.dialect
         name = f".{self._path.name}.{secrets.token_hex(4)}"
         self._target = self._path if append else self._path.with_name(name)
@@ -87,11 +92,17 @@ class Writer:
         """The cassette is complete; a second call does nothing."""
         if self._stream.closed:
             return
-        self._stream.close()
-        if not self._append:
-            with self._target.open("rb+") as written:
-                os.fsync(written.fileno())
-            self._target.replace(self._path)
+        try:
+            with self._told_errors():
+                self._stream.close()
+                if not self._append:
+                    with self._target.open("rb+") as written:
+                        os.fsync(written.fileno())
+                    self._target.replace(self._path)
+        except CassetteError:
+            if not self._append:
+                self._discard_target()
+            raise
 
     def request(
         self,
@@ -153,7 +164,7 @@ class Writer:
         for encoding, value in () if lines else segments(data, account.framing):
             lines.append(self._encode_line({**begins, encoding: value, **named}))
             begins = {}
-        self._stream.write(b"".join(lines))
+        self._put(b"".join(lines), len(lines))
         if flush:
             self.flush()
         account.chunks += 1
@@ -164,7 +175,8 @@ class Writer:
     def flush(self) -> None:
         """What a recorder wrote so far is safe from its crash."""
         if self._append:
-            self._stream.flush()
+            with self._told_errors():
+                self._stream.flush()
 
     def end(
         self,
@@ -233,18 +245,43 @@ class Writer:
         return {} if exchange is None or exchange == self._current else {"exchange": exchange}
 
     def _write_line(self, fields: Mapping[str, Any], exchange: int | None = None) -> None:
-        self._stream.write(self._encode_line({**fields, **self._exchange_field(exchange)}))
+        self._put(self._encode_line({**fields, **self._exchange_field(exchange)}))
         self.flush()
 
     def _encode_line(self, fields: Mapping[str, Any]) -> bytes:
         try:
             text = _JSON.encode(fields)
             fit = text.isascii() and "\x7f" not in text
-            return (text if fit else _UNFIT.sub(_escape_character, text)).encode() + b"\n"
+            line = (text if fit else _UNFIT.sub(_escape_character, text)).encode() + b"\n"
         except (ValueError, TypeError, RecursionError) as err:
             kinds = "/".join(sorted(set(fields)))
             message = f"cannot be written as JSON ({kinds}): {err}"
             raise CassetteError(message, place=Place(str(self._path))) from err
+        if len(line) > MAX_LINE:
+            kinds = "/".join(sorted(set(fields) & _LONG_KINDS))
+            message = f"a line of more than {MAX_LINE:,} bytes ({kinds}) is none that can be read"
+            raise CassetteError(message, place=Place(str(self._path)))
+        return line
+
+    def _put(self, data: bytes, lines: int = 1) -> None:
+        """Writes lines. Raises CassetteError where they cannot be, or could not be read again."""
+        self._size += len(data)
+        self._lines += lines
+        if self._size > MAX_BYTES or self._lines > MAX_LINES:
+            most = f"{MAX_BYTES:,} bytes and {MAX_LINES:,} lines"
+            raise CassetteError(f"it would have more than {most}", place=Place(str(self._path)))
+        with self._told_errors():
+            self._stream.write(data)
+
+    @contextmanager
+    def _told_errors(self) -> Iterator[None]:
+        """Tells a full disk as a fault of the file, not of ours."""
+        try:
+            yield
+        except OSError as err:
+            reason = (err.strerror or str(err)).lower()
+            place = Place(str(self._path))
+            raise CassetteError(f"cannot be written: {reason}", place=place) from err
 
     def _open_target(self) -> IO[bytes] | gzip.GzipFile:
         place = Place(str(self._path))
@@ -259,7 +296,8 @@ class Writer:
         return _GzipFile(plain) if suffix == ".gz" else plain
 
     def _discard_target(self) -> None:
-        self._stream.close()
+        with suppress(OSError):  # on a full disk nothing is left to be flushed
+            self._stream.close()
         self._target.unlink(missing_ok=True)
 
 
@@ -272,8 +310,10 @@ class _GzipFile(gzip.GzipFile):
         self._plain = plain
 
     def close(self) -> None:
-        super().close()
-        self._plain.close()
+        try:
+            super().close()
+        finally:
+            self._plain.close()
 
 
 def write(path: Path | str, cassette: Cassette, *, seal: bool | None = None) -> None:
@@ -305,7 +345,13 @@ def _request_fields(request: Request | None) -> dict[str, Any] | None:
     fields: dict[str, Any] = {"method": request.method, "path": request.path}
     if request.headers:
         fields["headers"] = request.headers
-    return fields if request.json is None else {**fields, "json": request.json}
+    if request.json is not None:
+        fields["json"] = request.json
+    if request.text is not None:
+        fields["text"] = request.text
+    elif request.base64 is not None:
+        fields["base64"] = b64encode(request.base64).decode()
+    return fields
 
 
 def _response_fields(response: Response | None) -> dict[str, Any] | None:

@@ -121,12 +121,29 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 
 
 class Request(Struct, frozen=True):
-    """What was asked. `json` is None where the body was not recorded or is not JSON."""
+    """What was asked. `json` is None where the body was not recorded or is not JSON.
+
+    A body that is not JSON is `text`, or `base64` where it is not UTF-8.
+    """
 
     method: str = "POST"
     path: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     json: Any = None
+    text: str | None = None
+    base64: bytes | None = None
+
+    @property
+    def raw(self) -> bytes | None:
+        """A body that is not JSON; None where there was none, or it was not recorded."""
+        return self.base64 if self.text is None else self.text.encode()
+
+    def with_raw(self, body: bytes) -> Request:
+        """The request with a body that is not JSON; an empty one is none."""
+        try:
+            return msgspec.structs.replace(self, text=body.decode() or None, base64=None)
+        except UnicodeDecodeError:
+            return msgspec.structs.replace(self, text=None, base64=body)
 
 
 class Response(Struct, frozen=True):

@@ -14,6 +14,7 @@ import h11
 import msgspec
 from msgspec import Struct
 
+from conformance.core.events import Request
 from conformance.wire.heads import (
     HEADER_LINES,
     Headers,
@@ -210,6 +211,12 @@ def json_or_none(body: bytes) -> Any:
         return msgspec.json.decode(body) if body else None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def as_recorded(request: HttpRequest, target: str) -> Request:
+    """The request as a recording holds it: its body as JSON, else as it came."""
+    found = Request(request.method, target, request.headers, json_or_none(request.body))
+    return found if found.json is not None else found.with_raw(request.body)
 
 
 def _too_long(most: int) -> RequestRejected:

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from conformance.core.errors import CassetteError
-from conformance.core.events import Ending, Request, Response
+from conformance.core.events import Ending, Response
 from conformance.targets.recording.exchange import ExchangeRecorder
 from conformance.targets.recording.folder import RecordingFolder
 from conformance.wire.chunked import ChunkedBodyReader, PlainBodyReader
-from conformance.wire.requests import HttpRequest, json_or_none
+from conformance.wire.requests import HttpRequest, as_recorded
 
 OnFailure = Callable[[BaseException], None]
 
@@ -65,7 +65,7 @@ class GuardedRecorder:
 
     def record_request(self, request: HttpRequest, target: str, came: float) -> None:
         """As `ExchangeLog`."""
-        recorded = Request(request.method, target, request.headers, json_or_none(request.body))
+        recorded = as_recorded(request, target)
         with self._guarded_recording():
             self._recorder = self._folder.begin_exchange(recorded, came)
 

@@ -115,10 +115,11 @@ class ExchangeIndex:
 
     def _matching_tiers(self, wanted: RequestKey) -> Iterator[Sequence[int]]:
         place = (wanted.method, self._compared_path(wanted.path))
-        if wanted.form is not None:
-            yield self._equal.get((*place, wanted.form), ())
+        form = wanted.form or wanted.body
+        if form:
+            yield self._equal.get((*place, form), ())
             if self._masked_forms:
-                yield self._masked_forms.get((*place, mask_secrets(wanted.form)), ())
+                yield self._masked_forms.get((*place, mask_secrets(form)), ())
         yield self._any_body.get(place, ())
         if wanted.method == "POST":
             yield self._any_request
@@ -138,6 +139,9 @@ class ExchangeIndex:
             return
         place = (request.method, self._compared_path(request.path.partition("?")[0]))
         form = None if request.json is None else canonical_value(request.json, self._ignored)
+        if form is None and request.raw:
+            # A body that only some readers take for JSON (a NaN) is compared as such, too.
+            form = canonical_json(request.raw, self._ignored) or request.raw
         if form is None:
             self._any_body[place].append(number)
         else:
