@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from conformance.cassette import Redactor, redact
 from conformance.core.events import Exchange
@@ -46,6 +47,16 @@ def ask(
     wanted = on.index.request_key(asked, path)
     match = on.next_match(wanted)
     return match.entry.exchange.number if match else explain_miss(wanted, on.index).why
+
+
+@pytest.mark.parametrize("body", [b'{"a": NaN}', b"a=1&b=2", b"\xff\x00", b'{"a": "\\ud83d"}'])
+def test_a_body_that_is_no_json_is_answered_by_itself_alone(body: bytes) -> None:
+    plain = exchange()
+    assert plain.request is not None
+    raw = replace(plain, request=replace(plain.request, json=None).with_raw(body))
+    for asked in (b"x", b"", ASKED):
+        assert isinstance(ask(shelf(raw), asked), str)
+    assert ask(shelf(raw), body) == raw.number
 
 
 @given(JSON, st.randoms(use_true_random=False))
