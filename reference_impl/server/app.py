@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from . import chat, cohere, gemini, messages, ollama, responses
+from . import chat, cohere, converse, gemini, messages, ollama, responses
 from .defects import Defect, hooked
 from .fields import Fields, decoded
 from .models import entry, listed
@@ -24,18 +24,20 @@ from .refusal import (
     Refusal,
     anthropic_error,
     cohere_error,
+    converse_error,
     google_error,
     ollama_error,
     openai_error,
 )
-from .sending import EVENT_STREAM, JSON, JSON_LINES, Body, EventStream
+from .sending import EVENT_STREAM, JSON, JSON_LINES, MESSAGES, Body, EventStream
 from .service import Service
-from .wire import Wire, element, encoded, framed, lined
+from .wire import Wire, boxed, element, encoded, framed, lined
 
 _TYPES: Final[Mapping[Framing, str]] = {
     "events": EVENT_STREAM,
     "lines": JSON_LINES,
     "array": JSON,
+    "messages": MESSAGES,
 }
 Planner = Callable[[Service, Fields, Headers], Plan]
 Envelope = Callable[[Refusal], Mapping[str, Any]]
@@ -56,6 +58,11 @@ def application(service: Service) -> Starlette:
             ),
             _posting("/api/chat", _answering(service, ollama.plan, _ollama)),
             _posting("/api/generate", _answering(service, ollama.completion_plan, _ollama)),
+            _posting("/model/{model}/converse", _answering(service, converse.plan_body, _converse)),
+            _posting(
+                "/model/{model}/converse-stream",
+                _answering(service, converse.plan_stream, _converse),
+            ),
             _posting("/api/show", _describing(service)),
             Route("/api/tags", _reading(service, lambda _: ollama.tags(service))),
             Route("/v1/models", _reading(service, lambda _: listed(service))),
@@ -77,7 +84,8 @@ def _answering(service: Service, planned: Planner, envelope: Envelope) -> Endpoi
         try:
             check_key(service.settings.api_key, request.headers)
             body = await read(request, service.settings.max_body)
-            plan = planned(service, decoded(body), request.headers)
+            fields = {**decoded(body), **request.path_params}
+            plan = planned(service, fields, request.headers)
         except Refusal as refusal:
             return _json(envelope(refusal), refusal.status)
         except ClientDisconnect:
@@ -125,6 +133,8 @@ async def _frames(wires: AsyncGenerator[Wire, None], plan: Plan) -> AsyncGenerat
         async for wire in wires:
             if framing == "array":
                 yield element(wire, is_first=is_first)
+            elif framing == "messages":
+                yield boxed(wire)
             else:
                 yield lined(wire) if framing == "lines" else framed(wire, with_lines=with_lines)
             is_first = False
@@ -177,7 +187,13 @@ async def _broken(request: Request, error: Exception) -> Response:
 
 
 def _said(request: Request, refusal: Refusal) -> Response:
-    envelopes = {"/v1/messages": _anthropic, "/v2/": _cohere, "/v1beta/": _google, "/api/": _ollama}
+    envelopes = {
+        "/v1/messages": _anthropic,
+        "/v2/": _cohere,
+        "/v1beta/": _google,
+        "/api/": _ollama,
+        "/model/": _converse,
+    }
     path = request.url.path
     envelope = next((each for at, each in envelopes.items() if path.startswith(at)), _openai)
     return _json(envelope(refusal), refusal.status)
@@ -228,6 +244,10 @@ def _cohere(refusal: Refusal) -> Mapping[str, Any]:
 
 def _google(refusal: Refusal) -> Mapping[str, Any]:
     return google_error(refusal.message, status=refusal.status)
+
+
+def _converse(refusal: Refusal) -> Mapping[str, Any]:
+    return converse_error(refusal.message)
 
 
 def _ollama(refusal: Refusal) -> Mapping[str, Any]:

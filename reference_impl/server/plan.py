@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from .defects import Scene
 from .wire import Wire
 
-Framing = Literal["events", "lines", "array"]
+Framing = Literal["events", "lines", "array", "messages"]
 
 
 class Whole(Protocol):
@@ -26,7 +26,7 @@ class Plan:
 
     The generation behind `wires` begins with the first and ends when they are closed. `scene` is
     what a defect may know of the request. `framing` says whether each is a server-sent event, a
-    line of JSON, or an element of an array. `event_lines`: events are named in a line of their
+    line of JSON, an element of an array, or a binary message. `event_lines`: events are named in a line of their
     own, if the API names them.
     """
 

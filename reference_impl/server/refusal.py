@@ -65,6 +65,11 @@ def google_error(message: str, *, status: int = 500) -> dict[str, Any]:
     return {"error": {"code": status, "message": message, "status": word}}
 
 
+def converse_error(message: str) -> dict[str, Any]:
+    """The envelope of Converse."""
+    return {"message": message}
+
+
 def anthropic_error(message: str, *, status: int = 500) -> dict[str, Any]:
     """The envelope of Messages."""
     kind = _ANTHROPIC_TYPES.get(status, "invalid_request_error")

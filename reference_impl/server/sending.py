@@ -22,6 +22,7 @@ from .wire import Wire, encoded
 EVENT_STREAM: Final = "text/event-stream; charset=utf-8"
 JSON: Final = "application/json"
 JSON_LINES: Final = "application/x-ndjson"
+MESSAGES: Final = "application/vnd.amazon.eventstream"
 MOST_WAITING: Final = 1024 * 1024  # bytes of one stream
 Result = TypeVar("Result")
 
@@ -65,7 +66,7 @@ class Outbox:
 
 
 class EventStream:
-    """A stream of server-sent events, or of lines; `frames` are their bytes."""
+    """A stream of events, lines or binary messages; `frames` are their bytes."""
 
     def __init__(
         self, frames: AsyncGenerator[bytes, None], content_type: str = EVENT_STREAM

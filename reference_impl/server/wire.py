@@ -5,8 +5,10 @@ A projection makes `Wire` values; nothing but this module knows how they are fra
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from typing import Any, Final
+from zlib import crc32
 
 import msgspec
 
@@ -37,6 +39,29 @@ def framed(wire: Wire, *, with_lines: bool = True) -> bytes:
     if wire.event and with_lines:
         return b"event: %b\ndata: %b\n\n" % (wire.event.encode(), data)
     return b"data: %b\n\n" % data
+
+
+def boxed(wire: Wire) -> bytes:
+    """The payload as a message of an AWS event stream: lengths, headers and two checksums.
+
+    https://smithy.io/2.0/aws/amazon-eventstream.html
+    """
+    kind = "exception" if wire.event.endswith("Exception") else "event"
+    headers = (
+        (f":{kind}-type", wire.event),
+        (":content-type", "application/json"),
+        (":message-type", kind),
+    )
+    named = b"".join(_header(name.encode(), value.encode()) for name, value in headers)
+    data = encoded(wire.data)
+    prelude = struct.pack(">II", 16 + len(named) + len(data), len(named))
+    whole = prelude + struct.pack(">I", crc32(prelude)) + named + data
+    return whole + struct.pack(">I", crc32(whole))
+
+
+def _header(name: bytes, value: bytes) -> bytes:
+    """A header of text: its type is 7."""
+    return struct.pack(">B", len(name)) + name + struct.pack(">BH", 7, len(value)) + value
 
 
 def lined(wire: Wire) -> bytes:

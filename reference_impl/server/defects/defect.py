@@ -16,7 +16,9 @@ from ..projection import Events
 from ..summary import Told
 from ..wire import Wire
 
-Api = Literal["chat", "responses", "messages", "ollama", "cohere", "gemini", "ollama-generate"]
+Api = Literal[
+    "chat", "responses", "messages", "ollama", "cohere", "gemini", "ollama-generate", "bedrock"
+]
 Item = TypeVar("Item")
 
 
