@@ -58,7 +58,7 @@ class Turn(msgspec.Struct):
     content: Annotated[list[Block], Meta(min_length=1)]
 
 
-class InferenceConfig(msgspec.Struct, rename="camel"):
+class InferenceConfig(msgspec.Struct, rename="camel", frozen=True):
     max_tokens: Count = _MOST
     temperature: Temperature | None = None
     top_p: Share | None = None
