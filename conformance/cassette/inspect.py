@@ -6,7 +6,8 @@
     52.2        #2        : se.in_progress
 
 `|` begins a line of the stream, `:` goes on with it where another chunk begins inside. Times are
-milliseconds since the response head. Events are numbered as frames are, from 1.
+milliseconds since the response head. Events are numbered as frames are, from 1. A binary message
+is a line, and its headers and payload are told where it came in one piece.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from conformance.core.binary import read_text_message
 from conformance.core.clock import chunk_times
 from conformance.core.events import Exchange, Response
-from conformance.core.framing import exchange_frames
+from conformance.core.framing import exchange_frames, framing_of
 
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _HEAD: Final = f"{'+ms':>10} {'chunk':>7} {'event':>6}"
@@ -45,7 +47,7 @@ def inspect(exchange: Exchange, *, full: bool = False) -> Iterator[str]:
     times = _chunk_times(exchange)
     for piece in _line_pieces(exchange, body):
         gutter = _gutter_text(piece, times, events)
-        text = visible(body[piece.start : piece.stop])
+        text = _message_text(body, piece) or visible(body[piece.start : piece.stop])
         bar = "|" if piece.begins_line else ":"
         yield f"{gutter} {bar} {text if full else _clip_line(text)}"
     yield f"* end: {exchange.end}"
@@ -86,9 +88,7 @@ def _printable(text: str) -> str:
 
 def _line_pieces(exchange: Exchange, body: bytes) -> Iterator[_LinePiece]:
     """Chunks, cut where lines begin; an empty chunk has a piece of its own."""
-    starts = [line.start() for line in _LINE.finditer(body)]
-    if not body or body.endswith((b"\r", b"\n")):
-        starts.append(len(body))
+    starts = _line_starts(exchange, body)
     at = 0  # the first of `starts` that is not behind us
     stop = 0
     for number, chunk in enumerate(exchange.chunks, 1):
@@ -102,6 +102,23 @@ def _line_pieces(exchange: Exchange, body: bytes) -> Iterator[_LinePiece]:
             start, mark = cut, None
             if start >= stop:
                 break
+
+
+def _line_starts(exchange: Exchange, body: bytes) -> list[int]:
+    """Where lines begin, or binary messages; one more behind the last where it has ended."""
+    if framing_of(exchange) == "binary":
+        return sorted({frame.offset for frame, _ in exchange_frames(exchange)})
+    starts = [line.start() for line in _LINE.finditer(body)]
+    return [*starts, len(body)] if not body or body.endswith((b"\r", b"\n")) else starts
+
+
+def _message_text(body: bytes, piece: _LinePiece) -> str:
+    """A binary message of texts that came in one chunk, its headers before its payload."""
+    found = read_text_message(body, piece.start) if piece.begins_line else None
+    if found is None or found[2] != piece.stop - piece.start:
+        return ""
+    headers = ", ".join(f"{name} {value}" for name, value in found[0].items())
+    return visible(f"{headers}: {found[1]}".encode())
 
 
 def _chunk_times(exchange: Exchange) -> list[str]:

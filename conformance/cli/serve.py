@@ -45,6 +45,9 @@ class ServeArguments(Struct, frozen=True, kw_only=True):
     stall: Annotated[
         str | None, typer.Option(help="Fall silent after event:K or byte:N, and stay connected.")
     ] = None
+    corrupt: Annotated[
+        str | None, typer.Option(help="Flip a bit at the end of event:K, or of byte:N.")
+    ] = None
     comments: Annotated[
         bool, typer.Option("--comments", help="Insert SSE comments, also inside events.")
     ] = False
@@ -82,6 +85,7 @@ def serve_command(given: ServeArguments) -> None:
         cut=given.cut,
         how=given.how,
         stall=given.stall,
+        corrupt=given.corrupt,
         comments=given.comments,
         crlf=given.crlf,
         repeat=given.repeat,

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from conformance.core.binary import MESSAGE_TYPE, with_text_header
 from conformance.core.events import STREAMED, Chunk, Response
 from conformance.dialects import asks_for_stream
 from conformance.editing.edits import whole_stream
@@ -191,6 +192,32 @@ def _mislabel(stream: Stream, _site: int) -> Stream:
     return replace(stream, exchange=replace(stream.exchange, response=response))
 
 
+def _binary_messages(stream: Stream) -> list[int]:
+    return [n for n, piece in enumerate(stream.pieces) if piece.kind == "binary"]
+
+
+def _flip_bit(at: int) -> Edit:
+    def edit(stream: Stream, site: int) -> Stream:
+        raw = bytearray(stream.pieces[site].raw)
+        raw[at] ^= 1
+        return _rewrite_piece(stream, site, bytes(raw))
+
+    return edit
+
+
+@FRAMING.edit("F21-untyped-message", _binary_messages)
+def _leave_type_out(stream: Stream, site: int) -> Stream:
+    """A binary message does not say whether it is an event."""
+    raw = with_text_header(stream.pieces[site].raw, MESSAGE_TYPE, "")
+    return _rewrite_piece(stream, site, raw)
+
+
+FRAMING.add("F20-wrong-checksum", "The checksum of a binary message is wrong.")(
+    _binary_messages, _flip_bit(-1)
+)
+FRAMING.add("F20-wrong-length", "The length of a binary message is wrong.")(
+    _binary_messages, _flip_bit(3)
+)
 FRAMING.add("F1-crlf", "Lines end in CR LF.", "pass")(_text_stream, _substitute(_LINE_END, b"\r\n"))
 FRAMING.add("F2-cr", "Lines end in CR.", "pass")(_event_stream, _substitute(_LINE_END, b"\r"))
 FRAMING.add("F4-comment-between", "A comment stands between two events.", "pass")(

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.cassette import Cassette, Header, read, write
+from conformance.cassette.inspect import inspect
 from conformance.cassette.redact import Redactor
 from conformance.cassette.scan import scan
 from conformance.core.binary import encode_message
@@ -112,3 +113,11 @@ def test_a_scan_finds_what_was_left(tmp_path: Path) -> None:
     found = list(scan(path))
     assert found[0].place.line == 5
     assert any(each.rule == "over several events" for each in found)
+
+
+def test_messages_are_shown_with_headers_and_payload() -> None:
+    message = delta("Hi")
+    lines = list(inspect(recorded(message + message, message[:9], message[9:])))[3:-1]
+    shown = ":event-type contentBlockDelta, :message-type event: {"
+    assert [shown in line for line in lines] == [True, True, False, False]
+    assert [line[19:26].strip() for line in lines] == ["1", "2", "3", ""]

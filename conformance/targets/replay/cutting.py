@@ -115,6 +115,18 @@ def with_crlf(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     return tuple(edited)
 
 
+def with_flipped_bit(chunks: Sequence[Chunk], stop: int) -> tuple[Chunk, ...]:
+    """The lowest bit of the byte before `stop` is another one; at 0 nothing is."""
+    edited, at = [], 0
+    for chunk in chunks:
+        place, at = stop - 1 - at, at + len(chunk.data)
+        data = bytearray(chunk.data)
+        if 0 <= place < len(data):
+            data[place] ^= 1
+        edited.append(Chunk(bytes(data), chunk.ms))
+    return tuple(edited)
+
+
 def with_comments(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     """A comment line before every other line: between events, and between an event's lines."""
     body = b"".join(chunk.data for chunk in chunks)

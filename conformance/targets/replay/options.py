@@ -97,6 +97,7 @@ class ReplayOptions(Struct, frozen=True):
 
     `cut`      breaks the answer off there, `how`: a FIN before the end of the body, or a RST.
     `stall`    says nothing more from there on, and keeps the connection open.
+    `corrupt`  sends one bit of the byte before that place wrong: of a binary message its checksum.
     `comments` puts SSE comments between events and between their lines.
     `crlf`     ends lines with CR LF where they end with LF.
     `repeat`   answers again what has been answered before; default: once per exchange.
@@ -113,6 +114,7 @@ class ReplayOptions(Struct, frozen=True):
     cut: BodySpot | None = None
     how: CutKind = "fin"
     stall: BodySpot | None = None
+    corrupt: BodySpot | None = None
     comments: bool = False
     crlf: bool = False
     repeat: bool = False
@@ -150,6 +152,7 @@ _SPELLED: Final[Mapping[str, Callable[[str], object]]] = {
     "timing": ReplayTiming.parse,
     "cut": BodySpot.parse,
     "stall": BodySpot.parse,
+    "corrupt": BodySpot.parse,
 }
 
 

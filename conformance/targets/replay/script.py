@@ -23,6 +23,7 @@ from conformance.targets.replay.cutting import (
     frame_ends,
     with_comments,
     with_crlf,
+    with_flipped_bit,
 )
 from conformance.targets.replay.options import BodySpot, ReplayOptions
 from conformance.wire.chunked import chunk_bytes
@@ -114,6 +115,8 @@ def answer_script(exchange: Exchange, clock: CassetteClock, options: ReplayOptio
         chunks = with_crlf(chunks) if options.crlf else chunks
     whole = sum(len(chunk.data) for chunk in chunks)
     ends = _frame_ends(framing, chunks) if _needs_ends(options) else ()
+    if options.corrupt is not None:
+        chunks = with_flipped_bit(chunks, _place_of(options.corrupt, ends, whole))
     size, end = _broken_off(ends, whole, _ENDS[exchange.end], options)
     factor = options.timing.factor
     length = _recorded_length(response, whole, exchange.end)
@@ -142,7 +145,7 @@ def event_count(exchange: Exchange) -> int:
 
 
 def _needs_ends(options: ReplayOptions) -> bool:
-    spots = [spot.unit for spot in (options.cut, options.stall) if spot]
+    spots = [spot.unit for spot in (options.cut, options.stall, options.corrupt) if spot]
     return options.chunking.kind == "events" or "event" in spots
 
 
@@ -165,6 +168,12 @@ def _broken_off(
         if spot and spot.at < len(places):
             return places[spot.at], end
     return whole, recorded
+
+
+def _place_of(spot: BodySpot, ends: tuple[int, ...], whole: int) -> int:
+    """The byte behind a spot; 0 where that is beyond the body."""
+    places: Sequence[int] = range(whole + 1) if spot.unit == "byte" else (0, *ends)
+    return places[spot.at] if spot.at < len(places) else 0
 
 
 def _head_to_send(response: Response, exchange: Exchange, *, has_length: bool) -> Headers:
