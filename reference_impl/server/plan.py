@@ -26,8 +26,8 @@ class Plan:
 
     The generation behind `wires` begins with the first and ends when they are closed. `scene` is
     what a defect may know of the request. `framing` says whether each is a server-sent event, a
-    line of JSON, an element of an array, or a binary message. `event_lines`: events are named in a line of their
-    own, if the API names them.
+    line of JSON, an element of an array, or a binary message. `event_lines`: events are named in a
+    line of their own, if the API names them.
     """
 
     wires: AsyncGenerator[Wire, None]
