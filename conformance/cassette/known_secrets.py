@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -37,6 +38,11 @@ _MOST_BYTES: Final = 1 << 18
 _MOST: Final = 1024
 _LONGEST_PREFIX: Final = 16  # of a published shape
 _GOES_ON: Final = 3
+_LONGEST_ESCAPE: Final = 12
+_ELLIPSES: Final = ("\u2026".encode(), b"...", rb"\u2026", b"&hellip;", b"&#8230;")
+_ELLIPSIS: Final = re.compile(rb"\xe2\x80\xa6|\.\.\.")
+# An escape that was cut, and an ellipsis for the rest.
+_CLIPPED: Final = re.compile(rb"[\\%&#;A-Za-z0-9]{0,8}(?:\xe2\x80\xa6|\.\.\.)")
 _PART: Final = re.compile(r"[^\s;,\"]+")
 _NAMED: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]*)=\"?(?!=*\Z)(.+)")
 _BASIC: Final = re.compile(r"basic\s+([A-Za-z0-9+/_-]+={0,2})\s*\Z", re.IGNORECASE)
@@ -103,6 +109,9 @@ class KnownSecrets:
             self._learnt.add(part)
             for form in _forms_of(raw):
                 self._add_form(form)
+            spelled = json.dumps(part)[1:-1].encode()
+            if b"\\" in spelled:  # what it escapes is not decoded
+                self._add_form(spelled)
             self._signs = self._ends = None
 
     def learn_key(self, value: str) -> None:
@@ -212,6 +221,8 @@ class KnownSecrets:
         size, form = max((_common(text, at, form), form) for form in forms)
         if size == len(form) or at + size == len(text) or size >= _enough(form):
             return SecretMatch(at, size, form)
+        if size >= HEAD and _CLIPPED.match(text, at + size):
+            return SecretMatch(at, size, form)
         return None
 
     def _beginning(self, end: bytes) -> bytes | None:
@@ -220,12 +231,19 @@ class KnownSecrets:
             return None
         return next(f for forms in self._forms.values() for f in forms if f.startswith(end))
 
-    def spots(self, raw: bytes) -> list[tuple[int, int, bytes]]:
-        """Start and stop in a raw text, and what is to stand there."""
-        if not self.may_stand_in(raw):
+    def spots(self, raw: bytes, *, clipped: bool = False) -> list[tuple[int, int, bytes]]:
+        """Start and stop in a raw text, and what is to stand there.
+
+        With `clipped`, an ellipsis may stand for the front of a secret, or for its end.
+        """
+        if not (self.may_stand_in(raw) or (clipped and any(mark in raw for mark in _ELLIPSES))):
             return []
         found = []
         decoded = decode_spellings(raw)
+        for match, skipped in self._clipped(decoded.text) if clipped else ():
+            start, stop = decoded.raw_span(match.start, match.start + match.size)
+            meant = self.stand_in(match.form)[skipped:]
+            found.append((start, stop, spellings.spell_alike(raw[start:stop], meant)))
         for match in self._settled(decoded.text):
             start, stop = decoded.raw_span(match.start, match.start + match.size)
             meant = self.stand_in(match.form)[: match.size]
@@ -238,8 +256,35 @@ class KnownSecrets:
                 found.append((listed.start(1) + start, listed.start(1) + stop, filled))
         return sorted(found)
 
+    def _clipped(self, text: bytes) -> Iterator[tuple[SecretMatch, int]]:
+        """Ends of secrets behind an ellipsis, and how much of each is not there."""
+        for mark in _ELLIPSIS.finditer(text):
+            for at in range(mark.end(), min(mark.end() + _LONGEST_ESCAPE, len(text) - HEAD) + 1):
+                ends = self._ends_from(text, at)
+                if ends is not None:
+                    form, skipped = ends
+                    yield SecretMatch(at, len(form) - skipped, form), skipped
+                    break
+
+    def _ends_from(self, text: bytes, at: int) -> tuple[bytes, int] | None:
+        """A secret of which the whole end stands there, and where that end begins."""
+        gram = text[at : at + HEAD]
+        for form in chain.from_iterable(self._forms.values()):
+            skipped = form.find(gram)
+            while skipped >= 0:
+                if text.startswith(form[skipped:], at):
+                    return form, skipped
+                skipped = form.find(gram, skipped + 1)
+        return None
+
     def _settled(self, text: bytes) -> Iterator[SecretMatch]:
-        return (one for one in self.matches(text) if one.is_whole or one.size >= _enough(one.form))
+        return (
+            one
+            for one in self.matches(text)
+            if one.is_whole
+            or one.size >= _enough(one.form)
+            or (one.size >= HEAD and _CLIPPED.match(text, one.start + one.size))
+        )
 
     def _add_form(self, form: bytes) -> None:
         head = form[:HEAD]

@@ -78,6 +78,15 @@ class Placeholders:
         return "".join(map(_spelled_like, spellings, replaced))
 
 
+class Blanks(Placeholders):
+    """The same stand-in whenever it is made: every letter an `x`, every digit a `0`."""
+
+    __slots__ = ()
+
+    def plain(self, text: str, kept: int = 0) -> str:
+        return text[:kept] + _blank_character(text[kept:])
+
+
 def is_stand_in(raw: str) -> bool:
     """Whether the inside of a JSON string is a stand-in, made by whomever.
 

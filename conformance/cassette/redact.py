@@ -83,11 +83,12 @@ class Redactor:
         headers: Collection[str] = ALLOWED_HEADERS,
         query: Collection[str] = ALLOWED_QUERY,
         opaque: bool = True,
+        placeholders: Placeholders | None = None,
     ) -> None:
         self._headers = frozenset(name.lower() for name in headers)
         self._query = frozenset(query)
         self._opaque = opaque
-        self._placeholders = Placeholders()
+        self._placeholders = placeholders or Placeholders()
         self._counts: Counter[str] = Counter()
         self._known = KnownSecrets(self._placeholders)
         self._told_opaque: dict[bytes, None] = {}
@@ -104,7 +105,8 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Any text: a message, a line of a log, a report. As many bytes as came in."""
-        return self.body(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+        raw = text.encode("utf-8", "surrogatepass")
+        return self._clean_bytes(raw, clipped=True).decode("utf-8", "surrogatepass")
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """The exchange without secrets. Raises CassetteError for a body that is compressed."""
@@ -122,12 +124,7 @@ class Redactor:
 
     def request(self, request: Request) -> Request:
         """The request without secrets."""
-        self._known.learn_headers(
-            (name, value)
-            for name, value in request.headers
-            if name.lower() not in self._headers and value != REDACTED
-        )
-        self._learn_parameters(request.path)
+        self.learn_request(request)
         raw = request.raw
         return replace(
             request if raw is None else request.with_raw(self._redact_raw(request, raw)),
@@ -135,6 +132,19 @@ class Redactor:
             headers=self._redact_headers(request.headers),
             json=self.value(request.json),
         )
+
+    def learn_request(self, request: Request) -> bool:
+        """Values that our side sent and that are not shown are secrets; whether there are any.
+
+        Raises CassetteError where they are too much to remember.
+        """
+        self._known.learn_headers(
+            (name, value)
+            for name, value in request.headers
+            if name.lower() not in self._headers and value != REDACTED
+        )
+        self._learn_parameters(request.path)
+        return bool(self._known)
 
     def response(self, response: Response) -> Response:
         """The head without secrets. Raises CassetteError where the body cannot be looked into."""
@@ -161,7 +171,10 @@ class Redactor:
 
     def body(self, body: bytes) -> bytes:
         """Bytes of a body, whole or event by event; as many as came in."""
-        spots = self._known.spots(body) if self._known else []
+        return self._clean_bytes(body)
+
+    def _clean_bytes(self, body: bytes, *, clipped: bool = False) -> bytes:
+        spots = self._known.spots(body, clipped=clipped) if self._known else []
         if not spots:
             return self._without_shapes(body)
         # A stand-in could look like a secret of its own: it is put in when all else is clean.

@@ -1,7 +1,8 @@
 r"""What bytes of JSON, HTML or a URL say once they are decoded, and where each byte of that stands.
 
 A character may be spelled as a JSON escape (in a string inside a string, too), in percent-encoding,
-as an HTML entity or as `\x41`, and these inside one another. Linear in the bytes.
+as an HTML entity or as `\x41`, punctuation behind a backslash, and these inside one another. Linear
+in the bytes. A backslash and a letter (`\n`) stay as they are: no key holds what they mean.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from conformance.cassette.placeholders import blank_out
 
 _HEX: Final = rb"[0-9a-fA-F]"
 _ESCAPE: Final = re.compile(
-    rb"(?<!\\)\\++(?:u(?P<unit>%b{4})|x(?P<byte>%b{2})|(?P<short>[\"'/bfnrt]))"
+    rb"(?<!\\)\\++(?:u(?P<unit>%b{4})|x(?P<byte>%b{2})|(?P<short>[!-/:-@\[\]^_`{-~]))"
     rb"|%%(?:25)*+(?P<percent>%b{2})"
     rb"|&(?:amp;)*+(?:\#0*+(?P<decimal>[0-9]{1,7});|\#[xX]0*+(?P<code>%b{1,6});"
     rb"|(?P<name>[A-Za-z]{2,24});)" % ((_HEX,) * 4)
@@ -27,11 +28,10 @@ _OPEN: Final = re.compile(
     % ((_HEX,) * 4)
 )
 _LONGEST_OPEN: Final = 64
-_SHORT: Final = {b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 _ROUNDS: Final = 3
 _BASES: Final = {"decimal": 10, "code": 16, "unit": 16}
 # Where one of these stands, a printable ASCII character may be spelled otherwise than as itself.
-SIGNS: Final = r"\\(?:u00[2-7]|x[2-7]|/)|%[2-7][0-9a-fA-F]|&[#A-Za-z]"
+SIGNS: Final = r"\\(?:u00[2-7]|x[2-7]|[!#-&(-/:-@\[\]^_`{-~])|%[2-7][0-9a-fA-F]|&[#A-Za-z]"
 _NUMBER: Final = re.compile(rb"[0-9]+")
 _FILLED: Final = {1: b"8", 2: b"88", 3: b"120"}
 
@@ -166,7 +166,7 @@ def _meant_bytes(match: re.Match[bytes]) -> bytes:
     kind = match.lastgroup or ""
     spelled = match[kind]
     decoders: dict[str, Callable[[bytes], bytes]] = {
-        "short": lambda mark: _SHORT.get(mark, mark),
+        "short": lambda mark: mark,
         "byte": lambda digits: bytes((int(digits, 16),)),
         "percent": lambda digits: bytes((int(digits, 16),)),
         "name": _entity_bytes,

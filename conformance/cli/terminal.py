@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from conformance.cassette.own_keys import without_own_keys
 from conformance.report.printable import visible
 
 _CLEAR_LINE = "\r\x1b[K"
@@ -17,6 +18,7 @@ _LONGEST_LINE = 100  # characters of progress
 
 def put(text: str) -> None:
     """Write a result. A reader that has gone away (`| head`) does not change the exit code."""
+    text = without_own_keys(text)
     try:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
         sys.stdout.flush()
@@ -29,7 +31,7 @@ def put(text: str) -> None:
 
 def warn(line: str) -> None:
     """Write one line for people beside the results."""
-    sys.stderr.write(f"{line}\n")
+    sys.stderr.write(f"{without_own_keys(line)}\n")
 
 
 def warn_errors(errors: Iterable[str]) -> None:
@@ -66,7 +68,7 @@ def progress_line(text: str = "") -> Iterator[Callable[[str], None]]:
 
 
 def _show_line(text: str) -> None:
-    sys.stderr.write(f"{_CLEAR_LINE}{visible(text, _LONGEST_LINE)}")
+    sys.stderr.write(f"{_CLEAR_LINE}{visible(without_own_keys(text), _LONGEST_LINE)}")
     sys.stderr.flush()
 
 

@@ -11,6 +11,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.cassette import Redactor
+from conformance.cassette.placeholders import Blanks
 from conformance.core.events import Event
 from conformance.pytest_plugin.trace import Trace
 
@@ -41,9 +43,13 @@ class EventSequence(Extension):
 def event_lines(trace: Trace) -> Iterator[str]:
     """The semantic events of a trace, readable and without what changes from run to run."""
     masks: dict[tuple[str, str], str] = {}
+    redactor = Redactor(opaque=False, placeholders=Blanks())
+    for exchange in trace.exchanges:
+        if exchange.request is not None:
+            redactor.learn_request(exchange.request)  # what our side sent is known from then on
     for type_, fields in _joined_deltas(trace.semantic):
         shown = (f"{name}={_masked_value(name, field, masks)}" for name, field in fields.items())
-        yield " ".join((type_, *shown))
+        yield redactor.text(" ".join((type_, *shown)))
 
 
 def _joined_deltas(events: tuple[Event, ...]) -> Iterator[tuple[str, Mapping[str, Any]]]:

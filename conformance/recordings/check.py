@@ -49,6 +49,7 @@ from conformance.recordings.claims import (
     without_excuses,
 )
 from conformance.recordings.parallel import run_parallel
+from conformance.recordings.redacted_result import without_sent_secrets
 from conformance.recordings.sender import Sender, sender_of
 from conformance.recordings.trust import is_trusted, trusted_paths
 from conformance.rules.applies import Evidence
@@ -162,7 +163,8 @@ def _judged_results(
         given = rulebook.narrowed(each.ledger.result(target, exchange.hop))
         beside = requests_beside(recording.header, exchange)
         told = recognised.with_guess(given)
-        results.append(told if beside is None else replace(told, beside=beside))
+        told = told if beside is None else replace(told, beside=beside)
+        results.append(without_sent_secrets(told, exchange.request))
     if recording.notes:
         results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
     return results

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
+from conformance.cassette.own_keys import without_own_key_bytes
 from conformance.core.errors import Place, UsageError
 
 if TYPE_CHECKING:  # `conformance --help` passes here and needs no engine
@@ -69,8 +70,10 @@ def write(report: Report, *outputs: str, verbose: bool = False, shown: str = "te
 def write_whole(file: Path, data: bytes) -> None:
     """Replace the file in one step; a pipe or device is written as it is.
 
-    Raises UsageError where the file cannot be written; then an older one is still whole.
+    Raises UsageError where the file cannot be written; then an older one is still whole. The
+    user's own keys are in no file.
     """
+    data = without_own_key_bytes(data)
     try:
         if file.exists() and not file.is_file():
             file.write_bytes(data)

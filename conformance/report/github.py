@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from conformance.cassette.own_keys import without_own_keys
 from conformance.core.errors import Place, UsageError
 from conformance.judging.groups import (
     FindingGroup,
@@ -61,7 +62,7 @@ def append_summary(report: Report) -> Path | None:
         return None
     try:
         with Path(name).open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(markdown.render(report))
+            file.write(without_own_keys(markdown.render(report)))
     except OSError as error:
         message = f"cannot be written: {error.strerror or error}"
         raise UsageError(message, place=Place(name), hint=f"${VARIABLE} names it") from error

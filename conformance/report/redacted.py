@@ -7,7 +7,6 @@ length of what they replace; ids, rules, places and verdicts stay.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 
 from msgspec.structs import replace
@@ -15,9 +14,8 @@ from msgspec.structs import replace
 from conformance.cassette import Redactor
 from conformance.core.errors import CassetteError
 from conformance.core.events import Exchange
-from conformance.judging.result import Finding, Report, StreamResult
-
-Clean = Callable[[str], str]
+from conformance.judging.result import Report
+from conformance.recordings.redacted_result import Clean, redact_result
 
 
 def text_cleaner() -> Clean:
@@ -34,37 +32,9 @@ def redact_report(report: Report, clean: Clean | None = None) -> Report:
     passed = clean or text_cleaner()
     return replace(
         report,
-        streams=tuple(_redact_stream(each, passed) for each in report.streams),
+        streams=tuple(redact_result(each, passed) for each in report.streams),
         errors=tuple(map(passed, report.errors)),
         notes=tuple(map(passed, report.notes)),
-    )
-
-
-def _redact_stream(stream: StreamResult, clean: Clean) -> StreamResult:
-    return replace(
-        stream,
-        findings=tuple(_redact_finding(each, clean) for each in stream.findings),
-        reasons={rule: clean(reason) for rule, reason in stream.reasons.items()},
-        notes=tuple(map(clean, stream.notes)),
-        changes=tuple(replace(each, why=clean(each.why)) for each in stream.changes),
-        error=stream.error
-        and replace(
-            stream.error, code=clean(stream.error.code), message=clean(stream.error.message)
-        ),
-    )
-
-
-def _redact_finding(finding: Finding, clean: Clean) -> Finding:
-    return replace(
-        finding,
-        slice={k: clean(v) if isinstance(v, str) else v for k, v in finding.slice.items()},
-        expected=tuple(map(clean, finding.expected)),
-        got=clean(finding.got),
-        after=clean(finding.after),
-        message=clean(finding.message),
-        context=tuple(
-            replace(each, type=clean(each.type), text=clean(each.text)) for each in finding.context
-        ),
     )
 
 

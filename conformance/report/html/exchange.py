@@ -12,6 +12,7 @@ from conformance.core.errors import ConformanceError, Place, UsageError
 from conformance.core.events import Exchange
 from conformance.judging.lineage import event_order
 from conformance.judging.result import ContextLine, Report, StreamResult
+from conformance.recordings.redacted_result import Clean
 from conformance.report.escaping import escape_html
 from conformance.report.html.matrix import verdict_class
 from conformance.report.html.timeline import (
@@ -20,7 +21,7 @@ from conformance.report.html.timeline import (
     PlacedFinding,
     picture_lines,
 )
-from conformance.report.redacted import Clean, text_cleaner, with_redacted_heads
+from conformance.report.redacted import text_cleaner, with_redacted_heads
 from conformance.report.retrace import trace_exchange
 from conformance.report.wording import (
     authority_lines,

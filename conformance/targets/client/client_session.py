@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from conformance.cassette import Cassette, Header, Recording, open_recording, write
+from conformance.cassette import Cassette, Header, Recording, Redactor, open_recording, write
 from conformance.core import shipped
 from conformance.core.errors import SpecError, UsageError
 from conformance.core.events import Exchange
@@ -30,6 +30,7 @@ from conformance.recordings.check import (
     recognised_dialect,
     recording_files,
 )
+from conformance.recordings.redaction import redact_evidence
 from conformance.recordings.sender import sender_of
 from conformance.report.wording import count
 from conformance.targets.client.adapter import AdapterAnswer
@@ -294,7 +295,8 @@ class ClientSession:
             return
         folder.mkdir(parents=True, exist_ok=True)
         extra = {**header.extra, "implementation": self.about.plain()}
-        write(folder / name, Cassette(replace(header, extra=extra), tuple(exchanges)))
+        told = Cassette(replace(header, extra=extra), tuple(exchanges))
+        write(folder / name, redact_evidence(told, Redactor(opaque=False)))
 
     def _judge_own_cases(self, tally: CaseTally) -> Iterator[StreamResult]:
         """Cases that need no recording, by the first endpoint."""

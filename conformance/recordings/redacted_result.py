@@ -1,0 +1,51 @@
+"""What was found in one exchange, without the secrets that it quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from conformance.cassette import Redactor
+from conformance.core.events import Request
+from conformance.judging.result import Finding, StreamResult
+
+Clean = Callable[[str], str]
+
+
+def without_sent_secrets(result: StreamResult, request: Request | None) -> StreamResult:
+    """The result without what the request of its exchange sent as a credential."""
+    if request is None or not (result.findings or result.error or result.reasons):
+        return result
+    redactor = Redactor(opaque=False)
+    return redact_result(result, redactor.text) if redactor.learn_request(request) else result
+
+
+def redact_result(stream: StreamResult, clean: Clean) -> StreamResult:
+    """The result with every text of the stream passed through `clean`."""
+    return replace(
+        stream,
+        target=clean(stream.target),
+        findings=tuple(_redact_finding(each, clean) for each in stream.findings),
+        reasons={rule: clean(reason) for rule, reason in stream.reasons.items()},
+        notes=tuple(map(clean, stream.notes)),
+        changes=tuple(replace(each, why=clean(each.why)) for each in stream.changes),
+        error=stream.error
+        and replace(
+            stream.error, code=clean(stream.error.code), message=clean(stream.error.message)
+        ),
+    )
+
+
+def _redact_finding(finding: Finding, clean: Clean) -> Finding:
+    return replace(
+        finding,
+        slice={k: clean(v) if isinstance(v, str) else v for k, v in finding.slice.items()},
+        expected=tuple(map(clean, finding.expected)),
+        got=clean(finding.got),
+        after=clean(finding.after),
+        message=clean(finding.message),
+        context=tuple(
+            replace(each, type=clean(each.type), text=clean(each.text)) for each in finding.context
+        ),
+    )
