@@ -12,6 +12,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+from conformance.cassette.key_shapes import PATTERNS
+from conformance.cassette.key_shapes import PREFIXES as PUBLISHED
+
 _START: Final = rb"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9A-F]{2}))"
 # A key has a digit somewhere; without that, `sk-loading-indicator-icon` would be one.
 _DIGIT: Final = rb"(?=[A-Za-z_-]{0,60}[0-9])"
@@ -49,6 +52,15 @@ _SHAPES: Final = (
     ("key.digitalocean", b"_v1_", rb"do[opr]_v1_([a-f0-9]{40,}+)"),
     ("key.databricks", b"dapi", rb"dapi([a-f0-9]{32}(?:-[0-9])?+)(?![A-Za-z0-9])"),
     ("key.jwt", b"eyJ", rb"eyJ([\w-]{8,}+)\.eyJ([\w-]{8,}+)\.([\w-]{8,}+)"),
+    ("key.jwe", b"eyJ", rb"eyJ([\w-]{8,}+)\.([\w-]*+)\.([\w-]{8,}+)\.([\w-]{8,}+)\.([\w-]{8,}+)"),
+    ("key.twilio", b"SK", rb"SK([0-9a-f]{32}+)(?![A-Za-z0-9])"),
+    ("id.twilio", b"AC", rb"AC([0-9a-f]{32}+)(?![A-Za-z0-9])"),
+    ("key.telegram", b":AA", rb"[0-9]{8,10}:(AA[A-Za-z0-9_-]{33}+)"),
+    ("key.airtable", b"pat", rb"pat[A-Za-z0-9]{14}\.([a-f0-9]{64}+)"),
+    ("key.mailchimp", b"-us", rb"([0-9a-f]{32}+)-us[0-9]{1,2}"),
+    ("key.azure-secret", b"Q~", rb"[A-Za-z0-9_~.]{3}[0-9]Q~([A-Za-z0-9_~.-]{31,}+)"),
+    ("key.terraform", b".atlasv1.", rb"[A-Za-z0-9]{14}\.atlasv1\.([A-Za-z0-9_=-]{60,}+)"),
+    *PATTERNS,
     ("id.organization", b"org-", rb"org-(" + _DIGIT + rb"[A-Za-z0-9]{16,}+)"),
     ("id.user", b"user-", rb"user-(" + _DIGIT + rb"[A-Za-z0-9]{16,}+)"),
     ("id.project", b"proj_", rb"proj_(" + _DIGIT + rb"[A-Za-z0-9]{16,}+)"),
@@ -66,15 +78,23 @@ _QUERY: Final = (
     rb"=([A-Za-z0-9%._~+/-]{12,}+=*+)"
 )
 SECRET_NAME: Final = (
-    rb"(?:[A-Za-z_-]{0,40}(?:api[_-]?key|secret|password|access_token|refresh_token)"
-    rb"|[Aa]uthorization)"
+    rb"(?:[A-Za-z_-]{0,40}(?:[Aa][Pp][Ii][_-]?[Kk][Ee][Yy]|[Ss]ecret|SECRET|[Pp]assword|PASSWORD"
+    rb"|(?:[Aa]ccess|[Rr]efresh|[Aa]uth)_?[Tt]oken|(?:ACCESS|REFRESH|AUTH)_TOKEN"
+    rb"|(?:[Ss]ecret|SECRET)_?[Kk][Ee][Yy])|[Aa]uthorization)"
 )
 _NESTED: Final = rb'\\"' + SECRET_NAME + _INNER + rb'([^"\\\r\n]{1,4096}+)'
+_ASSIGNED: Final = (
+    rb"(?:AccountKey|SharedAccessKey|SharedAccessSignature|Password|Pwd)[ \t]{0,4}="
+    rb"[ \t]{0,4}([^\s;\"'\\<>&]{8,512}+)"
+)
+_SIGNED: Final = rb"Signature=([0-9a-f]{64}+)"
 # These stand behind a word or between marks, and may begin in the midst of a run.
 _PHRASES: Final = (
     ("key.bearer", b"earer", rb"[Bb]earer[ \t]{1,8}([A-Za-z0-9._~+/-]{16,}+=*+)"),
     ("key.basic", b"asic", _BASIC),
     ("key.pem", b"PRIVATE KEY", _PEM),
+    ("key.assigned", b"=", _ASSIGNED),
+    ("key.sigv4", b"Signature=", _SIGNED),
     ("userinfo", b"@", rb"[a-z]://[^/?#@\s:\"'\\<>]{0,256}+:([^/?#@\s\"'\\<>]{1,512}+)@"),
     ("query", b"=", _QUERY),
     ("field.nested", b'\\"', _NESTED),
@@ -82,9 +102,21 @@ _PHRASES: Final = (
 # Regular expressions for text without which there is no credential, whatever the pattern. Where
 # the hint is in every other event, this says more.
 _TELLING: Final = {
+    b":AA": r"[0-9]:AA[A-Za-z0-9_-]{33}",
+    b"pat": r"pat[A-Za-z0-9]{14}\.",
+    b"-us": r"[0-9a-f]{32}-us[0-9]",
+    b"SK": "SK[0-9a-f]{32}",
+    b"AC": "AC[0-9a-f]{32}",
+    b"sk_": "sk_[a-fA-F0-9]{40}",
+    b"fc-": "fc-[a-f0-9]{32}",
+    b"sl.": r"sl\.[A-Za-z0-9_-]{60}",
+    b"key-": "key-[a-f0-9]{32}",
+    b"oy2": "oy2[a-z0-9]{43}",
+    b"secret_": "secret_[A-Za-z0-9]{40}",
+    b"ion_": "ion_[A-Za-z0-9]{40}",
     b"@": r'://[^\s"]*@',
-    b"=": r"[?&][A-Za-z_-]{3,30}=",
-    b'\\"': r'\\"[A-Za-z_-]*(?:key|secret|password|token|uthorization)\\"',
+    b"=": r"[?&][A-Za-z_-]{3,30}=|(?:Key|Signature|Password|Pwd)[ \t]{0,4}=",
+    b'\\"': r'\\"[A-Za-z_-]*(?i:key|secret|password|token|authorization)\\"',
     b"asic": r"asic[ \t]",
     b"earer": r"earer[ \t]",
     b"gh": "gh[pousr]_",
@@ -98,6 +130,8 @@ _PATTERNS: Final = (
 )
 
 
+# Prefixes that ordinary words end in: no text waits for what comes after them.
+_COMMON: Final = frozenset({"key-", "ion_", "sl.", "fc-", "sk_"})
 # How a key begins: a text that ends in part of one may go on as a secret.
 PREFIXES: Final = tuple(
     prefix.encode()
@@ -109,6 +143,7 @@ PREFIXES: Final = tuple(
         *("hf_", "gsk_", "xai-", "nvapi-", "pplx-", "fw_", "tgp_v1_", "r8_", "csk-", "lsv2_"),
         *("tvly-", "npm_", "pypi-", "SG.", "dop_v1_", "doo_v1_", "dor_v1_", "dapi", "eyJ"),
         *("org-", "user-", "proj_"),
+        *(prefix for prefix in PUBLISHED if prefix not in _COMMON),
     )
 )
 SIGNS: Final = tuple(_TELLING.get(hint) or re.escape(hint.decode()) for _, hint, _ in _PATTERNS)

@@ -13,18 +13,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from conformance.cassette import secret_names
 from conformance.cassette.credentials import Span, find_credentials
+from conformance.cassette.secret_names import is_secret_name, is_secret_value, name_rule
 from conformance.dialects import WIRE_KEYS
 
 _OPAQUE: Final = tuple(key.encode() for key in sorted(WIRE_KEYS.opaque))
-_SECRET: Final = (
-    *(b"accessToken", b"access_token", b"api-key", b"apiKey", b"api_key", b"api_token"),
-    *(b"apikey", b"auth_token", b"authorization", b"Authorization"),
-    *(b"aws_secret_access_key", b"aws_session_token", b"bearer_token", b"clientSecret"),
-    *(b"client_secret", b"id_token", b"password", b"private_key", b"refreshToken"),
-    *(b"refresh_token", b"secretAccessKey", b"secret_access_key", b"secret_key"),
-    *(b"sessionToken", b"session_token", b"x-api-key"),
-)
 # Who somebody is. A tool may have an argument of that name, so these count near the root only.
 _IDS: Final = (
     *(b"account_id", b"org_id", b"organization", b"organization_id", b"project_id"),
@@ -33,7 +27,7 @@ _IDS: Final = (
 _NEAR_ROOT: Final = frozenset((b"", b"json", b"response", b"metadata", b"error"))
 _RULES: Final = {
     **{key: f"opaque.{key.decode()}" for key in _OPAQUE},
-    **{key: f"field.{key.decode().lower()}" for key in (*_SECRET, *_IDS)},
+    **{key: f"field.{key.decode()}" for key in _IDS},
 }
 # `data` is opaque only where the object's own type says so, on the wire or in a client's report.
 _DATA_TYPES: Final = (b"redacted_thinking", b"reasoning.", b"thinking.opaque")
@@ -41,13 +35,18 @@ _DATA_TYPES: Final = (b"redacted_thinking", b"reasoning.", b"thinking.opaque")
 SIGNS: Final = (
     *(f'"{re.escape(key.decode())}"' for key in _RULES),
     *(re.escape(name.decode()) for name in _DATA_TYPES),
+    secret_names.SIGN,
 )
 # A string that the stream's end cut off is one, too: half a secret is a secret. Possessive, so that
 # an open quote is never looked at twice.
 _TOKEN: Final = re.compile(
     rb'"((?:[^"\\\r\n]|\\[^\r\n])*+)(?:"((?:(?!\n\r?\n)\s)*+:)?)?|[{}\[\],]|\n\r?\n'
 )
-_TELLING: Final = (*(b'"%b"' % key for key in _RULES), *_DATA_TYPES)
+_KEYS: Final = b"|".join(map(re.escape, (*(b'"%b"' % key for key in _RULES), *_DATA_TYPES)))
+_TELLING_KEYS: Final = re.compile(_KEYS)
+_TELLING: Final = re.compile(_KEYS + b"|" + secret_names.SIGN.encode())
+# Names of parameters in a schema: what stands under them says how a value has to be.
+_SCHEMAS: Final = frozenset((b"properties", b"patternProperties", b"$defs", b"definitions"))
 _BLANK_LINES: Final = (b"\n\n", b"\n\r\n")
 _BLANK_LINE: Final = re.compile(rb"\n\r?\n")
 _MAX_DEPTH: Final = 500
@@ -58,6 +57,7 @@ class _OpenObject(Struct):
     key: bytes = b""
     type: bytes = b""
     data: list[tuple[int, int]] | None = None
+    secret: bytes = b""  # the secret name under which it stands
 
 
 def secret_spans(body: bytes) -> list[Span]:
@@ -72,11 +72,9 @@ def secret_spans(body: bytes) -> list[Span]:
 
 def _telling_parts(body: bytes) -> Iterator[tuple[int, int]]:
     """What lies between two blank lines, where a key or a type stands in it that tells."""
-    present = [name for name in _TELLING if name in body]
-    if not present:
-        return
     stop = 0
-    for sign in re.finditer(b"|".join(map(re.escape, present)), body):
+    telling = _TELLING if secret_names.may_have_names(body) else _TELLING_KEYS
+    for sign in telling.finditer(body):
         if sign.start() >= stop:
             start = max(body.rfind(end, stop, sign.start()) for end in _BLANK_LINES)
             after = _BLANK_LINE.search(body, sign.end())
@@ -122,7 +120,8 @@ class _JsonWalk:
     def _open_object(self) -> None:
         if len(self._stack) < _MAX_DEPTH:
             owner = self._stack[-1]
-            self._stack.append(_OpenObject(owner.key or owner.name))
+            secret = owner.secret or (owner.key if _names_secret(owner) else b"")
+            self._stack.append(_OpenObject(owner.key or owner.name, secret=secret))
         else:
             self._deeper += 1
 
@@ -141,7 +140,10 @@ class _JsonWalk:
             owner.key = token[1]
             return
         start, stop = token.span(1)
-        if owner.key in _RULES and stop > start and _holds_opaque(owner):
+        name = owner.key if _names_secret(owner) else owner.secret
+        if name and stop > start and is_secret_value(name, token[1]):
+            self.found.append(Span(start, stop, name_rule(name)))
+        elif owner.key in _RULES and stop > start and _holds_opaque(owner):
             self.found.append(Span(start, stop, _RULES[owner.key]))
         elif owner.key == b"data" and stop > start:
             owner.data = owner.data or []
@@ -149,6 +151,10 @@ class _JsonWalk:
         elif owner.key == b"type":
             owner.type = token[1]
         owner.key = b""
+
+
+def _names_secret(owner: _OpenObject) -> bool:
+    return bool(owner.key) and owner.name not in _SCHEMAS and is_secret_name(owner.key)
 
 
 def _holds_opaque(owner: _OpenObject) -> bool:

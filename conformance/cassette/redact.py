@@ -44,6 +44,7 @@ ALLOWED_HEADERS: Final = frozenset(
         *("openai-version", "pragma", "retry-after", "server", "transfer-encoding"),
         *("user-agent", "vary", "via", "x-accel-buffering", "x-decoded-from"),
         *("x-content-type-options", "x-include-thinking"),
+        *("x-vercel-ai-data-stream", "x-vercel-ai-ui-message-stream"),
     }
 )
 ALLOWED_QUERY: Final = frozenset(

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from conformance.cassette import Cassette, Header, Redactor, open_recording, read, write
 from conformance.core.events import Chunk, Exchange, Request, Response
@@ -21,6 +20,7 @@ from conformance.rules.verdicts import Verdict
 TAG = "</think>-9x"
 KEY = "n0-Shape/at+all-77xY"
 RULES = Rulebook.load()
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def chat(text: str, header: str) -> Cassette:
@@ -95,13 +95,16 @@ def test_of_a_long_answer_every_rule_is_given_up(monkeypatch: pytest.MonkeyPatch
     assert set(judge(clean).verdicts.values()) == {Verdict.UNTESTABLE}
 
 
-def test_opaque_data_where_it_stands_is_not_judged_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_head_that_lost_values_is_not_judged_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.recordings.redaction.touched_rules", pytest.fail)
-    evidence = chat("Fine.", "short")
-    body = evidence.exchanges[0].body.replace(b'"content"', b'"signature": "abcdEFG1", "content"')
-    with_opaque = replace(evidence.exchanges[0], chunks=(Chunk(body),))
-    clean = redact_evidence(replace(evidence, exchanges=(with_opaque,)), Redactor())
-    assert b"abcdEFG1" not in clean.exchanges[0].body
+    clean = redact_evidence(chat("Fine.", KEY), Redactor())
+    assert KEY not in str(clean)
+
+
+def test_a_rule_that_read_opaque_data_is_untestable() -> None:
+    path = ROOT / "cassettes" / "mutants" / "wire" / "agui" / "sealed-unreadable.cassette.jsonl"
+    clean = redact_evidence(read(path))
+    assert clean.exchanges[0].touched == ("wire/agui/sealed-unreadable",)
 
 
 def test_equal_recordings_have_no_touched_rule() -> None:

@@ -1,0 +1,65 @@
+"""Names of fields whose values are secrets, in whatever case and with whatever separators."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+import jsonschema_rs
+
+_SEPARATORS: Final = str.maketrans("", "", "_-. ")
+_NAMES: Final = frozenset(
+    {
+        *("authorization", "proxyauthorization", "cookie", "setcookie", "credential"),
+        *("credentials", "idtoken", "jwt", "passphrase", "pwd", "token", "connectionstring"),
+        *("xapikey", "securitytoken", "bearertoken", "privatekeypem", "signingkey"),
+        *("encryptionkey", "accesskeyid", "storagekey", "accountkey", "sharedaccesskey"),
+    }
+)
+# With whatever before them: OPENAI_API_KEY, dbPassword.
+_ENDINGS: Final = (
+    *("apikey", "secret", "password", "passwd", "accesstoken", "refreshtoken", "authtoken"),
+    *("apitoken", "sessiontoken", "secretkey", "privatekey", "secretaccesskey", "bearertoken"),
+)
+# Without one of these there is no such name. For Rust's engine.
+SIGN: Final = (
+    r"(?i:(?:api|secret|private|signing|encryption|storage|account|access)[_. -]?key"
+    r"|passw|passphrase|\bpwd\b|secret|authorization|credential|cookie|\bjwt\b"
+    r"|connection[_. -]?string|token\\*\")"
+)
+_LONGEST: Final = 64
+# What a token is: a word of a model's vocabulary is none.
+_TOKEN: Final = re.compile(rb"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9._~+/=:-]{16,}")
+
+
+def may_have_names(text: bytes) -> bool:
+    """Whether such a name may be in there. False is certain."""
+    return _sign_validator().is_valid(text.decode("latin-1"))
+
+
+@cache
+def _sign_validator() -> jsonschema_rs.Validator:
+    # Python's own engine is slow where nothing in a pattern stands fast.
+    return jsonschema_rs.validator_for(
+        {"type": "string", "pattern": SIGN}, pattern_options=jsonschema_rs.RegexOptions()
+    )
+
+
+def is_secret_name(name: bytes) -> bool:
+    """Whether what stands under this name is a secret."""
+    if len(name) > _LONGEST:
+        return False
+    plain = name.decode("latin-1").lower().translate(_SEPARATORS)
+    return plain in _NAMES or plain.endswith(_ENDINGS)
+
+
+def is_secret_value(name: bytes, value: bytes) -> bool:
+    """Whether this value is one, as names say: a `token` may be one of a text."""
+    plain = name.decode("latin-1").lower()
+    return plain != "token" or _TOKEN.fullmatch(value) is not None
+
+
+def name_rule(name: bytes) -> str:
+    """The redaction rule of such a name."""
+    return f"field.{name.decode('latin-1').lower()}"
