@@ -16,6 +16,7 @@ from conformance.core.json_values import Path, put_at
 from conformance.editing.piece import Piece
 
 TextKind = Literal["thinking", "text", "refusal", "arguments"]
+Variation = Literal["comment", "empty delta", "ping"]
 
 
 class Delta(Struct, frozen=True):
@@ -72,8 +73,8 @@ class StreamLayout(Struct, frozen=True):
     `repeatable` are ends that may come twice. `text_ends` maps the type of a delta to the type of
     the event that ends its text, `text_keys` are what these two have in common; `restates`: such
     an event states the whole text, so that a lost or doubled delta shows.
-    `named_events`: an `event:` line names the type. `event_ids`: whether an `id:` line is harmless,
-    `pings` whether an event of type ping is.
+    `named_events`: an `event:` line names the type. `event_ids`: whether an `id:` line is harmless.
+    `refuses` names what is harmless elsewhere, and breaks clients here.
     `unknown_event` is a type that the dialect leaves to vendors. `number` is the key of sequence
     numbers, `sentinel` the text after the last event.
     `error` makes the payload of an error event from message and code, `error_ends` says that a
@@ -95,7 +96,7 @@ class StreamLayout(Struct, frozen=True):
     restates: bool = False
     named_events: bool = False
     event_ids: bool = True
-    pings: bool = True
+    refuses: frozenset[Variation] = frozenset()
     unknown_event: str = ""
     number: str = ""
     sentinel: str = ""

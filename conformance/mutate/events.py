@@ -151,7 +151,7 @@ def _later_events(stream: Stream) -> list[int]:
 
 def _later_sse_events(stream: Stream) -> list[int]:
     """Lines have no types, so a client takes each for a piece of the answer."""
-    if not stream.layout.pings:
+    if "ping" in stream.layout.refuses:
         return []
     return [n for n in _later_events(stream) if stream.pieces[n].kind == "event"]
 

@@ -30,6 +30,10 @@ def _event_places(stream: Stream) -> list[int]:
     return [n for n, piece in enumerate(stream.pieces) if piece.kind == "event"]
 
 
+def _commentable(stream: Stream) -> list[int]:
+    return [] if "comment" in stream.layout.refuses else _event_places(stream)
+
+
 def _event_stream(stream: Stream) -> Sequence[int]:
     """One place, where the response is an event stream that holds events."""
     return () if stream.is_body or not _event_places(stream) else (0,)
@@ -86,7 +90,7 @@ def _add_mark(stream: Stream, _site: int) -> Stream | None:
     return None if stream.body.startswith(_BOM) else stream.insert(0, Piece(_BOM))
 
 
-@FRAMING.edit("F4-comment-inside", _event_places, "pass")
+@FRAMING.edit("F4-comment-inside", _commentable, "pass")
 def _comment_inside(stream: Stream, site: int) -> Stream:
     """A comment stands between the lines of one event."""
     raw = stream.pieces[site].raw
@@ -221,7 +225,7 @@ FRAMING.add("F20-wrong-length", "The length of a binary message is wrong.")(
 FRAMING.add("F1-crlf", "Lines end in CR LF.", "pass")(_text_stream, _substitute(_LINE_END, b"\r\n"))
 FRAMING.add("F2-cr", "Lines end in CR.", "pass")(_event_stream, _substitute(_LINE_END, b"\r"))
 FRAMING.add("F4-comment-between", "A comment stands between two events.", "pass")(
-    _event_places, _insert_block(b": keep-alive")
+    _commentable, _insert_block(b": keep-alive")
 )
 FRAMING.add("F5-comment-as-data", "A comment is sent as data.")(
     _event_places, _insert_block(b"data: : GATEWAY PROCESSING")

@@ -101,7 +101,10 @@ def _merge_with_next(stream: Stream, site: int) -> Stream:
 
 def _emptiable_deltas(stream: Stream) -> list[int]:
     layout = stream.layout.chunk
-    return _splittable_deltas(stream) if layout is None or layout.free_empty_texts else []
+    is_refused = "empty delta" in stream.layout.refuses
+    if is_refused or not (layout is None or layout.free_empty_texts):
+        return []
+    return _splittable_deltas(stream)
 
 
 @TEXTS.edit("N6-empty-delta", _emptiable_deltas, "pass")

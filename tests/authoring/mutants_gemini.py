@@ -164,7 +164,6 @@ MUTANTS: Final = (
         f"{SUITE}/total-is-sum",
         CODE,
         (edits.change(DONE, "usageMetadata.totalTokenCount", lambda total: total - 18),),
-        also=(f"{SUITE}/counts-never-fall",),
     ),
     Mutant(
         f"{SUITE}/counts-never-fall",

@@ -37,6 +37,7 @@ MUTATION: Final = Mutation(
         error=_error_chunk,
         reasoning_tokens=(_USAGE,),
         opaque=_signature,
+        refuses=frozenset({"comment", "empty delta", "ping"}),
         elements={
             "gemini.candidate": ("candidates", 0),
             "gemini.part": (*_PARTS, 0),

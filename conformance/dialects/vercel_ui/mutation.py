@@ -56,7 +56,7 @@ _LAYOUT: Final = StreamLayout(
     },
     text_keys=("id", "toolCallId"),
     sentinel="[DONE]",
-    pings=False,
+    refuses=frozenset({"ping"}),
 )
 
 
