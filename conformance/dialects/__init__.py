@@ -110,10 +110,13 @@ def dialect_at(path: str) -> str | None:
     return next((name for name, endpoint in ENDPOINTS.items() if endpoint.serves(path)), None)
 
 
-def asks_for_stream(path: str, body: Any) -> bool:
-    """Whether a request asks for a stream: as the dialect of its path has it, or by `stream`."""
-    dialect = dialect_at(path)
-    asks = SUPPORTED[dialect].asks_for_stream(path, body) if dialect else None
+def asks_for_stream(path: str, body: Any, dialect: str | None = None) -> bool:
+    """Whether a request asks for a stream: as its dialect has it, or by `stream`.
+
+    Where the dialect is not known, its path tells it.
+    """
+    spoken = dialect if dialect in SUPPORTED else dialect_at(path)
+    asks = SUPPORTED[spoken].asks_for_stream(path, body) if spoken else None
     return requests.asks_for_stream(body) if asks is None else asks
 
 

@@ -179,7 +179,8 @@ class _RecordingLint(Struct, frozen=True):
             return
         refused = response is not None and (response.status or 0) >= _BAD_REQUEST
         streams = framing_of(exchange) != "body"
-        asks = asks_for_stream(request.path, request.json)
+        dialect = exchange.dialect or self.recording.header.dialect
+        asks = asks_for_stream(request.path, request.json, dialect)
         if streams and not asks:
             message = "the request does not ask for a stream, but the answer is an event stream"
             yield self._make_problem("stream", message, "error", exchange)

@@ -111,7 +111,7 @@ def _ends() -> Iterator[Draft]:
     chunks = answer([thought(SOUP), *said(SOUP_TEXT)], 14, 27)
     yield drafted("gemini/error-in-text", asked, events([*chunks[:2], error()]))
 
-    asked = _asked("Say what must not be said.")
+    asked = _asked("Say what must not be said.", shows=False)
     feedback = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}
     head = {"modelVersion": MODEL, "responseId": RESPONSE, "usageMetadata": counts(7, 0, 0)}
     yield drafted("gemini/prompt-refused", asked, events([{**feedback, **head}]))
