@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from conformance.cassette.own_keys import without_own_keys
+from conformance.core.own_keys import without_own_keys
 from conformance.report.printable import visible
 
 _CLEAR_LINE = "\r\x1b[K"

@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from conformance.cassette.own_keys import without_own_key_bytes
 from conformance.core.errors import Place, UsageError
+from conformance.core.own_keys import without_own_key_bytes
 
 if TYPE_CHECKING:  # `conformance --help` passes here and needs no engine
     from collections.abc import Callable

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from conformance.cassette.own_keys import without_own_keys
 from conformance.core.errors import Place, UsageError
+from conformance.core.own_keys import without_own_keys
 from conformance.judging.groups import (
     FindingGroup,
     FindingPlace,

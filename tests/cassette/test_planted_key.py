@@ -19,9 +19,10 @@ from urllib.parse import unquote
 import pytest
 from msgspec.structs import replace
 
-from conformance.cassette import Cassette, Header, Redactor, own_keys, write
+from conformance.cassette import Cassette, Header, Redactor, write
 from conformance.cli.failures import describe_failure
 from conformance.cli.terminal import put, warn
+from conformance.core import own_keys
 from conformance.core.errors import RemoteError
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.judging.result import Report
@@ -266,7 +267,7 @@ def planted(cases: Iterator[tuple[str, str]], folder: Path) -> list[tuple[str, s
 
 @pytest.fixture
 def given_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_keys, "_KEYS", {KEY: None})
+    monkeypatch.setitem(own_keys.KEYS, KEY, None)
 
 
 @pytest.mark.usefixtures("given_key")

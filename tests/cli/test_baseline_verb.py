@@ -126,11 +126,11 @@ def test_a_verdict_that_depends_on_chunks_is_4(
 ) -> None:
     verdicts = iter([Verdict.PASS, *[Verdict.FAIL] * 1000])
 
-    def unsteady(*_: object) -> list[StreamResult]:
+    def unsteady(*_: object, **__: object) -> list[StreamResult]:
         judged = {"a/b/c": next(verdicts)}
         return [StreamResult("x", 1, "openai.chat", "strict", True, judged, ())]
 
-    monkeypatch.setattr(rechunk, "check_recording", unsteady)
+    monkeypatch.setattr(rechunk, "check_trusted", unsteady)
     assert check(broken, known, "--rechunk", "1") == 4
     assert "the result depends on how the bytes are cut" in capsys.readouterr().err
 

@@ -222,7 +222,7 @@ REDIRECTS: Final = tuple(
     )
 )
 WAITS: Final = tuple(
-    HostileServer(f"retry-after {value[:12]}", error("429 Slow", retry_after=value), REMOTE, said)
+    HostileServer(f"retry-after {value}", error("429 Slow", retry_after=value), REMOTE, said)
     for value, said in (
         ("1e9", "after 4 requests"),  # no number of seconds: as if it were not there
         ("1000000000", "after 1 requests"),

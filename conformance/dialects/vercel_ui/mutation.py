@@ -113,8 +113,8 @@ OPERATORS.add("N11-no-id", "A part has no id.", most=4)(
 )
 OPERATORS.add("N11-step-twice", "A step is finished twice.")(places_of("finish-step"), double_piece)
 OPERATORS.add("N11-step-lost", "A step is never finished.")(places_of("finish-step"), drop_piece)
-OPERATORS.add("U4-no-finish", "The message has no finish.")(places_of("finish"), drop_piece)
-OPERATORS.add("U10-unknown-reason", "The finish reason is no known one.")(
+OPERATORS.add("U4-no-finish-part", "The message has no finish.")(places_of("finish"), drop_piece)
+OPERATORS.add("U10-unknown-finish-reason", "The finish reason is no known one.")(
     places_with("finishReason"), set_value("end_turn", "finishReason")
 )
 OPERATORS.add("X16-answer-as-thought", "A delta of text comes as one of reasoning.")(
