@@ -59,12 +59,15 @@ def _as_text(matrix: Matrix) -> str:
 
 
 def _operator_rows(matrix: Matrix) -> Iterator[tuple[str, int, int, str]]:
-    """Operator, mutants, killed ones, and the rules that killed most."""
+    """Operator, mutants, killed ones, and the rules that killed most.
+
+    Dialects may share a name for the same defect: their operators are one row.
+    """
     by_operator: dict[str, list[Trial]] = {}
     for trial in matrix.trials:
         by_operator.setdefault(trial.operator, []).append(trial)
     names = [*(each.name for each in matrix.operators), *(each.name for each in DEFECTS)]
-    for name in names:
+    for name in dict.fromkeys(names):
         trials = by_operator.get(name, [])
         killed = sum(trial.outcome in ("killed", "seen") for trial in trials)
         ranked = sorted(matrix.kills(name).items(), key=lambda pair: (-pair[1], pair[0]))
@@ -89,10 +92,12 @@ def _as_markdown(matrix: Matrix) -> str:
 
 def _operator_tables(matrix: Matrix) -> Iterator[str]:
     counts = {name: (made, killed, rules) for name, made, killed, rules in _operator_rows(matrix)}
-    known: list[tuple[str, str, str]] = [
+    every: list[tuple[str, str, str]] = [
         *((each.name, each.says, _WORDS[each.must]) for each in matrix.operators),
         *((each.name, each.says, _WORDS["kill"]) for each in DEFECTS),
     ]
+    # The first says it for all that share its name.
+    known = list({row[0]: row for row in reversed(every)}.values())[::-1]
     for letter, family in FAMILIES.items():
         yield from ("", f"## {letter}: {family}", "")
         yield "| operator | what it does | outcome | mutants | found | by |"

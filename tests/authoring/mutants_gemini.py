@@ -7,7 +7,16 @@ from typing import Any, Final
 
 from tests.authoring import edits
 from tests.authoring.edits import Pieces, having
-from tests.authoring.gemini import Chunk, answer, array, chunk, counts, said
+from tests.authoring.gemini import (
+    CALL_SIGNATURE,
+    Chunk,
+    answer,
+    array,
+    chunk,
+    counts,
+    said,
+    thought,
+)
 from tests.authoring.gemini_streams import SIGNED_END, SOUP_TEXT
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Fields, Message, Piece, comment
@@ -101,6 +110,7 @@ MUTANTS: Final = (
         f"{SUITE}/element-is-json",
         ARRAY,
         (edits.raw(_spoken, b'"parts"', b"parts"),),
+        also=(f"{SUITE}/payload-known",),
     ),
     Mutant(
         f"{SUITE}/array-utf8",
@@ -139,11 +149,11 @@ MUTANTS: Final = (
     Mutant(
         f"{SUITE}/first-call-signed", TOOLS, (edits.remove(SIGNED, f"{PART}.thoughtSignature"),)
     ),
-    # The signature of the first call was copied to the one beside it.
+    # The signature of the code was copied to the answer.
     Mutant(
         f"{SUITE}/signature-once",
-        TOOLS,
-        (edits.duplicate(CALLED),),
+        CODE,
+        (edits.change(DONE, f"{PART}.thoughtSignature", CALL_SIGNATURE),),
     ),
     Mutant(f"{SUITE}/camel-case", TEXT, (edits.change(SIGNED, PART, _respelled),)),
     Mutant(f"{SUITE}/finish-stated", TEXT, (edits.drop(DONE),)),
@@ -191,8 +201,12 @@ MUTANTS: Final = (
     ),
     Mutant(
         "effort/gemini/hidden-unless-asked",
-        TEXT,
-        turns={1: asks_not("generationConfig.thinkingConfig.includeThoughts")},
+        HIDDEN,
+        (
+            edits.insert(
+                Chunk(chunk(thought("**Thinking of it**"), usage=counts(16, 0, 9))), _spoken
+            ),
+        ),
     ),
     Mutant(
         "effort/gemini/nought-means-none",

@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 from conformance.core.errors import UsageError
+from conformance.dialects import SUPPORTED
 from conformance.editing.operator import choose_sites
 from conformance.editing.stream import Stream
 from conformance.mutate import (
@@ -56,9 +57,16 @@ def ids(operators: Iterable[Operator]) -> list[str]:
     return [operator.name for operator in operators]
 
 
-def test_names_are_unique_and_begin_with_a_family() -> None:
-    assert max(Counter(ids(OPERATORS)).values()) == 1
+def test_names_are_unique_in_a_dialect_and_begin_with_a_family() -> None:
+    for dialect in SUPPORTED:
+        mine = [each for each in OPERATORS if each.dialect in ("", dialect)]
+        assert [name for name, count in Counter(ids(mine)).items() if count > 1] == []
     assert {operator.family for operator in OPERATORS} <= set(FAMILIES)
+
+
+def test_operators_that_share_a_name_have_the_same_outcome() -> None:
+    outcomes = {(operator.name, operator.must) for operator in OPERATORS}
+    assert len(outcomes) == len(set(ids(OPERATORS)))
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))

@@ -35,6 +35,7 @@ VECTORS = {
 }
 # Where both may say what they like: a start without an index begins a block that has no number.
 OPEN = frozenset({"I10-no-block-index"})
+BINARY = ".eventstream.bin"
 # Small streams of each dialect and each way of thinking, for the edits that are tried on them.
 BASES = (
     "anthropic.messages/anthropic/interleaved-thinking",
@@ -85,6 +86,8 @@ def test_shipped_streams_are_read_alike(path: Path) -> None:
 @pytest.mark.captures
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: str(row["file"]))
 def test_real_recordings_are_read_alike(row: dict[str, Any], captures: Path) -> None:
+    if row["file"].endswith(BINARY):
+        pytest.skip("the reference client reads text alone, no messages of a binary stream")
     for one in cases(captures / row["file"], row["profile"]):
         assert_agreed(one)
 

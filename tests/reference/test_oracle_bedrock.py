@@ -226,7 +226,8 @@ def read_by_botocore(pieces: list[bytes]) -> tuple[list[dict[str, Any]], bool]:
     try:
         for piece in pieces:
             buffer.add_data(piece)
-            found += [message.headers for message in buffer]
+            # A list made first would lose the messages that came before a fault.
+            found.extend(message.headers for message in buffer)
     except (botocore.eventstream.ParserError, UnicodeDecodeError):
         return found, True
     return found, False

@@ -1,8 +1,8 @@
 """Dialect `bedrock.converse`: the Converse API of Amazon Bedrock, streamed or whole.
 
 Rule 1: a message of the event stream is a wire event of its `:event-type`, with its payload; a line
-        or event of JSON whose one key is such a type, as SDKs have it, is the same. Everything that
-        is raised is `exception`, with its type under `exception`.
+        or event of JSON whose one known key is such a type, as SDKs have it, is the same.
+        Everything that is raised is `exception`, with its type under `exception`.
 Rule 2: a body is `converse`, then `converse.block` per content element, with its `index`. The
         body of an HTTP error is `converse.error`.
 Rule 3: an answer is `done` when it has stopped and is counted (`messageStop`, `metadata`): nothing
@@ -96,7 +96,7 @@ class ConverseReader:
             raised = dict(frame.headers).get(MESSAGE_TYPE) not in ("event", None)
             self._read_event(frame.event, payload, fields, is_raised=raised, text=frame.data)
         else:
-            kind = _union_member(fields)
+            kind = _known_member(fields)
             inner = fields[kind] if kind else payload
             is_raised = kind in EXCEPTIONS
             self._read_event(kind, inner, mapping(inner), is_raised=is_raised, text=frame.data)
@@ -216,6 +216,12 @@ def _union_member(fields: Mapping[str, Any]) -> str:
     key = next(iter(fields), "") if len(fields) == 1 else ""
     is_member = key in _EVENTS or key in EXCEPTIONS
     return key if is_member and isinstance(fields[key], dict) else ""
+
+
+def _known_member(fields: Mapping[str, Any]) -> str:
+    """The one known type of an event among its keys: keys that are unknown do not hide it."""
+    known = {key: value for key, value in fields.items() if key in _EVENTS | EXCEPTIONS}
+    return _union_member(known)
 
 
 def recognises(frame: Frame, payload: Any) -> bool:
