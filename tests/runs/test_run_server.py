@@ -40,7 +40,7 @@ def test_a_right_server_has_no_finding_in_any_scenario(run: Runner) -> None:
 
 def test_a_saved_run_gives_the_same_verdicts_offline(run: Runner, tmp_path: Path) -> None:
     outcome = run(Chatty(thoughtless=True, random=True))
-    offline = check_paths([tmp_path])
+    offline = check_paths([tmp_path], trust=[tmp_path])
     assert offline.verdicts == outcome.report.verdicts
     assert violated(offline) == violated(outcome.report)
     assert {f.id for f in offline.findings} == {f.id for f in outcome.report.findings}
