@@ -51,6 +51,8 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = {
 _REQUESTS: Final = [each.request for each in SUPPORTED.values() if each.request]
 HISTORIES: Final = tuple(dict.fromkeys(each.history for each in _REQUESTS))
 """Keys under which requests hold what was said before."""
+PROMPTS: Final = tuple(dict.fromkeys(each.prompt for each in _REQUESTS if each.prompt))
+"""Keys under which requests hold what is asked now, beside the history."""
 INSTRUCTIONS: Final = tuple(
     dict.fromkeys(each.instructions for each in _REQUESTS if each.instructions)
 )
@@ -69,6 +71,7 @@ __all__ = [
     "INSTRUCTIONS",
     "NAMES",
     "NOT_JSON",
+    "PROMPTS",
     "SUPPORTED",
     "WIRE_KEYS",
     "Dialect",

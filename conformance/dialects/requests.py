@@ -87,7 +87,8 @@ def is_answer_turn(turn: Any) -> bool:
 class RequestForm(Struct, frozen=True):
     """The keys of a request body.
 
-    `history` holds what was said before, `instructions` what a system prompt says beside it.
+    `history` holds what was said before, `instructions` what a system prompt says beside it,
+    `prompt` what is asked now, where the history does not hold it.
     `limits` are dotted paths that may hold the limit of output tokens. `ask` is the body of a
     request without its model and `stream`, `next_turns` the history after an answer. `styles` are
     tried in order. `streams` says whether a body asks for a stream, `is_answer` whether an entry
@@ -105,6 +106,7 @@ class RequestForm(Struct, frozen=True):
     next_turns: Callable[[Continuation], list[Any]]
     styles: tuple[RequestStyle, ...] = (PLAIN,)
     instructions: str = ""
+    prompt: str = ""
     streams: Callable[[Any], bool] = asks_for_stream
     is_answer: Callable[[Any], bool] = is_answer_turn
     previous: str = ""

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Request
-from conformance.dialects import ENDPOINTS, HISTORIES, get
+from conformance.dialects import ENDPOINTS, HISTORIES, PROMPTS, get
 from conformance.dialects.base import Reading
 from conformance.dialects.requests import PLAIN, RequestStyle
 from conformance.judging.transcript import Transcript, read_transcript
@@ -158,7 +158,7 @@ def ask_for_marker(body: Any, word: str) -> Any:
     """The request body with the wish for the word; as it is where nobody asks in plain text."""
     if not isinstance(body, Mapping):
         return body
-    for name in HISTORIES:
+    for name in (*PROMPTS, *HISTORIES):
         history = body.get(name)
         if isinstance(history, str):
             return {**body, name: f"{history}{_marker_wish(word)}"}

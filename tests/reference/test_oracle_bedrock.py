@@ -222,7 +222,7 @@ FAULTS = ("bad-prelude", "bad-checksum", "bad-headers", "too-long")
 def read_by_botocore(pieces: list[bytes]) -> tuple[list[dict[str, Any]], bool]:
     """Headers of the messages that it gives, and whether it raised."""
     buffer = botocore.eventstream.EventStreamBuffer()
-    found = []
+    found: list[dict[str, Any]] = []
     try:
         for piece in pieces:
             buffer.add_data(piece)

@@ -29,6 +29,7 @@ def _next_turns(after: Continuation) -> list[Any]:
 REQUEST: Final = RequestForm(
     history="context",
     instructions="system",
+    prompt="prompt",
     limits=("options.num_predict",),
     ask=_ask,
     next_turns=_next_turns,
