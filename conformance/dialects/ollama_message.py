@@ -47,7 +47,7 @@ class Message:
             role = string(message.get("role"))
             if thought or text or calls or role:
                 self._has_started = True
-                self._sink.say("message.start", {"choice": 0, "role": role or "assistant"})
+                self._sink.start_message(role)
         if thought:
             self._flush()
             self._think(thought)

@@ -29,6 +29,11 @@ class Sink:
     def say(self, kind: str, data: dict[str, Any]) -> None:
         self.semantic.append(Event(kind, data, self.number, "semantic"))
 
+    def start_message(self, role: str = "", message_id: str = "", *, choice: int = 0) -> None:
+        """A message of the model begins; who says no role is the assistant."""
+        data = {"choice": choice, "role": role or "assistant"}
+        self.say("message.start", {**data, "id": message_id} if message_id else data)
+
     def events(self) -> list[Event]:
         """All of the frame's."""
         return self.wired + self.semantic

@@ -1,4 +1,4 @@
-"""What readers of wires have in common whose payloads name their type: Responses and Messages."""
+"""What readers of wires have in common whose payloads name their type."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol
 from conformance.core.events import Ending, Event, Frame, Request
 from conformance.core.json_values import NOT_JSON
 from conformance.dialects.history import request_events
+from conformance.dialects.json_edge import event_data
 from conformance.dialects.sink import Sink
 
 
@@ -42,8 +43,9 @@ class TypedReader:
         raise NotImplementedError
 
     def _read_body(self, payload: Any) -> None:
-        """Reads a whole body."""
-        raise NotImplementedError
+        """Reads a whole body: by default one of an unknown kind."""
+        self._is_whole = True
+        self._sink.wire(self.unknown, event_data(payload))
 
     def request(self, request: Request) -> list[Event]:
         return request_events(request, self.history)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import pytest
@@ -64,3 +64,15 @@ def seen() -> Seen:
         return [event for each in traced for event in each.events]
 
     return events
+
+
+def assert_each_ends_once(found: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    """Blocks and calls have numbers that rise, and every one that starts is ended once."""
+    for start, end, key in (
+        ("thinking.start", "thinking.end", "block"),
+        ("text.start", "text.end", "block"),
+        ("tool.start", "tool.end", "index"),
+    ):
+        started = [data[key] for kind, data in found if kind == start]
+        assert started == sorted(set(started))
+        assert sorted(data[key] for kind, data in found if kind == end) == started

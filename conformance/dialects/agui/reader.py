@@ -95,9 +95,7 @@ class AguiReader(TypedReader):
     def _read_run(self, kind: str, fields: dict[str, Any]) -> None:
         if kind == "RUN_STARTED":
             self._is_done = False
-            data = {"choice": 0, "role": "assistant"}
-            run_id = string(fields.get("runId"))
-            self._sink.say("message.start", {**data, "id": run_id} if run_id else data)
+            self._sink.start_message(message_id=string(fields.get("runId")))
         elif kind.startswith("STEP"):
             self._read_step(kind, string(fields.get("stepName")))
         else:
@@ -124,11 +122,6 @@ class AguiReader(TypedReader):
         else:
             number = self._steps.pop(name, self._stepped)
             self._sink.say("step.end", {"choice": 0, "step": number})
-
-    def _read_body(self, payload: Any) -> None:
-        """The protocol has no body: what comes whole is an application's own, or its error."""
-        self._is_whole = True
-        self._sink.wire(self.unknown, event_data(payload))
 
 
 def _usage(value: Any) -> dict[str, int]:

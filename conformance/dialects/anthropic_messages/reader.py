@@ -144,9 +144,7 @@ class MessagesReader(TypedReader):
         self._has_begun = True
         self._is_done = False
         self._usage = {}
-        data = {"choice": 0, "role": string(message.get("role")) or "assistant"}
-        message_id = string(message.get("id"))
-        self._sink.say("message.start", {**data, "id": message_id} if message_id else data)
+        self._sink.start_message(string(message.get("role")), string(message.get("id")))
 
     def _say_finish(self, stop_reason: Any) -> None:
         if reason := string(stop_reason):

@@ -186,7 +186,7 @@ class ConverseReader:
         self._has_begun = True
         self._has_stopped = self._is_counted = self._is_done = False
         role = string(fields.get("role")) or "assistant"
-        self._sink.say("message.start", {"choice": 0, "role": role})
+        self._sink.start_message(role)
 
     def _say_finish(self, fields: dict[str, Any]) -> None:
         if reason := string(fields.get("stopReason")):

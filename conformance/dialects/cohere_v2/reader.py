@@ -117,9 +117,7 @@ class CohereReader(TypedReader):
     def _begin(self, fields: Mapping[str, Any], message: Mapping[str, Any]) -> None:
         self._has_begun = True
         self._is_done = False
-        data = {"choice": 0, "role": string(message.get("role")) or "assistant"}
-        message_id = string(fields.get("id"))
-        self._sink.say("message.start", {**data, "id": message_id} if message_id else data)
+        self._sink.start_message(string(message.get("role")), string(fields.get("id")))
 
     def _end_message(self, ending: Mapping[str, Any]) -> None:
         """Rules 3 and 4."""

@@ -57,7 +57,7 @@ class Candidate:
         """Reports that the candidate speaks, once."""
         if not self._started:
             self._started = True
-            self._sink.say("message.start", {"choice": self._number, "role": "assistant"})
+            self._sink.start_message(choice=self._number)
 
     def read(self, part: dict[str, Any]) -> None:
         """Reports what a part says."""

@@ -117,7 +117,7 @@ class Messages:
             return
         if not self._has_started:
             self._has_started = True
-            self._sink.say("message.start", {"choice": self._choice, "role": ASSISTANT})
+            self._sink.start_message(ASSISTANT, choice=self._choice)
         if header.recipient:
             name = header.recipient.removeprefix(FUNCTIONS)
             self._call = ToolCall(self._choice, self._calls, "", name)

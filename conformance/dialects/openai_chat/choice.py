@@ -131,8 +131,7 @@ class Choice:
         if self._started:
             return
         self._started = True
-        data = {"choice": self._number, "role": role or "assistant"}
-        self._sink.say("message.start", {**data, "id": message_id} if message_id else data)
+        self._sink.start_message(role, message_id, choice=self._number)
 
     def _say_thinking(self, channel: Channel, text: str, *, explicit: bool = False) -> None:
         """Report thinking; with `explicit` the start of a block, which may stay empty."""

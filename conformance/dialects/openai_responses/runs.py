@@ -9,8 +9,6 @@ Rule 3: the message starts once per response, at its first output item or first 
 
 from __future__ import annotations
 
-from typing import Any
-
 from conformance.dialects.blocks import Block, Blocks, Channel
 from conformance.dialects.openai_responses.items import Item
 from conformance.dialects.sink import Sink
@@ -34,10 +32,7 @@ class Runs:
         if self.has_begun:
             return
         self.has_begun = True
-        data: dict[str, Any] = {"choice": 0, "role": "assistant"}
-        if self.response_id:
-            data["id"] = self.response_id
-        self._sink.say("message.start", data)
+        self._sink.start_message(message_id=self.response_id)
 
     def announce_thinking(self, item: Item, channel: Channel) -> None:
         self.end_loose()

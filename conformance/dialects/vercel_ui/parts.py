@@ -1,8 +1,6 @@
 """Parts of a UI message while it comes: what they say, and when they begin and end.
 
-Rule 1: a part of text or reasoning is found by its kind and `id`, a call by its `toolCallId`. Ids
-        are matched, never parsed. A delta or an end whose id is not open begins a part that nobody
-        announced; a start whose id is open ends the part that was.
+Rule 1: a part of text or reasoning is found by its kind and `id`, a call by its `toolCallId`.
 Rule 2: the end of a step forgets every part, as the SDK's client does: what is open ends there.
 Rule 3: `providerMetadata` on a part of reasoning, or on a call, is opaque data. It is said as often
         as the wire says it: several values of one item differ, and the last one is right.
@@ -12,17 +10,15 @@ Rule 4: a call is complete when its input is: the input stands for deltas only w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from conformance.dialects.blocks import Block, Blocks
+from conformance.dialects.blocks import Block
 from conformance.dialects.json_edge import arguments_text, mapping, string
+from conformance.dialects.open_parts import OpenParts, PartKind
 from conformance.dialects.sink import Sink
 from conformance.dialects.tool_call import ToolCall
 
-MOST_PARTS: Final = 4096
 OVERFLOW: Final = "vercel.ui.overflow"
-
-TextKind = Literal["reasoning", "text"]
 
 # Key below the name of a provider -> what kind of opaque data stands there.
 OPAQUE_KEYS: Final = {
@@ -33,18 +29,15 @@ OPAQUE_KEYS: Final = {
 }
 
 
-class UiParts:
-    """The parts of one message, and its steps; `is_over` once too many were open at once."""
+class UiParts(OpenParts):
+    """The parts of one message, and its steps."""
+
+    overflow = OVERFLOW
 
     def __init__(self, sink: Sink) -> None:
-        self._sink = sink
-        self._blocks = Blocks(0, sink)
-        self._texts: dict[tuple[TextKind, str], Block] = {}
-        self._calls: dict[str, ToolCall] = {}
-        self._called = 0
+        super().__init__(sink)
         self._steps = 0
         self._in_step = False
-        self.is_over = False
 
     def start_step(self) -> None:
         """One more call of a model begins."""
@@ -58,46 +51,30 @@ class UiParts:
         self._steps += self._in_step
         self._in_step = False
 
-    def start_text(self, kind: TextKind, part: dict[str, Any]) -> None:
-        """A part is announced; one of its id that is open ends."""
-        part_id = string(part.get("id"))
-        self._blocks.close(self._texts.pop((kind, part_id), None))
-        block = self._open_text(kind, part_id, explicit=True)
+    def start_text(self, kind: PartKind, part: dict[str, Any]) -> None:
+        """A part is announced."""
+        self._say_opaque(self._start_part(kind, string(part.get("id"))), part)
+
+    def add_text(self, kind: PartKind, part: dict[str, Any]) -> None:
+        """A delta; an empty one may carry opaque data."""
+        block = self._add_text(kind, string(part.get("id")), string(part.get("delta")))
         self._say_opaque(block, part)
 
-    def add_text(self, kind: TextKind, part: dict[str, Any]) -> None:
-        """A delta; an empty one may carry opaque data, and begins nothing else."""
-        part_id, text = string(part.get("id")), string(part.get("delta"))
-        block = self._texts.get((kind, part_id))
-        if block is None and text:
-            block = self._open_text(kind, part_id)
-        if block is not None and text:
-            if kind == "reasoning":
-                self._blocks.thought(block, "raw", text)
-            else:
-                self._blocks.text(block, text)
-        self._say_opaque(block, part)
-
-    def end_text(self, kind: TextKind, part: dict[str, Any]) -> None:
-        """The end of a part; that of one that is not open is said of a part without content."""
-        part_id = string(part.get("id"))
-        block = self._texts.pop((kind, part_id), None) or self._new_block(kind, part_id)
+    def end_text(self, kind: PartKind, part: dict[str, Any]) -> None:
+        """The end of a part."""
+        block = self._take_part(kind, string(part.get("id")))
         self._say_opaque(block, part)
         self._blocks.close(block, explicit=True)
 
     def start_call(self, part: dict[str, Any]) -> ToolCall | None:
-        """A call is announced; one of its id that is open ends."""
-        call_id = string(part.get("toolCallId"))
-        if (known := self._calls.pop(call_id, None)) is not None:
-            known.end(self._sink)
-        if not self._has_room():
-            return None
-        hosted = part.get("providerExecuted") is True
-        name = string(part.get("toolName"))
-        call = self._calls[call_id] = ToolCall(0, self._called, call_id, name, is_hosted=hosted)
-        self._called += 1
-        call.start(self._sink)
-        self._say_opaque(None, part)
+        """A call is announced; none where there is no room."""
+        call = self._start_call(
+            string(part.get("toolCallId")),
+            string(part.get("toolName")),
+            is_hosted=part.get("providerExecuted") is True,
+        )
+        if call is not None:
+            self._say_opaque(None, part)
         return call
 
     def add_input(self, part: dict[str, Any]) -> None:
@@ -114,37 +91,7 @@ class UiParts:
             return
         if not call.has_arguments and (text := arguments_text(part.get("input"))):
             call.add(self._sink, text)
-        call.end(self._sink)
-        self._calls.pop(call_id, None)
-
-    def close(self) -> None:
-        """Ends still owed."""
-        for block in self._texts.values():
-            self._blocks.close(block)
-        for call in self._calls.values():
-            call.end(self._sink)
-        self._texts.clear()
-        self._calls.clear()
-
-    def _open_text(self, kind: TextKind, part_id: str, *, explicit: bool = False) -> Block | None:
-        if not self._has_room():
-            return None
-        block = self._new_block(kind, part_id, explicit=explicit)
-        self._texts[kind, part_id] = block
-        return block
-
-    def _new_block(self, kind: TextKind, part_id: str, *, explicit: bool = False) -> Block:
-        if kind == "text":
-            return self._blocks.write()
-        return self._blocks.think("raw", explicit=explicit, item_id=part_id)
-
-    def _has_room(self) -> bool:
-        if len(self._texts) + len(self._calls) < MOST_PARTS:
-            return True
-        if not self.is_over:
-            self.is_over = True
-            self._sink.wire(OVERFLOW, {})
-        return False
+        self._end_open_call(call_id)
 
     def _say_opaque(self, block: Block | None, part: dict[str, Any]) -> None:
         for kind, data in opaque_data(part):

@@ -6,7 +6,7 @@ Rule 2: `[DONE]` is `done`; before it `finish` says the reason. Without `[DONE]`
         whatever else it said.
 Rule 3: an `error` is a part like others: steps and message are finished behind it. An `abort`
         ends what is open; nothing that comes after it is an answer.
-Rule 4: beyond `MOST_PARTS` open parts a wire event `vercel.ui.overflow` is the last thing that is
+Rule 4: beyond `MOST_OPEN` open parts a wire event `vercel.ui.overflow` is the last thing that is
         said of semantics.
 """
 
@@ -18,11 +18,12 @@ from conformance.core.events import Event, Frame, Vocabulary
 from conformance.core.json_values import NOT_JSON
 from conformance.core.reading import Reading
 from conformance.dialects.json_edge import event_data, mapping, string
+from conformance.dialects.open_parts import PartKind
 from conformance.dialects.typed import TypedReader
-from conformance.dialects.vercel_ui.parts import OVERFLOW, TextKind, UiParts
+from conformance.dialects.vercel_ui.parts import OVERFLOW, UiParts
 
 NAME: Final = "vercel.ui"
-_TEXTS: Final[tuple[TextKind, ...]] = ("reasoning", "text")
+_TEXTS: Final[tuple[PartKind, ...]] = ("reasoning", "text")
 _OF_TEXTS: Final = frozenset(
     f"{kind}-{what}" for kind in _TEXTS for what in ("start", "delta", "end")
 )
@@ -94,7 +95,7 @@ class UiMessageReader(TypedReader):
         elif kind in _OF_TOOLS:
             self._read_call(kind, fields)
         elif kind == "start":
-            self._start_message(fields)
+            self._sink.start_message(message_id=string(fields.get("messageId")))
         elif kind == "start-step":
             self._parts.start_step()
         elif kind == "finish-step":
@@ -109,13 +110,8 @@ class UiMessageReader(TypedReader):
             message = string(fields.get("errorText"))
             self._sink.say("error", {"choice": 0, "code": "", "message": message, "final": False})
 
-    def _start_message(self, fields: dict[str, Any]) -> None:
-        data = {"choice": 0, "role": "assistant"}
-        message_id = string(fields.get("messageId"))
-        self._sink.say("message.start", {**data, "id": message_id} if message_id else data)
-
     def _read_text(self, kind: str, fields: dict[str, Any]) -> None:
-        text: TextKind = "reasoning" if kind.startswith("reasoning") else "text"
+        text: PartKind = "reasoning" if kind.startswith("reasoning") else "text"
         if kind.endswith("start"):
             self._parts.start_text(text, fields)
         elif kind.endswith("delta"):
@@ -130,11 +126,6 @@ class UiMessageReader(TypedReader):
             self._parts.add_input(fields)
         elif kind.startswith("tool-input"):
             self._parts.end_call(fields)
-
-    def _read_body(self, payload: Any) -> None:
-        """The protocol has no body: what comes whole is an application's own, or its error."""
-        self._is_whole = True
-        self._sink.wire(self.unknown, event_data(payload))
 
 
 def recognises(frame: Frame, payload: Any) -> bool:

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from conformance import dialects
 from conformance.core.events import Event, Frame
 from conformance.dialects import Reading
-from conformance.dialects.agui.messages import MOST_OPEN, OVERFLOW
+from conformance.dialects.agui.messages import OVERFLOW
+from conformance.dialects.open_parts import MOST_OPEN
+from tests.dialects.streams import assert_each_ends_once
 
 Payload = dict[str, Any]
 FRAME = Frame("event", "message", "", "", 0)
@@ -170,12 +172,4 @@ EVENTS = st.fixed_dictionaries(
 
 @given(st.lists(EVENTS, max_size=30))
 def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -> None:
-    found = said(*events)
-    for start, end, key in (
-        ("thinking.start", "thinking.end", "block"),
-        ("text.start", "text.end", "block"),
-        ("tool.start", "tool.end", "index"),
-    ):
-        started = [data[key] for kind, data in found if kind == start]
-        assert started == sorted(set(started))
-        assert sorted(data[key] for kind, data in found if kind == end) == started
+    assert_each_ends_once(said(*events))

@@ -12,7 +12,9 @@ from conformance import dialects
 from conformance.core.events import Event, Frame
 from conformance.core.json_values import NOT_JSON
 from conformance.dialects import Reading
-from conformance.dialects.vercel_ui.parts import MOST_PARTS, OVERFLOW, opaque_data
+from conformance.dialects.open_parts import MOST_OPEN
+from conformance.dialects.vercel_ui.parts import OVERFLOW, opaque_data
+from tests.dialects.streams import assert_each_ends_once
 
 Part = dict[str, Any]
 FRAME = Frame("event", "message", "", "", 0)
@@ -148,7 +150,7 @@ def test_opaque_data_is_found_below_any_provider(provider: Any, found: list[Any]
 
 
 def test_open_parts_are_bounded() -> None:
-    starts = [{"type": "reasoning-start", "id": str(n)} for n in range(MOST_PARTS + 10)]
+    starts = [{"type": "reasoning-start", "id": str(n)} for n in range(MOST_OPEN + 10)]
     wired = [event.type for event in read(*starts) if event.layer == "wire"]
     assert wired.count(OVERFLOW) == 1
 
@@ -186,12 +188,4 @@ PARTS = st.fixed_dictionaries(
 
 @given(st.lists(PARTS, max_size=30))
 def test_every_block_and_call_that_starts_is_ended_once(parts: list[Part]) -> None:
-    found = said(*parts)
-    for start, end, key in (
-        ("thinking.start", "thinking.end", "block"),
-        ("text.start", "text.end", "block"),
-        ("tool.start", "tool.end", "index"),
-    ):
-        started = [data[key] for kind, data in found if kind == start]
-        assert started == sorted(set(started))
-        assert sorted(data[key] for kind, data in found if kind == end) == started
+    assert_each_ends_once(said(*parts))
