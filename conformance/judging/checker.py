@@ -122,6 +122,7 @@ class Checker:
         """
         exchange = given_exchange(request, response)
         chosen = _is_chosen(sample, exchange.request)
+        self._unheard_result()  # before anything goes wrong that this would need
         result = None if chosen else self._left_out_result()
         return StreamCheck(self._setting, exchange, budget_ms, self._unheard_result, result)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -226,11 +225,9 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_files_are_refused_in_one_line(tmp_path: Path, case: str) -> None:
     name, data, expected = BAD[case]
-    start = time.perf_counter()
     with pytest.raises(CassetteError, match=expected) as caught:
         open_recording(written(tmp_path, name, data))
     assert "\n" not in str(caught.value)
-    assert time.perf_counter() - start < 5
 
 
 def test_python_tags_construct_nothing(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import sys
-import time
 import tracemalloc
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +15,7 @@ from conformance.cassette import CassetteClock, exchanges, locate, read
 from conformance.cassette.source import MAX_LINE
 from conformance.core.errors import CassetteError, UsageError
 from conformance.core.events import Chunk
+from tests.growth import grows_linearly
 
 HEADER = b'{"cassette":"1.0"}\n'
 REQUEST = b'{"request":{"path":"/v1/responses"}}\n'
@@ -220,16 +220,14 @@ def test_unreadable_files_are_named(
         read(path)
 
 
-def test_a_line_of_50_mb_is_refused_in_bounded_time_and_memory(tmp_path: Path) -> None:
+def test_a_line_of_50_mb_is_refused_in_bounded_memory(tmp_path: Path) -> None:
     path = written(tmp_path, OPENED + b'{"text":"' + b"a" * 50_000_000 + b'"}\n')
-    start = time.perf_counter()
     tracemalloc.start()
     with pytest.raises(CassetteError, match="longer than 16,777,216 bytes"):
         read(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 6 * MAX_LINE
-    assert time.perf_counter() - start < 5
 
 
 @pytest.mark.parametrize("filler", [b'{"x":"' + b"a" * 1000 + b'"}\n', b"a"])
@@ -321,7 +319,8 @@ def test_a_large_file_gives_exchanges_up_early(
 
 def test_many_small_exchanges_take_linear_time(tmp_path: Path) -> None:
     one = b'{"request":null}\n{"response":null}\n{"text":"a"}\n{"end":"eof"}\n'
-    path = written(tmp_path, HEADER + one * 20_000)
-    start = time.perf_counter()
-    assert sum(1 for _ in exchanges(path)) == 20_000
-    assert time.perf_counter() - start < 5
+
+    def read_exchanges(size: int) -> None:
+        assert sum(1 for _ in exchanges(written(tmp_path, HEADER + one * size))) == size
+
+    assert grows_linearly(read_exchanges, 10_000)

@@ -58,7 +58,7 @@ def test_a_field_is_known_and_known_again(name: str) -> None:
     assert Redactor().body(clean) == clean
 
 
-@pytest.mark.parametrize("rounds", [50, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [50, pytest.param(1000, marks=pytest.mark.long)])
 def test_no_secret_survives_any_chunking(rounds: int) -> None:
     rng = random.Random(rounds)
     body = stream()

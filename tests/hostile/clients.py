@@ -47,11 +47,11 @@ def send_and_leave(data: bytes, port: int) -> None:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
-def open_many(data: bytes, port: int) -> None:
-    """As many connections as the machine lets one process have, up to 10,000, all at once."""
+def open_many(data: bytes, port: int, *, most: int = 10_000) -> None:
+    """As many connections as the machine lets one process have, up to `most`, all at once."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     with ExitStack() as stack, suppress(OSError):
-        for _ in range(min(10_000, soft - 200)):
+        for _ in range(min(most, soft - 200)):
             one = stack.enter_context(connected(port))
             one.sendall(data)
 
@@ -99,7 +99,8 @@ CLIENTS: Final = (
     HostileClient("a reset inside the head", partial(send_and_leave, GOOD[:30])),
     HostileClient("a reset inside the body", partial(send_and_leave, GOOD[:-1])),
     HostileClient("a reset after the request", partial(send_and_leave, GOOD)),
-    HostileClient("connections that say nothing", partial(open_many, b""), sampled=True),
+    HostileClient("connections that say nothing", partial(open_many, b"")),
+    HostileClient("500 that say nothing", partial(open_many, b"", most=500), sampled=True),
     HostileClient("connections with half a head", partial(open_many, GOOD[:30])),
     HostileClient("connections that ask at once", partial(open_many, GOOD)),
     HostileClient("a slow writer", partial(drip, GOOD)),

@@ -33,15 +33,20 @@ from tests.fuzz.generated import BATCH, generated, perturbed
 from tests.fuzz.perturbations import PERTURBATIONS
 from tests.fuzz.recorded import recut, three_ways
 from tests.fuzz.user_rules import IDS, shipped_setting, user_setting
+from tests.sampling import one_in
 
 RULEBOOK: Final = Rulebook.load()
 BLOCKS: Final = 45
 PER_BLOCK: Final = 80
-CUTS: Final = 2  # of every cassette, each judged three ways
+CUTS: Final = 3  # of every cassette, each judged three ways
 ENDS: Final[tuple[Ending, ...]] = ("eof", "eof", "reset", "open")
 TABLE: Final = Path(__file__).parent.parent / "captures" / "table.yaml"
 OGX: Final = "ogx-1.5.0"
 CASSETTES: Final = sorted(cassettes().rglob("*.cassette.jsonl"))
+
+
+def shipped_name(path: Path) -> str:
+    return str(path.relative_to(cassettes()))
 
 
 def alike(
@@ -64,7 +69,7 @@ def drawn(seed: int) -> tuple[JudgeSetting, list[Chunk], Ending]:
     return setting, cut(data, source, clock=source.random() < 0.5), source.choice(ENDS)
 
 
-@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize("block", one_in(3, range(BLOCKS)))
 def test_generated_streams_under_any_cutting(block: int) -> None:
     for seed in range(block * PER_BLOCK, (block + 1) * PER_BLOCK):
         setting, chunks, end = drawn(seed)
@@ -73,7 +78,7 @@ def test_generated_streams_under_any_cutting(block: int) -> None:
         assert not where, f"seed {seed}, {way.__name__}: {where}"
 
 
-@pytest.mark.parametrize("path", CASSETTES, ids=lambda p: str(p.relative_to(cassettes())))
+@pytest.mark.parametrize("path", one_in(3, CASSETTES, called=shipped_name))
 def test_shipped_cassettes_under_any_cutting(path: Path) -> None:
     recording, source = open_recording(path), Random(path.name)
     for _ in range(CUTS):
@@ -238,8 +243,9 @@ def opened(path: Path) -> Recording | None:
 
 
 @pytest.mark.captures
-@pytest.mark.parametrize(("file", "profile"), real())
-def test_recordings_under_any_cutting(file: str, profile: str) -> None:
+@pytest.mark.parametrize("row", one_in(3, real(), called=lambda row: row[0]))
+def test_recordings_under_any_cutting(row: tuple[str, str]) -> None:
+    file, profile = row
     folder = os.environ.get("CONFORMANCE_CAPTURES")
     if not folder:
         pytest.skip("CONFORMANCE_CAPTURES names no folder of recordings")
