@@ -99,6 +99,13 @@ KeyHeaderOption = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Header for the key; default: as the API has it."),
 ]
+CacertOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Authorities that vouch for the server, in PEM."),
+]
+InsecureOption = Annotated[
+    bool, typer.Option("--insecure", help="Ask a server for which no authority vouches.")
+]
 
 
 def trusted_by(named: Sequence[Path] | None) -> tuple[Path, ...]:

@@ -83,10 +83,8 @@ class RecordArguments(Struct, frozen=True, kw_only=True):
     )
     port_file: shared.PortFileOption = None
     allow_host: shared.AllowHostOption = None
-    cacert: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Authorities that vouch for the server, in PEM."),
-    ] = None
+    cacert: shared.CacertOption = None
+    insecure: shared.InsecureOption = False
     header: shared.HeaderOption = None
     api_key_env: shared.KeyOption = None
     key_header: shared.KeyHeaderOption = None
@@ -133,7 +131,7 @@ def _record_passing(given: RecordArguments, proxy: str, terms: RecordingOptions)
     _refuse_options({"-H": given.header}, "a client behind the proxy sends its own")
     if given.upstream is None:
         raise UsageError("--proxy needs --upstream URL")
-    upstream = Origin.parse(given.upstream, _read_cacert(given.cacert))
+    upstream = _parse_origin(given.upstream, given)
     host, port = _parse_address(proxy)
     counts = _ProxyCounts()
     recorder = RecordingProxy(
@@ -185,7 +183,7 @@ def _record_asking(given: RecordArguments, terms: RecordingOptions) -> None:
     limits = ExchangeLimits(timeout=given.timeout, idle=idle, max_bytes=given.max_bytes)
     secrets = credential_headers(given.api_key_env, given.key_header)
     (origin, path), headers = (
-        _parse_endpoint(given.url, given.api, _read_cacert(given.cacert)),
+        _parse_endpoint(given.url, given),
         parse_headers(given.header or ()),
     )
     if given.request is not None:
@@ -256,23 +254,23 @@ def _parse_address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def _read_cacert(file: Path | None) -> str:
-    """The file's name, once it was read. Raises UsageError."""
-    if file is not None:
-        certificates(str(file))
-    return str(file or "")
+def _parse_origin(url: str, given: RecordArguments) -> Origin:
+    """A server, and who vouches for it. Raises UsageError."""
+    if given.cacert is not None:
+        certificates(str(given.cacert))
+    return Origin.parse(url, str(given.cacert or ""), insecure=given.insecure)
 
 
-def _parse_endpoint(url: str, api: str | None, cacert: str) -> tuple[Origin, str | None]:
+def _parse_endpoint(url: str, given: RecordArguments) -> tuple[Origin, str | None]:
     """The server, and the path that a request body goes to."""
-    origin = Origin.parse(url, cacert)
-    dialects = dialects_of(() if api is None else (api,))
+    origin = _parse_origin(url, given)
+    dialects = dialects_of(() if given.api is None else (given.api,))
     if dialect_at(origin.path) is not None:
         return origin, ""
     if not dialects:
         return origin, None
     endpoint = ENDPOINTS[dialects[0]]
-    base = origin if origin.path else Origin.parse(f"{url.rstrip('/')}{endpoint.base}", cacert)
+    base = origin if origin.path else _parse_origin(f"{url.rstrip('/')}{endpoint.base}", given)
     return base, endpoint.path
 
 

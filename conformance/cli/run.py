@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
@@ -14,7 +15,7 @@ import typer
 from conformance.baseline.entries import load_baseline
 from conformance.cli.failures import CONFORMS, FINDINGS, INTERRUPTED, NOTHING, REMOTE
 from conformance.cli.judged_report import check_outputs, put_report, warn_unanswered
-from conformance.cli.run_options import RunArguments, client_options, server_options
+from conformance.cli.run_options import RunArguments, at_base, client_options, server_options
 from conformance.cli.terminal import progress_line, put, warn, warn_errors
 from conformance.cli.verbs import takes_fields_of
 from conformance.core.errors import UsageError
@@ -36,6 +37,7 @@ from conformance.targets import asgi
 from conformance.targets.client import run_client
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer
+from conformance.wire.client import certificates
 from conformance.wire.faults import ExchangeLimits
 
 
@@ -59,6 +61,7 @@ def _judge_client(given: RunArguments) -> RunOutcome:
 
 
 def _judge_server(given: RunArguments, folder: Path) -> RunOutcome:
+    given = at_base(given)
     options = server_options(given)
     scenarios = _load_scenarios(given, options)
     if given.show_plan:
@@ -86,6 +89,7 @@ async def _run_live(
                 limits=limits,
                 headers=parse_headers(given.header or ()),
                 transport=transport,
+                trusted=_trusted(given),
             )
         )
         upstream = None
@@ -97,6 +101,13 @@ async def _run_live(
         return await run_server(
             server, scenarios, options, folder, show_progress, upstream=upstream
         )
+
+
+def _trusted(given: RunArguments) -> ssl.SSLContext | None:
+    """Who may vouch for the server, where the user says so."""
+    if given.cacert is None and not given.insecure:
+        return None
+    return certificates(str(given.cacert or ""), insecure=given.insecure)
 
 
 def _load_scenarios(given: RunArguments, options: RunOptions) -> tuple[Scenario, ...]:

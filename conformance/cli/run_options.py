@@ -6,12 +6,15 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit, urlunsplit
 
 import typer
 from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.cli import options as shared
 from conformance.core.errors import UsageError
+from conformance.dialects import ENDPOINTS
 from conformance.runs import RunOptions
 from conformance.runs.options import (
     API_WORDS,
@@ -139,6 +142,8 @@ class RunArguments(Struct, frozen=True, kw_only=True):
     ] = LIMITS.idle
     max_bytes: shared.BytesOption = LIMITS.max_bytes
     header: shared.HeaderOption = None
+    cacert: shared.CacertOption = None
+    insecure: shared.InsecureOption = False
     api_key_env: shared.KeyOption = None
     api_key_header: shared.KeyHeaderOption = None
     expected_failures: shared.ExpectedOption = None
@@ -147,6 +152,27 @@ class RunArguments(Struct, frozen=True, kw_only=True):
     outputs: shared.OutputsOption = None
     format_: shared.FormatOption = "text"
     verbose: shared.VerboseOption = False
+
+
+def at_base(given: RunArguments) -> RunArguments:
+    """With a URL that names a whole endpoint: that API alone, at its base.
+
+    Raises UsageError where another API was named.
+    """
+    if given.url is None:
+        return given
+    address = urlsplit(given.url)
+    path = address.path.rstrip("/")
+    named = [each for each in ENDPOINTS.values() if path.endswith(each.path)]
+    usual = [each for each in named if path.endswith(each.base + each.path)]
+    if len(usual or named) != 1:
+        return given
+    (endpoint,) = usual or named
+    if given.api and given.api != [endpoint.api]:
+        hint = f"--api {endpoint.api}, or none"
+        raise UsageError(f"--url names the endpoint of {endpoint.api}", hint=hint)
+    base = address._replace(path=path.removesuffix(endpoint.path) or "/")
+    return replace(given, url=urlunsplit(base), api=[endpoint.api])
 
 
 def server_options(given: RunArguments) -> RunOptions:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.cassette import Header
 from conformance.core.events import Exchange
@@ -26,6 +27,7 @@ RUN: Final = "run"
 """Key of the header that states all this."""
 
 _NAME: Final = "expectations"
+_NOT_LET_IN: Final = frozenset({401, 403, 407})
 _OF_REQUESTS: Final = frozenset({"request", "request.item", "http.request"})
 _OF_ENDINGS: Final = frozenset({"http.end"})
 
@@ -155,7 +157,23 @@ def _other_ending(
     got = f"{came}: {causes}" if causes else came
     message = f"expected {' or '.join(expected.ends)}, got {got}"
     # The id keeps to the word: what a server says of an error changes from run to run.
-    return finding_at_end(ENDING, answer, message, expected=expected.ends, got=came)
+    found = finding_at_end(ENDING, answer, message, expected=expected.ends, got=came)
+    return replace(found, hint=_ending_hint(exchange, came))
+
+
+def _ending_hint(exchange: Exchange, came: str) -> str:
+    """What whoever runs the scenario can do about it; empty where only the server can."""
+    response = exchange.response
+    status = (response.status if response else None) or 0
+    if 300 <= status < 400:
+        return "The target's URL must be the one that it redirects to."
+    if status in _NOT_LET_IN:
+        return "--api-key-env NAME sends the key that stands in that variable."
+    if response and status < 400 and "text/html" in (response.header("content-type") or ""):
+        return "The target's URL must be the base of its API, often with /v1 at its end."
+    if exchange.end in ("idle-timeout", "client-closed"):
+        return "--timeout, --idle-timeout and --max-bytes bound an answer."
+    return ENDING.hint if came in ("refused", "failed") else ""
 
 
 def _limit_explains(came: str, answer: Transcript, expected: ExpectedStep) -> str:

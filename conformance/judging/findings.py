@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from conformance.core.events import Event, Frame
+from msgspec.structs import replace
+
+from conformance.core.events import Event, Frame, Request
 from conformance.judging.result import ContextLine, Finding
 from conformance.rules.forms.base import Violation
 from conformance.rules.forms.grammar import Grammar
@@ -64,6 +67,15 @@ class RecentFrames:
         """The frame and up to three before it."""
         near = [seen for seen in self._last if number - CONTEXT <= seen[0] <= number]
         return tuple(ContextLine(n, kind, text, at=n == number) for n, _, kind, text in near)
+
+
+def with_request(finding: Finding, request: Request | None) -> Finding:
+    """The finding with what was asked as the first line of its context, where that is known."""
+    if request is None:
+        return finding
+    body = "" if request.json is None else json.dumps(request.json, ensure_ascii=False)
+    text = clip_text(f"{request.method} {request.path} {body}".rstrip())
+    return replace(finding, context=(ContextLine(0, "http.request", text), *finding.context))
 
 
 def make_finding(rule: Rule, violation: Violation, memory: RecentFrames, where: str) -> Finding:

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from conformance.core.events import Event, Exchange, Layer
 from conformance.dialects.base import Dialect, Reading
 from conformance.judging.fast.joined import read_joined
-from conformance.judging.findings import RecentFrames, make_finding
+from conformance.judging.findings import RecentFrames, make_finding, with_request
 from conformance.judging.result import Finding
 from conformance.rules.forms.base import Violation
 from conformance.rules.model import Rule
@@ -169,8 +169,12 @@ def finding_at_end(
     expected: tuple[str, ...] = (),
     got: str = "",
 ) -> Finding:
-    """A finding at the end of an answer; its id knows `expected` and `got`, not the message."""
+    """A finding at the end of an answer; its id knows `expected` and `got`, not the message.
+
+    Its context begins with the request.
+    """
     exchange = transcript.exchange
     where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/wire"
     violation = Violation(transcript.last, {}, expected, got, "", message)
-    return make_finding(rule, violation, transcript.memory, where)
+    found = make_finding(rule, violation, transcript.memory, where)
+    return with_request(found, exchange.request)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+from unicodedata import combining, east_asian_width
 
 LABELLED: Final = "  {:<9} {}"
 LIMIT: Final = 600  # characters; a sentence of a finding fits, a payload does not
@@ -39,6 +40,31 @@ def visible(text: str, limit: int = LIMIT) -> str:
 
 def _escape_character(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a printable text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_character_columns, text))
+
+
+def fitting(text: str, room: int) -> str:
+    """A printable text; where it takes more columns than `room`, as much as fits before `…`."""
+    if columns(text) <= room:
+        return text
+    taken = 0
+    for at, character in enumerate(text):
+        taken += _character_columns(character)
+        if taken > room - 1:
+            return f"{text[:at]}…"
+    return text
+
+
+def _character_columns(character: str) -> int:
+    if combining(character):
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
 
 
 def labelled_lines(label: str, lines: Sequence[str]) -> Iterator[str]:

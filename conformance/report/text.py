@@ -28,7 +28,7 @@ from conformance.judging.result import (
     StreamResult,
     finding_key,
 )
-from conformance.report.printable import LABELLED, Paint, labelled_lines, visible
+from conformance.report.printable import LABELLED, Paint, columns, fitting, labelled_lines, visible
 from conformance.report.wording import (
     authority_lines,
     count,
@@ -181,22 +181,21 @@ def _finding_name(page: TextPage, finding: Finding) -> str:
 
 
 def _context_lines(page: TextPage, context: tuple[ContextLine, ...]) -> Iterator[str]:
-    width = max((len(visible(line.type, _CONTEXT)) for line in context), default=0)
+    names = [visible(line.type, _CONTEXT) for line in context]
     # A line that the terminal breaks would tear the marks from what they mark.
+    if page.width:
+        most = max(page.width - _BEFORE - _NARROWEST, _NARROWEST)
+        names = [fitting(name, most) for name in names]
+    width = max(map(columns, names), default=0)
     room = max(page.width - width - _BEFORE, _NARROWEST) if page.width else 0
-    for line in context:
-        name = visible(line.type, _CONTEXT)
+    for line, name in zip(context, names, strict=True):
         mark = page.paint("mark", ">") if line.at else " "
-        text = f"  {mark} {line.event:>6}  {name:<{width}}  {_fitting(line.text, room)}"
+        shown = visible(line.text, _CONTEXT)
+        shown = fitting(shown, room) if room else shown
+        text = f"  {mark} {line.event:>6}  {name}{' ' * (width - columns(name))}  {shown}"
         yield text.rstrip()
         if line.at:
-            yield " " * 12 + page.paint("mark", "^" * max(len(name), 1))
-
-
-def _fitting(text: str, room: int) -> str:
-    """A frame's data; with `room`, no longer than that."""
-    shown = visible(text, _CONTEXT)
-    return f"{shown[: room - 1]}…" if 0 < room < len(shown) else shown
+            yield " " * 12 + page.paint("mark", "^" * max(columns(name), 1))
 
 
 def _verdict_lines(page: TextPage, stream: StreamResult) -> Iterator[str]:

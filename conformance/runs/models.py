@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from conformance.core.errors import RemoteError, UsageError
-from conformance.core.events import Request
+from conformance.core.events import Exchange, Request
 from conformance.core.json_values import decode_json
 from conformance.dialects import SUPPORTED, get
+from conformance.dialects.base import Reading
+from conformance.runs.refusals import elsewhere, error_words, not_let_in, path_of, status_of
 from conformance.targets.server import LiveServer
 
+_OK: Final = 200
 _SHOWN: Final = 5
 _SHOWN_LENGTH: Final = 80
 _HINT: Final = "name one with --model"
@@ -21,34 +26,51 @@ async def only_model(
 ) -> str:
     """The one model that the server lists, in any of the dialects (default: all).
 
-    Raises UsageError where there is none, or several, RemoteError where no list comes to its end.
+    Raises UsageError where there is none, or several, RemoteError where no list comes to its end,
+    and where no API answers at all.
     """
-    names = await _listed_names(server, secrets, dialects or tuple(SUPPORTED))
+    names, answers = await _ask_for_names(server, secrets, dialects or tuple(SUPPORTED))
     if len(names) == 1:
         return names[0]
     if not names:
-        raise UsageError(f"{server.url} lists no model", hint=_HINT)
+        _refuse_answers(server, answers)
+        failed = [each for each in answers.values() if status_of(each) != _OK]
+        said = (f"HTTP {status_of(each)} at {path_of(each)}" for each in failed)
+        told = ", ".join(dict.fromkeys(said))
+        raise UsageError(f"{server.url} lists no model{told and ': '}{told}", hint=_HINT)
     shown = ", ".join(name[:_SHOWN_LENGTH] for name in names[:_SHOWN])
     if names[_SHOWN:]:
         shown = f"{len(names):,} models: {shown}, ..."
     raise UsageError(f"{server.url} lists {shown}", hint=_HINT)
 
 
-async def _listed_names(
+def _refuse_answers(server: LiveServer, answers: Mapping[str, Exchange]) -> None:
+    """Raises RemoteError where the answers show why there is no list: no key, or no API at all."""
+    url = str(server.url)
+    for exchange in answers.values():
+        if error := not_let_in(exchange, url, error_words(exchange, Reading())):
+            raise error
+    for exchange in answers.values():
+        if strayed := elsewhere(exchange, url):
+            raise strayed
+
+
+async def _ask_for_names(
     server: LiveServer, secrets: Mapping[str, Mapping[str, str]], dialects: Sequence[str]
-) -> list[str]:
-    tried: set[str] = set()
+) -> tuple[list[str], dict[str, Exchange]]:
+    """The names of the first list that has any, and else what came instead, by path."""
+    answers: dict[str, Exchange] = {}
     fault = ""
     for dialect in dialects:
         listing = get(dialect).models
-        if listing is None or listing.path in tried:
+        if listing is None or listing.path in answers:
             continue
-        tried.add(listing.path)
         fetched = await server.fetch(Request("GET", listing.path), secrets.get(dialect))
         body = fetched.exchange.body
         if names := listing.names(decode_json(body.decode("utf-8", "replace"))):
-            return names
+            return names, answers
+        answers[listing.path] = replace(fetched.exchange, dialect=dialect)
         fault = fault or fetched.fault
     if fault:
         raise RemoteError(f"{server.url} broke off its list of models: {fault}", hint=_HINT)
-    return []
+    return [], answers

@@ -7,30 +7,27 @@ from typing import Final
 from msgspec.structs import replace
 
 from conformance.core.errors import RemoteError
-from conformance.core.events import Exchange, Response
+from conformance.core.events import Exchange
 from conformance.dialects import get, required
 from conformance.judging.transcript import read_transcript
 from conformance.profiles.profile import Profile, reading
 from conformance.recordings.check import CheckChoices, choose_profile
 from conformance.recordings.sender import sender_of
-from conformance.report.printable import visible
 from conformance.runs.api_run import ApiRun
 from conformance.runs.pace import RequestsSpentError
+from conformance.runs.refusals import (
+    NotLetInError,
+    elsewhere,
+    error_words,
+    not_let_in,
+    not_offered,
+    status_of,
+)
 from conformance.runs.sending import TargetReply
 from conformance.runs.step_requests import ask_for_marker, marker_word, step_request
 
-_ABSENT: Final = frozenset({404, 405, 501})
-_NOT_LET_IN: Final = frozenset({401, 403, 407})
 _WRONG_STYLE: Final = frozenset({400, 422})
 _SANE: Final = frozenset({"complete", "length"})
-
-
-class NotOfferedError(RemoteError):
-    """The target has no such API."""
-
-
-class NotLetInError(RemoteError):
-    """The API is there, but not for us: no key, a wrong one, or no such model."""
 
 
 async def probe_api(run: ApiRun) -> bool:
@@ -89,7 +86,7 @@ async def _find_style(run: ApiRun) -> TargetReply:
     for style in required(get(run.dialect).request, run.dialect, "request bodies").styles:
         run.settings = replace(run.settings, style=style)
         reply = await _ask_sanity(run)
-        if _status_of(reply.fetched.exchange.response) not in _WRONG_STYLE:
+        if status_of(reply.fetched.exchange) not in _WRONG_STYLE:
             break
     return reply
 
@@ -131,23 +128,19 @@ def _add_sanity(run: ApiRun, reply: TargetReply, role: str) -> tuple[str, ...] |
 
 def _refuse_absent(run: ApiRun, exchange: Exchange) -> None:
     """Raises NotOfferedError and NotLetInError where the API is not there, or not for us."""
-    absent = NotOfferedError(f"{run.dialect}: the target has no such API", hint="see --url")
-    status = _status_of(exchange.response)
-    kind = (exchange.response.header("content-type") or "") if exchange.response else ""
-    if run.dialect not in run.target.options.dialects and "text/html" in kind:
-        raise absent  # a web page for every path, as user interfaces have it
-    if status not in _ABSENT | _NOT_LET_IN:
-        return
-    errors = read_transcript(exchange, get(run.dialect), run.settings.reading).errors
-    words = str(errors[0].get("message") or "") if errors else ""
+    # Of an API that was named, whatever comes is judged.
+    if run.dialect not in run.target.options.dialects:
+        _raise(elsewhere(exchange, run.dialect))
+    words = error_words(replace(exchange, dialect=run.dialect), run.settings.reading)
     words = run.target.folder.secrecy.clean_line(words)
-    message = f"{run.dialect}: HTTP {status}{f': {visible(words, 200)}' if words else ''}"
-    if status in _NOT_LET_IN:
-        raise NotLetInError(message, hint="name the key's variable with --api-key-env")
-    if run.settings.model in words:
+    _raise(not_let_in(exchange, run.dialect, words))
+    absent = not_offered(exchange, run.dialect)
+    if absent and run.settings.model in words:
+        message = f"{run.dialect}: HTTP {status_of(exchange)}: {words}"
         raise NotLetInError(message, hint="see --model")
-    raise absent
+    _raise(absent)
 
 
-def _status_of(response: Response | None) -> int | None:
-    return response.status if response else None
+def _raise(error: RemoteError | None) -> None:
+    if error is not None:
+        raise error

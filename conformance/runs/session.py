@@ -23,12 +23,11 @@ from conformance.runs.outcome import RunOutcome, run_outcome
 from conformance.runs.pace import RequestPace, RequestsSpentError
 from conformance.runs.plan import ScenarioRun, plan_requests
 from conformance.runs.probe import (
-    NotLetInError,
-    NotOfferedError,
     identify_profile,
     probe_again,
     probe_api,
 )
+from conformance.runs.refusals import NotLetInError, NotOfferedError
 from conformance.runs.run_folder import RunFolder
 from conformance.runs.scenario_run import ScenarioOutcome
 from conformance.runs.sending import RequestSender

@@ -16,7 +16,7 @@ from msgspec import Struct
 from conformance.core.events import Exchange
 from conformance.dialects import get
 from conformance.evidence.expectations import compares_answers
-from conformance.judging.findings import RecentFrames, make_finding
+from conformance.judging.findings import RecentFrames, make_finding, with_request
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.run_rules import CROSS_TALK
@@ -150,7 +150,8 @@ def _sign_finding(exchange: Exchange, sign: ForeignSign, run: ApiRun) -> Finding
             memory.keep(number, frame, events)
     where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/wire"
     violation = Violation(sign.event, {}, (), "", "", sign.sentence)
-    return make_finding(CROSS_TALK, violation, memory, where)
+    found = make_finding(CROSS_TALK, violation, memory, where)
+    return with_request(found, exchange.request)
 
 
 def foreign_pieces(text: str, own: str, others: Iterable[LoneAnswer]) -> Iterator[tuple[str, str]]:

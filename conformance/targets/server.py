@@ -25,12 +25,15 @@ from conformance.cassette import CassetteClock
 from conformance.core.errors import RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.dialects import asks_for_stream, base_path
+from conformance.report.printable import visible
 from conformance.targets.head_bound import HeadBound
 from conformance.wire.content_coding import ContentDecoder, UndecodableError
+from conformance.wire.environment_proxy import environment_proxy
 from conformance.wire.faults import (
     BrokenExchange,
     ExchangeLimits,
     describe_network_error,
+    network_hint,
     root_cause,
 )
 from conformance.wire.heads import Headers, decode_headers, lower_names
@@ -68,6 +71,7 @@ class LiveServer:
     """A base URL with its limits and headers; an asynchronous context manager.
 
     `secrets` are headers that carry credentials: sent, but not part of the recorded request.
+    `trusted` says who may vouch for the server; default: the authorities of this machine.
     Raises UsageError for what is no URL of a server.
     """
 
@@ -79,19 +83,26 @@ class LiveServer:
         headers: Mapping[str, str] | None = None,
         secrets: Mapping[str, str] | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
+        trusted: ssl.SSLContext | None = None,
     ) -> None:
         self.url = _base_url(url)
+        self._proxy = None if transport else environment_proxy(str(self.url))
         self.limits = limits or ExchangeLimits()
         self._headers = dict(headers or {})
         self._secrets = dict(secrets or {})
-        self._client = httpx.AsyncClient(
-            transport=transport,
-            # One connection per request: what an idle one died of would be blamed on the next.
-            limits=httpx.Limits(max_keepalive_connections=0),
-            follow_redirects=False,
-            event_hooks={"response": [_hide_location]},
-            headers={"accept-encoding": "identity", "user-agent": "reasoning-conformance"},
-        )
+        try:
+            self._client = httpx.AsyncClient(
+                transport=transport,
+                verify=trusted or True,
+                # One connection per request: what an idle one died of would be blamed on the next.
+                limits=httpx.Limits(max_keepalive_connections=0),
+                follow_redirects=False,
+                event_hooks={"response": [_hide_location]},
+                headers={"accept-encoding": "identity", "user-agent": "reasoning-conformance"},
+            )
+        except (ImportError, ValueError) as err:
+            hint = "unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name an http proxy there"
+            raise UsageError(f"the environment's proxy cannot be used: {err}", hint=hint) from err
 
     async def __aenter__(self) -> Self:
         return self
@@ -163,9 +174,15 @@ class LiveServer:
             message = f"{self.url.host} sent no response head within {waited:g} s"
             raise NoAnswerError(message, "idle-timeout", hint=hint) from err
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as err:
-            raise NoAnswerError(
-                f"{self.url.host}: {_describe_error(err)}", _broken_by(err).end
-            ) from err
+            raise self._no_answer(err) from err
+
+    def _no_answer(self, error: Exception) -> NoAnswerError:
+        words, hint = _describe_error(error), network_hint(error)
+        if self._proxy and isinstance(error, httpx.ConnectError | httpx.ProxyError):
+            words = f"{words}, asked through the proxy {self._proxy.address}"
+            hint = hint or f"unset {self._proxy.variable}, or name the host in NO_PROXY"
+        message = visible(f"{self.url.netloc.decode()}: {words}")
+        return NoAnswerError(message, _broken_by(error).end, hint=hint)
 
     async def _final_response(self, sent: httpx.Request) -> httpx.Response:
         for _ in range(MOST_REDIRECTS):

@@ -21,7 +21,7 @@ from msgspec import Struct
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Response
 from conformance.wire.chunked import ChunkedBodyReader, ChunkPart, PlainBodyReader
-from conformance.wire.faults import BrokenExchange, describe_network_error
+from conformance.wire.faults import BrokenExchange, describe_network_error, network_hint
 from conformance.wire.heads import (
     HEADER_LINES,
     Headers,
@@ -101,7 +101,9 @@ class ClientConnection:
                     origin.host,
                     origin.port,
                     limit=READ_SIZE,
-                    ssl=certificates(origin.cacert) if origin.tls else None,
+                    ssl=certificates(origin.cacert, insecure=origin.insecure)
+                    if origin.tls
+                    else None,
                 )
         except (OSError, TimeoutError) as err:
             raise _reset_by(err, f"{origin.netloc}: cannot connect") from err
@@ -278,11 +280,16 @@ def _response_of(event: h11.Response) -> tuple[Response, str]:
 
 
 @cache
-def certificates(cacert: str = "") -> ssl.SSLContext:
+def certificates(cacert: str = "", *, insecure: bool = False) -> ssl.SSLContext:
     """Whom to trust, read once: the authorities in this file, or those of this machine.
 
-    Raises UsageError for a file that holds none.
+    `insecure` trusts everybody. Raises UsageError for a file that holds no authority.
     """
+    if insecure:
+        anybody = ssl.create_default_context()
+        anybody.check_hostname = False
+        anybody.verify_mode = ssl.CERT_NONE
+        return anybody
     if cacert:
         try:
             return ssl.create_default_context(cafile=cacert)
@@ -296,4 +303,5 @@ def certificates(cacert: str = "") -> ssl.SSLContext:
 
 
 def _reset_by(error: OSError, what: str) -> BrokenExchange:
-    return BrokenExchange("reset", f"{what}: {describe_network_error(error)}")
+    words = describe_network_error(error)
+    return BrokenExchange("reset", f"{what}: {words}", hint=network_hint(error))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 from time import monotonic
 from typing import Final
@@ -13,14 +14,23 @@ from conformance.core.events import Ending
 from conformance.report.printable import visible
 
 _SHOWN: Final = 200
+_NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG"})
+_KNOWN: Final[tuple[tuple[tuple[type[OSError], ...], str], ...]] = (
+    ((ConnectionResetError, BrokenPipeError), "the connection was reset"),
+    ((ConnectionRefusedError,), "nothing listens there (connection refused)"),
+    ((socket.gaierror,), "no host of that name is known"),
+)
+_OTHER_PROTOCOL: Final = "what came is no HTTP/1.1; maybe HTTP/2 without TLS, or another protocol"
+_NO_HTTP: Final = "illegal request line"  # what h11 calls an answer that begins with control bytes
 
 
 class BrokenExchange(Exception):  # noqa: N818  # it tells how a stream ended; nobody erred here
     """The exchange ended like this, and not by itself."""
 
-    def __init__(self, end: Ending, why: str) -> None:
+    def __init__(self, end: Ending, why: str, *, hint: str = "") -> None:
         super().__init__(why)
         self.end = end
+        self.hint = hint
 
 
 class ExchangeLimits(Struct, frozen=True):
@@ -54,9 +64,13 @@ def describe_network_error(error: BaseException) -> str:
         return str(error)
     cause = root_cause(error)
     if isinstance(cause, ssl.SSLError):
-        return f"TLS failed: {visible(cause.reason or str(cause), _SHOWN)}"
-    if isinstance(cause, ConnectionResetError | BrokenPipeError):
-        return "the connection was reset"
+        stated = getattr(cause, "verify_message", "") or cause.reason or str(cause)
+        return f"TLS failed: {visible(stated, _SHOWN)}"
+    for kinds, words in _KNOWN:
+        if isinstance(cause, kinds):
+            return words
+    if _NO_HTTP in str(cause):
+        return _OTHER_PROTOCOL
     if isinstance(error, TimeoutError):
         return "timed out"
     words = getattr(error, "strerror", None) or str(error) or str(cause) or type(cause).__name__
@@ -64,10 +78,25 @@ def describe_network_error(error: BaseException) -> str:
     return text[:1].lower() + text[1:]
 
 
+def network_hint(error: BaseException) -> str:
+    """What a user can do about it; empty where only the server can."""
+    cause = root_cause(error)
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return "--cacert FILE names who vouches for the server, --insecure asks nobody"
+    if isinstance(cause, ssl.SSLError):
+        return "no TLS is spoken there; try http://" if cause.reason in _NO_TLS else ""
+    if _NO_HTTP in str(cause):
+        return "name a port where HTTP/1.1 is spoken"
+    return ""
+
+
 def root_cause(error: BaseException) -> BaseException:
     """What the error came of in the end."""
     seen: set[int] = set()
     while id(error) not in seen:
         seen.add(id(error))
-        error = error.__cause__ or error.__context__ or error
+        if isinstance(error, BaseExceptionGroup):  # one for each address of a host
+            error = error.exceptions[0]
+        else:
+            error = error.__cause__ or error.__context__ or error
     return error

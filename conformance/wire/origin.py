@@ -14,6 +14,7 @@ class Origin(Struct, frozen=True):
     """Where a server is, and what its paths begin with.
 
     `cacert` is a file of the authorities that vouch for it; empty: those of this machine.
+    `insecure`: nobody has to.
     """
 
     host: str
@@ -23,9 +24,10 @@ class Origin(Struct, frozen=True):
     path: str
     query: str
     cacert: str = ""
+    insecure: bool = False
 
     @classmethod
-    def parse(cls, url: str, cacert: str = "") -> Self:
+    def parse(cls, url: str, cacert: str = "", *, insecure: bool = False) -> Self:
         """Raises UsageError for what is no http or https URL."""
         try:
             parts = urlsplit(url)
@@ -44,6 +46,7 @@ class Origin(Struct, frozen=True):
             path=parts.path.rstrip("/"),
             query=parts.query,
             cacert=cacert,
+            insecure=insecure,
         )
 
     def target(self, path: str) -> str:

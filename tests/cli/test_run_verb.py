@@ -103,7 +103,7 @@ def test_nobody_there_exits_3(capsys: pytest.CaptureFixture[str]) -> None:
     wanted = ["run", "--url", "http://127.0.0.1:1", "--model", "m"]
     assert main(wanted) == 3
     err = capsys.readouterr().err
-    assert err.startswith("error: 127.0.0.1: cannot connect")
+    assert err.startswith("error: 127.0.0.1:1: cannot connect: nothing listens there")
     assert err.count("\n") == 1
 
 

@@ -88,7 +88,7 @@ def test_target_that_is_not_there_fails_once(project: Project) -> None:
     result = project.run("--conformance-url=http://127.0.0.1:9/v1")
     outcomes = result.parseoutcomes()
     assert outcomes["failed"] == 1
-    result.stdout.fnmatch_lines(["*127.0.0.1: cannot connect*"])
+    result.stdout.fnmatch_lines(["*127.0.0.1:9: cannot connect*"])
 
 
 def test_nothing_is_asked_while_items_are_collected(project: Project) -> None:

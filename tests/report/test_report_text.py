@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from conformance.judging.group_id import group_id
 from conformance.judging.result import ContextLine, Finding, Report, StreamResult, VerdictChange
+from conformance.report.printable import columns
 from conformance.report.text import render
 from conformance.rules.verdicts import Level, Verdict
 
@@ -229,3 +230,18 @@ def test_frames_fit_a_narrow_terminal(finding: MakeFinding, stream: MakeStream) 
     assert (len(narrow), narrow[-2:]) == (60, "x…")
     assert tiny.count("x") == 19
     assert "(+140 characters)" in render(report, width=60, verbose=True)
+
+
+def test_frames_and_their_marks_fit_whatever_the_characters_take(
+    finding: MakeFinding, stream: MakeStream
+) -> None:
+    context = (
+        ContextLine(7, "思" * 40, "text"),
+        ContextLine(8, "response.reasoning_summary_part.added" * 3, "思考" * 60, at=True),
+    )
+    report = Report((stream(finding(context=context)),))
+    lines = render(report, width=80).splitlines()
+    (marked,) = (at for at, line in enumerate(lines) if line.startswith("  > "))
+    assert [columns(line) <= 80 for line in lines[marked - 1 : marked + 2]] == [True] * 3
+    assert columns(lines[marked]) >= 78
+    assert lines[marked + 1].strip() == "^" * (80 - 14 - 20)

@@ -137,18 +137,18 @@ async def _record_exchange(
 ) -> tuple[ExchangeOutcome, Exchange]:
     """What to tell of an exchange, and the exchange as it came."""
     how: Ending = "client-closed"
-    note = ""
+    note = hint = ""
     try:
         async with asyncio.timeout(limits.timeout):
             how, note = await _send_and_record(origin, recorder, limits)
     except TimeoutError:
         note = f"it had not ended after {limits.timeout:g} s"
     except BrokenExchange as broken:
-        how, note = broken.end, str(broken)
+        how, note, hint = broken.end, str(broken), broken.hint
     finally:
         outcome = recorder.record_end(how, note)
     if recorder.response is None:
-        raise RemoteError(f"{origin.netloc}: {note}")
+        raise RemoteError(f"{origin.netloc}: {note}", hint=hint)
     return outcome, Exchange(
         number=recorder.number,
         request=recorder.request,

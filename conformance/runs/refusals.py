@@ -1,0 +1,95 @@
+"""Answers that are not of an API: no key, a web page, a redirect, or nothing there."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Final
+from urllib.parse import urlsplit, urlunsplit
+
+from conformance.core.errors import RemoteError
+from conformance.core.events import Exchange
+from conformance.dialects import get
+from conformance.dialects.base import Reading
+from conformance.judging.transcript import read_transcript
+from conformance.report.printable import visible
+
+_ABSENT: Final = frozenset({404, 405, 501})
+_NOT_LET_IN: Final = frozenset({401, 403, 407})
+_TITLE: Final = re.compile(rb"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
+_TITLE_WITHIN: Final = 4096
+_SHOWN: Final = 200
+_BASE: Final = "--url names the base of an API, often with /v1 at its end"
+
+
+class NotOfferedError(RemoteError):
+    """The target has no such API."""
+
+
+class NotLetInError(RemoteError):
+    """The API is there, but not for us: no key, a wrong one, or no such model."""
+
+
+def not_let_in(exchange: Exchange, name: str, words: str) -> NotLetInError | None:
+    """What to tell where a key is missing or wrong. `name` begins the message."""
+    if status_of(exchange) not in _NOT_LET_IN:
+        return None
+    told = f": {words}" if words else ""
+    hint = "name the key's variable with --api-key-env"
+    return NotLetInError(f"{name}: HTTP {status_of(exchange)}{told}", hint=hint)
+
+
+def not_offered(exchange: Exchange, name: str) -> NotOfferedError | None:
+    """What to tell where a path is not there, by the status alone."""
+    if status_of(exchange) not in _ABSENT:
+        return None
+    at = f"HTTP {status_of(exchange)} at {path_of(exchange)}"
+    return NotOfferedError(f"{name}: the target has no such API: {at}", hint=_BASE)
+
+
+def elsewhere(exchange: Exchange, name: str) -> NotOfferedError | None:
+    """What to tell of a web page, or of a redirect that is not followed."""
+    response = exchange.response
+    if response is None:
+        return None
+    to = response.header("location")
+    if 300 <= (response.status or 0) < 400 and to:
+        onward = visible(_without_secrets(to), _SHOWN)
+        message = f"{name}: HTTP {response.status} redirects to {onward}"
+        return NotOfferedError(message, hint="name that address with --url")
+    if "text/html" not in (response.header("content-type") or ""):
+        return None
+    found = _TITLE.search(exchange.body[:_TITLE_WITHIN])
+    title = unescape(found[1].decode("utf-8", "replace")).strip() if found else ""
+    called = f", {visible(title, _SHOWN)!r}" if title else ""
+    message = f"{name}: a web page came, no API's answer (HTTP {response.status}{called})"
+    return NotOfferedError(message, hint=_BASE)
+
+
+def error_words(exchange: Exchange, reading: Reading) -> str:
+    """What the server says of an error, as its API has it; empty where it says nothing."""
+    if exchange.dialect is None:
+        return ""
+    errors = read_transcript(exchange, get(exchange.dialect), reading).errors
+    words = str(errors[0].get("message") or "") if errors else ""
+    return visible(words, _SHOWN)
+
+
+def path_of(exchange: Exchange) -> str:
+    """The path that was asked, as it may be shown."""
+    return visible(exchange.request.path.partition("?")[0]) if exchange.request else ""
+
+
+def _without_secrets(location: str) -> str:
+    """A URL without its user, query and fragment."""
+    try:
+        parts = urlsplit(location)
+    except ValueError:
+        return "what is no URL"
+    netloc = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, netloc, parts.path, "", ""))
+
+
+def status_of(exchange: Exchange) -> int | None:
+    """The status of the answer, None where none came."""
+    return exchange.response.status if exchange.response else None
