@@ -13,7 +13,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from conformance.core.json_values import Path, put_at
-from conformance.editing.piece import Piece
+from conformance.editing.piece import Piece, stated_type
 
 TextKind = Literal["thinking", "text", "refusal", "arguments"]
 Variation = Literal["comment", "empty delta", "ping"]
@@ -71,8 +71,9 @@ class StreamLayout(Struct, frozen=True):
 
     `openings`, `starts`, `ends` and `terminals` are types of events; a terminal ends the response.
     `repeatable` are ends that may come twice. `text_ends` maps the type of a delta to the type of
-    the event that ends its text, `text_keys` are what these two have in common; `restates`: such
-    an event states the whole text, so that a lost or doubled delta shows.
+    the event that ends its text, `text_keys` are dotted paths of what these two have in common;
+    `restates`: such an event states the whole text, so that a lost or doubled delta shows.
+    `type_of` says where a payload states its type, where that is not its key `type`.
     `named_events`: an `event:` line names the type. `event_ids`: whether an `id:` line is harmless.
     `refuses` names what is harmless elsewhere, and breaks clients here.
     `unknown_event` is a type that the dialect leaves to vendors. `number` is the key of sequence
@@ -84,6 +85,7 @@ class StreamLayout(Struct, frozen=True):
     """
 
     deltas: DeltaReader = lambda _place, _piece: iter(())
+    type_of: Callable[[Any], str] = stated_type
     error: Callable[[str, str], Mapping[str, Any]] = lambda _message, _code: {}
     raised: str = ""
     openings: tuple[str, ...] = ()

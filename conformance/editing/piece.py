@@ -7,6 +7,7 @@ bytes.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -27,22 +28,28 @@ _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _LAST_LINE_END: Final = re.compile(rb"(?:\r\n|\n|\r)?$")
 
 
+def stated_type(payload: Any) -> str:
+    """The type that a payload states under its own key."""
+    return text_at(payload, "type")
+
+
 class Piece(Struct, frozen=True):
     """One event, line, comment, ignored block or body, with the bytes up to the next one.
 
     `name` is what an `event:` line says, `payload` the decoded JSON or NOT_JSON; of raw text it is
-    the text.
+    the text. `type_of` says where a payload states its type.
     """
 
     raw: bytes
     kind: str = "ignored"
     name: str = ""
     payload: Any = NOT_JSON
+    type_of: Callable[[Any], str] = stated_type
 
     @property
     def type(self) -> str:
         """The type that the payload states, or the headers do; empty where neither does."""
-        stated = text_at(self.payload, "type")
+        stated = self.type_of(self.payload)
         return stated or (self.name if self.kind == "binary" else "")
 
     def with_payload(self, payload: Any) -> Piece:

@@ -38,8 +38,9 @@ def _end_of_text(stream: Stream, place: int) -> int:
     """Place of the event that ends the text that a delta adds to; 0 where there is none."""
     layout = stream.layout
     ends = stream.typed(layout.text_ends.get(stream.pieces[place].type, ""))
-    wanted = [stream.value_at(place, key) for key in layout.text_keys]
-    fitting = (n for n in ends if [stream.value_at(n, key) for key in layout.text_keys] == wanted)
+    keys = [key.split(".") for key in layout.text_keys]
+    wanted = [stream.value_at(place, *key) for key in keys]
+    fitting = (n for n in ends if [stream.value_at(n, *key) for key in keys] == wanted)
     return next(fitting, 0)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
 from conformance.core.events import STREAMED, Exchange, Frame
 from conformance.core.framing import Framer, Framing, framing_of
@@ -33,14 +33,15 @@ def take_apart(exchange: Exchange, dialect: str) -> Stream:
     """The pieces of a recorded exchange."""
     body = exchange.body
     framing = framing_of(exchange, get(dialect).expected_framing(exchange.request))
+    layout = mutation_of(dialect).layout
     if framing == "body":
         pieces = [Piece(body, "body", payload=decode_json(body.decode("utf-8", "replace")))]
     else:
-        pieces = list(_pieces(body, framing))
-    return Stream.of(exchange, dialect, mutation_of(dialect).layout, pieces)
+        pieces = list(_pieces(body, framing, layout.type_of))
+    return Stream.of(exchange, dialect, layout, pieces)
 
 
-def _pieces(body: bytes, framing: Framing) -> Iterator[Piece]:
+def _pieces(body: bytes, framing: Framing, type_of: Callable[[Any], str]) -> Iterator[Piece]:
     framer = Framer(framing=framing)
     frames = [*framer.feed(body), *framer.close()]
     starts = dict(_starts(frames))
@@ -50,7 +51,8 @@ def _pieces(body: bytes, framing: Framing) -> Iterator[Piece]:
     for start, stop in pairwise([*places, len(body)]):
         frame = starts[start]
         payload = frame_payload(frame) if frame.kind in STREAMED else NOT_JSON
-        yield Piece(body[start:stop], frame.kind, frame.event if frame.named else "", payload)
+        name = frame.event if frame.named else ""
+        yield Piece(body[start:stop], frame.kind, name, payload, type_of)
 
 
 def _starts(frames: Sequence[Frame]) -> Iterator[tuple[int, Frame]]:

@@ -9,6 +9,7 @@ from tests.authoring import (
     carried_streams,
     chat_streams,
     choice_streams,
+    claude_streams,
     clients,
     cohere_streams,
     converse_streams,
@@ -23,6 +24,7 @@ from tests.authoring import (
     mutants_blocks,
     mutants_chat,
     mutants_choices,
+    mutants_claude,
     mutants_cohere,
     mutants_converse,
     mutants_converse_blocks,
@@ -80,6 +82,7 @@ def good() -> tuple[Draft, ...]:
         *habit_streams.drafts(),
         *ui_message_streams.drafts(),
         *agui_streams.drafts(),
+        *claude_streams.drafts(),
     )
     return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
 
@@ -112,6 +115,7 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_cohere.MUTANTS,
         *mutants_harmony.MUTANTS,
         *mutants_agui.MUTANTS,
+        *mutants_claude.MUTANTS,
         *mutants_gemini.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)

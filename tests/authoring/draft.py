@@ -29,7 +29,8 @@ Headers = tuple[tuple[str, str], ...]
 class Draft:
     """A cassette with one exchange, and with those in `then`.
 
-    `name` is its path below the folder, without suffix. `asked` is the request's JSON, empty where
+    `name` is its path below the folder, without suffix. Without a `path` it is what a command wrote
+    to its standard output, which no request asked for. `asked` is the request's JSON, empty where
     it has none; `headers` stand beside those of every request, `answer_headers` beside the content
     type of the answer. `sizes` are the bytes of its chunks
     and `gaps` the milliseconds before them, over and over; without sizes every piece is a chunk.
@@ -91,7 +92,7 @@ class Draft:
     def _exchange(self, number: int) -> Exchange:
         return Exchange(
             number=number,
-            request=self._request(),
+            request=self._request() if self.path else None,
             response=Response(
                 200, "1.1", (("content-type", self.content_type), *self.answer_headers)
             ),

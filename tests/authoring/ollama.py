@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
-from tests.authoring.pieces import Fields, Message, compact, deltas
+from tests.authoring.pieces import Fields, Line, deltas
 
 MODEL: Final = "think-1"
-LINES: Final = "application/x-ndjson"
-
-
-@dataclass(frozen=True, slots=True)
-class Line(Message):
-    """One line of JSON."""
-
-    def encode(self) -> bytes:
-        return f"{compact(self.payload)}\n".encode()
 
 
 def line(content: str = "", *, at: int = 0, **message: Any) -> Line:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from tests.authoring.draft import JSON_BODY, Draft
-from tests.authoring.ollama import LINES, MODEL, Line, counted
-from tests.authoring.pieces import Fields, Piece, characters, compact, cut, deltas
+from tests.authoring.ollama import MODEL, counted
+from tests.authoring.pieces import LINES, Fields, Line, Piece, characters, compact, cut, deltas
 
 DIALECT: Final = "ollama.generate"
 TOKENS: Final = [151644, 872, 198, 3838]

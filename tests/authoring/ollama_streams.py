@@ -9,16 +9,14 @@ from typing import Any, Final
 from tests.authoring.draft import JSON_BODY, Draft
 from tests.authoring.history_streams import FERRY, FERRY_RESULT, FERRY_TEXT, FERRY_THOUGHT, FOUND
 from tests.authoring.ollama import (
-    LINES,
     MODEL,
-    Line,
     answer,
     body,
     call,
     spoken,
     thought,
 )
-from tests.authoring.pieces import Fields, Piece, characters, compact, cut
+from tests.authoring.pieces import LINES, Fields, Line, Piece, characters, compact, cut
 
 DIALECT: Final = "ollama.chat"
 ROUND: Final = "tool-round"

@@ -25,6 +25,16 @@ class Message:
         return f"{named}data: {text}\n\n".encode()
 
 
+@dataclass(frozen=True, slots=True)
+class Line(Message):
+    """One line of JSON."""
+
+    def encode(self) -> bytes:
+        return f"{compact(self.payload)}\n".encode()
+
+
+LINES = "application/x-ndjson"
+
 Piece = Message | bytes
 """A message, or bytes as they stand: comments, stray lines, broken characters."""
 

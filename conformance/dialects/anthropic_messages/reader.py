@@ -24,7 +24,7 @@ from conformance.dialects.typed import TypedReader
 
 NAME: Final = "anthropic.messages"
 
-_OF_MESSAGE: Final = frozenset(
+OF_MESSAGE: Final = frozenset(
     {
         "message_start",
         "content_block_start",
@@ -37,7 +37,7 @@ _OF_MESSAGE: Final = frozenset(
 
 VOCABULARY: Final = Vocabulary(
     NAME,
-    _OF_MESSAGE
+    OF_MESSAGE
     | {
         "ping",
         "request",
@@ -170,4 +170,4 @@ def recognises(frame: Frame, payload: Any) -> bool:
     fields = mapping(payload)
     kind = string(fields.get("type"))
     is_message = kind == "message" and isinstance(fields.get("content"), list)
-    return kind in _OF_MESSAGE or (is_message and "stop_reason" in fields)
+    return kind in OF_MESSAGE or (is_message and "stop_reason" in fields)

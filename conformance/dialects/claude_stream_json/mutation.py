@@ -1,0 +1,152 @@
+"""Mutation of `claude.stream-json`: where its lines hold what, operators on what they wrap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.core.json_values import Path as JsonPath
+from conformance.core.json_values import text_at, value_at
+from conformance.dialects.anthropic_messages.columns import TEXT_FIELDS
+from conformance.dialects.anthropic_messages.reader import OF_MESSAGE
+from conformance.editing.deltas import delta_places
+from conformance.editing.edits import (
+    double_piece,
+    drop_piece,
+    drop_value,
+    places_of,
+    prolong_text,
+    set_value,
+)
+from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
+
+_STOP: Final = "content_block_stop"
+_KINDS: Final[dict[str, TextKind]] = {
+    "thinking_delta": "thinking",
+    "text_delta": "text",
+    "input_json_delta": "arguments",
+}
+_BLOCK: Final[JsonPath] = ("message", "content", 0)
+
+OPERATORS: Final = OperatorTable()
+
+
+def line_type(payload: Any) -> str:
+    """The type of a line, or of the event that it wraps."""
+    return text_at(payload, "event", "type") or text_at(payload, "type")
+
+
+def _wrapped_deltas(place: int, piece: Piece) -> Iterator[Delta]:
+    kind = text_at(piece.payload, "event", "delta", "type")
+    if kind in _KINDS:
+        path = ("event", "delta", TEXT_FIELDS[kind])
+        block = (
+            value_at(piece.payload, "api_message_id"),
+            value_at(piece.payload, "event", "index"),
+        )
+        yield Delta(place, (path,), _KINDS[kind], (kind, *block), text_at(piece.payload, *path))
+
+
+_LAYOUT: Final = StreamLayout(
+    deltas=_wrapped_deltas,
+    type_of=line_type,
+    error_ends=False,
+    openings=("system",),
+    starts=("message_start", "content_block_start"),
+    ends=(_STOP, "message_delta", "message_stop", "result"),
+    terminals=("result",),
+    repeatable=("message_delta",),
+    text_ends={"content_block_delta": _STOP},
+    text_keys=("api_message_id", "event.index"),
+    restates=True,
+    refuses=frozenset({"ping"}),
+    unknown_event="vendor_note",
+    reasoning_tokens=(("usage", "output_tokens_details", "thinking_tokens"),),
+    elements={
+        **dict.fromkeys(OF_MESSAGE, ("event",)),
+        "assistant.block": _BLOCK,
+    },
+)
+
+
+def _wrapping(kind: str) -> Sites:
+    """Deltas of that type."""
+
+    def sites(stream: Stream) -> list[int]:
+        found = stream.typed("content_block_delta")
+        return [n for n in found if stream.value_at(n, "event", "delta", "type") == kind]
+
+    return sites
+
+
+def _stating(kind: str, *, is_streamed: bool = True) -> Sites:
+    """Lines that state a block of that type, of a run with partial messages."""
+
+    def sites(stream: Stream) -> list[int]:
+        found = stream.typed("assistant") if stream.typed(_STOP) or not is_streamed else []
+        return [n for n in found if stream.value_at(n, *_BLOCK, "type") == kind]
+
+    return sites
+
+
+@OPERATORS.edit("E1-stop-made-up", _wrapping("thinking_delta"))
+def _make_up_stops(stream: Stream, site: int) -> Stream | None:
+    """The call breaks off in the thinking, and stops are made up for it."""
+    blocks = [n for n in stream.typed(_STOP) if n > site]
+    overs = [n for n in stream.typed("message_stop") if n > site]
+    if not blocks or not overs:
+        return None
+    kept = {blocks[0], overs[0]}
+    return stream.without(*(n for n in range(site + 1, overs[0]) if n not in kept))
+
+
+@OPERATORS.edit("E8-success-after-failure", places_of("result"))
+def _succeed(stream: Stream, site: int) -> Stream | None:
+    """A run that failed ends as a success."""
+    return stream.with_value(site, ("is_error",), False) if _failures(stream) else None
+
+
+def _failures(stream: Stream) -> list[int]:
+    found = stream.typed("assistant")
+    return [n for n in found if stream.value_at(n, "is_api_error_message") is True]
+
+
+OPERATORS.add("X21-unstated", "A block that came as events is stated by no line.")(
+    _stating("thinking"), drop_piece
+)
+OPERATORS.add("X21-other-thinking", "The line that states thinking has more than was shown.")(
+    _stating("thinking"), prolong_text(" Hm.", *_BLOCK, "thinking")
+)
+OPERATORS.add("X21-other-text", "The line that states text has more than was shown.")(
+    _stating("text"), prolong_text(" Hm.", *_BLOCK, "text")
+)
+OPERATORS.add("S7-stated-unsigned", "The line that states thinking has no signature.")(
+    _stating("thinking", is_streamed=False), drop_value(*_BLOCK, "signature")
+)
+OPERATORS.add("S7-stated-signed-otherwise", "The line that states thinking is signed otherwise.")(
+    _stating("thinking"), set_value("another", *_BLOCK, "signature")
+)
+OPERATORS.add("S1-unsigned", "The signature of thinking is lost.")(
+    _wrapping("signature_delta"), drop_piece
+)
+OPERATORS.add("X16-answer-as-thought", "A delta of text comes as one of thinking.")(
+    lambda stream: delta_places(stream, "text"),
+    set_value({"type": "thinking_delta", "thinking": "Hm."}, "event", "delta"),
+)
+OPERATORS.add("X16-thought-as-answer", "A delta of thinking comes as one of text.")(
+    lambda stream: delta_places(stream, "thinking"),
+    set_value({"type": "text_delta", "text": "Hm."}, "event", "delta"),
+)
+OPERATORS.add("I10-block-index-off", "A delta names another block.")(
+    places_of("content_block_delta"), set_value(7, "event", "index")
+)
+OPERATORS.add("N11-result-twice", "The result comes twice.")(places_of("result"), double_piece)
+OPERATORS.add("N11-no-session", "The result does not say whose it is.")(
+    places_of("result"), drop_value("session_id")
+)
+
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))

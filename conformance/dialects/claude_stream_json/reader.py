@@ -1,0 +1,152 @@
+"""Dialect `claude.stream-json`: what Claude Code writes with `--output-format stream-json`.
+
+Rule 1: a line is a wire event of its `type`, with the payload as it stands; a type that is not
+        known is `line.unknown`, which is no error.
+Rule 2: a `stream_event` is the event of Messages that it wraps, with `api_message_id` beside its
+        own fields: every message has an id, and several messages are one answer. Those of a
+        subagent are told by the wire alone: what it says is not shown as the answer.
+Rule 3: a line `assistant` states blocks: `assistant.block` each, with the id of the message and, of
+        a message that came as events, the index of the block. Such a block is not said again.
+Rule 4: a call of the model is a step. The answer is finished, counted and done with `result`,
+        which also says that it failed; without it the stream was cut.
+Rule 5: an error of the API that Claude Code words as an `assistant` line is no text of a model.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.core.events import Frame, Vocabulary
+from conformance.dialects.anthropic_messages.content import OVERFLOW
+from conformance.dialects.anthropic_messages.reader import OF_MESSAGE, MessagesReader
+from conformance.dialects.base import Reading
+from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
+
+NAME: Final = "claude.stream-json"
+LINES: Final = frozenset({"system", "stream_event", "assistant", "user", "result"})
+VOCABULARY: Final = Vocabulary(
+    NAME,
+    (LINES - {"stream_event"})
+    | OF_MESSAGE
+    | {"ping", "error", "assistant.block", "line.unknown", "request", "request.item", OVERFLOW},
+)
+_FAILURES: Final = ("is_api_error_message", "isApiErrorMessage")
+
+
+class StreamJsonReader(MessagesReader):
+    """Reader of one run."""
+
+    unknown = "line.unknown"
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__(reading)
+        self._steps = 0
+        self._in_step = False
+        self._message_id = ""  # of the message that was said last, by events or by lines
+        self._is_streamed = False  # by events
+        self._index = -1  # of its block that began last
+
+    def _read_event(self, frame: Frame, payload: Any) -> None:
+        fields = mapping(payload)
+        kind = string(fields.get("type"))
+        if kind == "stream_event":
+            self._unwrap_event(frame, fields)
+            return
+        self._sink.wire(kind if kind in LINES else self.unknown, event_data(payload))
+        if kind == "assistant":
+            self._read_assistant(fields)
+        elif kind == "result" and not self._content.is_over:
+            self._read_result(fields)
+
+    def _unwrap_event(self, frame: Frame, line: dict[str, Any]) -> None:
+        event, parent = mapping(line.get("event")), string(line.get("parent_tool_use_id"))
+        started = string(mapping(event.get("message")).get("id"))
+        message_id = string(line.get("api_message_id")) or parent or started or self._message_id
+        own = {**event, "api_message_id": message_id}
+        if parent or event.get("type") == "error":  # it is tried again after an error
+            self._sink.wire(string(event.get("type")) or self.unknown, own)
+            return
+        self._message_id = message_id
+        if event.get("type") == "content_block_start":
+            self._index = whole(event.get("index")) or 0
+        super()._read_event(frame, own)
+
+    def _read_message(self, kind: str, fields: dict[str, Any]) -> None:
+        if kind == "message_start":
+            self._is_streamed, self._index = True, -1
+            self._begin_step(mapping(fields.get("message")))
+        elif kind == "message_stop":
+            self._end_step()
+
+    def _read_assistant(self, line: dict[str, Any]) -> None:
+        message = mapping(line.get("message"))
+        if any(line.get(key) is True for key in _FAILURES):
+            return
+        blocks = elements(message.get("content"))
+        message_id, parent = string(message.get("id")), line.get("parent_tool_use_id")
+        is_known = message_id == self._message_id and self._is_streamed
+        first = self._index + 1 - len(blocks)
+        for place, block in enumerate(blocks, first):
+            number = {"index": place} if is_known and place >= 0 else {}
+            stated = {"api_message_id": message_id, **number, "content_block": block}
+            self._sink.wire("assistant.block", stated)
+        if is_known or isinstance(parent, str) or self._content.is_over:
+            return
+        if message_id != self._message_id or not self._in_step:
+            self._message_id, self._is_streamed = message_id, False
+            self._begin_step(message)
+        self._content.whole(blocks)
+
+    def _read_result(self, fields: dict[str, Any]) -> None:
+        self._end_step()
+        self._is_done = True
+        if fields.get("is_error") is True:
+            code = string(fields.get("api_error_type")) or string(fields.get("subtype"))
+            error = {"code": code, "message": string(fields.get("result"))}
+            self._sink.say("error", {"choice": 0, **error})
+            return
+        self._say_finish(fields.get("stop_reason"))
+        self._count_tokens(fields.get("usage"))
+        self._sink.say("done", {"choice": 0, "explicit": True})
+
+    def _begin_message(self, message: dict[str, Any]) -> None:
+        """The first message begins the answer; a message that nobody announced is a step too."""
+        if not self._has_begun:
+            super()._begin_message(message)
+        if not self._in_step:
+            self._in_step = True
+            self._sink.say("step.start", {"choice": 0, "step": self._steps})
+
+    def _begin_step(self, message: dict[str, Any]) -> None:
+        self._end_step()
+        self._is_done = False
+        self._content.renew()
+        self._begin_message(message)
+
+    def _end_step(self) -> None:
+        self._content.close()
+        if self._in_step:
+            self._sink.say("step.end", {"choice": 0, "step": self._steps})
+            self._steps += 1
+            self._in_step = False
+
+    def _read_body(self, payload: Any) -> None:
+        """A run of one line."""
+        self._read_event(_ONE_LINE, payload)
+
+
+_ONE_LINE: Final = Frame("line", "message", "", "", 0)
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """A wrapped event, a message with its session, the beginning of a session, or its result."""
+    del frame
+    fields = mapping(payload)
+    kind = string(fields.get("type"))
+    if kind == "stream_event":
+        return isinstance(mapping(fields.get("event")).get("type"), str)
+    if kind in ("assistant", "user"):
+        return isinstance(fields.get("message"), dict) and "session_id" in fields
+    if kind == "result":
+        return isinstance(fields.get("is_error"), bool)
+    return kind == "system" and isinstance(fields.get("subtype"), str)

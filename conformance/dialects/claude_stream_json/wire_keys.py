@@ -1,0 +1,19 @@
+"""Keys of the lines of Claude Code, and which of them begin and end an answer."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.dialects.wire_keys import AnswerBounds, WireKeys
+
+WIRE_KEYS: Final = WireKeys(
+    texts=("text", "thinking", "partial_json", "result"),
+    shown=("text", "thinking", "result"),
+    indices=("index",),
+    opaque=("signature",),
+    words=("type", "subtype", "role", "stop_reason", "status"),
+    free=("input", "modelUsage", "tool_use_result"),
+)
+BOUNDS: Final = AnswerBounds(
+    first=frozenset({"message_start", "assistant"}), last=frozenset({"result"})
+)
