@@ -98,10 +98,15 @@ def is_stand_in(raw: str) -> bool:
     front, end = text[:-_LONG], text[-_LONG:]
     if _blank_character(front) != front:
         return False
+    return has_check(end) or end in (_short_filler(end), _blank_character(end))
+
+
+def has_check(text: str) -> bool:
+    """Whether a text ends with the check of a stand-in: what is short or says nothing has none."""
+    end = text[-_LONG:]
     kinds = (_HEXADECIMAL, _PLAIN) if _is_hexadecimal(end) else (_PLAIN,)
     shapes = [_SecretShape(end, kind) for kind in kinds]
-    checks = any(shape.checked and shape.with_check(end) == end for shape in shapes)
-    return checks or end in (_short_filler(end), _blank_character(end))
+    return any(shape.checked and shape.with_check(end) == end for shape in shapes)
 
 
 def blank_out(data: bytes) -> bytes:

@@ -19,7 +19,7 @@ The names are those of `ledger.WRITERS`, which holds every ledger to this order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Final, NamedTuple
 
@@ -37,6 +37,7 @@ from conformance.evidence.expectations import (
     stated_run,
 )
 from conformance.evidence.hops import compare_hops
+from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
 from conformance.judging.findings import RecentFrames, make_finding
 from conformance.judging.ledger import Ledger
@@ -52,6 +53,7 @@ from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level, Verdict
 
 _REDACTED: Final = "redaction replaced what the rule reads"
+_NOT_REDACTED: Final = "the recording says that redaction did this, but no stand-in was read here"
 _OUR_REQUEST: Final = "the scenario wrote the request"
 _FAIL: Final = Verdict.FAIL
 _PASS_OR_FAIL: Final = frozenset({Verdict.PASS, _FAIL})
@@ -270,14 +272,39 @@ def write_comparisons(
         ledger.withdraw(chance, why, "randomness", Verdict.UNTESTABLE)
 
 
-def withdraw_touched(judged: Iterable[JudgedView], recording: Recording) -> None:
-    """What redaction replaced cannot be judged: a recording names the rules that read it."""
-    touched = {each.number: each.touched for each in recording.exchanges if each.touched}
+def withdraw_touched(
+    judged: Iterable[JudgedView],
+    recording: Recording,
+    rules: Iterable[Rule],
+    texts: Callable[[Exchange], ReplacedTexts] | None = None,
+) -> None:
+    """What redaction replaced cannot be judged: a recording names the rules that read it.
+
+    With `texts`, for a recording that nobody trusts, one that is broken all the same stays broken
+    unless what it read is a stand-in.
+    """
+    exchanges = {each.number: each for each in recording.exchanges if each.touched}
+    known = {rule.id: rule for rule in rules}
     for one in judged:
-        rules = set(touched.get(one.ledger.exchange, ()))
-        known = one.ledger.verdicts.keys()
-        read = known if rules & {"*"} else known & rules
-        one.ledger.withdraw(read, _REDACTED, "redaction", Verdict.UNTESTABLE)
+        exchange = exchanges.get(one.ledger.exchange)
+        if exchange is None:
+            continue
+        named, given = set(exchange.touched), one.ledger.verdicts.keys()
+        read = set(given if "*" in named else given & named)
+        broken = read & set(one.ledger.rules_with(_FAIL)) if texts is not None else set()
+        if texts is not None and broken and one.judged.view == "wire":
+            shown = texts(exchange)
+            broken = {each for each in broken if not _is_explained(one.ledger, each, known, shown)}
+        for rule in sorted(broken):
+            one.ledger.remark(rule, _NOT_REDACTED, "redaction")
+        one.ledger.withdraw(read - broken, _REDACTED, "redaction", Verdict.UNTESTABLE)
+
+
+def _is_explained(
+    ledger: Ledger, rule_id: str, known: Mapping[str, Rule], texts: ReplacedTexts
+) -> bool:
+    found = [each for each in ledger.findings if each.rule == rule_id]
+    return rule_id in known and texts.explain(known[rule_id], found)
 
 
 def _is_ours(rule: Rule, given: Contribution) -> bool:

@@ -148,14 +148,15 @@ def _bind_rules(rules: Sequence[Rule], profile: Profile) -> BoundRules:
             chosen.append(replace(rule, level=Level(override.level)))
         else:
             chosen.append(rule)
-    knobs = _profile_values(profile)
+    knobs = profile_values(profile)
     single = [rule for rule in chosen if rule.scope == "exchange"]
     several = [rule for rule in chosen if rule.scope == "scenario"]
     compiled = _compile_rules(single, knobs), _compile_rules(several, knobs)
     return BoundRules(profile, *compiled, off, reading(profile))
 
 
-def _profile_values(profile: Profile) -> dict[str, Any]:
+def profile_values(profile: Profile) -> dict[str, Any]:
+    """What a rule may ask of a profile, by name: knobs, promises, and the dialect's framing."""
     promises = {f"promises.{promise}": True for promise in profile.promises}
     framing = {"framing": dialects.get(profile.dialect).framing}
     return {**NEUTRAL_KNOBS, **framing, **profile.knobs, **promises}

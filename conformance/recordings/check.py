@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from conformance.evidence.expectations import (
     requests_beside,
     stated_run,
 )
+from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.evidence.writing import (
     JudgedExchange,
     looks_at_answers,
@@ -154,7 +156,8 @@ def _judged_results(
     recognised = _RecognisedRecording(recording, choices.folders)
     judged = list(_judge_exchanges(recognised, rulebook, choices, trusted=trusted))
     write_comparisons(judged, rulebook, recording, trusted=trusted)
-    withdraw_touched(judged, recording)
+    texts = None if trusted else partial(_replaced_texts, recognised, rulebook, choices)
+    withdraw_touched(judged, recording, rulebook.rules, texts)
     target = target_of(recording)
     exchanges = {each.number: each for each in recording.exchanges}
     results: list[StreamResult] = []
@@ -168,6 +171,12 @@ def _judged_results(
     if recording.notes:
         results[0] = replace(results[0], notes=(*recording.notes, *results[0].notes))
     return results
+
+
+def _replaced_texts(
+    recognised: _RecognisedRecording, rulebook: Rulebook, choices: CheckChoices, exchange: Exchange
+) -> ReplacedTexts:
+    return ReplacedTexts(_exchange_setting(recognised, exchange, rulebook, choices), exchange)
 
 
 def target_of(recording: Recording) -> str:

@@ -6,6 +6,8 @@ Rule 2: its profile, fidelity and hops, what its run knew, what its client decla
 redaction touched are taken, and so is a profile that a stream chose by its own fields. But it is
 judged once more without all that, and what would have come of a rule then stands in the ledger as
 silenced.
+Rule 3: that redaction touched a rule is taken of one that is broken only where what it read is a
+stand-in (`evidence.replaced_texts`).
 """
 
 from __future__ import annotations
@@ -125,7 +127,7 @@ def _levels(results: Iterable[StreamResult]) -> dict[str, int]:
 def _unseen_rules(recording: Recording, result: StreamResult) -> Iterator[tuple[str, Verdict]]:
     """Rules of which the recording says that it lacks the evidence for them."""
     for each in result.changes:
-        if each.by == _REDACTION and each.was not in (None, Verdict.NOT_APPLICABLE):
+        if each.by == _REDACTION and each.was not in (None, each.verdict, Verdict.NOT_APPLICABLE):
             yield each.rule, each.was
     if _states_rebuilt(recording):
         untestable = (rule for rule, why in result.reasons.items() if why == REBUILT)

@@ -7,11 +7,12 @@ is untestable from then on, neither kept nor broken.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from conformance.cassette import Cassette, Redaction, Redactor, redact
@@ -21,6 +22,11 @@ from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_trusted
 from conformance.recordings.in_memory import InMemory
+from conformance.recordings.profile_variants import (
+    narrow_rulebook,
+    profile_variants,
+    shifting_rules,
+)
 
 EVERY_RULE: Final = ("*",)
 # Judged twice in the time that nobody waits for; of a longer answer every rule is given up.
@@ -61,20 +67,65 @@ def is_touching(counts: Iterable[Redaction]) -> bool:
 def touched_rules(
     evidence: Cassette, clean: Cassette, rulebook: Rulebook | None = None
 ) -> dict[int, tuple[str, ...]]:
-    """By exchange the rules whose verdict or findings redaction changed."""
+    """By exchange the rules whose verdict or findings redaction changed, under any profile.
+
+    Asked are the recording's own profile, the strict one and all that ship; of a rule that there
+    is no time to ask under all of them it is taken for granted.
+    """
     if sum(_size(each) for each in evidence.exchanges) > _LONGEST:
         pairs = zip(evidence.exchanges, clean.exchanges, strict=True)
         return {a.number: EVERY_RULE for a, b in pairs if not _is_same(a, b)}
-    found: dict[int, set[str]] = {}
+    copies = _TwoCopies(evidence, clean)
     for book in (_shipped_rules(), *([rulebook] if rulebook is not None else [])):
         for profile in _PROFILES:
-            before, after = (_judge(each, book, profile) for each in (evidence, clean))
-            for key in before.keys() | after.keys():
-                one, other = before.get(key, {}), after.get(key, {})
-                rules = one.keys() | other.keys()
-                differ = (rule for rule in rules if one.get(rule) != other.get(rule))
-                found.setdefault(key[0], set()).update(differ)
-    return {number: tuple(sorted(rules)) for number, rules in found.items() if rules}
+            copies.add_differing(book, profile)
+        for dialect, numbers in _dialects_judged(clean, book).items():
+            copies.add_shifting(book, dialect, numbers)
+    return {number: tuple(sorted(rules)) for number, rules in copies.found.items() if rules}
+
+
+class _TwoCopies(Struct):
+    """A recording as it came and as it is kept; `found` are rules that tell the two apart."""
+
+    evidence: Cassette
+    clean: Cassette
+    found: dict[int, set[str]] = field(default_factory=dict)
+
+    def add_differing(self, book: Rulebook, profile: str | None) -> None:
+        """Adds what differs under one profile, None for that which the recording names."""
+        before, after = (_judge(each, book, profile) for each in (self.evidence, self.clean))
+        for key in before.keys() | after.keys():
+            one, other = before.get(key, {}), after.get(key, {})
+            rules = one.keys() | other.keys()
+            differ = (rule for rule in rules if one.get(rule) != other.get(rule))
+            self.found.setdefault(key[0], set()).update(differ)
+
+    def add_shifting(self, book: Rulebook, dialect: str, numbers: Collection[int]) -> None:
+        """Adds what differs under any other profile that ships."""
+        pairs = [
+            (one, other)
+            for one, other in zip(self.evidence.exchanges, self.clean.exchanges, strict=True)
+            if one.number in numbers and not _is_same(one, other)
+        ]
+        shifting = shifting_rules(book, dialect, pairs)
+        if not shifting:
+            return
+        profiles = profile_variants(shifting, dialect)
+        if len(profiles) * sum(map(_size, self.evidence.exchanges)) > _LONGEST:
+            for one, _ in pairs:
+                self.found.setdefault(one.number, set()).update(rule.id for rule in shifting)
+            return
+        narrow = narrow_rulebook(book, tuple(rule.id for rule in shifting))
+        for profile in profiles:
+            self.add_differing(narrow, profile)
+
+
+def _dialects_judged(clean: Cassette, book: Rulebook) -> dict[str, set[int]]:
+    """Numbers of exchanges by the dialect that they are judged by."""
+    found: dict[str, set[int]] = {}
+    for each in _results(clean, book, None):
+        found.setdefault(each.dialect, set()).add(each.exchange)
+    return found
 
 
 def merge_rules(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
@@ -85,13 +136,16 @@ def merge_rules(one: Iterable[str], other: Iterable[str]) -> tuple[str, ...]:
 
 def _judge(cassette: Cassette, rulebook: Rulebook, profile: str | None) -> _Judged:
     """By exchange and view what each rule said; nothing where nobody can judge it."""
-    try:
-        results = check_trusted(
-            InMemory(_NOWHERE, "cassette", cassette), rulebook, CheckChoices(profile=profile)
-        )
-    except ConformanceError:
-        return {}
+    results = _results(cassette, rulebook, profile)
     return {(each.exchange, each.view): _said(each) for each in results}
+
+
+def _results(cassette: Cassette, rulebook: Rulebook, profile: str | None) -> list[StreamResult]:
+    recording = InMemory(_NOWHERE, "cassette", cassette)
+    try:
+        return check_trusted(recording, rulebook, CheckChoices(profile=profile))
+    except ConformanceError:
+        return []
 
 
 def _said(result: StreamResult) -> dict[str, object]:

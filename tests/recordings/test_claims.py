@@ -100,6 +100,8 @@ def excuses(recording: Recording, rules: list[str]) -> Iterator[tuple[str, Mappi
     yield "untestable", run_of(recording, untestable="no time", ends=["complete"])
     yield "top excused", {"extra": {"run": {"excused": rules, "untestable": "so"}}}
     yield "expect", {"expect": dict.fromkeys(rules, "FAIL")}
+    yield "all touched", {"touched": ("*",)}
+    yield "touched", {"touched": tuple(rules)}
 
 
 def claims(recording: Recording, rules: list[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -109,8 +111,6 @@ def claims(recording: Recording, rules: list[str]) -> Iterator[tuple[str, Mappin
             ends = ["complete", "refused", "failed", "cut", "length"]
             yield f"{target} {hop}", {"hop": hop, **run_of(recording, target, ends=ends)}
     chance = {"target": "server", "deterministic": False}
-    yield "all touched", {"touched": ("*",)}
-    yield "touched", {"touched": tuple(rules), "profile": "strict"}
     yield "chance", {"extra": {"run": chance}}
     for fidelity in ("text", "events"):
         yield fidelity, {"fidelity": fidelity}
@@ -168,6 +168,20 @@ def test_no_word_of_any_recording_silences_a_rule_unseen(elsewhere: Path) -> Non
     tried, honoured = assert_heard(elsewhere, 1)
     assert tried > 150
     assert honoured > 300
+
+
+def test_a_failure_is_told_where_a_recording_says_that_redaction_touched_it(
+    elsewhere: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = (elsewhere / "wire/chat/done-present.cassette.jsonl").read_text("utf-8").splitlines()
+    end = json.loads(lines[-1])
+    assert "end" in end
+    lines[-1] = json.dumps({**end, "touched": ["*"]})
+    path = tmp_path / "touched.cassette.jsonl"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert main(["check", str(path)]) == 1
+    assert "wire/chat/done-present" in capsys.readouterr().out
+    assert main(["check", str(path), "--trust", str(path)]) == 0
 
 
 def excused(folder: Path) -> tuple[Path, str]:

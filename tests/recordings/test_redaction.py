@@ -7,12 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from conformance.cassette import Cassette, Header, Redactor, open_recording, read, write
+from conformance.cassette import (
+    Cassette,
+    Header,
+    Redactor,
+    open_recording,
+    read,
+    redact,
+    write,
+)
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
-from conformance.recordings.check import CheckChoices, check_recording
+from conformance.profiles.lookup import available
+from conformance.recordings.check import CheckChoices, check_recording, check_trusted
 from conformance.recordings.in_memory import InMemory
 from conformance.recordings.redaction import redact_evidence, touched_rules
 from conformance.rules.verdicts import Verdict
@@ -59,6 +69,7 @@ def test_a_rule_that_read_what_was_replaced_is_untestable(tmp_path: Path) -> Non
     evidence = chat(f"So {TAG} it is.", TAG)
     broken = failing(judge(evidence))
     assert broken
+    assert not broken & failing(judge(redact_evidence(evidence)))
     clean = redact_evidence(evidence)
     (exchange,) = clean.exchanges
     assert TAG.encode() not in exchange.body
@@ -107,6 +118,68 @@ def test_a_rule_that_read_opaque_data_is_untestable() -> None:
     assert clean.exchanges[0].touched == ("wire/agui/sealed-unreadable",)
 
 
+def test_what_is_touched_does_not_hang_on_the_profile() -> None:
+    evidence = chat("Fine.", "reasoning_content-9")
+    clean = redact_evidence(evidence)
+    (exchange,) = clean.exchanges
+    for profile in [name for name, dialect, _ in available() if dialect == "openai.chat"][::4]:
+        came, kept = (
+            check_trusted(
+                InMemory(Path("x"), "cassette", each), RULES, CheckChoices(profile=profile)
+            )[0].verdicts
+            for each in (evidence, replace(clean, exchanges=(replace(exchange, touched=()),)))
+        )
+        differ = {rule for rule in came.keys() | kept.keys() if came.get(rule) != kept.get(rule)}
+        assert differ <= set(exchange.touched), profile
+
+
+def test_of_what_takes_long_under_all_profiles_the_worst_is_assumed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    evidence = chat("Fine.", "reasoning_content-9")
+    asked = set(redact_evidence(evidence).exchanges[0].touched)
+    size = len(evidence.exchanges[0].body)
+    monkeypatch.setattr("conformance.recordings.redaction._LONGEST", 2 * size)
+    assert asked < set(redact_evidence(evidence).exchanges[0].touched)
+
+
 def test_equal_recordings_have_no_touched_rule() -> None:
     evidence = chat("Fine.", "short")
     assert touched_rules(evidence, evidence) == {}
+
+
+OWN_RULE = """
+suite: own
+title: Own
+dialect: openai.chat
+events:
+  text: {type: text.delta}
+rules:
+  - id: key-told
+    level: MUST
+    says: The key is told.
+    source: {advice: "a test"}
+    since: 0.1.0
+    FORM
+"""
+OWN_FORMS = (
+    'each: {of: text, schema: {properties: {text: {pattern: "all-77xY"}}}}',
+    'fold: {over: {text: text}, with: concat, matches: "all-77xY"}',
+)
+
+
+@pytest.mark.parametrize("form", OWN_FORMS)
+def test_a_rule_that_redaction_breaks_is_untestable(tmp_path: Path, form: str) -> None:
+    suite = tmp_path / "own.yaml"
+    suite.write_text(OWN_RULE.replace("FORM", form), encoding="utf-8")
+    rulebook = Rulebook.load([str(suite)])
+    (clean,) = redact_evidence(chat(f"Your key is {KEY}.", KEY), rulebook=rulebook).exchanges
+    assert clean.touched == ("own/key-told",)
+    for text, verdict in ((KEY, Verdict.UNTESTABLE), ("a-word-of-no-meaning-77", Verdict.FAIL)):
+        stated = chat(f"Your key is {text}.", KEY)
+        (exchange,) = (redact(stated) if text == KEY else stated).exchanges
+        cassette = replace(stated, exchanges=(replace(exchange, touched=clean.touched),))
+        recording = InMemory(Path("x"), "cassette", cassette)
+        (result,) = check_recording(recording, rulebook, CheckChoices())
+        assert result.verdicts["own/key-told"] is verdict
+        assert any(each.rule == "own/key-told" for each in result.changes)
