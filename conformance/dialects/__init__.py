@@ -17,6 +17,7 @@ from conformance.dialects.anthropic_messages import DIALECT as ANTHROPIC_MESSAGE
 from conformance.dialects.base import Dialect, Reader, Reading
 from conformance.dialects.bedrock_converse import DIALECT as BEDROCK_CONVERSE
 from conformance.dialects.claude_stream_json import DIALECT as CLAUDE_STREAM_JSON
+from conformance.dialects.codex_exec import DIALECT as CODEX_EXEC
 from conformance.dialects.cohere_v2 import DIALECT as COHERE_V2
 from conformance.dialects.endpoint import BASE, Endpoint
 from conformance.dialects.gemini_generate import DIALECT as GEMINI_GENERATE
@@ -43,6 +44,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         BEDROCK_CONVERSE,
         AGUI,
         CLAUDE_STREAM_JSON,
+        CODEX_EXEC,
         GEMINI_GENERATE,
     )
 }

@@ -16,7 +16,7 @@ from conformance.core.json_values import Path, put_at
 from conformance.editing.piece import Piece, stated_type
 
 TextKind = Literal["thinking", "text", "refusal", "arguments"]
-Variation = Literal["comment", "empty delta", "ping"]
+Variation = Literal["comment", "empty delta", "ping", "split delta"]
 
 
 class Delta(Struct, frozen=True):

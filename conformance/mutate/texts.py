@@ -51,6 +51,8 @@ def make_cumulative(stream: Stream, site: int) -> Stream:
 
 def _splittable_deltas(stream: Stream) -> list[int]:
     """Numbers of deltas of two characters or more that can be sent in two."""
+    if "split delta" in stream.layout.refuses:
+        return []
     every = find_deltas(stream)
     places = [each.place for each in every]
     return [

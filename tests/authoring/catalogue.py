@@ -11,6 +11,7 @@ from tests.authoring import (
     choice_streams,
     claude_streams,
     clients,
+    codex_streams,
     cohere_streams,
     converse_streams,
     gemini_streams,
@@ -25,6 +26,7 @@ from tests.authoring import (
     mutants_chat,
     mutants_choices,
     mutants_claude,
+    mutants_codex,
     mutants_cohere,
     mutants_converse,
     mutants_converse_blocks,
@@ -83,6 +85,7 @@ def good() -> tuple[Draft, ...]:
         *ui_message_streams.drafts(),
         *agui_streams.drafts(),
         *claude_streams.drafts(),
+        *codex_streams.drafts(),
     )
     return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
 
@@ -116,6 +119,7 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_harmony.MUTANTS,
         *mutants_agui.MUTANTS,
         *mutants_claude.MUTANTS,
+        *mutants_codex.MUTANTS,
         *mutants_gemini.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)

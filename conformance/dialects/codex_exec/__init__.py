@@ -1,0 +1,20 @@
+"""The lines of `codex exec --json`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.dialects.base import Dialect
+from conformance.dialects.codex_exec.reader import NAME, VOCABULARY, ExecReader, recognises
+from conformance.dialects.codex_exec.wire_keys import BOUNDS, WIRE_KEYS
+
+DIALECT: Final = Dialect(
+    name=NAME,
+    vocabulary=VOCABULARY,
+    reader=ExecReader,
+    recognises=recognises,
+    framing="lines",
+    keys=WIRE_KEYS,
+    bounds=BOUNDS,
+    mutation="conformance.dialects.codex_exec.mutation",
+)

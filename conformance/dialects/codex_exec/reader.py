@@ -1,0 +1,141 @@
+"""Dialect `codex.exec`: what `codex exec --json` writes.
+
+Rule 1: a line is a wire event of its `type`, with the payload as it stands; a type that is not
+        known is `line.unknown`, which is no error.
+Rule 2: an item of reasoning or text is said when it is completed: it comes whole. Reasoning is a
+        summary, its parts joined.
+Rule 3: an item that does something is a call that is carried out here: it starts and ends with the
+        item. An item of type `error` is a diagnostic, and no failure.
+Rule 4: a turn is done with `turn.completed`, or fails with `turn.failed`; `error` before it, which
+        may be followed by another try, says nothing by itself. Without either it was cut.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.core.events import Frame, Vocabulary
+from conformance.core.reading import Reading
+from conformance.dialects.json_edge import arguments_text, event_data, mapping, string, whole
+from conformance.dialects.open_parts import OpenParts
+from conformance.dialects.typed import TypedReader
+
+NAME: Final = "codex.exec"
+_ITEMS: Final = frozenset({"item.started", "item.updated", "item.completed"})
+_TURNS: Final = frozenset({"turn.started", "turn.completed", "turn.failed"})
+LINES: Final = _ITEMS | _TURNS | {"thread.started", "error"}
+OVERFLOW: Final = "codex.exec.overflow"
+VOCABULARY: Final = Vocabulary(
+    NAME, LINES | {"line.unknown", "request", "request.item", "[DONE]", OVERFLOW}
+)
+# Type of an item that calls a tool -> what its call is made of.
+_CALLS: Final = {
+    "command_execution": ("command",),
+    "mcp_tool_call": ("arguments",),
+    "collab_tool_call": ("prompt",),
+    "web_search": ("query",),
+    "file_change": ("changes",),
+}
+_COUNTS: Final = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "reasoning": "reasoning_output_tokens",
+}
+
+
+class ExecItems(OpenParts):
+    """The items of one thread."""
+
+    overflow = OVERFLOW
+
+    def take(self, event: str, item: dict[str, Any]) -> None:
+        """One event of an item."""
+        kind, item_id = string(item.get("type")), string(item.get("id"))
+        if kind in _CALLS:
+            self._take_call(event, kind, item)
+        elif event == "item.completed" and kind == "reasoning":
+            block = self._blocks.think("summary", explicit=True, item_id=item_id)
+            if text := string(item.get("text")):
+                self._blocks.thought(block, "summary", text)
+            self._blocks.close(block, explicit=True)
+        elif event == "item.completed" and kind == "agent_message":
+            block = self._blocks.write()
+            if text := string(item.get("text")):
+                self._blocks.text(block, text)
+            self._blocks.close(block, explicit=True)
+
+    def _take_call(self, event: str, kind: str, item: dict[str, Any]) -> None:
+        item_id = string(item.get("id"))
+        call = self._calls.get(item_id)
+        if call is None:
+            call = self._start_call(item_id, string(item.get("tool")) or kind, is_hosted=True)
+        if call is None or event != "item.completed":
+            return
+        given = {name: item[name] for name in _CALLS[kind] if name in item}
+        stated = given.get("arguments")
+        if text := arguments_text(stated if isinstance(stated, dict) else given):
+            call.add(self._sink, text)
+        self._end_open_call(item_id)
+
+
+class ExecReader(TypedReader):
+    """Reader of one run of the command."""
+
+    unknown = "line.unknown"
+    history = "input"
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__()
+        del reading  # items type their text: neither markers nor private fields apply
+        self._items = ExecItems(self._sink)
+
+    @property
+    def _message_state(self) -> ExecItems:
+        return self._items
+
+    def _read_event(self, frame: Frame, payload: Any) -> None:
+        del frame
+        fields = mapping(payload)
+        kind = string(fields.get("type"))
+        self._sink.wire(kind if kind in LINES else self.unknown, event_data(payload))
+        if self._items.is_over:
+            return
+        if kind in _ITEMS:
+            self._items.take(kind, mapping(fields.get("item")))
+        elif kind in _TURNS:
+            self._read_turn(kind, fields)
+
+    def _read_turn(self, kind: str, fields: dict[str, Any]) -> None:
+        if kind == "turn.started":
+            self._is_done = False
+            self._sink.start_message()
+            return
+        self._items.close()
+        self._is_done = True
+        if kind == "turn.failed":
+            message = string(mapping(fields.get("error")).get("message"))
+            self._sink.say("error", {"choice": 0, "code": "", "message": message})
+            return
+        self._sink.say("finish", {"choice": 0, "reason": "stop"})
+        usage = mapping(fields.get("usage"))
+        counts = {name: whole(usage.get(key)) for name, key in _COUNTS.items()}
+        if known := {name: count for name, count in counts.items() if count is not None}:
+            self._sink.say("usage", {"choice": 0, **known})
+        self._sink.say("done", {"choice": 0, "explicit": True})
+
+    def _read_body(self, payload: Any) -> None:
+        """A run of one line."""
+        self._read_event(_ONE_LINE, payload)
+
+
+_ONE_LINE: Final = Frame("line", "message", "", "", 0)
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """The beginning of a thread, or an item of one; turns and errors name no dialect."""
+    del frame
+    fields = mapping(payload)
+    kind = string(fields.get("type"))
+    if kind == "thread.started":
+        return isinstance(fields.get("thread_id"), str)
+    return kind in _ITEMS and isinstance(mapping(fields.get("item")).get("type"), str)

@@ -1,0 +1,40 @@
+"""Runs of `codex exec` that keep the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from tests.authoring.codex import command, failed, item, run
+from tests.authoring.draft import Draft
+from tests.authoring.pieces import LINES, Piece
+
+DIALECT: Final = "codex.exec"
+LICHEN: Final = "**Looking at lichen**\n\nA lichen is a fungus with algae in it, so it is two."
+LICHEN_TEXT: Final = "Two: a fungus, and algae."
+
+
+def drafts() -> Iterator[Draft]:
+    thought = item(1, "reasoning", text=LICHEN)
+    said = item(2, "agent_message", text=LICHEN_TEXT)
+    yield drafted("codex/reasoning-then-message", run([thought, said]), sizes=(97, 3, 400))
+    shown = run([thought, said])
+    yield drafted("codex/reasoning-shown", shown, profile="shows-reasoning")
+
+    listed = command(2, "ls moss", "fern\n")
+    again = item(3, "reasoning", text="**Reading the list**\n\nThere is a fern.")
+    answer = item(4, "agent_message", text="A fern.")
+    yield drafted("codex/command-run", run([thought, *listed, again, answer]))
+    yield drafted("codex/turn-failed", run([thought], failed("The model is overloaded.")))
+
+
+def drafted(topic: str, pieces: Iterable[Piece], **facts: Any) -> Draft:
+    return Draft(
+        name=f"{DIALECT}/{topic}",
+        dialect=DIALECT,
+        path="",
+        asked={},
+        pieces=tuple(pieces),
+        target={"name": topic.partition("/")[0]},
+        **{"profile": "strict", "content_type": LINES, **facts},
+    )

@@ -1,0 +1,109 @@
+"""Codex: what a client shows of the items of a turn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance import dialects
+from conformance.core.events import Event, Frame
+from conformance.dialects import Reading
+from conformance.dialects.codex_exec.reader import OVERFLOW
+from conformance.dialects.open_parts import MOST_OPEN
+from tests.dialects.streams import assert_each_ends_once
+
+Payload = dict[str, Any]
+FRAME = Frame("line", "message", "", "", 0)
+BEGUN = {"type": "turn.started"}
+
+
+def read(*payloads: Payload) -> list[Event]:
+    reader = dialects.get("codex.exec").reader(Reading())
+    events = [e for n, each in enumerate(payloads, 1) for e in reader.read(FRAME, each, n)]
+    return [*events, *reader.end("eof", len(payloads) + 1)]
+
+
+def said(*payloads: Payload) -> list[tuple[str, Payload]]:
+    """Semantic events without the choice."""
+    return [
+        (event.type, {k: v for k, v in event.data.items() if k != "choice"})
+        for event in read(*payloads)
+        if event.layer == "semantic"
+    ]
+
+
+def item(kind: str, what: str = "completed", **fields: Any) -> Payload:
+    return {"type": f"item.{what}", "item": {"id": "i", "type": kind, **fields}}
+
+
+def test_items_come_whole() -> None:
+    counted = {"input_tokens": 3, "output_tokens": 2, "reasoning_output_tokens": 1}
+    assert said(
+        BEGUN,
+        item("reasoning", text="so"),
+        item("agent_message", text="Hi"),
+        {"type": "turn.completed", "usage": counted},
+    ) == [
+        ("message.start", {"role": "assistant"}),
+        ("thinking.start", {"block": 0, "channel": "summary", "explicit": True, "id": "i"}),
+        ("thinking.delta", {"block": 0, "channel": "summary", "text": "so"}),
+        ("thinking.end", {"block": 0, "explicit": True}),
+        ("text.start", {"block": 1}),
+        ("text.delta", {"block": 1, "text": "Hi"}),
+        ("text.end", {"block": 1}),
+        ("finish", {"reason": "stop"}),
+        ("usage", {"input": 3, "output": 2, "reasoning": 1}),
+        ("done", {"explicit": True}),
+    ]
+
+
+def test_a_command_is_a_call_that_is_carried_out_here() -> None:
+    found = said(
+        item("command_execution", "started", command="ls"),
+        item("command_execution", command="ls", exit_code=0),
+        item("mcp_tool_call", tool="clock", arguments={"zone": "UTC"}),
+    )
+    named = {"index": 0, "id": "i", "name": "command_execution", "hosted": True}
+    assert found[0] == ("tool.start", named)
+    ends = [data["arguments"] for kind, data in found if kind == "tool.end"]
+    assert ends == ['{"command":"ls"}', '{"zone":"UTC"}']
+
+
+def test_a_diagnostic_is_no_failure() -> None:
+    assert said(item("error", message="not known")) == [("cut", {"how": "eof"})]
+
+
+def test_a_turn_fails_once() -> None:
+    failed = {"type": "turn.failed", "error": {"message": "no"}}
+    found = said(BEGUN, {"type": "error", "message": "no"}, failed)
+    assert found[1:] == [("error", {"code": "", "message": "no"})]
+
+
+def test_open_calls_are_bounded() -> None:
+    kind = "command_execution"
+    starts = [{**item(kind, "started"), "item": {"type": kind, "id": str(n)}} for n in range(5000)]
+    wired = [event.type for event in read(*starts) if event.layer == "wire"]
+    assert len(starts) > MOST_OPEN
+    assert wired.count(OVERFLOW) == 1
+
+
+EVENTS = st.one_of(
+    st.sampled_from([BEGUN, {"type": "turn.completed"}, {"type": "turn.failed"}, {"type": 3}]),
+    st.builds(
+        lambda kind, what, i, text: {
+            "type": f"item.{what}",
+            "item": {"id": i, "type": kind, "text": text},
+        },
+        st.sampled_from(["reasoning", "agent_message", "command_execution", "web_search", None]),
+        st.sampled_from(["started", "updated", "completed"]),
+        st.sampled_from(["i", "j", None]),
+        st.sampled_from(["", "a", None, 3]),
+    ),
+)
+
+
+@given(st.lists(EVENTS, max_size=30))
+def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -> None:
+    assert_each_ends_once(said(*events))
