@@ -37,6 +37,7 @@ VERBS: Final[Mapping[str, str]] = {
     "lint": "Check rules, profiles and recordings for mistakes.",
     "markers": "Tell which tokens a model puts around its thinking.",
     "mutate": "Put known defects into a recording and tell which rules find them.",
+    "corpus": "Judge very many recorded streams: check, report, sample, inspect.",
     "schema": "Print a JSON Schema of what this tool reads or writes.",
 }
 
@@ -63,8 +64,10 @@ class VerbGroup(TyperGroup):
 
 
 def load_verb(name: str) -> Any:
-    """Import the verb's module and read its options."""
+    """Import the verb's module and read its options; one with verbs of its own has an app."""
     module = import_module(f"conformance.cli.{name}")
+    if own := getattr(module, f"{name}_app", None):
+        return get_command(own)
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     app.command(name)(getattr(module, f"{name}_command"))
     return get_command(app)

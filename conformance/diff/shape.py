@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from conformance.cassette import Recording
 from conformance.core.events import Event, Exchange
+from conformance.core.reading import Reading
 from conformance.dialects import get
 from conformance.diff.fields import FieldShapes
 from conformance.diff.order import StepOrder
@@ -66,13 +67,19 @@ class ExchangeShape(Struct):
             self._sizes[name] += len(text)
 
 
-def shape_of(recording: Recording, exchange: Exchange, result: StreamResult) -> ExchangeShape:
-    """The shape of an exchange that was judged with this result."""
+def shape_of(
+    recording: Recording,
+    exchange: Exchange,
+    result: StreamResult,
+    read_as: Reading | None = None,
+) -> ExchangeShape:
+    """The shape of an exchange that was judged with this result; read as its profile says."""
     dialect = get(result.dialect)
     knobs = identity_of(recording, exchange, dialect).knobs
     facts = _exchange_facts(exchange, result)
     shape = ExchangeShape(knobs, result.verdicts, facts)
-    read_as = reading(profile_at_hand(result.profile, result.dialect))
+    if read_as is None:
+        read_as = reading(profile_at_hand(result.profile, result.dialect))
     # The request is not the server's doing.
     for each in islice(dialect.trace(exchange, read_as), 1, None):
         shape.add_events(each.events)

@@ -125,6 +125,13 @@ def check_recording(
     """
     if is_trusted(recording.path, choices.trusted):
         return check_trusted(recording, rulebook, choices)
+    return check_untrusted(recording, rulebook, choices)
+
+
+def check_untrusted(
+    recording: Recording, rulebook: Rulebook, choices: CheckChoices
+) -> list[StreamResult]:
+    """As `check_recording`, of a recording that nobody trusts."""
     plain = _judged_results(without_excuses(recording), rulebook, choices, trusted=False)
     results = [_with_lines(recording, each) for each in plain]
     if not (makes_claims(recording) or any(_is_by_own_profile(each, choices) for each in results)):

@@ -1,0 +1,6 @@
+"""Corpora: many recorded streams, judged by one process, several, or an engine for many machines.
+
+What travels are *fragments*: references to a part of a source (a row group of a Parquet file, a
+range of bytes of JSON lines, some files), never bodies. Each fragment gives one file of verdicts.
+pyarrow is imported where it is used; see `arrow.py`.
+"""

@@ -1,0 +1,213 @@
+"""`corpus check`: the fragments of a source dealt out to an engine, and what comes of them written.
+
+Each place of the engine has a thread that takes the next fragment, has it judged and writes its
+files. Nothing is kept of a fragment but its name: neither start nor memory grow with the corpus.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct, field
+
+from conformance.core.errors import UsageError
+from conformance.corpus.engines import Engine, WorkerDeath
+from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask
+from conformance.corpus.fragments import Fragment, find_fragments, open_parquet
+from conformance.corpus.judge import CorpusJudge, JudgeChoices
+from conformance.corpus.killers import judge_fragment
+from conformance.corpus.output import CorpusAbout, CorpusOutput
+from conformance.corpus.parquet_rows import wanted_columns
+from conformance.corpus.storage import Storage, absolute_source
+
+_MOST_FAULTS: Final = 20  # reasons that are told
+
+
+class CorpusProgress(Struct):
+    """How far a check is. `known` counts the fragments found so far; sizes are in bytes.
+
+    `done_before` are fragments that an earlier run had judged. `faults` are the first reasons.
+    """
+
+    began: float = field(default_factory=time.monotonic)
+    fragments: int = 0
+    known: int = 0
+    is_all_known: bool = False
+    done_before: int = 0
+    rows: int = 0
+    streams: int = 0
+    findings: int = 0
+    unreadable: int = 0
+    size: int = 0
+    known_size: int = 0
+    stale: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    def add(self, outcome: FragmentOutcome) -> None:
+        """Counts what came of a fragment."""
+        self.fragments += 1
+        self.rows += outcome.rows
+        self.streams += outcome.streams
+        self.findings += outcome.findings
+        self.unreadable += outcome.unreadable
+        self.size += outcome.size
+        self.faults.extend(outcome.faults[: _MOST_FAULTS - len(self.faults)])
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.began
+
+    @property
+    def seconds_left(self) -> float | None:
+        """By the bytes that are known and their rate so far; None before anything is done."""
+        if not self.size or not self.is_all_known:
+            return None
+        return (self.known_size - self.size) * self.seconds / self.size
+
+
+Watching = Callable[[CorpusProgress], None]
+
+
+def check_corpus(
+    source: str,
+    folder: Path,
+    choices: JudgeChoices,
+    engine: Engine,
+    watching: Watching = lambda _: None,
+) -> CorpusProgress:
+    """Judges a source into a folder, and goes on where an earlier run stopped.
+
+    Raises UsageError and SpecError where the run cannot be begun or gone on with; what is judged
+    by then stays.
+    """
+    judge = CorpusJudge(choices)
+    storage = Storage(absolute_source(source))
+    _expect_streams(storage, choices)
+    about = CorpusAbout(storage.shown(), choices, rules=_rules_hash(judge))
+    output = CorpusOutput(folder)
+    output.begin(about)
+    try:
+        dealing = _Dealing(storage, output, choices, engine, watching)
+        progress = dealing.run()
+        progress.stale = output.finish(about, dealing.names)
+        return progress
+    finally:
+        output.close()
+
+
+def _rules_hash(judge: CorpusJudge) -> str:
+    told = "\n".join(f"{rule.id} {rule.level} {rule.says}" for rule in judge.rulebook.rules)
+    return hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
+
+
+def _expect_streams(storage: Storage, choices: JudgeChoices) -> None:
+    """Raises UsageError where there is nothing, or the first Parquet file lacks what is needed."""
+    first = next(find_fragments(storage, choices.columns), None)
+    if first is None:
+        raise storage.error("holds no recorded streams that are read")
+    if first.kind != "parquet" or first.fault:
+        return
+    with open_parquet(storage, first.path) as parquet:
+        wanted_columns(parquet, choices.columns, storage.shown(first.path))
+
+
+class _Dealing:
+    """Deals fragments out to the places of an engine, a thread for each."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        output: CorpusOutput,
+        choices: JudgeChoices,
+        engine: Engine,
+        watching: Watching,
+    ) -> None:
+        self.names: set[str] = set()
+        self._storage = storage
+        self._output = output
+        self._choices = choices
+        self._engine = engine
+        self._watching = watching
+        self._progress = CorpusProgress()
+        self._fragments = find_fragments(storage, choices.columns)
+        self._lock = threading.Lock()
+        self._error: BaseException | None = None
+
+    def run(self) -> CorpusProgress:
+        """Everything done. Raises what went wrong first."""
+        if self._engine.places == 1:
+            try:
+                self._work_at(0)
+            finally:
+                self._engine.stop()
+        else:
+            self._run_threads()
+        if self._error is not None:
+            raise self._error
+        return self._progress
+
+    def _run_threads(self) -> None:
+        threads = [
+            threading.Thread(target=self._work_at, args=(place,), daemon=True)
+            for place in range(self._engine.places)
+        ]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                while thread.is_alive():  # a join without end would not hear Ctrl-C everywhere
+                    thread.join(0.2)
+        except BaseException as err:
+            self._error = err
+            raise
+        finally:
+            self._engine.stop()
+            for thread in threads:
+                thread.join()
+
+    def _work_at(self, place: int) -> None:
+        try:
+            while self._error is None and (fragment := self._next_fragment()) is not None:
+                self._judge_at(place, fragment)
+        except BaseException as err:  # noqa: BLE001  # raised again by the thread that waits
+            with self._lock:
+                self._error = self._error or err
+
+    def _next_fragment(self) -> Fragment | None:
+        """The next one that is not done."""
+        with self._lock:
+            for fragment in self._fragments:
+                self._progress.known += 1
+                self.names.add(fragment.name)
+                if not self._output.is_done(fragment):
+                    self._progress.known_size += fragment.size
+                    return fragment
+                self._progress.done_before += 1
+            self._progress.is_all_known = True
+            return None
+
+    def _judge_at(self, place: int, fragment: Fragment) -> None:
+        task = FragmentTask(self._storage.source, self._choices, fragment)
+        try:
+            outcome = judge_fragment(task, lambda each: self._run_task(place, each))
+        except WorkerDeath as err:
+            if self._error is not None:
+                return
+            where = self._storage.shown(fragment.path)
+            raise UsageError(f"{where}: every process that reads it ends") from err
+        with self._lock:
+            if self._error is not None:
+                return
+            self._output.write_fragment(fragment, outcome.tables)
+            self._progress.add(outcome)
+            self._watching(self._progress)
+
+    def _run_task(self, place: int, task: FragmentTask) -> FragmentOutcome:
+        if self._error is not None:
+            raise WorkerDeath
+        return self._engine.run_task(place, task)

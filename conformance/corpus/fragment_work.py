@@ -1,0 +1,196 @@
+"""The work on one fragment: its rows read, judged, and made the tables of its output.
+
+Rule 1: what comes of a fragment hangs on the fragment and the choices alone: done again, here or on
+another machine, it is the same to the byte.
+Rule 2: one row that cannot be read or judged is a row of `unreadable`, and all others are judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Literal
+
+from msgspec import Struct, field
+
+from conformance.cassette import open_recording
+from conformance.core.errors import ConformanceError, SpecError
+from conformance.corpus.columns import value_at
+from conformance.corpus.fragments import Fragment
+from conformance.corpus.json_rows import read_json_rows
+from conformance.corpus.judge import CorpusJudge, JudgeChoices, JudgedStream
+from conformance.corpus.parquet_rows import read_parquet_rows
+from conformance.corpus.populations import PopulationWatch
+from conformance.corpus.rows import (
+    WHOLE_FRAGMENT,
+    FragmentRow,
+    UnreadableStream,
+    recording_stream,
+    row_stream,
+)
+from conformance.corpus.storage import Storage
+from conformance.corpus.tables import FragmentTables
+
+TaskKind = Literal["judge", "try", "name"]
+KILLED: Final = "it ended the process that judged it"
+
+
+class FragmentTask(Struct, frozen=True):
+    """What a worker is to do with a fragment.
+
+    `judge` it but for the rows `aside`; `try` the rows from `first` to before `stop`, for nothing
+    but to see whether that works; or `name` the ids, and judge no row.
+    """
+
+    source: str
+    choices: JudgeChoices
+    fragment: Fragment
+    kind: TaskKind = "judge"
+    aside: tuple[int, ...] = ()
+    first: int = 0
+    stop: int | None = None
+
+
+class FragmentOutcome(Struct):
+    """What came of a task: the output files by table, and what to tell of them.
+
+    `rows` counts the rows of the fragment, `streams` results; `faults` are reasons, the first few.
+    """
+
+    tables: dict[str, bytes] = field(default_factory=dict)
+    rows: int = 0
+    streams: int = 0
+    findings: int = 0
+    unreadable: int = 0
+    size: int = 0
+    faults: tuple[str, ...] = ()
+    is_whole: bool = True
+    error: str = ""
+
+
+_MOST_FAULTS: Final = 3
+
+
+class FragmentWorker:
+    """Does tasks of one source, one after the other, and holds what they share."""
+
+    def __init__(self) -> None:
+        self._judge: CorpusJudge | None = None
+        self._storage: Storage | None = None
+
+    def do_task(self, task: FragmentTask) -> FragmentOutcome:
+        """The outcome. Raises what is wrong with the whole run: SpecError, UsageError."""
+        if self._judge is None or self._judge.choices != task.choices:
+            self._judge = CorpusJudge(task.choices)
+        if self._storage is None or self._storage.source != task.source:
+            self._storage = Storage(task.source)
+        if task.kind == "try":
+            return self._try_rows(self._judge, self._storage, task)
+        return self._judge_rows(self._judge, self._storage, task)
+
+    def _try_rows(
+        self, judge: CorpusJudge, storage: Storage, task: FragmentTask
+    ) -> FragmentOutcome:
+        rows = 0
+        for row in read_streams(storage, task.fragment, judge.choices):
+            rows += 1
+            is_asked = task.first <= row.row and (task.stop is None or row.row < task.stop)
+            if is_asked and row.row not in task.aside:
+                judge.judge_stream(row)
+        return FragmentOutcome(rows=rows)
+
+    def _judge_rows(
+        self, judge: CorpusJudge, storage: Storage, task: FragmentTask
+    ) -> FragmentOutcome:
+        tables = FragmentTables(task.fragment)
+        outcome = FragmentOutcome(size=task.fragment.size)
+        watch = PopulationWatch(judge)
+        faults: list[str] = []
+        for row in read_streams(storage, task.fragment, judge.choices):
+            outcome.rows += 1
+            if task.kind == "name" or row.row in task.aside:
+                judged: JudgedStream | UnreadableStream = UnreadableStream(
+                    row.row, row.id, KILLED, row.path
+                )
+            else:
+                judged = judge.judge_stream(row)
+            if isinstance(judged, UnreadableStream):
+                tables.add_unreadable(judged)
+                outcome.is_whole &= judged.row != WHOLE_FRAGMENT
+                if len(faults) < _MOST_FAULTS:
+                    where = judged.path or storage.shown(task.fragment.path)
+                    faults.append(f"{where}: {judged.id}: {judged.reason}")
+                continue
+            tables.add_judged(judged)
+            watch.see_stream(judged)
+        for population, counts in watch.counted():
+            tables.add_shapes(population, counts)
+        outcome.streams = tables.row_count("verdicts")
+        outcome.findings = tables.row_count("findings")
+        outcome.unreadable = tables.row_count("unreadable")
+        outcome.faults = tuple(faults)
+        outcome.tables = tables.encoded(is_whole=outcome.is_whole)
+        return outcome
+
+
+def read_streams(
+    storage: Storage, fragment: Fragment, choices: JudgeChoices
+) -> Iterator[FragmentRow]:
+    """The rows of a fragment. What ends it early is a row of its own, WHOLE_FRAGMENT."""
+    if fragment.fault:
+        yield UnreadableStream(WHOLE_FRAGMENT, fragment.path, fragment.fault)
+        return
+    try:
+        if fragment.kind == "files":
+            yield from _file_streams(storage, fragment, choices)
+        else:
+            yield from _row_streams(storage, fragment, choices)
+    except SpecError:
+        raise
+    except ConformanceError as err:
+        yield UnreadableStream(WHOLE_FRAGMENT, fragment.path, err.message)
+
+
+def _row_streams(
+    storage: Storage, fragment: Fragment, choices: JudgeChoices
+) -> Iterator[FragmentRow]:
+    columns = choices.columns
+    source = Path(storage.full_path(fragment.path))
+    place = f"{fragment.path}:{fragment.part}"
+    fixed = path_values(fragment.path)
+    if fragment.kind == "parquet":
+        for at, values in enumerate(read_parquet_rows(storage, fragment, columns)):
+            yield row_stream({**fixed, **values}, columns, at, source, place)
+        return
+    for at, line in read_json_rows(storage, fragment.path, fragment.part, fragment.size):
+        if isinstance(line, str):
+            yield UnreadableStream(at, f"{place}#{at}", line)
+        elif value_at(line, columns.body) is None:
+            name = value_at(line, columns.id) or f"{place}#{at}"
+            missing = f"it has no {columns.body!r}" if columns.body not in line else ""
+            yield UnreadableStream(at, str(name), missing or "the body is null")
+        else:
+            yield row_stream({**fixed, **line}, columns, at, source, place)
+
+
+def path_values(path: str) -> dict[str, str]:
+    """What folders of a partitioned source say: `provider=x/part.parquet` gives the provider."""
+    pairs = (part.partition("=") for part in path.split("/")[:-1])
+    return {name: value for name, equals, value in pairs if equals and name}
+
+
+def _file_streams(
+    storage: Storage, fragment: Fragment, choices: JudgeChoices
+) -> Iterator[FragmentRow]:
+    for at, path in enumerate(fragment.files):
+        try:
+            with storage.local_copy(path) as local:
+                recording = open_recording(local, dialect=choices.dialect)
+                size = local.stat().st_size
+                yield recording_stream(recording, at, path, size)
+        except SpecError:
+            raise
+        except ConformanceError as err:
+            yield UnreadableStream(at, path, err.message, path)
+        except (OSError, ValueError) as err:
+            yield UnreadableStream(at, path, f"cannot be read: {err}", path)

@@ -1,0 +1,140 @@
+"""Parts of a source that one worker judges at a time: where they stand, never what they hold.
+
+Rule 1: a Parquet file falls into its row groups, JSON lines into ranges of bytes, folders of
+recordings into some files each; what is compressed as a whole is one fragment.
+Rule 2: which fragments a source has hangs on the source alone, and each has a name of its own.
+Rule 3: fragments are found one after the other: the first is at work before the last is known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from conformance.cassette.recording import is_recording
+from conformance.cassette.source import COMPRESSIONS
+from conformance.core.errors import CassetteError, ConformanceError, Place
+from conformance.corpus.arrow import load_module
+from conformance.corpus.columns import ColumnNames
+from conformance.corpus.json_rows import holds_rows
+from conformance.corpus.storage import Storage, StoredFile
+
+FragmentKind = Literal["parquet", "json", "files"]
+
+RANGE_BYTES: Final = 32 << 20  # of JSON lines
+FILES_BYTES: Final = 16 << 20
+FILES_MOST: Final = 1000
+PARQUET: Final = (".parquet", ".pq")
+JSON_LINES: Final = (".jsonl", ".ndjson", ".json.log")
+_OF_OTHERS: Final = (".yaml", ".yml")
+_UNFIT: Final = re.compile(r"[^A-Za-z0-9.=-]+")
+_STEM: Final = 80  # characters
+
+
+class Fragment(Struct, frozen=True):
+    """A part of a source. `part` is the row group, or the first byte; `size` is in bytes.
+
+    `files` are the paths of recordings, from the root; `path` is the first of them. `stamp` tells
+    whether the source changed. `fault` says why it cannot be read, empty where it can.
+    """
+
+    kind: FragmentKind
+    path: str
+    part: int = 0
+    size: int = 0
+    files: tuple[str, ...] = ()
+    stamp: str = ""
+    fault: str = ""
+
+    @property
+    def name(self) -> str:
+        """A name that no other fragment of the source has, fit for a file."""
+        told = "\n".join((self.kind, self.path, str(self.part), *self.files))
+        digest = hashlib.blake2b(told.encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
+        stem = _UNFIT.sub("-", self.path)[-_STEM:].strip("-.")
+        return f"{stem}-{self.part}-{digest}"
+
+
+def find_fragments(storage: Storage, columns: ColumnNames) -> Iterator[Fragment]:
+    """The fragments of a source, in its order. Raises UsageError where a folder cannot be read."""
+    pending: list[StoredFile] = []
+    for file in storage.files():
+        found = list(_row_fragments(storage, file, columns))
+        if not found and (storage.is_file or _is_stream_file(storage, file)):
+            pending.append(file)
+            if _is_enough(pending):
+                yield _of_files(pending)
+                pending = []
+        elif found:
+            yield from found
+    if pending:
+        yield _of_files(pending)
+
+
+def _row_fragments(storage: Storage, file: StoredFile, columns: ColumnNames) -> Iterator[Fragment]:
+    """The fragments of a file of rows; none of another file."""
+    name = file.name
+    stamp = f"{file.size} {file.changed}"
+    if name.endswith(PARQUET):
+        yield from _row_groups(storage, file, stamp)
+        return
+    bare = name.rpartition(".")[0] if name.endswith(COMPRESSIONS) else name
+    if not bare.endswith(JSON_LINES) or not holds_rows(storage, file.path, columns):
+        return
+    if name.endswith(COMPRESSIONS):
+        yield Fragment("json", file.path, 0, file.size, stamp=stamp)
+        return
+    for first in range(0, max(file.size, 1), RANGE_BYTES):
+        size = min(RANGE_BYTES, file.size - first)
+        yield Fragment("json", file.path, first, size, stamp=stamp)
+
+
+def _row_groups(storage: Storage, file: StoredFile, stamp: str) -> Iterator[Fragment]:
+    try:
+        parquet = open_parquet(storage, file.path)
+    except CassetteError as err:
+        yield Fragment("parquet", file.path, 0, file.size, stamp=stamp, fault=err.message)
+        return
+    with parquet:
+        for group in range(parquet.metadata.num_row_groups):
+            size = parquet.metadata.row_group(group).total_byte_size
+            yield Fragment("parquet", file.path, group, size, stamp=stamp)
+
+
+def open_parquet(storage: Storage, path: str) -> Any:
+    """The file. Raises CassetteError where it is none, or is cut short."""
+    arrow = load_module("pyarrow")
+    file = storage.open_file(path)
+    try:
+        return load_module("pyarrow.parquet").ParquetFile(file, buffer_size=1 << 20)
+    except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError, OSError) as err:
+        said = str(err).partition("\n")[0].strip()
+        message = f"no whole Parquet file: {said}"
+        raise CassetteError(message, place=Place(storage.shown(path))) from err
+
+
+def _is_stream_file(storage: Storage, file: StoredFile) -> bool:
+    """Whether a file of a folder is a recording; a remote one is fetched only where it must be."""
+    if not storage.is_local and not file.name.endswith(_OF_OTHERS):
+        return is_recording(Path(file.name))
+    try:
+        with storage.local_copy(file.path) as local:
+            return is_recording(local)
+    except ConformanceError:
+        return False
+
+
+def _is_enough(files: list[StoredFile]) -> bool:
+    return len(files) >= FILES_MOST or sum(each.size for each in files) >= FILES_BYTES
+
+
+def _of_files(files: list[StoredFile]) -> Fragment:
+    told = "\n".join(f"{each.path} {each.size} {each.changed}" for each in files)
+    stamp = hashlib.blake2b(told.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+    paths = tuple(each.path for each in files)
+    return Fragment("files", paths[0], 0, sum(each.size for each in files), paths, stamp)

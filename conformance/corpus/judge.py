@@ -1,0 +1,89 @@
+"""The judge of a corpus: one value for streams of every dialect, that pickles as its choices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from conformance.core.errors import ConformanceError, SpecError
+from conformance.core.reading import Reading
+from conformance.corpus.columns import ColumnNames
+from conformance.corpus.rows import CorpusStream, FragmentRow, UnreadableStream, row_stream
+from conformance.judging.result import StreamResult
+from conformance.judging.rulebook import Rulebook
+from conformance.profiles.profile import reading
+from conformance.recordings.check import CheckChoices, check_recording, check_untrusted
+
+_MOST_REASON: Final = 400
+
+
+class JudgeChoices(Struct, frozen=True, omit_defaults=True):
+    """How the streams of a corpus are judged; None leaves it to the stream."""
+
+    dialect: str | None = None
+    profile: str | None = None
+    suites: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    as_of: str | None = None
+    columns: ColumnNames = ColumnNames()
+
+
+class JudgedStream(Struct, frozen=True):
+    """A stream and the results of its exchanges, each as an exchange and view has one."""
+
+    stream: CorpusStream
+    results: tuple[StreamResult, ...]
+
+
+class CorpusJudge:
+    """Judges streams of a corpus; may be shared by threads, and pickled.
+
+    Raises UsageError and SpecError as `Rulebook.load` does.
+    """
+
+    def __init__(self, choices: JudgeChoices | None = None) -> None:
+        self.choices = choices or JudgeChoices()
+        self.rulebook = Rulebook.load(self.choices.suites, self.choices.rules, self.choices.as_of)
+
+    def judge_stream(self, row: FragmentRow) -> JudgedStream | UnreadableStream:
+        """The results of a stream, as `check` gives them; why there are none where it raises."""
+        if isinstance(row, UnreadableStream):
+            return row
+        asked = CheckChoices(
+            row.dialect or self.choices.dialect, row.profile or self.choices.profile
+        )
+        try:
+            results = (check_recording if row.path else check_untrusted)(
+                row.recording, self.rulebook, asked
+            )
+        except SpecError:
+            raise
+        except ConformanceError as err:
+            return UnreadableStream(row.row, row.id, err.message, row.path)
+        except Exception as err:  # noqa: BLE001  # whatever one row does, the others are judged
+            told = f"internal error: {type(err).__name__}: {err}"
+            return UnreadableStream(row.row, row.id, told[:_MOST_REASON], row.path)
+        return JudgedStream(row, tuple(results))
+
+    def judge_row(
+        self, values: Mapping[str, Any], row: int = 0, place: str = "row"
+    ) -> JudgedStream | UnreadableStream:
+        """The results of a row of named columns, or why there are none."""
+        stream = row_stream(values, self.choices.columns, row, Path(place), place)
+        return self.judge_stream(stream)
+
+    def reading_of(self, result: StreamResult) -> Reading | None:
+        """How the stream of a result was read; None where its profile is not known by its name."""
+        try:
+            return reading(self.rulebook.profile(result.profile, result.dialect))
+        except ConformanceError:
+            return None
+
+    def __getstate__(self) -> JudgeChoices:
+        return self.choices
+
+    def __setstate__(self, choices: JudgeChoices) -> None:
+        self.__init__(choices)  # type: ignore[misc]

@@ -1,0 +1,87 @@
+"""Rows of one row group of a Parquet file: few at a time, one body as bytes at a time.
+
+Bodies are never joined: an Arrow array of `binary` holds at most 2 GiB. A batch has as many rows as
+fit into `BATCH_BYTES` by the mean of the row group, at most `BATCH_ROWS`, so a few long bodies
+among short ones do not fill the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from conformance.core.errors import CassetteError, Place, UsageError
+from conformance.corpus.arrow import load_module
+from conformance.corpus.columns import ColumnNames, check_columns, top_name
+from conformance.corpus.fragments import Fragment, open_parquet
+from conformance.corpus.storage import Storage
+
+BATCH_BYTES: Final = 4 << 20
+BATCH_ROWS: Final = 64
+
+
+def read_parquet_rows(
+    storage: Storage, fragment: Fragment, columns: ColumnNames
+) -> Iterator[dict[str, Any]]:
+    """The wanted columns of every row. Raises CassetteError for a file that is damaged."""
+    with open_parquet(storage, fragment.path) as parquet:
+        names = wanted_columns(parquet, columns, storage.shown(fragment.path))
+        group = parquet.metadata.row_group(fragment.part)
+        mean = max(1, group.total_byte_size // max(1, group.num_rows))
+        batches = parquet.iter_batches(
+            batch_size=max(1, min(BATCH_ROWS, BATCH_BYTES // mean)),
+            row_groups=[fragment.part],
+            columns=names,
+            use_threads=False,
+        )
+        arrow = load_module("pyarrow")
+        try:
+            for batch in batches:
+                yield from batch_rows(batch, columns.body)
+        except (arrow.ArrowInvalid, arrow.ArrowException, OSError) as err:
+            said = str(err).partition("\n")[0]
+            message = f"row group {fragment.part} is damaged: {said}"
+            raise CassetteError(message, place=Place(storage.shown(fragment.path))) from err
+
+
+def wanted_columns(parquet: Any, columns: ColumnNames, place: str) -> list[str]:
+    """The columns to read. Raises UsageError where the bodies are missing or are none."""
+    schema = parquet.schema_arrow
+    check_columns(columns, schema.names, place)
+    if columns.body in schema.names and not is_body_type(schema.field(columns.body).type):
+        kind = schema.field(columns.body).type
+        message = f"column {columns.body!r} holds {kind}, expected text or bytes"
+        raise UsageError(message, place=Place(place))
+    wanted = dict.fromkeys(
+        column if column in schema.names else top_name(column) for _, column in columns.pairs()
+    )
+    return [name for name in wanted if name in schema.names]
+
+
+def is_body_type(kind: Any) -> bool:
+    """Whether an Arrow type can hold bodies."""
+    types = load_module("pyarrow.types")
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    tests = ("is_string", "is_large_string", "is_binary", "is_large_binary")
+    views = ("is_string_view", "is_binary_view")
+    return any(getattr(types, test)(kind) for test in (*tests, *views))
+
+
+def batch_rows(batch: Any, body: str) -> Iterator[dict[str, Any]]:
+    """Rows of a record batch as dictionaries; each body is taken out when its row comes."""
+    others = [name for name in batch.schema.names if name != body]
+    plain = batch.select(others).to_pylist() if others else [{}] * batch.num_rows
+    bodies = batch.column(body) if body in batch.schema.names else None
+    for at, row in enumerate(plain):
+        yield row if bodies is None else {**row, body: body_of(bodies[at])}
+
+
+def body_of(scalar: Any) -> Any:
+    """The body of an Arrow scalar as bytes; None for null."""
+    if not scalar.is_valid:
+        return None
+    if not hasattr(scalar, "as_buffer"):
+        return scalar.as_py()
+    buffer = scalar.as_buffer()
+    return None if buffer is None else buffer.to_pybytes()

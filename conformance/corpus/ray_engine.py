@@ -1,0 +1,99 @@
+"""Tasks done by Ray: on this machine alone, or on the cluster that the user names.
+
+Only tasks and outcomes travel: references, and the encoded tables of a fragment. Ray tries nothing
+again by itself (its own default for data is for ever): what a death means is decided as it is for
+processes of this machine (`killers.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+
+from conformance.core.errors import HarnessError, UsageError
+from conformance.corpus.arrow import load_module
+from conformance.corpus.engines import WorkerDeath, raise_error
+from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask, FragmentWorker
+from conformance.corpus.worker import answer_task
+
+# Ray tells its makers of every run where nobody says otherwise, and warns of accelerators.
+_QUIET: Final = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS": "0",
+}
+
+
+class RayEngine:
+    """`places` tasks at once on Ray. Raises UsageError where it is not installed or not there."""
+
+    def __init__(self, places: int, address: str | None = None) -> None:
+        for name, value in _QUIET.items():
+            os.environ.setdefault(name, value)
+        self._ray = load_module("ray")
+        self._folder: str | None = None
+        self._begin(places, address)
+        task = self._ray.remote(num_cpus=1, max_retries=0, retry_exceptions=False)
+        self._task = task(do_encoded_task)
+        self.places = places
+
+    def _begin(self, places: int, address: str | None) -> None:
+        quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+        try:
+            if address is not None:
+                self._ray.init(address=address, **quiet)
+                return
+            self._folder = tempfile.mkdtemp(prefix="ray")  # short: a socket's path has a limit
+            self._ray.init(
+                address="local",
+                num_cpus=places,
+                include_dashboard=False,
+                _node_ip_address="127.0.0.1",
+                _temp_dir=self._folder,
+                **quiet,
+            )
+        except (ConnectionError, OSError, RuntimeError, ValueError) as err:
+            said = " ".join(str(err).split())[:300]
+            self.stop()
+            raise UsageError(f"Ray cannot be begun: {said}") from err
+
+    def run_task(self, place: int, task: FragmentTask) -> FragmentOutcome:
+        del place
+        errors = self._ray.exceptions
+        try:
+            data = self._ray.get(self._task.remote(msgspec.msgpack.encode(task)))
+        except (
+            errors.WorkerCrashedError,
+            errors.OutOfMemoryError,
+            errors.NodeDiedError,
+            errors.ObjectLostError,
+            errors.RaySystemError,
+        ) as err:
+            raise WorkerDeath from err
+        except errors.RayTaskError as err:
+            said = str(err).strip().splitlines()[-1]
+            raise HarnessError(f"a task failed on Ray: {said}") from err
+        return raise_error(msgspec.msgpack.decode(data, type=FragmentOutcome))
+
+    def stop(self) -> None:
+        self._ray.shutdown()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+
+def do_encoded_task(data: bytes) -> Any:
+    """A task and its outcome, both encoded; done by a process of Ray."""
+    task = msgspec.msgpack.decode(data, type=FragmentTask)
+    return msgspec.msgpack.encode(answer_task(_process_worker(), task))
+
+
+@cache
+def _process_worker() -> FragmentWorker:
+    """What the tasks of one process share."""
+    return FragmentWorker()

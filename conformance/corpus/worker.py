@@ -1,0 +1,38 @@
+"""A worker process: takes tasks from standard input, gives outcomes, ends with its driver."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+from conformance.core.errors import ConformanceError, SpecError
+from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask, FragmentWorker
+from conformance.corpus.pipes import receive_message, send_message
+
+
+def serve_tasks() -> None:
+    """Does tasks until there are no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's: it ends the workers
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever prints does not break a message
+    worker = FragmentWorker()
+    while (task := receive_message(sys.stdin.buffer, FragmentTask)) is not None:
+        try:
+            send_message(answers, answer_task(worker, task))
+        except OSError:
+            return
+
+
+def answer_task(worker: FragmentWorker, task: FragmentTask) -> FragmentOutcome:
+    """The outcome of a task; what is wrong with the whole run as its `error`."""
+    try:
+        return worker.do_task(task)
+    except SpecError as err:
+        return FragmentOutcome(error=f"SpecError {err}")
+    except ConformanceError as err:
+        return FragmentOutcome(error=f"UsageError {err}")
+
+
+if __name__ == "__main__":
+    serve_tasks()
