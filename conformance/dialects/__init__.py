@@ -12,6 +12,7 @@ from conformance.core.errors import UsageError
 from conformance.core.events import Frame, Request
 from conformance.core.json_values import NOT_JSON
 from conformance.dialects import requests, unsupported
+from conformance.dialects.acp import DIALECT as ACP
 from conformance.dialects.agui import DIALECT as AGUI
 from conformance.dialects.anthropic_messages import DIALECT as ANTHROPIC_MESSAGES
 from conformance.dialects.base import Dialect, Reader, Reading
@@ -45,6 +46,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         AGUI,
         CLAUDE_STREAM_JSON,
         CODEX_EXEC,
+        ACP,
         GEMINI_GENERATE,
     )
 }

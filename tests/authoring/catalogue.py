@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from tests.authoring import (
+    acp_streams,
     agui_streams,
     carried_streams,
     chat_streams,
@@ -21,6 +22,7 @@ from tests.authoring import (
     item_streams,
     likeness_streams,
     messages_streams,
+    mutants_acp,
     mutants_agui,
     mutants_blocks,
     mutants_chat,
@@ -86,6 +88,7 @@ def good() -> tuple[Draft, ...]:
         *agui_streams.drafts(),
         *claude_streams.drafts(),
         *codex_streams.drafts(),
+        *acp_streams.drafts(),
     )
     return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
 
@@ -120,6 +123,7 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_agui.MUTANTS,
         *mutants_claude.MUTANTS,
         *mutants_codex.MUTANTS,
+        *mutants_acp.MUTANTS,
         *mutants_gemini.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)

@@ -15,7 +15,9 @@ from conformance.rules.verdicts import Verdict
 TABLE: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "applications.yaml").read_text(encoding="utf-8")
 )
-PROTOCOLS = {"vercel.ui-message-stream", "ag-ui", "claude-code.stream-json", "codex.exec-jsonl"}
+PROTOCOLS = {
+    *("vercel.ui-message-stream", "ag-ui", "claude-code.stream-json", "codex.exec-jsonl", "acp"),
+}
 
 pytestmark = pytest.mark.captures
 

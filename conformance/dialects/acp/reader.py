@@ -1,0 +1,176 @@
+"""Dialect `acp`: the Agent Client Protocol, version 1, as lines on standard output.
+
+Rule 1: an update of a session is a wire event of its `sessionUpdate`, with its fields as they stand
+        and `sessionId`; one that version 1 does not know is `update.unknown`, which is no error.
+Rule 2: a transcript may hold both directions. Methods tell whose a request is: `session/prompt`,
+        `session/cancel` and `client.request` are the client's, `agent.request` the agent's. A
+        response belongs to the other side than its request; without one it is the agent's.
+Rule 3: `prompt.response` is the response to a prompt: it states a `stopReason`, or its request was
+        a prompt, or it is an error that answers no other request. It ends the turn, which is done
+        or has failed; without it the turn was cut.
+Rule 4: what the client says is told by the wire alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.core.events import Frame, Vocabulary
+from conformance.core.reading import Reading
+from conformance.dialects.acp.messages import OVERFLOW, TurnMessages
+from conformance.dialects.json_edge import event_data, mapping, string, whole
+from conformance.dialects.open_parts import PartKind
+from conformance.dialects.typed import TypedReader
+
+NAME: Final = "acp"
+CHUNKS: Final[dict[str, PartKind]] = {
+    "agent_message_chunk": "text",
+    "agent_thought_chunk": "reasoning",
+}
+_CALLS: Final = frozenset({"tool_call", "tool_call_update"})
+UPDATES: Final = (
+    frozenset(CHUNKS)
+    | _CALLS
+    | {
+        *("user_message_chunk", "plan", "available_commands_update", "current_mode_update"),
+        *("config_option_update", "session_info_update", "usage_update"),
+    }
+)
+_OF_TURNS: Final = frozenset({"session/prompt", "session/cancel"})
+_OF_AGENTS: Final = ("session/request_permission", "fs/", "terminal/", "elicitation/")
+_OF_CLIENTS: Final = ("initialize", "authenticate", "logout", "session/", "providers/")
+VOCABULARY: Final = Vocabulary(
+    NAME,
+    UPDATES
+    | _OF_TURNS
+    | {
+        *("client.request", "client.response", "agent.request", "agent.response"),
+        *("prompt.response", "update.unknown", "line.unknown", "request", "request.item"),
+        *("[DONE]", OVERFLOW),
+    },
+)
+_MOST_REQUESTS: Final = 4096  # of each side that are remembered until they are answered
+_REASONS: Final = {"end_turn": "stop", "max_tokens": "length", "refusal": "content_filter"}
+_COUNTS: Final = {"input": "inputTokens", "output": "outputTokens", "reasoning": "thoughtTokens"}
+
+
+class AcpReader(TypedReader):
+    """Reader of one turn, or of a session."""
+
+    unknown = "line.unknown"
+    history = "prompt"
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__()
+        del reading  # updates type their text: neither markers nor private fields apply
+        self._turn = TurnMessages(self._sink)
+        self._in_turn = False
+        self._asked: dict[str, dict[str | int, str]] = {"client": {}, "agent": {}}
+
+    @property
+    def _message_state(self) -> TurnMessages:
+        return self._turn
+
+    def _read_event(self, frame: Frame, payload: Any) -> None:
+        del frame
+        fields = mapping(payload)
+        method = string(fields.get("method"))
+        if method == "session/update":
+            self._read_update(mapping(fields.get("params")))
+        elif method:
+            self._read_request(method, fields)
+        elif "result" in fields or "error" in fields:
+            self._read_response(fields)
+        else:
+            self._sink.wire(self.unknown, event_data(payload))
+
+    def _read_update(self, params: dict[str, Any]) -> None:
+        update = mapping(params.get("update"))
+        kind = string(update.get("sessionUpdate"))
+        stated = {"sessionId": params["sessionId"]} if "sessionId" in params else {}
+        self._sink.wire(kind if kind in UPDATES else "update.unknown", {**update, **stated})
+        if self._turn.is_over:
+            return
+        if (chunk := CHUNKS.get(kind)) is not None:
+            self._begin_turn()
+            self._turn.add_chunk(chunk, update)
+        elif kind in _CALLS:
+            self._begin_turn()
+            self._turn.take_call(update)
+        elif kind in ("usage_update", "user_message_chunk"):
+            self._turn.end_run()
+
+    def _read_request(self, method: str, fields: dict[str, Any]) -> None:
+        side = "agent" if method.startswith(_OF_AGENTS) else "client"
+        if side == "client" and not method.startswith(_OF_CLIENTS):
+            self._sink.wire(self.unknown, fields)  # an extension: any side may call it
+            return
+        self._sink.wire(method if method in _OF_TURNS else f"{side}.request", fields)
+        number, asked = fields.get("id"), self._asked[side]
+        if isinstance(number, str | int) and len(asked) < _MOST_REQUESTS:
+            asked[number] = method
+        if method == "session/prompt":
+            self._is_done = False
+
+    def _read_response(self, fields: dict[str, Any]) -> None:
+        result, number = mapping(fields.get("result")), fields.get("id")
+        key = number if isinstance(number, str | int) else ""
+        of_client, of_agent = (self._asked[side].get(key) for side in ("client", "agent"))
+        stops = "stopReason" in result
+        if of_agent is not None and not stops:  # both sides may count from the same number
+            self._asked["agent"].pop(key)
+            self._sink.wire("client.response", fields)
+            return
+        ends = stops or of_client == "session/prompt"
+        if of_client is not None:
+            self._asked["client"].pop(key)
+        if not ends and ("error" not in fields or of_client is not None):
+            self._sink.wire("agent.response", fields)
+            return
+        self._sink.wire("prompt.response", fields)
+        if not self._turn.is_over:
+            self._end_turn(result, fields.get("error"))
+
+    def _begin_turn(self) -> None:
+        if not self._in_turn:
+            self._in_turn = True
+            self._is_done = False
+            self._sink.start_message()
+
+    def _end_turn(self, result: dict[str, Any], error: Any) -> None:
+        self._turn.close()
+        self._in_turn, self._is_done = False, True
+        if error is not None:
+            failure = mapping(error)
+            code = failure.get("code")
+            said = {"code": code if isinstance(code, str | int) else ""}
+            message = string(mapping(failure.get("data")).get("message"))
+            said["message"] = message or string(failure.get("message"))
+            self._sink.say("error", {"choice": 0, **said})
+            return
+        if reason := string(result.get("stopReason")):
+            self._sink.say("finish", {"choice": 0, "reason": _REASONS.get(reason, reason)})
+        usage = mapping(result.get("usage"))
+        counts = {name: whole(usage.get(key)) for name, key in _COUNTS.items()}
+        if known := {name: count for name, count in counts.items() if count is not None}:
+            self._sink.say("usage", {"choice": 0, **known})
+        self._sink.say("done", {"choice": 0, "explicit": True})
+
+    def _read_body(self, payload: Any) -> None:
+        """A turn of one line."""
+        self._read_event(_ONE_LINE, payload)
+
+
+_ONE_LINE: Final = Frame("line", "message", "", "", 0)
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """A message of a session, or the response to a prompt; other JSON-RPC is anybody's."""
+    del frame
+    fields = mapping(payload)
+    if fields.get("jsonrpc") != "2.0":
+        return False
+    method = string(fields.get("method"))
+    is_initial = method == "initialize" and "protocolVersion" in mapping(fields.get("params"))
+    stops = "stopReason" in mapping(fields.get("result"))
+    return method.startswith("session/") or stops or is_initial

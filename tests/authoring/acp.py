@@ -1,0 +1,64 @@
+"""Messages of the Agent Client Protocol, one by one."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tests.authoring.pieces import Fields, Line, deltas
+
+SESSION: Final = "session-1"
+
+
+def message(**fields: Any) -> Line:
+    return Line({"jsonrpc": "2.0", **fields})
+
+
+def update(kind: str, **fields: Any) -> Line:
+    """News of the session."""
+    params = {"sessionId": SESSION, "update": {"sessionUpdate": kind, **fields}}
+    return message(method="session/update", params=params)
+
+
+def chunks(kind: str, text: str, message_id: str = "") -> list[Line]:
+    """A thought or a message, piece by piece."""
+    named = {"messageId": message_id} if message_id else {}
+    said = [{"type": "text", "text": piece} for piece in deltas(text)]
+    return [update(f"agent_{kind}_chunk", content=block, **named) for block in said]
+
+
+def call(call_id: str, title: str, given: Fields) -> list[Line]:
+    """A call, from what is told of it to its end."""
+    begun = update("tool_call", toolCallId=call_id, title=title, status="pending", rawInput=given)
+    over = update("tool_call_update", toolCallId=call_id, status="completed")
+    return [begun, over]
+
+
+def asked(method: str, number: int, **params: Any) -> Line:
+    """A request."""
+    return message(id=number, method=method, params=params)
+
+
+def answered(number: int, **result: Any) -> Line:
+    """A response."""
+    return message(id=number, result=result)
+
+
+def prompt(text: str) -> Line:
+    """What the user asks."""
+    said = [{"type": "text", "text": text}]
+    return asked("session/prompt", 2, sessionId=SESSION, prompt=said)
+
+
+def cancel() -> Line:
+    """What the user takes back."""
+    return message(method="session/cancel", params={"sessionId": SESSION})
+
+
+def stopped(reason: str = "end_turn") -> Line:
+    """The end of the turn."""
+    return answered(2, stopReason=reason)
+
+
+def failed(text: str) -> Line:
+    """The end of a turn that failed."""
+    return message(id=2, error={"code": -32603, "message": text})

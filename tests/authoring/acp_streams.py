@@ -1,0 +1,77 @@
+"""Turns of agents that keep the rules of the Agent Client Protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from tests.authoring.acp import (
+    answered,
+    asked,
+    call,
+    cancel,
+    chunks,
+    failed,
+    prompt,
+    stopped,
+    update,
+)
+from tests.authoring.draft import Draft
+from tests.authoring.pieces import LINES, Piece
+
+DIALECT: Final = "acp"
+REED: Final = "A reed has a hollow stem, so the wind bends it and does not break it."
+REED_TEXT: Final = "Because its stem is hollow."
+
+
+def drafts() -> Iterator[Draft]:
+    told = [*chunks("thought", REED), *chunks("message", REED_TEXT)]
+    yield drafted("agent/thought-then-message", [*told, stopped()], sizes=(190, 3, 700))
+
+    named = [*chunks("thought", REED, "thought-1"), *chunks("message", REED_TEXT, "message-1")]
+    facts = {"profile": "tells-messages"}
+    yield drafted("agent/messages-told-apart", [*named, stopped()], **facts)
+    yield _both_directions()
+    begun = [prompt("Why does a reed bend?"), *chunks("thought", REED)[:2]]
+    yield drafted("agent/cancelled", [*begun, cancel(), stopped("cancelled")])
+    broken = [*chunks("thought", REED), *chunks("message", REED_TEXT)[:2]]
+    yield drafted("agent/failed-in-message", [*broken, failed("Internal error")])
+
+
+def _both_directions() -> Draft:
+    """What an editor and an agent say to each other, from the handshake on."""
+    permitted = {"outcome": {"outcome": "selected", "optionId": "allow"}}
+    given = {"path": "/project/reeds.txt"}
+    begun, over = call("call-1", "Read reeds.txt", given)
+    pieces = [
+        asked("initialize", 0, protocolVersion=1, clientCapabilities={}),
+        answered(0, protocolVersion=1, agentCapabilities={}),
+        asked("session/new", 1, cwd="/project", mcpServers=[]),
+        answered(1, sessionId="session-1"),
+        update("available_commands_update", availableCommands=[]),
+        prompt("Why does a reed bend?"),
+        *chunks("thought", "The notes may say it."),
+        begun,
+        asked("session/request_permission", 1, sessionId="session-1", options=[]),
+        answered(1, **permitted),
+        asked("fs/read_text_file", 2, sessionId="session-1", **given),
+        answered(2, content="Hollow stems."),
+        over,
+        update("usage_update", used=120, size=4096),
+        *chunks("thought", REED),
+        *chunks("message", REED_TEXT),
+        stopped(),
+    ]
+    return drafted("agent/both-directions", pieces)
+
+
+def drafted(topic: str, pieces: Iterable[Piece], **facts: Any) -> Draft:
+    return Draft(
+        name=f"{DIALECT}/{topic}",
+        dialect=DIALECT,
+        path="",
+        asked={},
+        pieces=tuple(pieces),
+        target={"name": topic.partition("/")[0]},
+        **{"profile": "strict", "content_type": LINES, **facts},
+    )

@@ -1,0 +1,146 @@
+"""Agent Client Protocol: starts and ends that nobody sends, and messages of two sides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance import dialects
+from conformance.core.events import Event, Frame
+from conformance.dialects import Reading
+from conformance.dialects.acp.messages import OVERFLOW
+from conformance.dialects.open_parts import MOST_OPEN
+from tests.dialects.streams import assert_each_ends_once
+
+Payload = dict[str, Any]
+FRAME = Frame("line", "message", "", "", 0)
+
+
+def read(*payloads: Payload) -> list[Event]:
+    reader = dialects.get("acp").reader(Reading())
+    events = [e for n, each in enumerate(payloads, 1) for e in reader.read(FRAME, each, n)]
+    return [*events, *reader.end("eof", len(payloads) + 1)]
+
+
+def said(*payloads: Payload) -> list[tuple[str, Payload]]:
+    """Semantic events without the choice."""
+    return [
+        (event.type, {k: v for k, v in event.data.items() if k != "choice"})
+        for event in read(*payloads)
+        if event.layer == "semantic"
+    ]
+
+
+def kinds(*payloads: Payload) -> list[str]:
+    return [kind for kind, _ in said(*payloads)]
+
+
+def wired(*payloads: Payload) -> list[str]:
+    return [event.type for event in read(*payloads) if event.layer == "wire"]
+
+
+def update(kind: str, **fields: Any) -> Payload:
+    told = {"sessionUpdate": kind, **fields}
+    return {"method": "session/update", "params": {"sessionId": "s", "update": told}}
+
+
+def chunk(kind: str, text: str, **more: Any) -> Payload:
+    return update(f"agent_{kind}_chunk", content={"type": "text", "text": text}, **more)
+
+
+def stopped(reason: str = "end_turn", **more: Any) -> Payload:
+    return {"id": 2, "result": {"stopReason": reason, **more}}
+
+
+PROMPT = {"id": 2, "method": "session/prompt", "params": {}}
+
+
+def test_a_run_of_chunks_of_one_kind_is_one_thought_or_message() -> None:
+    usage = {"inputTokens": 3, "outputTokens": 2, "thoughtTokens": 1}
+    told = [chunk("thought", "so"), chunk("thought", "."), chunk("message", "Hi")]
+    assert said(PROMPT, *told, stopped(usage=usage)) == [
+        ("message.start", {"role": "assistant"}),
+        ("thinking.start", {"block": 0, "channel": "raw", "explicit": False}),
+        ("thinking.delta", {"block": 0, "channel": "raw", "text": "so"}),
+        ("thinking.delta", {"block": 0, "channel": "raw", "text": "."}),
+        ("thinking.end", {"block": 0, "explicit": False}),
+        ("text.start", {"block": 1}),
+        ("text.delta", {"block": 1, "text": "Hi"}),
+        ("text.end", {"block": 1}),
+        ("finish", {"reason": "stop"}),
+        ("usage", {"input": 3, "output": 2, "reasoning": 1}),
+        ("done", {"explicit": True}),
+    ]
+
+
+def test_another_id_a_call_and_a_count_end_a_thought_and_news_of_the_session_do_not() -> None:
+    def thoughts(between: Payload, **second: Any) -> int:
+        found = kinds(chunk("thought", "a"), between, chunk("thought", "b", **second))
+        return found.count("thinking.start")
+
+    news = update("available_commands_update", availableCommands=[])
+    assert thoughts(news) == 1
+    assert thoughts(news, messageId="m") == 2
+    assert thoughts(update("usage_update", used=1, size=2)) == 2
+    assert thoughts(update("tool_call", toolCallId="c", title="Read")) == 2
+
+
+def test_a_call_ends_with_its_status() -> None:
+    found = said(
+        update("tool_call", toolCallId="c", title="Read", rawInput={"path": "a"}),
+        update("tool_call_update", toolCallId="c", status="in_progress"),
+        update("tool_call_update", toolCallId="c", status="completed"),
+    )
+    ends = [data for kind, data in found if kind == "tool.end"]
+    named = {"index": 0, "id": "c", "name": "Read", "hosted": True}
+    assert ends == [{**named, "arguments": '{"path":"a"}'}]
+
+
+def test_both_sides_may_count_from_the_same_number() -> None:
+    asked = {"id": 2, "method": "fs/read_text_file", "params": {}}
+    given = {"id": 2, "result": {"content": "a"}}
+    found = wired(PROMPT, asked, given, stopped())
+    assert found == ["session/prompt", "agent.request", "client.response", "prompt.response"]
+
+
+def test_a_handshake_is_no_turn() -> None:
+    begun = [
+        {"id": 0, "method": "initialize", "params": {"protocolVersion": 1}},
+        {"id": 0, "result": {"protocolVersion": 1}},
+    ]
+    assert wired(*begun) == ["client.request", "agent.response"]
+    assert kinds(*begun) == ["cut"]
+
+
+def test_an_error_that_answers_the_prompt_fails_the_turn() -> None:
+    failed = {"id": 2, "error": {"code": -32603, "message": "no", "data": {"message": "busy"}}}
+    assert said(failed) == [("error", {"code": -32603, "message": "busy"})]
+    assert wired({"id": 1, "method": "session/new"}, {**failed, "id": 1})[1] == "agent.response"
+
+
+def test_an_extension_is_unknown_and_no_error() -> None:
+    assert wired({"method": "_vendor/note"}) == ["line.unknown"]
+
+
+def test_open_calls_are_bounded() -> None:
+    calls = [update("tool_call", toolCallId=str(n)) for n in range(MOST_OPEN + 10)]
+    assert wired(*calls).count(OVERFLOW) == 1
+
+
+EVENTS = st.sampled_from(
+    [
+        *(PROMPT, stopped(), stopped("cancelled"), {"id": 2, "error": {}}, {"id": [], "result": 3}),
+        *(chunk("thought", "a"), chunk("thought", "b", messageId="m"), chunk("thought", "")),
+        *(chunk("message", "c"), chunk("message", "d", messageId="m"), chunk("other", "e")),
+        *(update("tool_call", toolCallId="c"), update("tool_call", toolCallId=None, rawInput=3)),
+        *(update("tool_call_update", toolCallId="c", status="failed"), update("usage_update")),
+        *({"method": "fs/read_text_file", "id": 2}, {"method": "session/update"}, {"method": 3}),
+    ]
+)
+
+
+@given(st.lists(EVENTS, max_size=30))
+def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -> None:
+    assert_each_ends_once(said(*events))
