@@ -38,17 +38,17 @@ Allowed = Mapping[str, tuple[int, str]]
 
 
 CHECK: Allowed = {
-    "conformance.recordings.check": (1, "the first frames show the dialect"),
+    "conformance.dialects.recognition": (1, "the first frames show the dialect"),
     "conformance.recordings.sender": (1, "signs name the profile, which the judge needs"),
     _JUDGE: (1, "the judge"),
 }
 RUN: Allowed = {
     "conformance.judging.transcript": (1, "the answer as it came: the next turn builds on it"),
-    "conformance.recordings.check": (1, "the first frames show the dialect of the recording"),
+    "conformance.dialects.recognition": (1, "the first frames show the dialect of the recording"),
     _JUDGE: (1, "the judge of the recording as it was written"),
 }
 CLIENT: Allowed = {
-    "conformance.recordings.check": (1, "the first frames show the dialect"),
+    "conformance.dialects.recognition": (1, "the first frames show the dialect"),
     "conformance.judging.transcript": (1, "what a correct client would see"),
     _JUDGE: (1, "the request that would follow is judged beside the answer"),
 }

@@ -19,13 +19,13 @@ from conformance.cassette.inspect import inspect
 from conformance.cassette.read import exchanges, read
 from conformance.cassette.recording import (
     Recording,
-    discover,
     import_file,
     is_recording,
     locate,
     open_recording,
 )
 from conformance.cassette.redact import Redactor, redact
+from conformance.cassette.search import discover, find_recordings
 from conformance.cassette.write import Writer, write
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "convert",
     "discover",
     "exchanges",
+    "find_recordings",
     "import_file",
     "inspect",
     "is_recording",

@@ -17,7 +17,8 @@ import msgspec
 
 from conformance.cassette.positions import Layout
 from conformance.core.errors import CassetteError, Place
-from conformance.dialects import SUPPORTED
+from conformance.core.events import Frame
+from conformance.dialects import SUPPORTED, recognise
 
 DONE: Final = b"[DONE]"
 # A string, or the white space between tokens.
@@ -26,7 +27,19 @@ _ADDED_DONE: Final = "a final [DONE] was added with the rebuilt framing"
 _ENVELOPES: Final = tuple(dialect.envelope for dialect in SUPPORTED.values())
 
 
+_BARE: Final = Frame("event", "message", "", "", 0)
+
 _Fields = dict[str, msgspec.Raw]
+
+
+def spoken_dialect(payload: Any) -> str | None:
+    """The dialect that a payload shows by itself, without its frame."""
+    return recognise(_BARE, payload)
+
+
+def sends_lines(dialect: str | None) -> bool:
+    """Whether streams of a dialect are lines of JSON."""
+    return dialect is not None and dialect in SUPPORTED and SUPPORTED[dialect].framing == "lines"
 
 
 class Payload(NamedTuple):

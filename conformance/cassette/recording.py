@@ -1,59 +1,31 @@
-"""One door for every file that holds recorded streams, and the search for them in folders.
+"""One door for every file that holds recorded streams.
 
-A file is a cassette; or a raw body, payload lines or a JSON answer, imported here; or a tape of
-another tool, read by the importers of `conformance.cassette.importers`; a `.json` file that none
-of them takes is one answer. What an import cannot know it does not make up: a bare `.sse` file has
-neither request, status nor headers. `fidelity` says how far the bytes may be trusted: `bytes` for
-raw bodies, `events` where the framing is rebuilt (payload lines).
+A file is a cassette, or of a kind that an importer reads (`conformance.cassette.importers`): a raw
+body, payloads, what a browser, a proxy or curl saved, a tape of another tool. What an import cannot
+know it does not make up: a bare `.sse` file has neither request, status nor headers. `fidelity`
+says how far the bytes may be trusted: `bytes` for raw bodies, `events` where the framing is rebuilt
+(payload lines).
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
 from conformance.cassette.header import Cassette, Header
-from conformance.cassette.importers import ForeignFile, ImportedRecording
-from conformance.cassette.payloads import rebuild
-from conformance.cassette.positions import cassette_layout, line_starts
+from conformance.cassette.importers import ForeignFile
+from conformance.cassette.kinds import CASSETTE, is_known, is_named, read_file
+from conformance.cassette.positions import cassette_layout
 from conformance.cassette.read import read
-from conformance.cassette.source import plain_name, read_lines
-from conformance.cassette.token_ids import HINT, holds_token_ids
-from conformance.core.errors import CassetteError, Place, UsageError
-from conformance.core.events import Chunk, Exchange, Fidelity, Response
-from conformance.core.text import MARKER_BEGINNING
+from conformance.cassette.source import plain_name
+from conformance.core.errors import UsageError
+from conformance.core.events import Exchange
 
-MUTANTS: Final = "mutants"
-_SUFFIXES: Final = (
-    (".cassette.jsonl", "cassette"),
-    (".chunks.txt", "jsonl"),
-    (".sse", "sse"),
-    (".ndjson", "ndjson"),
-    (".eventstream.bin", "binary"),
-    (".eventstream", "binary"),
-    (".jsonl", "jsonl"),
-    (".json", "json"),
-    (".yaml", "foreign"),
-    (".yml", "foreign"),
-)
-_SSE_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":", b"\xef\xbb\xbf")
-_PLAIN: Final = ".txt"
-_HEADER: Final = b'{"cassette":'
-_FOUND_IN_FOLDERS: Final = (".cassette.jsonl", ".sse")
-_OF_OTHERS: Final = frozenset({"", "json", "foreign"})  # kinds that an importer may recognise
-# Kinds that are one raw body, and the content type that the suffix tells.
-_CONTENT_TYPES: Final = {
-    "sse": "",
-    "ndjson": "application/x-ndjson",
-    "json": "application/json",
-    "text": "text/plain",
-    "binary": "application/vnd.amazon.eventstream",
-}
+_NAMED: Final = (".jsonl", ".chunks.txt", ".json")
+"""Names of files that are taken for recordings where they are named, whatever they hold."""
 
 
 class Recording(Struct, frozen=True):
@@ -90,10 +62,10 @@ def open_recording(path: Path | str, *, dialect: str | None = None) -> Recording
     `dialect` is what a foreign file is said to speak; a cassette says so itself.
     """
     where = path if isinstance(path, Path) else Path(path)
-    kind = _kind_of(where)
-    if kind == "cassette":
-        return Recording(where, kind, read(where))
-    imported = _import_recording(where, dialect=dialect)
+    file = ForeignFile(where, dialect)
+    if CASSETTE.recognises(file):
+        return Recording(where, CASSETTE.name, read(where))
+    imported = read_file(file)
     return Recording(where, imported.kind, imported.cassette)
 
 
@@ -103,135 +75,39 @@ def locate(path: Path | str, exchange: int, offsets: Sequence[int]) -> list[int]
     Reads the file again: ask for findings only. A negative offset asks for the response head.
     Raises UsageError if there is no such exchange.
     """
-    where = Path(path)
-    if _kind_of(where) == "cassette":
-        layout = cassette_layout(where, exchange)
+    file = ForeignFile(Path(path))
+    if CASSETTE.recognises(file):
+        layout = cassette_layout(file.path, exchange)
     else:
-        imported = _import_recording(where)
+        imported = read_file(file)
         if not 1 <= exchange <= len(imported.cassette.exchanges):
             raise UsageError(f"{path} has no exchange {exchange}")
         layout = imported.layout(exchange)
     return [layout.line(offset) for offset in offsets]
 
 
+def is_named_recording(path: Path) -> bool:
+    """Whether the file's name says by itself that it holds streams."""
+    return is_named(plain_name(path))
+
+
 def is_recording(path: Path | str) -> bool:
-    """Whether the file's name is that of a recording; for names of others, what an importer says.
+    """Whether a file that a user names is a recording: by its name, else by its first bytes.
 
     Raises nothing: a file that cannot be read is no recording.
     """
     where = Path(path)
-    kind = _kind_by_name(where)
-    return kind not in ("", "foreign") or _is_of_others(where, in_folders=False)
+    return is_named_recording(where) or plain_name(where).endswith(_NAMED) or holds_recording(where)
 
 
-def discover(folder: Path | str) -> tuple[Path, ...]:
-    """Cassettes, `.sse` files, and what importers look for in folders, below this one, sorted.
-
-    Folders named `mutants` are skipped (their cassettes fail on purpose), unless that is what was
-    asked for. Symbolic links are followed to files inside the folder only. Raises CassetteError.
-    """
-    root = Path(folder)
-    if not root.is_dir():
-        raise CassetteError("expected a folder", place=Place(str(root)))
-    inside = root.resolve()
-    return tuple(sorted(path for path in _files_below(root) if _is_found(path, inside)))
-
-
-def _files_below(root: Path) -> Iterator[Path]:
-    for where, folders, names in os.walk(root):  # does not follow links to folders
-        folders[:] = [name for name in folders if name != MUTANTS]
-        yield from (Path(where, name) for name in names)
-
-
-def _is_found(path: Path, root: Path) -> bool:
-    name = plain_name(path)
-    is_ours = name.endswith(_FOUND_IN_FOLDERS)
-    if not (is_ours or _kind_by_name(path) in _OF_OTHERS) or not path.is_file():
-        return False
-    if path.is_symlink() and not path.resolve().is_relative_to(root):
-        return False
-    return is_ours or _is_of_others(path, in_folders=True)
-
-
-def _kind_of(path: Path) -> str:
-    """Which of our formats the file has: `cassette`, `sse`, `ndjson`, `jsonl`, `json` or `text`.
-
-    By its name, or by its first line where the name leaves it open; empty if that says nothing
-    either, `foreign` if only other tools use the name. Raises CassetteError if it cannot be read.
-    """
-    kind = _kind_by_name(path)
-    if kind not in ("", "jsonl"):
-        return kind
-    first = next(read_lines(path), None)
-    start = first.data.lstrip() if first else b""
-    if start.replace(b" ", b"").startswith(_HEADER):
-        return "cassette"
-    if start.startswith(MARKER_BEGINNING):
-        return "text"
-    return "sse" if start.startswith(_SSE_FIELDS) else kind
-
-
-def _kind_by_name(path: Path) -> str:
-    """As `_kind_of`, by the name alone."""
-    name = plain_name(path)
-    return next((kind for suffix, kind in _SUFFIXES if name.endswith(suffix)), "")
+def holds_recording(path: Path) -> bool:
+    """Whether the file's first bytes are those of a recording. Raises nothing."""
+    return is_known(ForeignFile(path))
 
 
 def import_file(path: Path | str, *, dialect: str | None = None) -> Cassette:
     """The file as a cassette of origin `imported`; nothing is redacted. Raises CassetteError."""
-    return _import_recording(Path(path), dialect=dialect).cassette
-
-
-def _import_recording(path: Path, *, dialect: str | None = None) -> ImportedRecording:
-    kind = _kind_of(path)
-    file = ForeignFile(path, dialect)
-    if not kind and dialect and file.name.endswith(_PLAIN):
-        kind = "text"  # without a marker only who names the dialect knows that it is raw text
-    if kind == "cassette":
+    file = ForeignFile(Path(path), dialect)
+    if CASSETTE.recognises(file):
         raise file.error("expected a foreign recording, got a cassette")
-    if kind in ("json", "jsonl") and holds_token_ids(file.head):
-        raise CassetteError("holds token ids", place=Place(str(path)), hint=HINT)
-    if kind == "jsonl":
-        rebuilt = rebuild(str(path), file.data)
-        cassette = _cassette_of(file, rebuilt.body, "events", notes=rebuilt.notes)
-        return ImportedRecording(cassette, (rebuilt.layout,), kind)
-    if kind in ("sse", "ndjson", "binary", "text"):
-        return _raw_body(file, kind)
-    from conformance.cassette.importers import registry  # noqa: PLC0415  # 20 ms that few files need
-
-    found = registry.read_foreign(file)
-    if found is not None:
-        return found
-    if kind == "json":
-        return _raw_body(file, kind)
-    if expected := registry.expected_of(file):
-        raise file.error(f"expected {expected}", line=1)
-    known = ", ".join(dict.fromkeys((*(suffix for suffix, _ in _SUFFIXES), *registry.suffixes())))
-    raise file.error(f"unknown kind of recording, expected {known}")
-
-
-def _raw_body(file: ForeignFile, kind: str) -> ImportedRecording:
-    content_type = _CONTENT_TYPES[kind]
-    headers = (("content-type", content_type),) if content_type else ()
-    cassette = _cassette_of(file, file.data, "bytes", headers)
-    return ImportedRecording(cassette, (partial(line_starts, file.data),), kind)
-
-
-def _cassette_of(
-    file: ForeignFile,
-    body: bytes,
-    fidelity: Fidelity,
-    headers: tuple[tuple[str, str], ...] = (),
-    notes: tuple[str, ...] = (),
-) -> Cassette:
-    response = Response(headers=headers)
-    exchange = Exchange(response=response, chunks=(Chunk(body),), dialect=file.dialect)
-    header = Header(origin="imported", fidelity=fidelity, dialect=file.dialect)
-    return Cassette(header, (exchange,), notes=notes)
-
-
-def _is_of_others(path: Path, *, in_folders: bool) -> bool:
-    """Whether an importer recognises the file by its first bytes; as `registry.is_foreign`."""
-    from conformance.cassette.importers import registry  # noqa: PLC0415  # as above
-
-    return registry.is_foreign(ForeignFile(path), in_folders=in_folders)
+    return read_file(file).cassette

@@ -1,9 +1,9 @@
-"""Files of any compression, read as bytes within bounds.
+"""Files and pipes of any compression, read as bytes within bounds.
 
-A recording may come from anywhere, so nothing is read without a cap: a line has at most
-`MAX_LINE` bytes, a file `MAX_LINES` lines and `max_bytes` after inflating, and what a compressed
-file inflates to is bounded by its own size too (a gzip bomb reaches 1,000:1; recorded streams stay
-below 100:1).
+Compression is told by the first bytes; a name in `.gz` or `.zst` promises it. A recording may come
+from anywhere, so nothing is read without a cap: a line has at most `MAX_LINE` bytes, a file
+`MAX_LINES` lines and `max_bytes` after inflating, and what a compressed file inflates to is bounded
+by its own size too (a gzip bomb reaches 1,000:1; recorded streams stay below 100:1).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
+from conformance.cassette.pipes import is_pipe, pipe_bytes, refuse_terminal
 from conformance.core.errors import CassetteError, Place
 from conformance.core.regular_file import expect_regular
 
@@ -27,10 +28,17 @@ _MAX_RATIO: Final = 200
 _ALWAYS_ALLOWED: Final = 16 * 1024 * 1024
 _ZSTD_MODULES: Final = ("compression.zstd", "zstandard")
 COMPRESSIONS: Final = (".gz", ".zst")
+_FIRST_BYTES: Final = {b"\x1f\x8b\x08": ".gz", b"\x28\xb5\x2f\xfd": ".zst"}
 
 _BLOCK: Final = 1 << 18  # bytes
 
-_Stream = io.BufferedReader | gzip.GzipFile
+
+class _OpenSource(NamedTuple):
+    """What can be read; how it was packed, and in how many bytes."""
+
+    stream: Any
+    packed: str
+    size: int
 
 
 class LineBlock(NamedTuple):
@@ -74,9 +82,9 @@ def read_blocks(path: Path, *, max_bytes: int = MAX_BYTES) -> Generator[LineBloc
     A truncated `.gz` or `.zst` ends with an empty line that has not `ended`. Raises CassetteError
     if the file cannot be read or a cap is passed.
     """
-    with _open_file(path) as stream:
+    with _open_source(path) as source:
         number, kept = 1, _PartialLine(path)
-        for data in _read_pieces(stream, path, _size_limit(path, max_bytes)):
+        for data in _read_pieces(source.stream, path, _size_limit(source, max_bytes)):
             if data is None:
                 yield LineBlock(number, [b""], ended=False)
                 return
@@ -122,7 +130,7 @@ class _PartialLine:
             _too_long(self._path, number)
 
 
-def _read_pieces(stream: _Stream, path: Path, limit: int) -> Iterator[bytes | None]:
+def _read_pieces(stream: Any, path: Path, limit: int) -> Iterator[bytes | None]:
     """What the file holds, piece by piece; None at the end of one that was cut short."""
     total = 0
     while True:
@@ -140,10 +148,10 @@ def _read_pieces(stream: _Stream, path: Path, limit: int) -> Iterator[bytes | No
 
 def read_whole(path: Path, *, max_bytes: int = MAX_BYTES) -> bytes:
     """The file's bytes, inflated. Raises CassetteError as `lines` does, and for a torn file."""
-    with _open_file(path) as stream:
-        limit = _size_limit(path, max_bytes)
+    with _open_source(path) as source:
+        limit = _size_limit(source, max_bytes)
         try:
-            data = stream.read(limit + 1)
+            data: bytes = source.stream.read(limit + 1)
         except EOFError as err:
             raise CassetteError("the compressed file is cut short", place=_place_of(path)) from err
         _bound_file(path, len(data), limit)
@@ -152,21 +160,22 @@ def read_whole(path: Path, *, max_bytes: int = MAX_BYTES) -> bytes:
 
 def read_beginning(path: Path, size: int) -> bytes:
     """The first bytes of the file, inflated, fewer if it is shorter. Raises CassetteError."""
-    with _open_file(path) as stream:
+    with _open_source(path) as source:
         try:
-            return stream.read(size)
+            found: bytes = source.stream.read(size)
         except EOFError:
             return b""
+        return found
 
 
 def _place_of(path: Path, line: int | None = None) -> Place:
     return Place(str(path), line)
 
 
-def _size_limit(path: Path, max_bytes: int) -> int:
-    if path.suffix.lower() not in COMPRESSIONS:
+def _size_limit(source: _OpenSource, max_bytes: int) -> int:
+    if not source.packed:
         return max_bytes
-    return min(max_bytes, _ALWAYS_ALLOWED + _MAX_RATIO * path.stat().st_size)
+    return min(max_bytes, _ALWAYS_ALLOWED + _MAX_RATIO * source.size)
 
 
 def _too_many(path: Path) -> NoReturn:
@@ -185,26 +194,52 @@ def _bound_file(path: Path, total: int, limit: int) -> None:
 
 
 @contextmanager
-def _open_file(path: Path) -> Iterator[_Stream]:
-    suffix = path.suffix.lower()
+def _open_source(path: Path) -> Iterator[_OpenSource]:
+    packed = ""
     damage: tuple[type[Exception], ...] = (gzip.BadGzipFile, zlib.error)
     try:
-        expect_regular(path)
-        if suffix == ".gz":
-            stream: _Stream = gzip.open(path, "rb")  # noqa: SIM115  # closed below
-        elif suffix == ".zst":
-            module = _zstd_module(path)
-            damage = (module.ZstdError,)
-            stream = module.open(path, "rb")
-        else:
-            stream = path.open("rb")
-        with stream:
-            yield stream
+        with _open_raw(path) as raw:
+            packed = _compression(path, raw.peek(4)[:4])
+            if not packed:
+                yield _OpenSource(raw, packed, 0)
+                return
+            opened, damage = _unpacking(path, packed, raw)
+            size = raw.seek(0, io.SEEK_END)
+            raw.seek(0)
+            with opened as stream:
+                yield _OpenSource(stream, packed, size)
     except damage as err:
-        raise CassetteError(f"damaged {suffix} file: {err}", place=_place_of(path)) from err
+        raise CassetteError(f"damaged {packed} file: {err}", place=_place_of(path)) from err
     except OSError as err:
         reason = (err.strerror or str(err)).lower()
         raise CassetteError(f"cannot be read: {reason}", place=_place_of(path)) from err
+
+
+def _open_raw(path: Path) -> io.BufferedReader:
+    if not is_pipe(path):
+        expect_regular(path)
+        return path.open("rb")
+    refuse_terminal(path)
+    data = pipe_bytes(path, MAX_BYTES)
+    _bound_file(path, len(data), MAX_BYTES)
+    return io.BufferedReader(io.BytesIO(data))
+
+
+def _compression(path: Path, first: bytes) -> str:
+    """`.gz` or `.zst`, empty where the bytes are as they are."""
+    found = next((kind for magic, kind in _FIRST_BYTES.items() if first.startswith(magic)), "")
+    suffix = path.suffix.lower()
+    return found or (suffix if suffix in COMPRESSIONS else "")
+
+
+def _unpacking(
+    path: Path, packed: str, raw: io.BufferedReader
+) -> tuple[Any, tuple[type[Exception], ...]]:
+    """What gives the bytes that were packed, and what it raises for a damaged file."""
+    if packed == ".gz":
+        return gzip.GzipFile(fileobj=raw), (gzip.BadGzipFile, zlib.error)
+    module = _zstd_module(path)
+    return module.open(raw, "rb"), (module.ZstdError,)
 
 
 def _zstd_module(path: Path) -> Any:
@@ -216,5 +251,5 @@ def _zstd_module(path: Path) -> Any:
     raise CassetteError(
         "a .zst file needs Python 3.14 or the package zstandard",
         place=_place_of(path),
-        hint="pip install zstandard",
+        hint='pip install "reasoning-conformance[compression]"',
     )

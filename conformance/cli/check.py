@@ -80,4 +80,4 @@ def _describe_nothing(report: Report, paths: list[Path]) -> str:
     if report.streams:
         return f"no rule judges {', '.join(sorted({s.dialect for s in report.streams}))}"
     folders = ", ".join(visible(str(path), 60) for path in paths[:3])
-    return f"no .cassette.jsonl or .sse file below {folders}"
+    return f"no recording below {folders} (conformance list files says what is read)"

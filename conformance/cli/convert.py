@@ -17,8 +17,8 @@ from conformance.cli.options import DialectOption, ProfileOption
 from conformance.cli.terminal import put, warn
 from conformance.core.errors import Place, UsageError
 from conformance.dialects import NAMES, SUPPORTED
+from conformance.dialects.recognition import recognised_dialect
 from conformance.profiles.lookup import find
-from conformance.recordings.check import recognised_dialect
 from conformance.recordings.redaction import redact_evidence
 from conformance.report.files import write_whole
 from conformance.report.printable import visible

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from conformance.cassette.kinds import all_kinds
+from conformance.cassette.search import SHIPPED, shipped_folders
 from conformance.cli.options import SuiteOption, TextOrJsonOption, require_format
 from conformance.cli.terminal import put
 from conformance.core.columns import align_columns
@@ -37,6 +39,8 @@ class ListedKind(StrEnum):
     PROFILES = "profiles"
     DIALECTS = "dialects"
     SYSTEMS = "systems"
+    FILES = "files"
+    CASSETTES = "cassettes"
 
 
 def list_command(
@@ -59,7 +63,7 @@ def list_command(
     ] = None,
     format_: TextOrJsonOption = "text",
 ) -> None:
-    """List rules, suites, profiles, dialects and systems."""
+    """List rules, suites, profiles, dialects, systems, files and cassettes."""
     require_format(format_, "text", "json")
     if system is None and report:
         raise UsageError("--report goes with --system NAME")
@@ -114,12 +118,25 @@ def _system_rows(_suites: Sequence[str]) -> Iterator[Row]:
         yield {"name": name, "requirements": len(system.requirements), "title": system.title}
 
 
+def _file_rows(_suites: Sequence[str]) -> Iterator[Row]:
+    for kind in all_kinds():
+        names = [suffix or "any name" for suffix in kind.suffixes]
+        yield {"name": kind.name, "files": ", ".join(names), "says": kind.says or kind.expects}
+
+
+def _cassette_rows(_suites: Sequence[str]) -> Iterator[Row]:
+    for folder, number in shipped_folders():
+        yield {"name": f"{SHIPPED}{folder}", "recordings": number}
+
+
 _ROWS: Final[Mapping[ListedKind, Callable[[Sequence[str]], Iterable[Row]]]] = {
     ListedKind.RULES: _rule_rows,
     ListedKind.SUITES: _suite_rows,
     ListedKind.PROFILES: _profile_rows,
     ListedKind.DIALECTS: _dialect_rows,
     ListedKind.SYSTEMS: _system_rows,
+    ListedKind.FILES: _file_rows,
+    ListedKind.CASSETTES: _cassette_rows,
 }
 
 

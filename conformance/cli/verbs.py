@@ -25,7 +25,7 @@ VERBS: Final[Mapping[str, str]] = {
     "run": "Judge a live server by scenarios, or a client by recordings.",
     "baseline": "Write down which violations are expected of a target.",
     "explain": "Tell what a rule says, on whose authority, and what silences it.",
-    "list": "List rules, suites, profiles, dialects and systems.",
+    "list": "List rules, suites, profiles, dialects, systems, files and cassettes.",
     "inspect": "Show a recorded stream with times, chunk marks and event numbers.",
     "identify": "Tell who sent a recorded stream, and how it speaks its dialect.",
     "report": "Write up a finding for its maintainers, with a small failing cassette.",

@@ -11,12 +11,17 @@ from typing import Final
 _HANDED_OVER: Final = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
+def is_handed_over(path: Path) -> bool:
+    """Whether a shell names it so: `<(...)`, /dev/stdin."""
+    return str(path).startswith(_HANDED_OVER)
+
+
 def expect_regular(path: Path) -> None:
     """Raises OSError for a named pipe, a socket and a device, as where nothing is.
 
-    What a shell hands over under a name of its own (`<(...)`, /dev/stdin) is read.
+    What a shell hands over under a name of its own is read.
     """
     mode = path.stat().st_mode
-    if stat.S_ISREG(mode) or stat.S_ISDIR(mode) or str(path).startswith(_HANDED_OVER):
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode) or is_handed_over(path):
         return
     raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))

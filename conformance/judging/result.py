@@ -146,7 +146,7 @@ class Report(Struct, frozen=True):
     """Everything one run found. `errors` are files that could not be judged, one line each.
 
     `notes` are sentences about the whole run; `baseline` is None where none was asked for,
-    `soak` where there was none.
+    `soak` where there was none. `passed_over` are files below folders that nobody knows.
     """
 
     streams: tuple[StreamResult, ...] = ()
@@ -154,6 +154,7 @@ class Report(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     baseline: AppliedBaseline | None = None
     soak: SoakFigures | None = None
+    passed_over: tuple[str, ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -220,7 +221,7 @@ class Report(Struct, frozen=True):
             return 1
         unclear = GAPS | {Verdict.INCONCLUSIVE}
         is_unclear = not unclear.isdisjoint(self.verdicts.values())
-        if require_exercised and (is_unclear or self.silenced):
+        if require_exercised and (is_unclear or self.silenced or self.passed_over):
             return 1
         unanswered = any(stream.error and stream.error.is_all for stream in self.streams)
         return 0 if self.streams and not unanswered else 5
@@ -250,4 +251,5 @@ def merge_reports(reports: Iterable[Report]) -> Report:
         errors=tuple(e for part in parts for e in part.errors),
         notes=tuple(dict.fromkeys(n for part in parts for n in part.notes)),
         soak=next((part.soak for part in parts if part.soak), None),
+        passed_over=tuple(file for part in parts for file in part.passed_over),
     )

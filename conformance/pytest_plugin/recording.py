@@ -26,8 +26,13 @@ from conformance.targets.recording.proxy import RelayedExchange, RelayRoute
 from conformance.targets.replay import ReplayServer
 from conformance.targets.replay.matching import ReplaySession
 from conformance.wire.client import ResponseHead
-from conformance.wire.content_coding import ask_for_readable
-from conformance.wire.heads import decode_headers, end_to_end, lower_names, without_headers
+from conformance.wire.heads import (
+    ask_for_readable,
+    decode_headers,
+    end_to_end,
+    lower_names,
+    without_headers,
+)
 from conformance.wire.requests import HttpRequest
 
 

@@ -26,6 +26,7 @@ from conformance.cassette import (
 from conformance.core.errors import ConformanceError
 from conformance.core.events import Chunk, Event, Exchange
 from conformance.dialects import dialect_at
+from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.result import Report, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin import responses
@@ -34,7 +35,6 @@ from conformance.recordings.check import (
     CheckChoices,
     check_recording,
     check_trusted,
-    recognised_dialect,
 )
 from conformance.recordings.redaction import redact_evidence
 from conformance.report import text

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from conformance import dialects
-from conformance.cassette import Recording, discover, open_recording
+from conformance.cassette import Recording, find_recordings, open_recording
+from conformance.cassette.importers import NothingJudgedError
 from conformance.core.errors import CassetteError, ConformanceError, Place, SpecError, UsageError
-from conformance.core.events import STREAMED, Exchange
-from conformance.core.framing import exchange_frames
-from conformance.core.json_values import NOT_JSON
-from conformance.core.trace import frame_payload
+from conformance.core.events import Exchange
 from conformance.dialects.base import Dialect
+from conformance.dialects.recognition import recognised_dialect
 from conformance.evidence.expectations import (
     expected_of,
     is_played,
@@ -50,13 +49,19 @@ from conformance.recordings.claims import (
     without_claims,
     without_excuses,
 )
+from conformance.recordings.files_report import files_report
 from conformance.recordings.parallel import run_parallel
 from conformance.recordings.redacted_result import without_sent_secrets
 from conformance.recordings.sender import Sender, sender_of
 from conformance.recordings.trust import is_trusted, trusted_paths
 from conformance.rules.applies import Evidence
 
-FRAMES_TO_RECOGNISE = 64
+
+class UnknownDialectError(UsageError):
+    """The stream shows no dialect, and nobody named one."""
+
+
+_OF_NO_API: Final = (NothingJudgedError, UnknownDialectError)
 
 
 class CheckChoices(Struct, frozen=True):
@@ -90,30 +95,26 @@ def check_paths(
     """
     rulebook = Rulebook.load(suites, rules, as_of)
     choices = CheckChoices(dialect, profile, tuple(folders), trusted=trusted_paths(trust))
+    files = find_recordings(paths)
 
-    def judged(path: Path) -> list[StreamResult] | str:
+    def judged(path: Path) -> list[StreamResult] | str | None:
+        """Results, the line of an error, or None for a file that was found and is none of ours."""
         try:
             return check_recording(open_recording(path, dialect=dialect), rulebook, choices)
         except SpecError:
             raise
         except ConformanceError as err:
+            if path in files.searched and isinstance(err, _OF_NO_API):
+                return None
             return str(err) if err.place else f"{path}: {err}"
 
-    found = list(run_parallel(judged, recording_files(paths), jobs))
-    streams = chain.from_iterable(each for each in found if not isinstance(each, str))
-    errors = (each for each in found if isinstance(each, str))
-    return Report(tuple(streams), tuple(errors), rulebook.notes)
+    found = list(run_parallel(judged, iter(files.recordings), jobs))
+    return files_report(files, found, rulebook.notes)
 
 
-def recording_files(paths: Sequence[Path | str]) -> Iterator[Path]:
-    """Files as they are, and every recording below folders. Raises UsageError for a wrong path."""
-    for path in map(Path, paths):
-        if path.is_dir():
-            yield from discover(path)
-        elif path.exists():
-            yield path
-        else:
-            raise UsageError("no such file or folder", place=Place(str(path)))
+def recording_files(paths: Sequence[Path | str]) -> tuple[Path, ...]:
+    """The recordings that these paths, patterns and names stand for; as `find_recordings`."""
+    return find_recordings(paths).recordings
 
 
 def check_recording(
@@ -320,22 +321,13 @@ def agreed_dialect(stated: str | None, shown: str | None) -> Dialect:
     """
     if stated is None and shown is None:
         known = ", ".join(dialects.SUPPORTED)
-        raise UsageError("no known dialect is recognised", hint=f"name one: --dialect {known}")
+        raise UnknownDialectError(
+            "no known dialect is recognised", hint=f"name one: --dialect {known}"
+        )
     agreed = dialects.get(stated or shown or "")
     if shown is not None and shown != agreed.name and shown not in agreed.carriers:
         raise UsageError(f"the dialect is said to be {agreed.name}, but the stream speaks {shown}")
     return agreed
-
-
-def recognised_dialect(exchange: Exchange) -> str | None:
-    """The dialect that the first frames show, also one that is not supported yet."""
-    for frame, _ in islice(exchange_frames(exchange), FRAMES_TO_RECOGNISE):
-        if frame.kind in STREAMED or frame.kind == "body":
-            payload = frame_payload(frame)
-            name = None if payload is NOT_JSON else dialects.recognise(frame, payload)
-            if name is not None:
-                return name
-    return None
 
 
 class ChosenProfile(Struct, frozen=True):

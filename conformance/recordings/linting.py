@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conformance.cassette import Recording, discover, is_recording, open_recording
-from conformance.cassette.recording import MUTANTS
+from conformance.cassette.pipes import STDIN
+from conformance.cassette.search import MUTANTS, named_paths
 from conformance.core.errors import ConformanceError, Place, UsageError
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
@@ -61,12 +62,10 @@ def lint_recordings(paths: Sequence[Path], suites: Sequence[Suite] = ()) -> Lint
 def recording_paths(paths: Sequence[Path]) -> list[Path]:
     """Recordings among the files, and all below the folders, those that fail on purpose too."""
     found: dict[Path, None] = {}
-    for path in paths:
+    for path in chain.from_iterable(map(named_paths, paths)):
         if path.is_dir():
             mutants = [each for each in path.rglob(MUTANTS) if each.is_dir()]
             found.update(dict.fromkeys(chain(discover(path), *map(discover, sorted(mutants)))))
-        elif not path.exists():
-            raise UsageError("no such file or folder", place=Place(str(path)))
         elif is_recording(path):
             found[path] = None
     return list(found)
@@ -74,9 +73,22 @@ def recording_paths(paths: Sequence[Path]) -> list[Path]:
 
 def split_paths(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     """Which paths hold YAML files of ours, and which hold recordings; a folder may hold both."""
-    recorded = [path for path in paths if (recording_paths([path]) if path.exists() else ())]
-    written = [path for path in paths if (_holds_yaml(path) if path in recorded else True)]
+    named = list(chain.from_iterable(map(_named_paths, paths)))
+    recorded = [path for path in named if _is_there(path) and recording_paths([path])]
+    written = [path for path in named if (_holds_yaml(path) if path in recorded else True)]
     return written, recorded
+
+
+def _named_paths(path: Path) -> list[Path]:
+    """As `named_paths`; of a path that is not there the lint of YAML files tells."""
+    try:
+        return named_paths(path)
+    except UsageError:
+        return [path]
+
+
+def _is_there(path: Path) -> bool:
+    return path == STDIN or path.exists()
 
 
 def _holds_yaml(folder: Path) -> bool:

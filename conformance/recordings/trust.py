@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from conformance.cassette.pipes import is_pipe
 from conformance.core import shipped
 from conformance.core.errors import Place, UsageError
 from conformance.rules import document
@@ -21,7 +22,12 @@ CONFIGURATION: Final = "conformance.yaml"
 
 
 def is_trusted(path: Path, trusted: Iterable[Path]) -> bool:
-    """Whether a file ships with the package, or lies at or below one of these resolved paths."""
+    """Whether a file ships with the package, or lies at or below one of these resolved paths.
+
+    What came through a pipe lies nowhere.
+    """
+    if is_pipe(path):
+        return False
     where = path.resolve()
     return any(map(where.is_relative_to, (_shipped_folder(), *trusted)))
 

@@ -39,6 +39,7 @@ def report_object(report: Report) -> dict[str, Any]:
         "errors": report.errors,
         "warnings": report_warnings(report),
         "notes": report.notes,
+        "passed_over": report.passed_over,
         "expected": _excuse_objects(report),
         "stale": report.baseline.stale if report.baseline else (),
         "silenced": [{"by": by, "rules": rules} for by, rules in report.silenced.items()],

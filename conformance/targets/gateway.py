@@ -17,12 +17,12 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
+from conformance.core.chunked import ChunkPart
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.core.framing import framing_of
 from conformance.dialects import ENDPOINTS, SUPPORTED, dialect_at, get, required
 from conformance.dialects.script import CONTENT_TYPES, MODEL, ScriptedAnswer, encode_stream
 from conformance.scenarios.model import CHARACTERS
-from conformance.wire.chunked import ChunkPart
 from conformance.wire.heads import lower_names
 from conformance.wire.requests import HttpRequest, RequestRejected, json_or_none
 from conformance.wire.server import PeerGoneError, ServerConnection, listening

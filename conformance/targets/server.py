@@ -22,12 +22,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance.cassette import CassetteClock
+from conformance.core.content_coding import ContentDecoder, UndecodableError
 from conformance.core.errors import RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.dialects import asks_for_stream, base_path
 from conformance.report.printable import visible
 from conformance.targets.head_bound import HeadBound
-from conformance.wire.content_coding import ContentDecoder, UndecodableError
 from conformance.wire.environment_proxy import environment_proxy
 from conformance.wire.faults import (
     BrokenExchange,

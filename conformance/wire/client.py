@@ -18,9 +18,9 @@ from typing import Final, NamedTuple, Protocol, Self, TypeVar
 import h11
 from msgspec import Struct
 
+from conformance.core.chunked import ChunkedBodyReader, ChunkPart, PlainBodyReader
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Response
-from conformance.wire.chunked import ChunkedBodyReader, ChunkPart, PlainBodyReader
 from conformance.wire.faults import BrokenExchange, describe_network_error, network_hint
 from conformance.wire.heads import (
     HEADER_LINES,

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Final
 
+from conformance.core.content_coding import readable_codings
+
 Headers = tuple[tuple[str, str], ...]
 
 CONNECTION_HEADERS: Final = frozenset(
@@ -69,6 +71,15 @@ def header_value(headers: Headers, name: str) -> str | None:
 def has_token(headers: Headers, name: str, token: str) -> bool:
     """Whether a comma-separated header lists the token."""
     return token in _header_tokens(headers, name)
+
+
+def ask_for_readable(headers: Headers) -> Headers:
+    """Asks for no encoding but those that can be recorded decoded."""
+    codings = [one.strip() for one in (header_value(headers, "accept-encoding") or "").split(",")]
+    readable = readable_codings() | {"identity"}
+    kept = [one for one in codings if one.split(";")[0].strip().lower() in readable]
+    spelled = ", ".join(kept) or "identity"
+    return (*without_headers(headers, "accept-encoding"), ("accept-encoding", spelled))
 
 
 def request_head(method: str, target: str, headers: Headers) -> bytes:

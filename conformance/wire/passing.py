@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from conformance.wire.chunked import ChunkedBodyReader, PlainBodyReader, part_bytes
+from conformance.core.chunked import ChunkedBodyReader, PlainBodyReader, part_bytes
 
 _SIZE: Final = re.compile(rb"\r\n([1-9A-Fa-f][0-9A-Fa-f]{0,14})\r\n")
 _UNFINISHED: Final = re.compile(rb"\r(?:\n(?:[0-9A-Fa-f]{1,15}\r?)?)?")

@@ -9,8 +9,8 @@ from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from typing import Final, TypeVar
 
+from conformance.core.chunked import LAST_CHUNK, ChunkedBodyReader, ChunkPart, part_bytes
 from conformance.core.errors import UsageError
-from conformance.wire.chunked import LAST_CHUNK, ChunkedBodyReader, ChunkPart, part_bytes
 from conformance.wire.client import READ_SIZE
 from conformance.wire.closing import reset_connection
 from conformance.wire.heads import (

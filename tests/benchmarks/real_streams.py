@@ -21,7 +21,7 @@ from conformance.cassette import open_recording
 from conformance.core.errors import ConformanceError
 from conformance.core.events import Exchange, Request, Response
 from conformance.core.framing import exchange_frames
-from conformance.recordings.check import recognised_dialect
+from conformance.dialects.recognition import recognised_dialect
 from tests.benchmarks.corpora import Chunks
 from tests.benchmarks.stream_templates import (
     LEAST_FRAMES,

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from conformance.cassette import discover, open_recording
 from conformance.core.events import Exchange
-from conformance.recordings.check import recognised_dialect
+from conformance.dialects.recognition import recognised_dialect
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LEAST_FRAMES: Final = 5  # fewer are no stream to draw from

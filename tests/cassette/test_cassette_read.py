@@ -259,7 +259,7 @@ def test_zstd_without_a_module_says_what_to_install(
     for name in ("compression.zstd", "zstandard"):
         monkeypatch.setitem(sys.modules, name, None)
     path = written(tmp_path, b"", "a.cassette.jsonl.zst")
-    with pytest.raises(CassetteError, match=r"needs Python 3\.14 or .*pip install zstandard"):
+    with pytest.raises(CassetteError, match=r"needs Python 3\.14 or .*pip install"):
         read(path)
 
 

@@ -35,8 +35,10 @@ def test_folders_give_their_cassettes_sorted(tmp_path: Path) -> None:
         filled(tmp_path / name)
         for name in ("a.cassette.jsonl", "b/c.cassette.jsonl.gz", "b/d.sse", "e.CASSETTE.jsonl")
     ]
-    for name in ("mutants/x.cassette.jsonl", "b/mutants/y/z.sse", "f.jsonl", "g.json", "h.yaml"):
+    for name in ("mutants/x.cassette.jsonl", "b/mutants/y/z.sse"):
         filled(tmp_path / name)
+    for name in ("f.jsonl", "g.json", "h.yaml", "i.txt", "j"):
+        (tmp_path / name).write_text('{"name": "something else"}\n')
     assert discover(tmp_path) == tuple(sorted(found))
     assert len(discover(tmp_path / "mutants")) == 1
 

@@ -232,7 +232,7 @@ def test_a_profile_that_overrides_unknown_rules_is_told_by_lint(
 # Arguments, exit code, and the line on stderr.
 CALLS: list[tuple[list[str], int, str]] = [
     (["check", "none.sse"], 2, "none.sse: no such file or folder"),
-    (["check", "folder"], 5, "no .cassette.jsonl or .sse file below folder"),
+    (["check", "folder"], 5, "no recording below folder"),
     (["check", "a.sse", "--suite", "folder"], 5, "no rule judges openai.chat"),
     (["check", "a.sse", "--suite", "nope"], 2, "no suite 'nope', neither shipped nor a file"),
     (["check", "a.sse", "--suite", "nope.yaml"], 2, "nope.yaml: cannot read the file: "),

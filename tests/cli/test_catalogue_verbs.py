@@ -96,7 +96,9 @@ def test_lists_are_data_too(capsys: pytest.CaptureFixture[str]) -> None:
 def test_every_list_fits_its_schema(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "--format", "json"]) == 0
     listed = json.loads(capsys.readouterr().out)
-    assert list(listed) == ["rules", "suites", "profiles", "dialects", "systems"]
+    assert list(listed) == [
+        *("rules", "suites", "profiles", "dialects", "systems", "files", "cassettes"),
+    ]
     main(["schema", "list"])
     schema = json.loads(capsys.readouterr().out)
     jsonschema_rs.validate(schema, listed)

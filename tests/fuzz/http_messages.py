@@ -9,8 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from conformance.core.content_coding import ContentDecoder, UndecodableError
 from conformance.wire.client import ClientConnection
-from conformance.wire.content_coding import ContentDecoder, UndecodableError
 from conformance.wire.faults import BrokenExchange
 from conformance.wire.requests import RequestReader
 

@@ -27,8 +27,8 @@ from conformance.cassette import open_recording
 from conformance.core.errors import ConformanceError
 from conformance.core.events import Chunk, Ending
 from conformance.core.shipped import cassettes
+from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.view import JudgeSetting
-from conformance.recordings.check import recognised_dialect
 from tests.fuzz.both import difference, fast, slow, usual
 from tests.fuzz.cutting import cut
 from tests.fuzz.dialogues import PROFILES

@@ -12,13 +12,13 @@ from conformance.cassette import discover, open_recording
 from conformance.core import shipped
 from conformance.core.events import Chunk, Exchange
 from conformance.dialects import get
+from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.fast.running import check_wire
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.judging.view import JudgeSetting
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import reading
-from conformance.recordings.check import recognised_dialect
 
 FILES = discover(shipped.cassettes())[::9]
 RULES = Rulebook.load()

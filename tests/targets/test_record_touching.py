@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from conformance.cassette import read
+from conformance.core.chunked import ChunkPart
 from conformance.targets.recording.exchange import (
     CassetteFile,
     ExchangeRecorder,
     RecordingOptions,
 )
-from conformance.wire.chunked import ChunkPart
 from tests.recordings.test_redaction import KEY, TAG, chat
 
 

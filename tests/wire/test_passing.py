@@ -7,7 +7,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from conformance.wire.chunked import ChunkedBodyReader, PlainBodyReader, part_bytes
+from conformance.core.chunked import ChunkedBodyReader, PlainBodyReader, part_bytes
 from conformance.wire.passing import ChunkedBodyPasser, PlainBodyPasser
 
 CHUNKS = st.lists(st.binary(min_size=1, max_size=40), max_size=8)

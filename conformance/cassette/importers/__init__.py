@@ -1,9 +1,11 @@
-"""Recordings that other tools made: how one is known, and how it is read.
+"""Kinds of files that hold recorded streams: how each is known, and how it is read.
 
-An `Importer` is one value. Ours are modules of this package; any installed distribution adds its
-own by an entry point of the group `conformance.importers`, whose object is such a value. All are
-loaded when the first file comes that is none of our own formats (`registry.py`). What a stranger's
-code does wrong is told in one line that names its distribution; other files are read all the same.
+A kind is one value, an `Importer`. Ours are modules of this package, and
+`conformance.cassette.kinds` lists them in the order in which they are asked; any installed
+distribution adds its own by an entry point of the group `conformance.importers`, whose object is
+such a value. Those are loaded when the first file comes that is none of ours (`registry.py`). What
+a stranger's code does wrong is told in one line that names its distribution; other files are read
+all the same.
 """
 
 from __future__ import annotations
@@ -20,13 +22,14 @@ from conformance.cassette.header import Cassette
 from conformance.cassette.positions import Layout
 from conformance.cassette.source import plain_name, read_beginning, read_whole
 from conformance.core.errors import CassetteError, Place
+from conformance.core.lines import BOM
 
 MAX_IMPORT: Final = 64 * 1024 * 1024  # bytes
 _PEEK: Final = 4096
 
 
 class ForeignFile:
-    """A file that may be another tool's recording; each part of it is read once.
+    """A file that may hold recorded streams; each part of it is read once.
 
     `dialect` is what the user says it speaks, if anything. Raises CassetteError where it cannot be
     read, holds more than `MAX_IMPORT` bytes, or is asked for JSON and holds none.
@@ -44,20 +47,21 @@ class ForeignFile:
     @cached_property
     def head(self) -> bytes:
         """Its first bytes, inflated, at most 4,096."""
-        return read_beginning(self.path, _PEEK)
+        known = self.__dict__.get("data")
+        return read_beginning(self.path, _PEEK) if known is None else known[:_PEEK]
 
     @cached_property
     def data(self) -> bytes:
         """All its bytes, inflated."""
         data = read_whole(self.path, max_bytes=MAX_IMPORT)
-        if not data.strip():
+        if not data or data.isspace():
             raise self.error("the file is empty")
         return data
 
     @cached_property
     def json(self) -> Any:
         try:
-            return msgspec.json.decode(self.data)
+            return msgspec.json.decode(self.data.removeprefix(BOM))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
             raise self.error(f"broken JSON: {err}") from err
 
@@ -82,13 +86,18 @@ class ImportedRecording(Struct, frozen=True):
         return found if isinstance(found, Layout) else found()
 
 
-class Importer(Struct, frozen=True):
-    """How recordings of one tool are known and read.
+class NothingJudgedError(CassetteError):
+    """The file can be read, but holds no answer of an API that is judged."""
 
-    `suffixes` are endings of names that may be theirs, in lower case. `recognises` tells by little
-    of a file whether it is one; where `in_folders`, a search of a folder finds those. `read` gives
-    None for a file that is none after all, and raises CassetteError for a broken one; `expects`
-    says what it would have read. Whatever a file does not hold is left out, not made up.
+
+class Importer(Struct, frozen=True):
+    """How files of one kind are known and read.
+
+    `suffixes` are endings of names that may be theirs, in lower case; an empty one fits any name.
+    `recognises` tells by little of a file whether it is one; where `in_folders`, a search of a
+    folder finds those. `read` gives None for a file that is none after all, and raises
+    CassetteError for a broken one; `expects` says what it would have read, and `says`, for lists,
+    what such files are. Whatever a file does not hold is left out, not made up.
     """
 
     name: str
@@ -97,3 +106,8 @@ class Importer(Struct, frozen=True):
     read: Callable[[ForeignFile], ImportedRecording | None]
     expects: str = ""
     in_folders: bool = True
+    says: str = ""
+
+    def may_read(self, file: ForeignFile) -> bool:
+        """Whether the file's name may be one of this kind."""
+        return file.name.endswith(self.suffixes)

@@ -161,4 +161,10 @@ def _recording_header(value: dict[str, Any], dialect: str | None) -> Header:
     )
 
 
-IMPORTER: Final = Importer("ogx", (".json",), _is_judged_recording, _read_recording)
+IMPORTER: Final = Importer(
+    "ogx",
+    (".json",),
+    _is_judged_recording,
+    _read_recording,
+    says="a recording of OGX (Llama Stack): a request, and objects of an SDK",
+)

@@ -74,4 +74,10 @@ def _fixture_header(value: dict[str, Any], dialect: str | None) -> Header:
     )
 
 
-IMPORTER: Final = Importer("opal", (".json",), _begins_like_fixture, _read_fixture)
+IMPORTER: Final = Importer(
+    "opal",
+    (".json",),
+    _begins_like_fixture,
+    _read_fixture,
+    says="a fixture of Opal: payloads as JSON inside strings",
+)

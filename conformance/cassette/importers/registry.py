@@ -1,14 +1,11 @@
-"""All importers, ours and those of other distributions, loaded when the first file needs one."""
+"""Importers of other distributions, loaded when the first file comes that is none of our kinds."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
-
-from msgspec.structs import replace
 
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
 from conformance.core.errors import CassetteError
@@ -16,10 +13,11 @@ from conformance.core.events import Chunk, Exchange
 
 GROUP: Final = "conformance.importers"
 _MOST_SHOWN: Final = 200  # characters of a stranger's error
-_OWN_KINDS: Final = frozenset({"", "cassette", "sse", "ndjson", "binary", "jsonl", "json"})
-_BUILT_IN: Final = tuple(
-    EntryPoint(name, f"conformance.cassette.importers.{name}:IMPORTER", GROUP)
-    for name in ("vcr", "opal", "ogx")
+_OWN_KINDS: Final = frozenset(
+    {
+        *("", "cassette", "curl-trace", "curl", "sse", "timed-chunks", "ndjson", "jsonl", "binary"),
+        *("har", "vcr", "opal", "ogx", "chunk-array", "mitmproxy", "text", "json"),
+    }
 )
 
 
@@ -27,58 +25,10 @@ class ImporterWarning(UserWarning):
     """An importer of another distribution is of no use; the check goes on without it."""
 
 
-def read_foreign(file: ForeignFile) -> ImportedRecording | None:
-    """What the first importer makes of it that takes it; None where none does.
-
-    Raises CassetteError of the first that calls it broken, if no other takes it.
-    """
-    fault: CassetteError | None = None
-    for importer in _candidates(file):
-        try:
-            found = importer.read(file)
-        except CassetteError as err:
-            fault = fault or err
-            continue
-        if found is not None:
-            return replace(found, kind=importer.name)
-    if fault is not None:
-        raise fault
-    return None
-
-
-def is_foreign(file: ForeignFile, *, in_folders: bool = False) -> bool:
-    """Whether an importer recognises the file; with `in_folders`, one that looks for its files.
-
-    Raises nothing.
-    """
-    try:
-        return any(
-            importer.recognises(file)
-            for importer in _candidates(file)
-            if importer.in_folders or not in_folders
-        )
-    except CassetteError:
-        return False
-
-
-def expected_of(file: ForeignFile) -> str:
-    """What importers expect in a file of this name; empty where none looks at such files."""
-    return " or ".join(each.expects or each.name for each in _candidates(file))
-
-
-def suffixes() -> tuple[str, ...]:
-    """Endings of names that importers look at."""
-    return tuple(dict.fromkeys(suffix for each in load_importers() for suffix in each.suffixes))
-
-
-def _candidates(file: ForeignFile) -> Iterator[Importer]:
-    return (each for each in load_importers() if file.name.endswith(each.suffixes))
-
-
 @cache
 def load_importers() -> tuple[Importer, ...]:
-    """Ours, then those of others by name: no stranger takes a file that one of ours reads."""
-    found = [entry.load() for entry in _BUILT_IN]
+    """Those of others by name."""
+    found: list[Importer] = []
     for entry in sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value)):
         try:
             found.append(_guarded(entry, _checked(entry.load(), found)))
@@ -125,6 +75,7 @@ def _guarded(entry: EntryPoint, importer: Importer) -> Importer:
         read,
         importer.expects,
         importer.in_folders,
+        importer.says,
     )
 
 

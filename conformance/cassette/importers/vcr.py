@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -19,13 +20,20 @@ from conformance.cassette.importers import MAX_IMPORT, ForeignFile, ImportedReco
 from conformance.cassette.importers.yaml_tree import Scalar, load_tree, plain, tree_of
 from conformance.cassette.positions import Layout
 from conformance.core.events import Chunk, Exchange, Request, Response
+from conformance.dialects import dialect_at
 
 _ENCODINGS: Final = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": 15}
+_INTERACTIONS: Final = re.compile(rb'(?m)^interactions:|"interactions"\s*:\s*\[')
+_URI: Final = re.compile(rb"""\bur[il]["']?:\s*["']?([^\s"',}]{1,4096})""")
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
 def _names_interactions(file: ForeignFile) -> bool:
-    return b"interactions:" in file.head
+    """Whether there are interactions, and if they name an API, one that is judged."""
+    if not _INTERACTIONS.search(file.head):
+        return False
+    asked = [each[1].decode("latin-1") for each in _URI.finditer(file.data)]
+    return not asked or any(dialect_at(uri.partition("?")[0]) for uri in asked)
 
 
 def _read_interactions(file: ForeignFile) -> ImportedRecording | None:
@@ -175,5 +183,5 @@ IMPORTER: Final = Importer(
     _names_interactions,
     _read_interactions,
     _EXPECTED,
-    in_folders=False,  # most YAML files are no recordings, and nobody asked for this one
+    says="a cassette of VCR (vcrpy and its kin)",
 )

@@ -17,6 +17,7 @@ from conformance.core import shipped
 from conformance.core.errors import SpecError, UsageError
 from conformance.core.events import Exchange
 from conformance.dialects import SUPPORTED, get
+from conformance.dialects.recognition import recognised_dialect
 from conformance.judging import harness
 from conformance.judging.result import Report, StreamResult
 from conformance.judging.rulebook import Rulebook
@@ -27,7 +28,6 @@ from conformance.recordings.check import (
     agreed_dialect,
     choose_profile,
     judged_by,
-    recognised_dialect,
     recording_files,
 )
 from conformance.recordings.redaction import redact_evidence

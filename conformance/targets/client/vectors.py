@@ -17,13 +17,13 @@ from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
 from conformance.dialects import SUPPORTED
 from conformance.dialects.base import Dialect
+from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.transcript import read_transcript
 from conformance.profiles.profile import Profile, reading
 from conformance.recordings.check import (
     CheckChoices,
     choose_dialect,
     choose_profile,
-    recognised_dialect,
 )
 from conformance.report.files import write_whole
 from conformance.rules.forms.compare import MERGED_FIELDS

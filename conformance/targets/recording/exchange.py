@@ -24,6 +24,13 @@ from msgspec.structs import replace
 
 from conformance import __version__
 from conformance.cassette import BodyRedactor, Header, Redaction, Redactor, Writer
+from conformance.core.chunked import ChunkPart
+from conformance.core.content_coding import (
+    ContentDecoder,
+    UndecodableError,
+    install_hint,
+    readable_codings,
+)
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Ending, Request, Response
 from conformance.dialects import dialect_at, stated_request
@@ -31,13 +38,6 @@ from conformance.profiles.lookup import has_profile
 from conformance.recordings.redaction import EVERY_RULE, is_touching
 from conformance.targets.recording.time_limit import LimitTime, OverTimeError, unlimited_time
 from conformance.targets.recording.touching import rules_touched
-from conformance.wire.chunked import ChunkPart
-from conformance.wire.content_coding import (
-    ContentDecoder,
-    UndecodableError,
-    install_hint,
-    readable_codings,
-)
 from conformance.wire.heads import without_headers
 
 _IDENTITY: Final = ("", "identity")

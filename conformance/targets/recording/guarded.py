@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from conformance.core.chunked import ChunkedBodyReader, PlainBodyReader
 from conformance.core.errors import CassetteError
 from conformance.core.events import Ending, Response
 from conformance.targets.recording.exchange import ExchangeRecorder
 from conformance.targets.recording.folder import RecordingFolder
-from conformance.wire.chunked import ChunkedBodyReader, PlainBodyReader
 from conformance.wire.requests import HttpRequest, as_recorded
 
 OnFailure = Callable[[BaseException], None]

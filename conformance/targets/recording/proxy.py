@@ -33,9 +33,8 @@ from conformance.targets.recording.guarded import (
 )
 from conformance.targets.recording.queued import RecordingQueue
 from conformance.wire.client import ClientConnection, ResponseHead
-from conformance.wire.content_coding import ask_for_readable
 from conformance.wire.faults import BrokenExchange
-from conformance.wire.heads import end_to_end, without_headers
+from conformance.wire.heads import ask_for_readable, end_to_end, without_headers
 from conformance.wire.hosts import AllowedHosts
 from conformance.wire.origin import Origin, bracketed
 from conformance.wire.requests import HttpRequest, RequestRejected

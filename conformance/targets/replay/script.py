@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from conformance.cassette import CassetteClock
+from conformance.core.chunked import chunk_bytes
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.core.framing import Framing, framing_of
@@ -26,7 +27,6 @@ from conformance.targets.replay.cutting import (
     with_flipped_bit,
 )
 from conformance.targets.replay.options import BodySpot, ReplayOptions
-from conformance.wire.chunked import chunk_bytes
 from conformance.wire.heads import CONNECTION_HEADERS, Headers, without_headers
 
 AnswerEnd = Literal["whole", "fin", "rst", "stall"]

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from conformance.cassette import Cassette, CassetteClock, Recording, discover, open_recording
-from conformance.cassette.recording import MUTANTS
+from conformance.cassette.search import MUTANTS, named_paths
 from conformance.cassette.source import plain_name
 from conformance.core.errors import CassetteError, ConformanceError, Place
 from conformance.core.events import Exchange
@@ -106,7 +106,10 @@ def _named_sources(source: ReplaySource) -> list[tuple[ReplaySource, str, str]]:
     """Each recording with its name, and with a longer one by the folders above it."""
     if isinstance(source, Recording | Cassette):
         return [(source, source_name(source), source_name(source))]
-    root = Path(source)
+    return [each for root in named_paths(source) for each in _sources_at(root)]
+
+
+def _sources_at(root: Path) -> list[tuple[ReplaySource, str, str]]:
     if not root.is_dir():
         above = {root: root.parent.parts[-1:]}
     else:

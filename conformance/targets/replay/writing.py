@@ -11,9 +11,9 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal
 
+from conformance.core.chunked import LAST_CHUNK, chunk_bytes
 from conformance.targets.replay.script import AnswerEnd, AnswerScript
 from conformance.targets.replay.state import ReplayOutcome
-from conformance.wire.chunked import LAST_CHUNK, chunk_bytes
 
 BodyEnd = Literal["chunked", "length", "close", "none"]
 # Milliseconds to wait before, bytes for the wire, how many of them are body.

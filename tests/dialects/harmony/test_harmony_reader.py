@@ -12,7 +12,7 @@ from conformance import dialects
 from conformance.core.events import Chunk, Event, Exchange, Frame, Request
 from conformance.core.reading import Reading
 from conformance.dialects.harmony.header import Header, read_header
-from conformance.recordings.check import recognised_dialect
+from conformance.dialects.recognition import recognised_dialect
 from tests.each import each_row
 
 HARMONY = dialects.get("harmony")

@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final, Protocol
 
-from conformance.wire.heads import Headers, header_value, without_headers
-
 _PLAIN: Final = frozenset({"", "identity"})
 _GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS  # the head tells which
 _MODULES: Final = {"br": "brotli", "zstd": "zstandard"}
@@ -73,15 +71,6 @@ def install_hint(encoding: str) -> str:
     """What to install to read a content coding; empty where nothing would help."""
     module = _MODULES.get(encoding.strip().lower(), "")
     return f"pip install {module}" if module else ""
-
-
-def ask_for_readable(headers: Headers) -> Headers:
-    """Asks for no encoding but those that can be recorded decoded."""
-    codings = [one.strip() for one in (header_value(headers, "accept-encoding") or "").split(",")]
-    readable = readable_codings() | {"identity"}
-    kept = [one for one in codings if one.split(";")[0].strip().lower() in readable]
-    spelled = ", ".join(kept) or "identity"
-    return (*without_headers(headers, "accept-encoding"), ("accept-encoding", spelled))
 
 
 def _new_unpacker(encoding: str) -> _BodyUnpacker:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.wire.content_coding import (
+from conformance.core.content_coding import (
     ContentDecoder,
     UndecodableError,
     install_hint,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.wire.chunked import ChunkedBodyReader, PlainBodyReader
+from conformance.core.chunked import ChunkedBodyReader, PlainBodyReader
 
 CHUNKS = st.lists(st.binary(min_size=1, max_size=40), max_size=8)
 CUTS = st.lists(st.integers(1, 30), max_size=60)

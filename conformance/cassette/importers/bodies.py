@@ -1,0 +1,187 @@
+"""Files that are one response body as it came over the wire, or lines that are payloads of one.
+
+The name tells what such a file is; where it tells nothing, the first bytes do.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from conformance.cassette.header import Cassette, Header
+from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
+from conformance.cassette.payloads import DONE, rebuild, sends_lines, spoken_dialect
+from conformance.cassette.positions import Layout, line_starts
+from conformance.cassette.token_ids import HINT, holds_token_ids
+from conformance.core.errors import CassetteError, Place
+from conformance.core.events import Chunk, Exchange, Fidelity, Response
+from conformance.core.json_values import NOT_JSON, decode_json
+from conformance.core.lines import BOM
+from conformance.core.text import MARKER_BEGINNING
+
+_SSE_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
+_LINES_TO_RECOGNISE: Final = 16
+_BINARY_TYPE: Final = "application/vnd.amazon.eventstream"
+_LINES_TYPE: Final = "application/x-ndjson"
+_JSON_TYPE: Final = "application/json"
+
+
+def imported_body(
+    file: ForeignFile,
+    body: bytes,
+    fidelity: Fidelity,
+    layout: Layout | None = None,
+    *,
+    content_type: str = "",
+    notes: tuple[str, ...] = (),
+) -> ImportedRecording:
+    """One answer of which only the body was kept; without a layout the body is the file."""
+    headers = (("content-type", content_type),) if content_type else ()
+    response = Response(headers=headers)
+    exchange = Exchange(response=response, chunks=(Chunk(body),), dialect=file.dialect)
+    header = Header(origin="imported", fidelity=fidelity, dialect=file.dialect)
+    found = layout or partial(line_starts, body)
+    return ImportedRecording(Cassette(header, (exchange,), notes=notes), (found,))
+
+
+def _begins_with_field(file: ForeignFile) -> bool:
+    """Also a byte order mark alone: files of JSON, which may have one, are told by the brace."""
+    head = file.head.lstrip()
+    begun = head.removeprefix(BOM).lstrip()
+    return begun.startswith(_SSE_FIELDS) or (begun != head and not begun.startswith((b"{", b"[")))
+
+
+def _read_events(file: ForeignFile) -> ImportedRecording | None:
+    named = file.name.endswith(".sse")
+    return imported_body(file, file.data, "bytes") if named or _begins_with_field(file) else None
+
+
+def _begins_with_marker(file: ForeignFile) -> bool:
+    return file.head.lstrip().startswith(MARKER_BEGINNING)
+
+
+def _read_text(file: ForeignFile) -> ImportedRecording | None:
+    # Without a marker only who names the dialect knows that it is raw text.
+    named = file.dialect is not None and file.name.endswith(".txt")
+    if not (named or _begins_with_marker(file)):
+        return None
+    return imported_body(file, file.data, "bytes", content_type="text/plain")
+
+
+def _holds_messages(file: ForeignFile) -> bool:
+    return file.name.endswith((".eventstream", ".eventstream.bin"))
+
+
+def _read_messages(file: ForeignFile) -> ImportedRecording | None:
+    if not _holds_messages(file):
+        return None
+    return imported_body(file, file.data, "bytes", content_type=_BINARY_TYPE)
+
+
+def _holds_lines(file: ForeignFile) -> bool:
+    """Whether the file has several lines, and the first is a line of an API that sends lines."""
+    dialect = _first_dialect(file) if _has_several_lines(file) else None
+    return sends_lines(dialect)
+
+
+def _read_lines(file: ForeignFile) -> ImportedRecording | None:
+    if not (file.name.endswith(".ndjson") or _holds_lines(file)):
+        return None
+    fidelity: Fidelity = "events" if file.name.endswith(".jsonl") else "bytes"
+    return imported_body(file, file.data, fidelity, content_type=_LINES_TYPE)
+
+
+def _first_dialect(file: ForeignFile) -> str | None:
+    """The dialect that the first lines show; None where one of them is no JSON."""
+    for line in file.data.split(b"\n", _LINES_TO_RECOGNISE)[:_LINES_TO_RECOGNISE]:
+        text = line.strip()
+        value = decode_json(text.decode("utf-8", "replace")) if text not in (b"", DONE) else None
+        if value is NOT_JSON:
+            return None
+        if (found := spoken_dialect(value)) is not None:
+            return found
+    return None
+
+
+def _has_several_lines(file: ForeignFile) -> bool:
+    head = file.head.lstrip()
+    return head.startswith(b"{") and b"\n" in file.data.strip()
+
+
+def _holds_payloads(file: ForeignFile) -> bool:
+    named = file.name.endswith((".jsonl", ".chunks.txt"))
+    return (named or _has_several_lines(file)) and _first_dialect(file) is not None
+
+
+def _read_payloads(file: ForeignFile) -> ImportedRecording | None:
+    if not (file.name.endswith((".jsonl", ".chunks.txt")) or _holds_payloads(file)):
+        return None
+    _refuse_token_ids(file)
+    rebuilt = rebuild(str(file.path), file.data)
+    return imported_body(file, rebuilt.body, "events", rebuilt.layout, notes=rebuilt.notes)
+
+
+def _holds_answer(file: ForeignFile) -> bool:
+    head = file.head.lstrip()
+    if not head.startswith((b"{", b"[")):
+        return False
+    value = decode_json(file.data.decode("utf-8", "replace"))
+    return value is not NOT_JSON and spoken_dialect(value) is not None
+
+
+def _read_answer(file: ForeignFile) -> ImportedRecording | None:
+    named = file.name.endswith(".json")
+    if named:
+        _refuse_token_ids(file)
+    if not (named or _holds_answer(file)):
+        return None
+    return imported_body(file, file.data, "bytes", content_type=_JSON_TYPE)
+
+
+def _refuse_token_ids(file: ForeignFile) -> None:
+    if holds_token_ids(file.head):
+        raise CassetteError("holds token ids", place=Place(str(file.path)), hint=HINT)
+
+
+EVENTS: Final = Importer(
+    "sse",
+    (".sse", ""),
+    _begins_with_field,
+    _read_events,
+    says="an event stream, as it came",
+)
+LINES: Final = Importer(
+    "ndjson",
+    (".ndjson", ""),
+    _holds_lines,
+    _read_lines,
+    says="lines of JSON of an API that sends lines (Ollama), as they came",
+)
+MESSAGES: Final = Importer(
+    "binary",
+    (".eventstream", ".eventstream.bin"),
+    _holds_messages,
+    _read_messages,
+    says="binary messages of an AWS event stream, as they came",
+)
+TEXT: Final = Importer(
+    "text",
+    (".txt", ""),
+    _begins_with_marker,
+    _read_text,
+    says="what a model said, with its markers (`<|channel|>`)",
+)
+PAYLOADS: Final = Importer(
+    "jsonl",
+    (".jsonl", ".chunks.txt", ""),
+    _holds_payloads,
+    _read_payloads,
+    says="the payload of one event a line; the framing is rebuilt",
+)
+ANSWER: Final = Importer(
+    "json",
+    (".json", ""),
+    _holds_answer,
+    _read_answer,
+    says="one whole answer, as it came",
+)

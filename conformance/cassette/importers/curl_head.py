@@ -1,0 +1,63 @@
+"""What `curl -i` prints: the response head, and behind it the body as it came.
+
+Several heads may follow each other: of a proxy, of `100 Continue`, of redirects that were followed.
+The last one is the answer's. Chunks and times are not told.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from conformance.cassette.header import Cassette, Header
+from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
+from conformance.cassette.importers.http_messages import decode_body, skipped_heads
+from conformance.cassette.positions import Layout, line_starts
+from conformance.core.events import Chunk, Exchange
+
+BEGINNING: Final = re.compile(rb"HTTP/(?:1\.[01]|[23](?:\.0)?) \d{3}[ \r\n]")
+_REBUILT: Final = "the body was coded: lines point at its head"
+
+
+def _begins_with_head(file: ForeignFile) -> bool:
+    return BEGINNING.match(file.head) is not None
+
+
+def _read_printed(file: ForeignFile) -> ImportedRecording | None:
+    if not _begins_with_head(file):
+        return None
+    heads = list(skipped_heads(file.data))
+    if not heads:
+        raise file.error("expected a response head and a blank line", 1)
+    size = sum(head.size for head in heads)
+    body = file.data[size:]
+    decoded = decode_body(file, heads[-1].response, (Chunk(body),) if body else ())
+    exchange = Exchange(
+        response=decoded.response,
+        chunks=decoded.chunks,
+        end="protocol-error" if decoded.is_whole is False else "eof",
+        dialect=file.dialect,
+    )
+    header = Header(
+        origin="imported", fidelity="bytes", dialect=file.dialect, recorder={"name": "curl"}
+    )
+    as_printed = exchange.body == body
+    layout = _layout_behind(file.data, size) if as_printed else Layout(1)
+    notes = () if as_printed else (_REBUILT,)
+    return ImportedRecording(Cassette(header, (exchange,), notes=notes), (layout,))
+
+
+def _layout_behind(data: bytes, size: int) -> Layout:
+    """Of a body that is the rest of the file; the head begins on the first line."""
+    before = data.count(b"\n", 0, size)
+    found = line_starts(data[size:])
+    return Layout(1, found.offsets, tuple(line + before for line in found.lines))
+
+
+IMPORTER: Final = Importer(
+    "curl",
+    (".http", ""),
+    _begins_with_head,
+    _read_printed,
+    says="what `curl -i` prints: the head, then the body",
+)

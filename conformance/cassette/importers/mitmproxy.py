@@ -1,0 +1,142 @@
+"""Flows that mitmproxy saved (`mitmdump -w FILE`): typed netstrings, one after the other.
+
+A flow is a mapping with `type` (`http`), `request`, `response` and `error`; messages have headers
+as pairs, `content` as it came but without transfer chunks (null where the body was streamed past),
+and times in seconds since 1970. https://docs.mitmproxy.org/stable/api/mitmproxy/flow.html
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from conformance.cassette.header import CassetteClock, Header
+from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
+from conformance.cassette.importers.http_messages import Headers, decode_body, request_of
+from conformance.cassette.importers.tnetstrings import BrokenNetstringError, read_netstrings
+from conformance.cassette.importers.traffic import SeenExchange, judged_traffic
+from conformance.cassette.positions import Layout
+from conformance.core.errors import CassetteError, Place
+from conformance.core.events import Chunk, Ending, Exchange, Request, Response
+
+_BEGINNING: Final = re.compile(rb"\d{2,10}:\d{1,6}:(?:[a-z_]{1,32})[;,]")
+_HINT: Final = "mitmproxy keeps none of a body that it streams, see stream_large_bodies"
+_MOST_MS: Final = 3.2e13
+
+
+def _begins_flow(file: ForeignFile) -> bool:
+    return _BEGINNING.match(file.head) is not None
+
+
+def _read_flows(file: ForeignFile) -> ImportedRecording | None:
+    """Flows of APIs that are judged, numbered from 1. Raises CassetteError with the byte."""
+    if not _begins_flow(file):
+        return None
+    header = Header(
+        origin="imported",
+        fidelity="bytes",
+        dialect=file.dialect,
+        recorder={"name": "mitmproxy"},
+    )
+    return judged_traffic(file, _flows(file), header, hint=_HINT)
+
+
+def _flows(file: ForeignFile) -> Iterator[SeenExchange]:
+    try:
+        for at, flow in read_netstrings(file.data):
+            if _kind_of(file, flow, at) == "http" and isinstance(flow.get("response"), dict):
+                yield _seen(file, flow, Layout(1 + file.data.count(b"\n", 0, at)))
+    except BrokenNetstringError as err:
+        place = Place(str(file.path), byte=err.at)
+        raise CassetteError(f"no file of mitmproxy: {err}", place=place) from err
+
+
+def _kind_of(file: ForeignFile, flow: Any, at: int) -> str:
+    if isinstance(flow, dict) and "type" in flow:
+        return _text(flow["type"])
+    raise CassetteError("expected a flow of mitmproxy", place=Place(str(file.path), byte=at))
+
+
+def _seen(file: ForeignFile, flow: Mapping[str, Any], layout: Layout) -> SeenExchange:
+    asked, answer = _mapping(flow.get("request")), _mapping(flow.get("response"))
+    content = answer.get("content")
+    body = content if isinstance(content, bytes) else b""
+    decoded = decode_body(file, _response_of(answer), (Chunk(body),) if body else ())
+    exchange = Exchange(
+        request=_request_of(file, asked, layout),
+        response=decoded.response,
+        chunks=decoded.chunks,
+        end=_ending(flow, decoded.is_whole),
+    )
+    asked_at, answered_at = asked.get("timestamp_end"), answer.get("timestamp_start")
+    return SeenExchange(exchange, layout, _clock(asked_at, answered_at), isinstance(content, bytes))
+
+
+def _request_of(file: ForeignFile, asked: Mapping[str, Any], layout: Layout) -> Request:
+    content = asked.get("content")
+    body = content if isinstance(content, bytes) else None
+    try:
+        return request_of(
+            _text(asked.get("method")), _text(asked.get("path")), _headers(asked), body
+        )
+    except ValueError as err:
+        raise file.error(f"a request asks for no URL: {err}", layout.head) from err
+
+
+def _response_of(answer: Mapping[str, Any]) -> Response:
+    status = answer.get("status_code")
+    version = _text(answer.get("http_version")).rpartition("/")[2]
+    http = version if re.fullmatch(r"\d(?:\.\d)?", version) else ""
+    is_status = isinstance(status, int) and not isinstance(status, bool)
+    # The body is stored without its transfer chunks.
+    kept = tuple(pair for pair in _headers(answer) if pair[0].lower() != "transfer-encoding")
+    return Response(status if is_status else None, http, kept)
+
+
+def _ending(flow: Mapping[str, Any], is_whole: bool | None) -> Ending:
+    said = _text(_mapping(flow.get("error")).get("msg")).lower()
+    if not said:
+        return "protocol-error" if is_whole is False else "eof"
+    return "client-closed" if "client" in said else "protocol-error"
+
+
+def _clock(asked: Any, answered: Any) -> CassetteClock:
+    if not all(isinstance(each, float) and math.isfinite(each) for each in (asked, answered)):
+        return CassetteClock()
+    ms = round((answered - asked) * 1e3, 3)
+    return CassetteClock(ms) if 0 <= ms <= _MOST_MS else CassetteClock()
+
+
+def _headers(message: Mapping[str, Any]) -> Headers:
+    pairs = message.get("headers")
+    found = (
+        [each for each in pairs if isinstance(each, list) and len(each) == 2]
+        if isinstance(pairs, list)
+        else []
+    )
+    return tuple((_text(name), _text(value)) for name, value in found)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str:
+    return (
+        value.decode("latin-1")
+        if isinstance(value, bytes)
+        else str(value)
+        if isinstance(value, str)
+        else ""
+    )
+
+
+IMPORTER: Final = Importer(
+    "mitmproxy",
+    (".mitm", ".flow", ".flows", ""),
+    _begins_flow,
+    _read_flows,
+    says="flows that mitmproxy saved; what is no model's API is passed over",
+)

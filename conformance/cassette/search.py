@@ -1,0 +1,165 @@
+"""Which files a user means: paths, patterns, folders, standard input, shipped recordings.
+
+Rule 1: a path that is there is itself. A folder is searched for every file that is known by its
+name or its first bytes; others are passed over, and who searches can count them.
+Rule 2: `shipped:NAME` is a recording or a folder that ships with the package, and so is NAME where
+no such path is there. Rule 3: `*`, `?` and `[` in a path that is not there make it a pattern.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from conformance.cassette.pipes import STDIN
+from conformance.cassette.recording import holds_recording, is_named_recording
+from conformance.cassette.source import plain_name
+from conformance.core import shipped
+from conformance.core.errors import CassetteError, HarnessError, Place, UsageError
+
+MUTANTS: Final = "mutants"
+SHIPPED: Final = "shipped:"
+_SUFFIX: Final = ".cassette.jsonl"
+_PATTERN: Final = frozenset("*?[")
+_MOST_FITTING: Final = 1_000_000
+# Files that no program writes a stream into; they are neither looked at nor counted.
+_OTHERS: Final = frozenset(
+    {
+        *(".md", ".rst", ".html", ".htm", ".css", ".js", ".mjs", ".ts", ".tsx", ".svg", ".png"),
+        *(".jpg", ".jpeg", ".gif", ".pdf", ".webp", ".ico", ".woff2", ".py", ".pyc", ".pyi"),
+        *(".sh", ".toml", ".cfg", ".ini", ".lock", ".go", ".rs", ".java", ".kt", ".c", ".h"),
+        *(".cpp", ".ex", ".exs", ".rb", ".php", ".swift", ".cs", ".sql", ".xml", ".csv", ".whl"),
+        *(".so", ".zip", ".tar", ".tgz"),
+    }
+)
+_YAML: Final = (".yaml", ".yml")
+
+
+class FoundFiles(NamedTuple):
+    """Recordings, and what lies beside them and may be one, but nobody knows it."""
+
+    recordings: tuple[Path, ...]
+    passed_over: tuple[Path, ...] = ()
+    searched: frozenset[Path] = frozenset()  # recordings that only their bytes made known
+
+
+def find_recordings(paths: Iterable[Path | str]) -> FoundFiles:
+    """What users mean by these paths, in their order, without what was met before.
+
+    Raises UsageError for a path that is not there, and CassetteError for a folder that cannot be
+    searched.
+    """
+    found = [_found_at(named) for path in paths for named in named_paths(path)]
+    return FoundFiles(
+        tuple(path for each in found for path in each.recordings),
+        tuple(path for each in found for path in each.passed_over),
+        frozenset().union(*(each.searched for each in found)),
+    )
+
+
+def named_paths(path: Path | str) -> list[Path]:
+    """The files and folders that a path, pattern or shipped name stands for. Raises UsageError."""
+    where, text = Path(path), str(path)
+    if where == STDIN or (not text.startswith(SHIPPED) and os.path.lexists(where)):
+        return [where]
+    if text.startswith(SHIPPED):
+        ours = _shipped_path(text.removeprefix(SHIPPED))
+        if ours is None:
+            hint = "conformance list cassettes names them"
+            raise UsageError("no such recording ships", place=Place(text), hint=hint)
+        return [ours]
+    if not _PATTERN.isdisjoint(text):
+        return _fitting_paths(text)
+    ours = _shipped_path(text)
+    if ours is None:
+        raise UsageError("no such file or folder", place=Place(text))
+    return [ours]
+
+
+def shipped_folders() -> Iterator[tuple[str, int]]:
+    """The folders of shipped recordings, by name, and how many lie in each itself."""
+    root = shipped.cassettes()
+    held = Counter(path.parent for path in root.rglob(f"*{_SUFFIX}"))
+    for folder, number in sorted(held.items()):
+        yield folder.relative_to(root).as_posix(), number
+
+
+def discover(folder: Path | str) -> tuple[Path, ...]:
+    """The recordings below a folder, sorted; as `search_folder`."""
+    return search_folder(folder).recordings
+
+
+def search_folder(folder: Path | str) -> FoundFiles:
+    """The recordings below a folder, sorted, and other files that may hold streams.
+
+    Folders named `mutants` are skipped (their cassettes fail on purpose), unless that is what was
+    asked for. Symbolic links are followed to files inside the folder only. In hidden folders only
+    what is a recording by its name is found. Raises CassetteError.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise CassetteError("expected a folder", place=Place(str(root)))
+    inside = root.resolve()
+    recordings: list[Path] = []
+    searched: list[Path] = []
+    others: list[Path] = []
+    for path, is_hidden in _files_below(root):
+        if not _is_inside(path, inside):
+            continue
+        if is_named_recording(path):
+            recordings.append(path)
+        elif not is_hidden and not plain_name(path).endswith(tuple(_OTHERS)):
+            if holds_recording(path):
+                searched.append(path)
+            elif not plain_name(path).endswith(_YAML):
+                others.append(path)
+    found = sorted([*recordings, *searched])
+    return FoundFiles(tuple(found), tuple(sorted(others)), frozenset(searched))
+
+
+def _found_at(path: Path) -> FoundFiles:
+    if not path.is_dir():
+        return FoundFiles((path,))
+    return search_folder(path)
+
+
+def _fitting_paths(pattern: str) -> list[Path]:
+    fitting = islice(glob.iglob(pattern, recursive=True), _MOST_FITTING)  # noqa: PTH207  # any root
+    found = sorted(Path(each) for each in fitting)
+    if not found:
+        raise UsageError("no file fits", place=Place(pattern))
+    return found
+
+
+def _shipped_path(name: str) -> Path | None:
+    """The shipped folder or recording of a name, with or without its suffix."""
+    try:
+        root = shipped.cassettes().resolve()
+    except HarnessError:
+        return None
+    found = (root / each for each in (name, f"{name}{_SUFFIX}") if name.strip("/."))
+    return next((each for each in found if each.exists() and _is_below(each, root)), None)
+
+
+def _is_below(path: Path, root: Path) -> bool:
+    return path.resolve().is_relative_to(root)
+
+
+def _files_below(root: Path) -> Iterator[tuple[Path, bool]]:
+    """Every file, and whether it or a folder above it is hidden."""
+    for where, folders, names in os.walk(root):  # does not follow links to folders
+        folders[:] = [name for name in folders if name != MUTANTS]
+        above = Path(where).relative_to(root).parts
+        is_hidden = any(part.startswith(".") for part in above)
+        yield from ((Path(where, name), is_hidden or name.startswith(".")) for name in names)
+
+
+def _is_inside(path: Path, root: Path) -> bool:
+    if not path.is_file():
+        return False
+    return not path.is_symlink() or path.resolve().is_relative_to(root)
