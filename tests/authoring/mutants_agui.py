@@ -51,8 +51,14 @@ MUTANTS: Final = (
         f"{SUITE}/answer-present",
         TEXT,
         (lambda _pieces: [Message(event("CUSTOM", name="state", value={}))],),
+        (f"{SUITE}/run-first",),
     ),
-    Mutant(f"{SUITE}/run-first", TEXT, (edits.move(BEGUN, by=1),)),
+    # What the model's library says is passed on before anything else.
+    Mutant(
+        f"{SUITE}/run-first",
+        TEXT,
+        (edits.insert(Message(event("RAW", event={"type": "on_chat_model_start"})), BEGUN),),
+    ),
     # A proxy that retries sends the start again.
     Mutant(f"{SUITE}/run-once", TEXT, (edits.duplicate(BEGUN),)),
     Mutant(f"{SUITE}/run-ended", TEXT, (edits.drop(OVER),)),
