@@ -14,7 +14,7 @@ JOBS ?= auto
 # under this name, name a CPU build instead: it is all that is needed here, and far smaller.
 TORCH ?= torch==2.13.0
 
-.PHONY: demo demo-live test test-live test-long test-hostile check format bench fuzz cassettes docs clean
+.PHONY: demo demo-live test test-docs test-live test-long test-hostile check format bench fuzz cassettes docs clean
 
 demo: $(DEMO)/installed      ## judge what ships, from the installed wheel with base dependencies only
 	$(DEMO)/$(SCRIPTS)/conformance demo
@@ -24,6 +24,9 @@ demo-live: $(DEV)/installed  ## the reference server: a thinking answer in every
 
 test: check                  ## lint, types and all tests that need no GPU and no other server
 	$(RUN)/python -m pytest -n $(JOBS)
+
+test-docs: $(DEV)/installed  ## every command and code block of README and docs, in a fresh environment
+	$(RUN)/python -m pytest tests/docs -m docs
 
 test-live: $(DEV)/installed  ## real servers and clients; what is not installed is skipped visibly
 	$(RUN)/python -m pytest -m live
@@ -64,6 +67,7 @@ docs: $(DEV)/installed       ## write the pages about rules, profiles, systems a
 	$(RUN)/python -m tests.authoring.dialect_table
 	$(RUN)/python -m tests.systems.pages
 	$(RUN)/python -m tests.systems.matrix
+	$(RUN)/python -m tests.authoring.report_picture
 	$(RUN)/conformance mutate --matrix --format markdown > docs/mutation-matrix.md
 
 $(DEMO)/installed: pyproject.toml hatch_build.py $(shell find conformance specs cassettes -type f -not -name '*.pyc')

@@ -100,6 +100,7 @@ def test_the_workflow_of_the_docs_fits_the_action() -> None:
     ours = [step for step in steps if step.get("uses") == "./.conformance"]
     assert len(ours) == 2
     beside = [step for step in steps if (step.get("with") or {}).get("path") == ".conformance"]
-    assert [step["with"]["ref"] for step in beside] == ["v0.1.0", "v0.1.0"]
+    assert len(beside) == 2
+    assert not any("ref" in step["with"] for step in beside)  # no version is published yet
     for step in ours:
         assert set(step["with"]) <= set(ACTION["inputs"])

@@ -281,6 +281,7 @@ def _clear_target(target: Path, *, force: bool) -> None:
     if target.exists() and not force:
         raise UsageError("is there already", place=place, hint="--force replaces it")
     target.unlink(missing_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _with_headers(request: DirectRequest, given: Mapping[str, str]) -> DirectRequest:

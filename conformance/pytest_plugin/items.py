@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -134,7 +135,9 @@ class FailurePage:
 
     def __init__(self, failure: ItemFailure, path: str, line: int) -> None:
         self._outcome, self._stream = failure.outcome, failure.stream
-        self._place = f"{path}:{line}" if line else ""
+        near = Path(path).is_relative_to(Path.cwd())
+        shown = Path(path).relative_to(Path.cwd()) if near else path
+        self._place = f"{shown}:{line}" if line else ""
         # What pytest's summary and JUnit files read.
         self.reprcrash = SimpleNamespace(path=path, lineno=line, message=failure.outcome.why)
 

@@ -61,6 +61,15 @@ def fitting(text: str, room: int) -> str:
     return text
 
 
+def fitting_ends(text: str, room: int) -> str:
+    """As `fitting`, with the text's beginning and more of its end around `…`."""
+    if columns(text) <= room:
+        return text
+    head = fitting(text, room // 3).removesuffix("…")
+    tail = fitting(text[::-1], room - columns(head)).removesuffix("…")[::-1]
+    return f"{head}…{tail}"
+
+
 def _character_columns(character: str) -> int:
     if combining(character):
         return 0

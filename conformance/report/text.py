@@ -28,7 +28,15 @@ from conformance.judging.result import (
     StreamResult,
     finding_key,
 )
-from conformance.report.printable import LABELLED, Paint, columns, fitting, labelled_lines, visible
+from conformance.report.printable import (
+    LABELLED,
+    Paint,
+    columns,
+    fitting,
+    fitting_ends,
+    labelled_lines,
+    visible,
+)
 from conformance.report.wording import (
     authority_lines,
     count,
@@ -191,7 +199,7 @@ def _context_lines(page: TextPage, context: tuple[ContextLine, ...]) -> Iterator
     for line, name in zip(context, names, strict=True):
         mark = page.paint("mark", ">") if line.at else " "
         shown = visible(line.text, _CONTEXT)
-        shown = fitting(shown, room) if room else shown
+        shown = fitting_ends(shown, room) if room else shown
         text = f"  {mark} {line.event:>6}  {name}{' ' * (width - columns(name))}  {shown}"
         yield text.rstrip()
         if line.at:

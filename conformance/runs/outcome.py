@@ -14,9 +14,11 @@ from conformance.cassette import Recording
 from conformance.core.errors import RemoteError
 from conformance.judging.result import Report, StreamResult
 from conformance.report.permitted import permission_lines
+from conformance.report.wording import count
 from conformance.rules.verdicts import Verdict
 from conformance.runs.api_run import ApiRun
 from conformance.runs.plan import LeftOut
+from conformance.runs.refusals import NotOfferedError
 from conformance.runs.run_folder import SUFFIX
 from conformance.runs.sending import RequestSender
 from conformance.runs.soak import SoakOutcome
@@ -54,7 +56,7 @@ def run_outcome(
     target = runs[0].target
     streams = tuple(each for run in runs for each in _api_streams(run, soak))
     left_out = [each for run in runs for each in run.left_out]
-    notes = [*target.rulebook.notes, *map(str, absent), *unjudged]
+    notes = [*target.rulebook.notes, *map(_absence_note, absent), *unjudged]
     # Rounds of a soak are left out for one reason: it is told once.
     once = dict.fromkeys(left_out)
     notes += [f"{each.dialect} {each.name} was not run: {each.why}" for each in once]
@@ -72,6 +74,11 @@ def run_outcome(
         scenarios=sum(name != "sanity" for run in runs for name in run.kept),
         interrupted=soak is not None and soak.figures.interrupted,
     )
+
+
+def _absence_note(error: RemoteError) -> str:
+    """Why an API was not run; what to do about it only where it is there."""
+    return error.message if isinstance(error, NotOfferedError) else str(error)
 
 
 def _judged_recordings(runs: Sequence[ApiRun]) -> Iterator[tuple[Recording, list[StreamResult]]]:
@@ -106,7 +113,7 @@ def _api_notes(run: ApiRun) -> Iterator[str]:
 def _cost_note(sender: RequestSender) -> str:
     spent = sender.tokens
     tokens = f"{spent.input} tokens in, {spent.output} out" if spent.output else "no tokens counted"
-    return f"{sender.pace.sent} requests; {tokens}"
+    return f"{count(sender.pace.sent, 'request')}; {tokens}"
 
 
 def _exercised_notes(report: Report, left_out: Sequence[LeftOut]) -> Iterator[str]:

@@ -220,16 +220,16 @@ def test_verbose_says_who_changed_a_verdict_and_why(stream: MakeStream) -> None:
 
 
 def test_frames_fit_a_narrow_terminal(finding: MakeFinding, stream: MakeStream) -> None:
-    context = (ContextLine(8, "part.done", "x" * 300, at=True),)
+    context = (ContextLine(8, "part.done", "x" * 150, at=True),)
     report = Report((stream(finding(context=context)),))
     (wide, narrow, tiny) = (
         next(line for line in render(report, width=width).splitlines() if "xxx" in line)
         for width in (0, 60, 5)
     )
-    assert wide.endswith("x… (+140 characters)")
-    assert (len(narrow), narrow[-2:]) == (60, "x…")
+    assert wide.count("x") == 150
+    assert (len(narrow), narrow.count("…"), narrow[-1]) == (60, 1, "x")
     assert tiny.count("x") == 19
-    assert "(+140 characters)" in render(report, width=60, verbose=True)
+    assert "x" * 150 in render(report, width=60, verbose=True)
 
 
 def test_frames_and_their_marks_fit_whatever_the_characters_take(

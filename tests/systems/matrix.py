@@ -31,10 +31,14 @@ Each keeps its own profile, and breaks another exactly where the two contradict 
 `python -m tests.systems.matrix` runs every preset under every profile and writes this page.
 What each system's documents ask for stands in [systems](systems.md).
 
-    LIKE_OPAL="python -m conformance.reference client harness --like opal"
-    conformance run --client "$LIKE_OPAL" --profile openhands-document
-    python -m conformance.reference server --like neuron-may --port 8000
-    conformance run --url http://127.0.0.1:8000 --profile ogx-merged
+```console
+$ LIKE_OPAL="python -m conformance.reference client harness --like opal"
+$ conformance run --client "$LIKE_OPAL" --profile openhands-document
+$ python -m conformance.reference server --like neuron-may --port 8000 &
+$ conformance run --url http://127.0.0.1:8000 --profile ogx-merged
+```
+
+*Not run: it takes minutes, and the server needs torch; the script that writes this page runs more.*
 """
 _AXES: Final = """\
 ## The questions

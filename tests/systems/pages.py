@@ -20,15 +20,20 @@ What the documents of four systems ask for, sentence by sentence, and which rule
 A behaviour that no rule can judge is listed with the reason.
 Two systems that contradict each other are both right: see [contradictions](contradictions.md).
 
-    conformance list systems
-    conformance list --system opal
+```console
+$ conformance list systems
+$ conformance list --system opal
+```
 
 ## With a report
 
 A run, or a check of recordings, gives every requirement a verdict:
 
-    conformance run --client "my-adapter" --profile opal -o json=mine.json
-    conformance list --system opal --report mine.json
+```console
+$ CLIENT="python -m conformance.reference client harness --like opal"
+$ conformance run --client "$CLIENT" --cases quick --api responses --profile opal -o json=mine.json
+$ conformance list --system opal --report mine.json
+```
 
 It is the first of these that any of its rules has in the exchanges that exercise it:
 ERROR, FAIL, INCONCLUSIVE, PASS, UNTESTABLE, VACUOUS, NOT-APPLICABLE.
@@ -44,8 +49,10 @@ What each must come to stands in the last column below; a test runs them and hol
 
 ## A table of your own
 
-    conformance list --system mine.yaml
-    conformance lint mine.yaml
+```console
+$ conformance list --system mine.yaml
+$ conformance lint mine.yaml
+```
 
 `conformance schema system` describes the file; those that ship are in `specs/systems/`.
 `lint` tells rules, scenarios and profiles that do not exist.

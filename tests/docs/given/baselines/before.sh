@@ -1,0 +1,1 @@
+mkdir recordings && cp "$ROOT"/cassettes/openai.responses/ogx/live-*.cassette.jsonl recordings/

@@ -1,0 +1,1 @@
+mkdir streams && cp "$ROOT"/cassettes/openai.chat/openai/*.cassette.jsonl streams/

@@ -1,0 +1,1 @@
+mkdir logs && cp "$ROOT"/cassettes/openai.chat/openai/*.cassette.jsonl logs/

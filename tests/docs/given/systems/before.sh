@@ -1,0 +1,1 @@
+cp "$ROOT/specs/systems/opal.yaml" mine.yaml
