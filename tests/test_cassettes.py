@@ -16,6 +16,7 @@ from conformance.baseline.entries import Baseline, load_baseline
 from conformance.cassette import Recording, open_recording
 from conformance.core.events import Chunk, Exchange
 from conformance.core.shipped import cassettes, specs
+from conformance.judging.hop_rules import HOP_RULES
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.suites import load_suites
@@ -30,7 +31,7 @@ PROFILES = tuple(folder for folder in (cassettes() / "profiles",) if folder.is_d
 GOOD = {draft.name: draft for draft in good()}
 MUTANTS = {draft.name: draft for draft in mutants()}
 RECORDINGS = sorted(cassettes().rglob(f"{RECORDED}*{SUFFIX}"))
-RULES = tuple(rule.id for suite in load_suites() for rule in suite.rules)
+RULES = (*(rule.id for suite in load_suites() for rule in suite.rules), *(r.id for r in HOP_RULES))
 SEEDS = range(5)
 
 

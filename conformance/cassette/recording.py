@@ -44,6 +44,15 @@ class Recording(Struct, frozen=True):
         return self.cassette.exchanges
 
     @property
+    def judged(self) -> tuple[Exchange, ...]:
+        """The exchanges that rules are asked of; others only stand beside them."""
+        return self.exchanges
+
+    def source_of(self, exchange: int) -> tuple[Path, int]:
+        """The file that holds an exchange, and its number there."""
+        return self.path, exchange
+
+    @property
     def torn(self) -> bool:
         return self.cassette.torn
 

@@ -55,7 +55,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     dialect: str | None = None
     scenario: str = ""
     role: str = ""
-    hop: Literal["upstream", "downstream", ""] = ""
+    hop: Literal["upstream", "downstream", "app", ""] = ""
     after: _Number | None = None
     user_choices: dict[str, Any] | None = None
     asked: dict[str, Any] | None = None  # the old word for `user_choices`, still read

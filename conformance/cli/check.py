@@ -21,6 +21,14 @@ from conformance.report.printable import visible
 _RechunkOption = Annotated[
     int, typer.Option(min=0, help="Also judge under this many random chunkings; must not matter.")
 ]
+_UpstreamOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="PATH",
+        help="What the provider behind an application sent it, in turn; compared with what the"
+        " application sent on; repeatable.",
+    ),
+]
 
 
 def check_command(  # noqa: PLR0917  # typer makes options of parameters
@@ -32,6 +40,7 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
     rules_as_of: shared.AsOfOption = None,
     expected_failures: shared.ExpectedOption = None,
     rechunk: _RechunkOption = 0,
+    upstream: _UpstreamOption = None,
     trust: shared.TrustOption = None,
     strict: shared.StrictOption = False,
     require_exercised: shared.ExercisedOption = False,
@@ -43,7 +52,7 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
     check_outputs(format_, outputs or ())
     baseline = load_baseline(expected_failures) if expected_failures else None
     suites, rules = suite or (), rule or ()
-    with progress_line(f"checking {', '.join(visible(str(path), 60) for path in paths[:3])} ..."):
+    with progress_line(f"checking {_named(paths)} ..."):
         report = check_paths(
             paths,
             dialect=dialect,
@@ -53,20 +62,20 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
             as_of=rules_as_of,
             jobs=None,
             trust=shared.trusted_by(trust),
+            upstream=upstream or (),
         )
         if rechunk:
-            rulebook = Rulebook.load(suites, rules, rules_as_of)
-            rechunk_paths(paths, rulebook, CheckChoices(dialect, profile), rounds=rechunk)
-    report = put_report(
-        shared.with_trust_note(report), baseline, format_, outputs or (), verbose=verbose
-    )
-    warn_errors(report.errors)
+            book = Rulebook.load(suites, rules, rules_as_of)
+            rechunk_paths(paths, book, CheckChoices(dialect, profile), rounds=rechunk)
+    told = shared.with_trust_note(report)
+    report = put_report(told, baseline, format_, outputs or (), verbose=verbose)
     code = report.exit_code(strict=strict, require_exercised=require_exercised)
     raise typer.Exit(_exit_code(code, report, paths))
 
 
 def _exit_code(code: int, report: Report, paths: list[Path]) -> int:
     """NOTHING for streams that no rule looked at: they would look green."""
+    warn_errors(report.errors)
     is_judged = any(stream.verdicts for stream in report.streams)
     if is_judged or code not in (CONFORMS, NOTHING):
         if code == NOTHING:
@@ -79,5 +88,8 @@ def _exit_code(code: int, report: Report, paths: list[Path]) -> int:
 def _describe_nothing(report: Report, paths: list[Path]) -> str:
     if report.streams:
         return f"no rule judges {', '.join(sorted({s.dialect for s in report.streams}))}"
-    folders = ", ".join(visible(str(path), 60) for path in paths[:3])
-    return f"no recording below {folders} (conformance list files says what is read)"
+    return f"no recording below {_named(paths)} (conformance list files says what is read)"
+
+
+def _named(paths: list[Path]) -> str:
+    return ", ".join(visible(str(path), 60) for path in paths[:3])

@@ -57,6 +57,11 @@ def is_played(header: Header, exchange: Exchange) -> bool:
     return exchange.hop == "upstream" and stated_run(header) is not None
 
 
+def played_profile(header: Header) -> str:
+    """The profile of the recording that the toolkit gave as its answers; empty for a script's."""
+    return str((stated_run(header) or {}).get("upstream") or "")
+
+
 def expected_of(run: Mapping[str, Any], exchange: Exchange) -> ExpectedStep:
     """What is stated of the exchange; a header is a stranger's, so nothing of it is trusted."""
     steps = run.get("steps")

@@ -17,7 +17,7 @@ from conformance.core.errors import UsageError
 from conformance.core.events import Exchange
 from conformance.core.framing import framing_of
 from conformance.dialects import SUPPORTED, get
-from conformance.dialects.base import Reading
+from conformance.dialects.base import Dialect, Reading
 from conformance.evidence.expectations import ExpectedStep
 from conformance.judging.ledger import Ledger
 from conformance.judging.run_rules import (
@@ -110,11 +110,15 @@ def _leave_open(ledger: Ledger, verdict: Verdict, why: str) -> None:
 def _read_upstream(exchange: Exchange, profile: str) -> Transcript:
     """What was said upstream, read as the profile of its recording has it."""
     dialect = get(exchange.dialect or _DEFAULT)
+    return read_transcript(exchange, dialect, upstream_reading(dialect, profile))
+
+
+def upstream_reading(dialect: Dialect, profile: str) -> Reading:
+    """How the toolkit's own answer upstream is read, by the profile of its recording."""
     try:
-        way = reading(find(profile, dialect.name)) if profile else Reading()
-    except UsageError:  # the gateway asked in another API than the one that was recorded
-        way = Reading()
-    return read_transcript(exchange, dialect, way)
+        return reading(find(profile, dialect.name)) if profile else Reading()
+    except UsageError:  # who asked did so in another API than the one that was recorded
+        return Reading()
 
 
 def _calls_due(expected: ExpectedStep, behind: Sequence[Exchange]) -> int | None:

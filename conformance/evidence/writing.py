@@ -1,11 +1,11 @@
 """Everything that writes to a ledger after the judge has closed, in the order in which it writes.
 
 For each exchange of a recording that is
-- no part of a run:         `http status`
+- no part of a run:         `http status`, `hops` of an application
 - of a run, ours behind
   a gateway:                `served recording`, `own answers`
 - of a run, the target's:   `served recording`, `own requests`, `http status`, `expectations`,
-                            `hops`, `profile`
+                            `hops`, `hops` of an application, `profile`
 - reported by a client:     `undeclared`
 then, in the ledger of the last exchange: `comparisons`, `undeclared`, `own requests`, `randomness`,
 and in all of them `redaction`.
@@ -21,12 +21,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
 from conformance.cassette import Recording
 from conformance.core.events import Exchange
+from conformance.evidence.application import (
+    APP,
+    ReadExchange,
+    answers_behind,
+    compare_application,
+)
 from conformance.evidence.expectations import (
     compares_answers,
     expected_of,
@@ -40,6 +46,7 @@ from conformance.evidence.hops import compare_hops
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.judging.client_view import compares_views, declared_events, undeclared_rules
 from conformance.judging.findings import RecentFrames, make_finding
+from conformance.judging.hop_rules import HOP_RULES
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding
 from conformance.judging.rulebook import Rulebook
@@ -56,16 +63,21 @@ _REDACTED: Final = "redaction replaced what the rule reads"
 _NOT_REDACTED: Final = "the recording says that redaction did this, but no stand-in was read here"
 _OUR_REQUEST: Final = "the scenario wrote the request"
 _FAIL: Final = Verdict.FAIL
+_TARGETS: Final = frozenset({"server", "gateway", APP})
 _PASS_OR_FAIL: Final = frozenset({Verdict.PASS, _FAIL})
 
 
 class JudgedExchange(Struct, frozen=True):
-    """An exchange of a recording, how it was judged, and whether the user trusts the recording."""
+    """An exchange of a recording, how it was judged, and whether the user trusts the recording.
+
+    `read_hop` reads another exchange of it as the recording has it.
+    """
 
     setting: JudgeSetting
     exchange: Exchange
     recording: Recording
     transcript: Transcript
+    read_hop: ReadExchange
     trusted: bool = True
 
     @property
@@ -89,6 +101,12 @@ def withdraw_served_faults(ledger: Ledger, judged: JudgedExchange) -> None:
     ledger.withdraw(excused, "the recording breaks it, too", "served recording")
 
 
+def _is_run(run: Mapping[str, Any]) -> bool:
+    """Whether the toolkit asked, of a server, a gateway or an application."""
+    target = run.get("target")
+    return isinstance(target, str) and target in _TARGETS
+
+
 def withdraw_own_answers(ledger: Ledger, judged: JudgedExchange) -> None:
     """Where the toolkit answers, only what the gateway asked says anything of the gateway."""
     answers = {rule.id for rule in judged.rules if not judges_requests(rule)}
@@ -102,7 +120,7 @@ def withdraw_own_requests(ledger: Ledger, judged: JudgedExchange) -> None:
     Where only the recording says that it wrote them, one that breaks a rule breaks it.
     """
     run = stated_run(judged.recording.header) or {}
-    if run.get("target") not in ("server", "gateway"):
+    if not _is_run(run):
         return
     ours = {rule.id for rule in judged.rules if judges_requests(rule)}
     if not judged.trusted:
@@ -138,9 +156,24 @@ def write_expectations(ledger: Ledger, judged: JudgedExchange) -> None:
         compare_hops(ledger, exchange, answer, behind, expected)
 
 
+def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
+    """What an application sent of what its provider said, where both were recorded."""
+    exchange, recording = judged.exchange, judged.recording
+    behind = answers_behind(recording, exchange) if exchange.hop == APP else []
+    if behind:
+        expected = expected_of(stated_run(recording.header) or {}, exchange)
+        knobs = judged.setting.profile.knobs
+        compare_application(
+            ledger,
+            judged.read_hop(exchange),
+            [judged.read_hop(each) for each in behind],
+            hides=knobs.get("hidden") is True or "thinking" in expected.without,
+        )
+
+
 def apply_overrides(ledger: Ledger, judged: JudgedExchange) -> None:
     """What the profile says of the rules that a run adds."""
-    for rule in SCENARIO_RULES:
+    for rule in (*SCENARIO_RULES, *HOP_RULES):
         override = judged.setting.profile.overrides.get(rule.id)
         if override is None or rule.id not in ledger.verdicts:
             continue
@@ -151,13 +184,14 @@ def apply_overrides(ledger: Ledger, judged: JudgedExchange) -> None:
             ledger.remark(rule.id, why, "profile", Level(override.level))
 
 
-OF_RECORDING: Final[Sequence[Write]] = (withdraw_unstreamed,)
+OF_RECORDING: Final[Sequence[Write]] = (withdraw_unstreamed, write_application, apply_overrides)
 OF_OWN_ANSWER: Final[Sequence[Write]] = (withdraw_served_faults, withdraw_own_answers)
 OF_TARGET: Final[Sequence[Write]] = (
     withdraw_served_faults,
     withdraw_own_requests,
     withdraw_unstreamed,
     write_expectations,
+    write_application,
     apply_overrides,
 )
 
@@ -240,7 +274,7 @@ def write_comparisons(
     """Rules over all exchanges of a recording; they stand with the last of them."""
     ledger = judged[-1].ledger
     run = stated_run(recording.header) or {}
-    is_run = run.get("target") in ("server", "gateway")
+    is_run = _is_run(run)
     rules = {rule.id: rule for rule, _ in rulebook.comparing}
     ours: list[tuple[str, Contribution]] = []
     theirs: list[tuple[str, Contribution]] = []

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from conformance.core.events import Event, Frame, Request
-from conformance.judging.result import ContextLine, Finding
+from conformance.judging.result import ContextLine, EventBeside, Finding
 from conformance.rules.forms.base import Violation
 from conformance.rules.forms.grammar import Grammar
 from conformance.rules.forms.never import Never
@@ -78,7 +78,13 @@ def with_request(finding: Finding, request: Request | None) -> Finding:
     return replace(finding, context=(ContextLine(0, "http.request", text), *finding.context))
 
 
-def make_finding(rule: Rule, violation: Violation, memory: RecentFrames, where: str) -> Finding:
+def make_finding(
+    rule: Rule,
+    violation: Violation,
+    memory: RecentFrames,
+    where: str,
+    upstream: EventBeside | None = None,
+) -> Finding:
     """The finding for a violation; `where` names the exchange, `line` is filled in later."""
     return Finding(
         rule=rule.id,
@@ -97,6 +103,7 @@ def make_finding(rule: Rule, violation: Violation, memory: RecentFrames, where: 
         context=memory.around(violation.number),
         source=rule.source,
         id=finding_id(rule, where, violation.slice, violation),
+        upstream=upstream,
     )
 
 

@@ -24,12 +24,25 @@ class ContextLine(Struct, frozen=True):
     at: bool = False  # the finding stands here
 
 
+class EventBeside(Struct, frozen=True):
+    """The event of the other hop that a finding is about, in a file's exchange; as `Finding`."""
+
+    file: str
+    exchange: int
+    event: int
+    line: int | None
+    byte: int | None
+    type: str
+    text: str
+
+
 class Finding(Struct, frozen=True):
     """One violation. `expected`, `got` and `after` use wire types, not a rule's local names.
 
     `event` is the frame number (0: request or response head), `line` the 1-based line of the file
     that holds it, `byte` the 0-based offset in the body; both None where they do not apply.
     `id` is a hash of rule, exchange, slice, expected and got types: stable under re-recording.
+    `upstream` is the provider's event where both hops of an application are compared.
     """
 
     rule: str
@@ -48,6 +61,7 @@ class Finding(Struct, frozen=True):
     context: tuple[ContextLine, ...]
     source: tuple[Mapping[str, str], ...]
     id: str
+    upstream: EventBeside | None = None
 
 
 class VerdictChange(Struct, frozen=True):

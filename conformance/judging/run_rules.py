@@ -1,6 +1,7 @@
 """Rules that no YAML file states: a run adds them, and judges them by what it knows beforehand.
 
-`scenario/...` stand here; `harness/...`, of a client under test, in `harness`.
+`scenario/...` stand here, `hop/...`, of an application, in `hop_rules`, and `harness/...`, of a
+client under test, in `harness`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from typing import Final
 
 from conformance.core.errors import Place
 from conformance.judging import harness
+from conformance.judging.hop_rules import HOP_RULES
 from conformance.rules.forms.never import Never
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Level
@@ -87,5 +89,5 @@ SCENARIO_RULES: Final = (
     *(HOP_TOOLS, HOP_ORDER, HOP_USAGE, HOP_CALLS, CROSS_TALK),
 )
 
-ADDED_RULES: Final = {rule.id: rule for rule in (*SCENARIO_RULES, *harness.RULES)}
+ADDED_RULES: Final = {rule.id: rule for rule in (*SCENARIO_RULES, *HOP_RULES, *harness.RULES)}
 """Every rule that a run may add, by its id: to explain, list and choose like any other."""

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance import dialects
@@ -17,12 +17,16 @@ from conformance.core.errors import CassetteError, ConformanceError, Place, Spec
 from conformance.core.events import Exchange
 from conformance.dialects.base import Dialect
 from conformance.dialects.recognition import recognised_dialect
+from conformance.evidence.application import APP, read_answer
 from conformance.evidence.expectations import (
     expected_of,
     is_played,
+    played_profile,
     requests_beside,
     stated_run,
 )
+from conformance.evidence.hop_comparisons import ReadAnswer
+from conformance.evidence.hops import upstream_reading
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.evidence.writing import (
     JudgedExchange,
@@ -42,6 +46,7 @@ from conformance.judging.transcript import Transcript, read_transcript
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile, laid_over
+from conformance.recordings.both_hops import pair_recordings
 from conformance.recordings.claims import (
     STRICT,
     makes_claims,
@@ -50,9 +55,11 @@ from conformance.recordings.claims import (
     without_excuses,
 )
 from conformance.recordings.files_report import files_report
+from conformance.recordings.finding_lines import with_lines
 from conformance.recordings.parallel import run_parallel
+from conformance.recordings.recognised import RecognisedRecording
 from conformance.recordings.redacted_result import without_sent_secrets
-from conformance.recordings.sender import Sender, sender_of
+from conformance.recordings.sender import Sender
 from conformance.recordings.trust import is_trusted, trusted_paths
 from conformance.rules.applies import Evidence
 
@@ -85,22 +92,27 @@ def check_paths(
     as_of: str | None = None,
     jobs: int | None = 1,
     trust: Sequence[Path | str] = (),
+    upstream: Sequence[Path | str] = (),
 ) -> Report:
     """Judges files, and every recording below folders, with up to `jobs` processes (None: all).
 
     A file that cannot be judged stands in the report's `errors`; the others are judged all the
     same. With `as_of`, a version, newer rules are left out, and a note counts them. What lies
-    below a path in `trust` may excuse itself. Raises UsageError for a path that is not there and
-    SpecError for a broken rule file.
+    below a path in `trust` may excuse itself. `upstream` are recordings of the provider behind the
+    one application that is judged, in the order in which it asked. Raises UsageError for a path
+    that is not there and SpecError for a broken rule file.
     """
     rulebook = Rulebook.load(suites, rules, as_of)
     choices = CheckChoices(dialect, profile, tuple(folders), trusted=trusted_paths(trust))
     files = find_recordings(paths)
+    behind = [open_recording(path) for path in recording_files(upstream)] if upstream else []
 
     def judged(path: Path) -> list[StreamResult] | str | None:
         """Results, the line of an error, or None for a file that was found and is none of ours."""
         try:
-            return check_recording(open_recording(path, dialect=dialect), rulebook, choices)
+            recording = open_recording(path, dialect=dialect)
+            recording = pair_recordings(recording, behind) if behind else recording
+            return check_recording(recording, rulebook, choices)
         except SpecError:
             raise
         except ConformanceError as err:
@@ -134,7 +146,7 @@ def check_untrusted(
 ) -> list[StreamResult]:
     """As `check_recording`, of a recording that nobody trusts."""
     plain = _judged_results(without_excuses(recording), rulebook, choices, trusted=False)
-    results = [_with_lines(recording, each) for each in plain]
+    results = [with_lines(recording, each) for each in plain]
     if not (makes_claims(recording) or any(_is_by_own_profile(each, choices) for each in results)):
         return results
     alone = without_claims(recording)
@@ -152,7 +164,7 @@ def check_trusted(
 ) -> list[StreamResult]:
     """As `check_recording`, with all that the recording says of itself, and nothing told of it."""
     results = _judged_results(recording, rulebook, choices, trusted=True)
-    return [_with_lines(recording, each) for each in results]
+    return [with_lines(recording, each) for each in results]
 
 
 def _judged_results(
@@ -161,7 +173,7 @@ def _judged_results(
     """Without the lines of findings."""
     if not recording.exchanges:
         raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
-    recognised = _RecognisedRecording(recording, choices.folders)
+    recognised = RecognisedRecording(recording, choices.folders)
     judged = list(_judge_exchanges(recognised, rulebook, choices, trusted=trusted))
     write_comparisons(judged, rulebook, recording, trusted=trusted)
     texts = None if trusted else partial(_replaced_texts, recognised, rulebook, choices)
@@ -182,7 +194,7 @@ def _judged_results(
 
 
 def _replaced_texts(
-    recognised: _RecognisedRecording, rulebook: Rulebook, choices: CheckChoices, exchange: Exchange
+    recognised: RecognisedRecording, rulebook: Rulebook, choices: CheckChoices, exchange: Exchange
 ) -> ReplacedTexts:
     return ReplacedTexts(_exchange_setting(recognised, exchange, rulebook, choices), exchange)
 
@@ -194,12 +206,13 @@ def target_of(recording: Recording) -> str:
 
 
 def _judge_exchanges(
-    recognised: _RecognisedRecording, rulebook: Rulebook, choices: CheckChoices, *, trusted: bool
+    recognised: RecognisedRecording, rulebook: Rulebook, choices: CheckChoices, *, trusted: bool
 ) -> Iterator[JudgedView]:
     scenario: ScenarioJudge | None = None
     recording = recognised.recording
-    last = recording.exchanges[-1]
-    for exchange in recording.exchanges:
+    last = recording.judged[-1]
+    read_hop = partial(_read_hop, recognised, rulebook, choices)
+    for exchange in recording.judged:
         setting = _exchange_setting(recognised, exchange, rulebook, choices)
         if scenario is not None:
             scenario.next()
@@ -220,7 +233,7 @@ def _judge_exchanges(
         if judged.judged.error is not None:
             error = _error_to_tell(judged.judged.error, setting, exchange, recording)
             judged = replace(judged, judged=replace(judged.judged, error=error))
-        of_exchange = JudgedExchange(setting, exchange, recording, transcript, trusted)
+        of_exchange = JudgedExchange(setting, exchange, recording, transcript, read_hop, trusted)
         write_exchange(judged.ledger, of_exchange)
         yield judged
         if exchange.seen is not None:
@@ -229,6 +242,19 @@ def _judge_exchanges(
             reported = check_client(setting, exchange, exchange.seen, breaks_off=breaks_off)
             withdraw_undeclared(reported.ledger, of_exchange, rulebook.rules)
             yield reported
+
+
+def _read_hop(
+    recognised: RecognisedRecording, rulebook: Rulebook, choices: CheckChoices, exchange: Exchange
+) -> ReadAnswer:
+    """An exchange as the recording has it, to stand beside another hop."""
+    recording = recognised.recording
+    setting = _exchange_setting(recognised, exchange, rulebook, choices)
+    file, number = recording.source_of(exchange.number)
+    way = setting.bound.reading
+    if is_played(recording.header, exchange):
+        way = upstream_reading(setting.dialect, played_profile(recording.header))
+    return read_answer(exchange, setting.dialect, way, (str(file), number))
 
 
 def _error_to_tell(
@@ -243,12 +269,15 @@ def _error_to_tell(
 
 
 def _exchange_setting(
-    recognised: _RecognisedRecording,
+    recognised: RecognisedRecording,
     exchange: Exchange,
     rulebook: Rulebook,
     choices: CheckChoices,
 ) -> JudgeSetting:
     recording = recognised.recording
+    named = recording.header.profile
+    if exchange.hop == "upstream" and any(each.hop == APP for each in recording.exchanges):
+        choices, named = replace(choices, dialect=None, profile=None), None  # the application's
     stated = choices.dialect or exchange.dialect or recording.header.dialect
     dialect = agreed_dialect(stated, recognised.dialect_of(exchange))
     if is_played(recording.header, exchange):
@@ -256,7 +285,7 @@ def _exchange_setting(
     by = judged_by(
         dialect,
         choices,
-        recording.header.profile,
+        named,
         lambda: recognised.sender_of(dialect),
         rulebook.profile,
     )
@@ -271,42 +300,6 @@ def _exchange_setting(
         notes=by.notes,
         declared=declared_events(recording.header),
     )
-
-
-class _RecognisedRecording(Struct):
-    """What the exchanges of a recording show of themselves; each is looked at once for it."""
-
-    recording: Recording
-    folders: tuple[Path, ...]
-    _dialects: dict[int, str | None] = field(default_factory=dict)
-    _senders: dict[str, Sender | None] = field(default_factory=dict)
-
-    def dialect_of(self, exchange: Exchange) -> str | None:
-        if exchange.number not in self._dialects:
-            self._dialects[exchange.number] = recognised_dialect(exchange)
-        return self._dialects[exchange.number]
-
-    def sender_of(self, dialect: Dialect) -> Sender | None:
-        """Who sent the exchanges of one dialect; None where nothing tells."""
-        if dialect.name not in self._senders:
-            exchanges = self.recording.exchanges
-            spoken = (each for each in exchanges if self.dialect_of(each) == dialect.name)
-            self._senders[dialect.name] = sender_of(spoken, dialect, self.folders)
-        return self._senders[dialect.name]
-
-    def with_guess(self, result: StreamResult) -> StreamResult:
-        """Says of findings by the assumed strict profile whose ways they may be.
-
-        A guess changes no verdict: whoever only looks like a system is not that system.
-        """
-        if result.named or not result.findings or result.profile != "strict":
-            return result
-        sender = self.sender_of(dialects.get(result.dialect))
-        if sender is None or sender.is_certain:
-            return result
-        name = sender.profile
-        note = f"perhaps {name}, by a guess: {'; '.join(sender.signs)}; see --profile {name}"
-        return replace(result, notes=(*result.notes, note))
 
 
 def choose_dialect(exchange: Exchange, stated: str | None) -> Dialect:
@@ -373,13 +366,3 @@ def choose_profile(
     if choices.profile:
         return choose_named_profile(choices.profile, dialect, choices.folders, named), True
     return named(recorded or "strict", dialect.name, choices.folders), recorded is not None
-
-
-def _with_lines(recording: Recording, result: StreamResult) -> StreamResult:
-    """Findings with the line of the file that holds them; positions are worked out only now."""
-    offsets = sorted({f.byte for f in result.findings if f.byte is not None})
-    if not offsets or result.view == "client":
-        return result
-    lines: dict[int | None, int | None] = {None: None}
-    lines |= zip(offsets, recording.locate(result.exchange, offsets), strict=True)
-    return replace(result, findings=tuple(replace(f, line=lines[f.byte]) for f in result.findings))

@@ -55,7 +55,9 @@ def rule_example(rule_id: str) -> RuleExample | None:
     kept = _passing_recording(root, broken, rulebook, rule_id)
     failing, at = broken.lines_at(finding)
     passing = kept.lines_like(broken, finding) if kept else []
-    if isinstance(rulebook.rules[0].form, Compare):  # its finding stands nowhere in particular
+    if any(
+        isinstance(rule.form, Compare) for rule in rulebook.rules
+    ):  # its finding stands nowhere in particular
         at = min(_shared_lines(passing, failing), len(failing) - 1)
     end = _aligned_line(passing, failing, at)
     return RuleExample(

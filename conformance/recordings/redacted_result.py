@@ -48,4 +48,10 @@ def _redact_finding(finding: Finding, clean: Clean) -> Finding:
         context=tuple(
             replace(each, type=clean(each.type), text=clean(each.text)) for each in finding.context
         ),
+        upstream=finding.upstream
+        and replace(
+            finding.upstream,
+            type=clean(finding.upstream.type),
+            text=clean(finding.upstream.text),
+        ),
     )

@@ -103,7 +103,9 @@ def _stream_object(stream: StreamResult) -> dict[str, Any]:
 def _finding_object(finding: Finding) -> dict[str, Any]:
     plain = {name: json_scalar(value) for name, value in finding.slice.items()}
     context = [asdict(line) for line in finding.context]
-    return asdict(finding) | {"slice": plain, "context": context, "group": group_id(finding)}
+    beside = asdict(finding.upstream) if finding.upstream else None
+    parts = {"slice": plain, "context": context, "upstream": beside, "group": group_id(finding)}
+    return asdict(finding) | parts
 
 
 def json_scalar(value: Any) -> str | int | float | bool | None:

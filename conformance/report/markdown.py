@@ -25,6 +25,7 @@ from conformance.report.wording import (
     stale_entries,
     stream_title,
     summary_line,
+    upstream_lines,
 )
 from conformance.rules.verdicts import COMBINING
 
@@ -88,6 +89,7 @@ def _group_section(group: FindingGroup) -> Iterator[str]:
     if finding.slice:
         yield f"- slice: {code_span(slice_of(finding))}"
     yield from (f"- source: {escape_markdown(line)}" for line in authority_lines(finding.source))
+    yield from (f"- upstream: {escape_markdown(line)}" for line in upstream_lines(finding))
     if finding.hint:
         yield f"- hint: {escape_markdown(finding.hint)}"
     of_group = f", group {code_span(group.id)}" if group.places[1:] else ""

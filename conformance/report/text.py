@@ -51,6 +51,7 @@ from conformance.report.wording import (
     stale_entries,
     stream_title,
     summary_line,
+    upstream_lines,
     verdict_changes,
 )
 from conformance.rules.verdicts import COMBINING
@@ -129,6 +130,7 @@ def finding_block(
     if finding.slice:
         yield LABELLED.format("slice", slice_of(finding))
     yield from _context_lines(page, finding.context)
+    yield from labelled_lines("upstream", list(upstream_lines(finding)))
     if first:
         yield from labelled_lines("source", list(authority_lines(finding.source)))
         yield from labelled_lines("hint", [visible(finding.hint)] if finding.hint else [])

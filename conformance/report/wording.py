@@ -25,6 +25,18 @@ def finding_place(file: str, finding: Finding) -> str:
     return f"{where} ({what})" if finding.byte is None else f"{where} ({what}, byte {finding.byte})"
 
 
+def upstream_lines(finding: Finding) -> Iterator[str]:
+    """The provider's event where both hops were compared: its place, then its type and data."""
+    beside = finding.upstream
+    if beside is not None:
+        where = (
+            visible(beside.file) if beside.line is None else f"{visible(beside.file)}:{beside.line}"
+        )
+        facts = [f"event {beside.event}", *([] if beside.byte is None else [f"byte {beside.byte}"])]
+        yield f"{where} (exchange {beside.exchange}, {', '.join(facts)})"
+        yield f"{visible(beside.type, _TYPES)}  {visible(beside.text)}".rstrip()
+
+
 def alternatives(expected: Sequence[str]) -> str:
     """List alternatives: `a, b or c`."""
     *names, last = [visible(name) for name in expected] or [""]

@@ -30,6 +30,7 @@ from conformance.report.wording import (
     finding_sentence,
     slice_of,
     stream_title,
+    upstream_lines,
 )
 
 _FINDINGS: Final = 60  # findings told per stream
@@ -132,6 +133,9 @@ def _finding_article(
     yield f'<p class="when">{shown}{within} · id <code>{escape_html(finding.id)}</code></p>'
     if finding.context:
         yield f"<pre>{''.join(map(_context_line, finding.context))}</pre>"
+    beside = "".join(f"{escape_html(line)}\n" for line in upstream_lines(finding))
+    if beside:
+        yield f"<p>upstream</p><pre>{beside}</pre>"
     why = [*authority_lines(finding.source), *([f"hint: {finding.hint}"] if finding.hint else [])]
     yield f"<ul>{''.join(f'<li>{escape_html(line)}</li>' for line in why)}</ul></article>"
 

@@ -1,0 +1,153 @@
+"""Both hops of an application before a ledger: what its provider said, and what it sent of it.
+
+An application's answer stands against the provider's answers of the same scenario and role; where
+they have none, against those that come behind it in the recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+from conformance.cassette import Recording
+from conformance.core.events import Exchange
+from conformance.core.json_values import NOT_JSON
+from conformance.core.trace import frame_payload
+from conformance.dialects.base import Dialect, Reading
+from conformance.dialects.marked_texts import Marked
+from conformance.evidence.hop_comparisons import (
+    COMPARISONS,
+    ApplicationHops,
+    HopDifference,
+    ReadAnswer,
+)
+from conformance.evidence.said import EventPlace, read_content
+from conformance.judging.findings import RecentFrames, make_finding
+from conformance.judging.ledger import Ledger
+from conformance.judging.result import EventBeside, Finding
+from conformance.judging.transcript import read_transcript
+from conformance.rules.forms.base import Violation
+from conformance.rules.model import Rule
+from conformance.rules.verdicts import Verdict
+
+APP: Final = "app"
+"""The hop of an application's own answers."""
+_NAME: Final = "hops"
+
+ReadExchange = Callable[[Exchange], ReadAnswer]
+
+
+def answers_behind(recording: Recording, shown: Exchange) -> list[Exchange]:
+    """The provider's answers from which the application made the one that is shown."""
+    if shown.role or shown.scenario:
+        place = ("upstream", shown.scenario, shown.role)
+        return [e for e in recording.exchanges if (e.hop, e.scenario, e.role) == place]
+    turns = [each.number for each in recording.exchanges if each.hop == APP]
+    following = next((number for number in turns if number > shown.number), None)
+    first = 0 if shown.number == turns[0] else shown.number
+    return [
+        each
+        for each in recording.exchanges
+        if each.hop == "upstream"
+        and each.number > first
+        and (following is None or each.number < following)
+    ]
+
+
+def read_answer(
+    exchange: Exchange, dialect: Dialect, reading: Reading, source: tuple[str, int] = ("", 1)
+) -> ReadAnswer:
+    """Reads an answer with its semantic events; `source` is the file that holds it.
+
+    Thinking between the markers of a known family is thinking also where no profile says so: that
+    is what an application has to make of it.
+    """
+    transcript = read_transcript(exchange, dialect, reading, keep="semantic")
+    if exchange.hop == "upstream" and not reading.markers:
+        marked = Marked()
+        marked.add(0, "".join(transcript.text))
+        found = marked.knobs()
+        if found and "think_opened_by" not in found:
+            markers = tuple((opened, closed) for opened, closed in found["markers"])
+            reading = Reading(markers=markers, fields=reading.fields)
+            transcript = read_transcript(exchange, dialect, reading, keep="semantic")
+    return ReadAnswer(dialect, reading, transcript, source)
+
+
+def compare_application(
+    ledger: Ledger, shown: ReadAnswer, behind: Sequence[ReadAnswer], *, hides: bool
+) -> None:
+    """Judges what an application sent by what was said to it."""
+    hops = ApplicationHops(
+        tuple(behind),
+        shown,
+        said=read_content([each.transcript for each in behind]),
+        sent=read_content([shown.transcript]),
+        strings=_strings(shown),
+        hides=hides,
+    )
+    for rule, compared in COMPARISONS:
+        found = compared(hops)
+        if isinstance(found, HopDifference):
+            ledger.add(rule.id, Verdict.FAIL, findings=(_finding(rule, hops, found),), by=_NAME)
+        elif found:
+            ledger.add(rule.id, Verdict.PASS, by=_NAME)
+
+
+def _finding(rule: Rule, hops: ApplicationHops, found: HopDifference) -> Finding:
+    exchange = hops.shown.exchange
+    where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/wire"
+    memory = _frames_until(hops.shown, found.sent.number)
+    violation = Violation(found.sent.number, {}, (), "", "", found.message)
+    return make_finding(rule, violation, memory, where, _event_beside(hops, found.said))
+
+
+def _event_beside(hops: ApplicationHops, place: EventPlace) -> EventBeside:
+    answer = hops.behind[place.answer]
+    memory = _frames_until(answer, place.number)
+    shown = next((each for each in memory.around(place.number) if each.at), None)
+    return EventBeside(
+        file=answer.source[0],
+        exchange=answer.source[1],
+        event=place.number,
+        line=None,
+        byte=memory.offset(place.number),
+        type=shown.type if shown else "",
+        text=shown.text if shown else "",
+    )
+
+
+def _frames_until(answer: ReadAnswer, number: int) -> RecentFrames:
+    """The frames up to that number, read anew: few streams have a finding."""
+    memory = RecentFrames()
+    for traced in answer.dialect.trace(answer.exchange, answer.reading):
+        if traced.number > number:
+            break
+        if traced.frame is not None:
+            memory.keep(traced.number, traced.frame, traced.events)
+        elif traced.number:
+            size = len(answer.exchange.body)
+            memory.tell(traced.number, "end of stream", answer.exchange.end, size)
+    return memory
+
+
+def _strings(answer: ReadAnswer) -> dict[str, list[tuple[int, str]]]:
+    """Every string of the payloads by its path, with the number of its event."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for traced in answer.dialect.trace(answer.exchange, answer.reading):
+        if traced.frame is not None and traced.frame.kind != "comment":
+            payload = frame_payload(traced.frame)
+            for path, text in _strings_below(None if payload is NOT_JSON else payload, ""):
+                found.setdefault(path, []).append((traced.number, text))
+    return found
+
+
+def _strings_below(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _strings_below(each, f"{path}.{key}")
+    elif isinstance(value, list):
+        for each in value:
+            yield from _strings_below(each, path)

@@ -1,0 +1,314 @@
+"""What is compared between the two hops of an application, one function for each rule.
+
+Rule 1: all that its models said stands against all that the interface was sent: an answer of the
+        application holds several calls of a model.
+Rule 2: of an answer that broke off, or that the user stopped, what was sent must be a beginning of
+        what was said.
+Rule 3: thinking that a provider sends twice, itself and as a summary, may be sent on either way.
+Rule 4: data that is never displayed is kept if the interface gets it, wherever it stands, or if a
+        later request to the provider has it. Of several values of one block the last one counts.
+Rule 5: an application that is said to hide thinking sends none of it, in whatever field.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from msgspec import Struct
+
+from conformance.core.events import Exchange
+from conformance.dialects.base import Dialect, Reading
+from conformance.evidence.said import EventPlace, OpaqueValue, SaidContent, SaidPart
+from conformance.judging import hop_rules as rules
+from conformance.judging.transcript import WHOLE_ENDS, Transcript
+from conformance.rules.forms.texts import difference
+from conformance.rules.model import Rule
+
+_STOPPED: Final = frozenset({"abort", "cancelled"})
+_TELLING: Final = 12  # characters of a thought that no other text has by chance
+
+
+class ReadAnswer(Struct, frozen=True):
+    """An exchange, the way in which it is read, and what it said; semantic events are kept."""
+
+    dialect: Dialect
+    reading: Reading
+    transcript: Transcript
+    source: tuple[str, int] = ("", 1)  # its file, and its number there
+
+    @property
+    def exchange(self) -> Exchange:
+        return self.transcript.exchange
+
+    @property
+    def is_whole(self) -> bool:
+        return self.transcript.ending in WHOLE_ENDS
+
+
+class ApplicationHops(Struct, frozen=True):
+    """Both sides. `behind` are the provider's answers in turn, `shown` is the application's.
+
+    `said` is the content of the one, `sent` of the other; `strings` are those of the application's
+    payloads, by path, each with its event. `hides`: the application is said to show no thinking.
+    """
+
+    behind: tuple[ReadAnswer, ...]
+    shown: ReadAnswer
+    said: SaidContent
+    sent: SaidContent
+    strings: Mapping[str, Sequence[tuple[int, str]]]
+    hides: bool = False
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the user stopped the answer, or the application gave up listening."""
+        finishes = set(self.shown.transcript.finishes)
+        return bool(_STOPPED & finishes) or self.shown.exchange.end == "client-closed"
+
+    @property
+    def broke_off(self) -> bool:
+        """Whether the last answer of the provider is not all there."""
+        return not self.behind[-1].is_whole
+
+    @property
+    def are_whole(self) -> bool:
+        return not (self.broke_off or self.is_stopped) and self.shown.is_whole
+
+
+class HopDifference(Struct, frozen=True):
+    """Where both sides part: the event of the provider, and that of the application."""
+
+    message: str
+    said: EventPlace
+    sent: EventPlace
+
+
+Compared = HopDifference | bool
+"""A difference; True where both are alike, False where there was nothing to compare."""
+
+
+def _texts(hops: ApplicationHops, said: Sequence[SaidPart], sent: Sequence[SaidPart]) -> Compared:
+    wanted, got = ("".join(each.text for each in side) for side in (said, sent))
+    if not hops.are_whole:
+        wanted = wanted[: len(got)]
+    if wanted == got:
+        return bool(wanted)
+    at, had, has = difference(wanted, got)
+    return HopDifference(
+        f"expected {had}, got {has} at character {at}",
+        hops.said.place_of(said, at),
+        hops.sent.place_of(sent, at),
+    )
+
+
+def _text(hops: ApplicationHops) -> Compared:
+    return _texts(hops, hops.said.of("text"), hops.sent.of("text"))
+
+
+def _thinking(hops: ApplicationHops) -> Compared:
+    return False if hops.hides else _texts(hops, _thinking_due(hops), hops.sent.of("thinking"))
+
+
+def _thinking_due(hops: ApplicationHops) -> list[SaidPart]:
+    """The provider's thinking as the application may show it (rule 3); by default all of it."""
+    said = hops.said.of("thinking")
+    got = "".join(each.text for each in hops.sent.of("thinking"))
+    for channel in ("raw", "summary"):
+        either = [each for each in said if each.channel == channel]
+        if either and "".join(each.text for each in either) == got:
+            return either
+    return said
+
+
+def _thinking_parts(hops: ApplicationHops) -> Compared:
+    said, sent = _thinking_due(hops), hops.sent.of("thinking")
+    begun = [each for each in hops.sent.parts if each.kind == "thinking"]
+    if hops.hides or not begun:
+        return False
+    if hops.are_whole and sent and len(said) != len(sent):
+        message = f"expected {len(said)} parts of thinking, got {len(sent)}"
+        at = min(len(said), len(sent))
+        return _beside(hops, message, said[at:], sent[at:])
+    most = hops.said.thoughts
+    if len(begun) > most:
+        spare = [each for each in begun if not each.pieces]
+        message = f"expected {most} parts of thinking, got {len(begun)}"
+        return _beside(hops, message, (), spare)
+    return True
+
+
+def _thinking_apart(hops: ApplicationHops) -> Compared:
+    """Thinking and what stands beside it overlap only where the provider's do."""
+    if hops.hides or _overlap(hops.said):
+        return False
+    if (pair := _overlap(hops.sent)) is not None:
+        one, two = pair
+        message = f"expected the end of {one.kind} before {two.kind} begins, got it later"
+        at = next((each for each in hops.said.spoken if each.kind == two.kind), None)
+        return HopDifference(message, at.first if at else hops.said.last, two.first)
+    return any(each.kind == "thinking" and each.end for each in hops.sent.spoken)
+
+
+def _overlap(content: SaidContent) -> tuple[SaidPart, SaidPart] | None:
+    """Two parts of which one begins before the other has ended, and one is thinking."""
+    parts = content.spoken
+    for one, two in pairwise(parts):
+        if "thinking" not in (one.kind, two.kind) or one.end is None:
+            continue
+        begins = two.start if two.kind == "thinking" else two.first
+        if one.end.answer == begins.answer and one.end.number > begins.number:
+            return one, two
+    return None
+
+
+def _order(hops: ApplicationHops) -> Compared:
+    said, sent = hops.said.order, hops.sent.order
+    both = {kind for kind, _ in said} & {kind for kind, _ in sent}
+    said, sent = ([each for each in side if each[0] in both] for side in (said, sent))
+    wanted, got = ([kind for kind, _ in _merged(side)] for side in (said, sent))
+    if not hops.are_whole:
+        wanted = wanted[: len(got)]
+    if wanted == got:
+        return len(wanted) > 1
+    at = _first_other(wanted, got)
+    message = f"expected {', '.join(wanted)}, got {', '.join(got)}"
+    return _beside(hops, message, _merged(said)[at:], _merged(sent)[at:])
+
+
+def _merged(kinds: Sequence[tuple[Any, EventPlace]]) -> list[tuple[Any, EventPlace]]:
+    before = (None, *(kind for kind, _ in kinds))
+    return [each for each, last in zip(kinds, before, strict=False) if each[0] != last]
+
+
+def _opaque(hops: ApplicationHops) -> Compared:
+    if hops.hides or not hops.are_whole:
+        return False
+    values = [each for each in _last_values(hops.said.opaque) if each.data]
+    kept = list(_kept_strings(hops)) if values else []
+    for value in values:
+        if not any(value.data in each for each in kept):
+            message = f"expected the provider's {value.kind} data, got it nowhere"
+            return HopDifference(message, value.place, hops.sent.last)
+    return bool(values)
+
+
+def _last_values(values: Sequence[OpaqueValue]) -> Iterator[OpaqueValue]:
+    yield from {(each.owner, each.kind): each for each in values}.values()
+
+
+def _kept_strings(hops: ApplicationHops) -> Iterator[str]:
+    yield from (each.data for each in hops.sent.opaque)
+    for pieces in hops.strings.values():
+        yield from (piece for _, piece in pieces)
+    for answer in hops.behind:
+        request = answer.exchange.request
+        if request is not None and request.json is not None:
+            yield json.dumps(request.json, ensure_ascii=False)
+
+
+def _tools(hops: ApplicationHops) -> Compared:
+    said, sent = hops.said.of("tool"), hops.sent.of("tool")
+    wanted, got = ([_call(each) for each in side] for side in (said, sent))
+    if not hops.are_whole:
+        # The last call may lack some of its arguments.
+        wanted, got = wanted[: max(len(got) - 1, 0)], got[:-1]
+    if wanted == got:
+        return bool(wanted)
+    at = _first_other(wanted, got)
+    had, has = (side[at] if at < len(side) else "none" for side in (wanted, got))
+    return _beside(hops, f"expected {had}, got {has} as call {at}", said[at:], sent[at:])
+
+
+def _call(part: SaidPart) -> str:
+    name, arguments = part.call
+    try:
+        return f"{name}({json.dumps(json.loads(arguments), sort_keys=True)})"
+    except (ValueError, RecursionError):
+        return f"{name}({arguments})"
+
+
+def _failure(hops: ApplicationHops) -> Compared:
+    if not hops.broke_off or hops.is_stopped or hops.behind[-1].exchange.end == "client-closed":
+        return False
+    if not hops.shown.is_whole:
+        return True
+    how, came = hops.behind[-1].transcript.ending, hops.shown.transcript.ending
+    message = f"expected an answer that was {how} upstream to fail, got {came}"
+    return HopDifference(message, hops.said.last, hops.sent.last)
+
+
+def _failure_told(hops: ApplicationHops) -> Compared:
+    if not hops.broke_off or hops.is_stopped or hops.shown.is_whole:
+        return False
+    if hops.sent.errors:
+        return True
+    message = f"expected an error, got none: {hops.behind[-1].transcript.ending} upstream"
+    return HopDifference(message, hops.said.last, hops.sent.last)
+
+
+def _answer_whole(hops: ApplicationHops) -> Compared:
+    if hops.broke_off or hops.is_stopped:
+        return False
+    if hops.shown.is_whole:
+        return True
+    message = f"expected a whole answer, got one that {hops.shown.transcript.ending}"
+    return HopDifference(message, hops.said.last, (*hops.sent.errors, hops.sent.last)[0])
+
+
+def _hidden(hops: ApplicationHops) -> Compared:
+    if not hops.hides:
+        return False
+    for part in hops.said.of("thinking"):
+        if (place := _shows(hops, part.text.strip())) is not None:
+            message = "expected no thinking, got its text"
+            return HopDifference(message, part.first, place)
+    return bool(hops.said.of("thinking") or hops.said.opaque)
+
+
+def _shows(hops: ApplicationHops, thought: str) -> EventPlace | None:
+    """Where a thought stands in any field of the application's events."""
+    if len(thought) < _TELLING:
+        return None
+    for pieces in hops.strings.values():
+        whole = "".join(piece for _, piece in pieces)
+        if (at := whole.find(thought)) >= 0:
+            for number, piece in pieces:
+                if at < len(piece):
+                    return EventPlace(0, number)
+                at -= len(piece)
+    return None
+
+
+def _first_other(one: Sequence[Any], other: Sequence[Any]) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _beside(
+    hops: ApplicationHops, message: str, said: Sequence[Any], sent: Sequence[Any]
+) -> HopDifference:
+    """The difference at the first of either, or at the end of that side."""
+    places = (
+        (side[0].first if isinstance(side[0], SaidPart) else side[0][1]) if side else last
+        for side, last in ((said, hops.said.last), (sent, hops.sent.last))
+    )
+    return HopDifference(message, *places)
+
+
+COMPARISONS: Final[Sequence[tuple[Rule, Callable[[ApplicationHops], Compared]]]] = (
+    (rules.TEXT, _text),
+    (rules.TOOLS, _tools),
+    (rules.THINKING, _thinking),
+    (rules.THINKING_PARTS, _thinking_parts),
+    (rules.THINKING_APART, _thinking_apart),
+    (rules.ORDER, _order),
+    (rules.OPAQUE, _opaque),
+    (rules.HIDDEN, _hidden),
+    (rules.FAILURE, _failure),
+    (rules.FAILURE_TOLD, _failure_told),
+    (rules.ANSWER_WHOLE, _answer_whole),
+)
+"""By rule, in the order in which they are judged."""

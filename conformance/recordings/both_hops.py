@@ -1,0 +1,56 @@
+"""Recordings of both hops given as files: an application's stream, and its provider's beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+
+from msgspec import field
+from msgspec.structs import replace
+
+from conformance.cassette import Recording
+from conformance.core.errors import Place, UsageError
+from conformance.core.events import Exchange
+from conformance.evidence.application import APP
+
+
+class PairedRecording(Recording, frozen=True):
+    """An application's recording, and behind its exchanges those of its provider.
+
+    `sources` says of these where they stand: a recording, and the number there.
+    """
+
+    sources: dict[int, tuple[Recording, int]] = field(default_factory=dict)
+
+    @property
+    def judged(self) -> tuple[Exchange, ...]:
+        return tuple(each for each in self.exchanges if each.number not in self.sources)
+
+    def source_of(self, exchange: int) -> tuple[Path, int]:
+        recording, number = self.sources.get(exchange, (self, exchange))
+        return recording.path, number
+
+
+def pair_recordings(shown: Recording, behind: Sequence[Recording]) -> PairedRecording:
+    """One recording of both hops. The answers behind the application stand in the order given.
+
+    Raises UsageError where the application's recording holds several exchanges, or hops of its own.
+    """
+    if len(shown.exchanges) != 1 or shown.exchanges[0].hop not in ("", APP):
+        message = "--upstream goes with a recording of one answer of an application"
+        hint = "a cassette with both hops needs no --upstream"
+        raise UsageError(message, place=Place(str(shown.path)), hint=hint)
+    (answer,) = shown.exchanges
+    numbers = count(answer.number + 1)
+    sources: dict[int, tuple[Recording, int]] = {}
+    exchanges = [replace(answer, hop=APP)]
+    for recording in behind:
+        for exchange in recording.exchanges:
+            number = next(numbers)
+            dialect = exchange.dialect or recording.header.dialect
+            place = {"scenario": answer.scenario, "role": answer.role, "hop": "upstream"}
+            exchanges.append(replace(exchange, number=number, dialect=dialect, after=None, **place))
+            sources[number] = (recording, exchange.number)
+    cassette = replace(shown.cassette, exchanges=tuple(exchanges))
+    return PairedRecording(shown.path, shown.kind, cassette, sources)

@@ -1,0 +1,156 @@
+"""Both hops of an application in one cassette: its stream, and its provider's answers behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import chain
+from typing import Any, Final
+
+from tests.authoring import (
+    agui,
+    agui_streams,
+    history_streams,
+    messages_streams,
+    ui_message_streams,
+)
+from tests.authoring.draft import Draft
+from tests.authoring.history_streams import FERRY, FERRY_RESULT, FERRY_TEXT, FOUND
+from tests.authoring.messages import signature_of
+from tests.authoring.messages_streams import BREAD, BREAD_TEXT
+from tests.authoring.pieces import DONE, Fields, Message, Piece, opaque
+from tests.authoring.ui_message import (
+    START,
+    answer,
+    call,
+    own,
+    part,
+    reasoning,
+    step,
+    text,
+    written,
+)
+
+ASKED: Final = "How long does a loaf of bread take?"
+FERRY_THOUGHT: Final = f"**Asking the service**\n\n{history_streams.FERRY_THOUGHT}"
+FERRY_CALL: Final = ("call_fc_02", history_streams.NAME, {"line": "island"}, FERRY_RESULT)
+RIVER: Final = "A river."
+BEGUN_TEXT: Final = "Plan for four"
+
+
+def drafts() -> Iterator[Draft]:
+    yield from _ui_messages()
+    yield from _ends()
+    yield from _agui_runs()
+
+
+def both_hops(shown: Draft, *behind: Draft) -> Draft:
+    """The application's draft with the provider's behind it, each call after the one before."""
+    facts: Fields = {"hop": "upstream", "scenario": "", "role": "", "then": ()}
+    calls = enumerate(behind, 1)
+    after = tuple(replace(each, after=n if n > 1 else None, **facts) for n, each in calls)
+    return replace(shown, hop="app", then=after)
+
+
+@cache
+def _providers() -> dict[str, Draft]:
+    every = chain(messages_streams.drafts(), history_streams.drafts())
+    return {draft.name: draft for draft in every}
+
+
+def _bread() -> Draft:
+    """Signed thinking, then text."""
+    return _providers()["anthropic.messages/anthropic/thinking-then-text"]
+
+
+def _riddle() -> Draft:
+    """Two blocks of redacted thinking, then text."""
+    return _providers()["anthropic.messages/anthropic/redacted"]
+
+
+def _broken() -> Draft:
+    """Signed thinking, and an error in the text behind it."""
+    return _providers()["anthropic.messages/anthropic/error-in-text"]
+
+
+def _ferry() -> tuple[Draft, ...]:
+    """A call of a tool, and the answer when its result is known; its items come back whole."""
+    first = _providers()["openai.responses/openai/tool-round"]
+    return first, *first.then
+
+
+def _ui(topic: str, asked: str, pieces: Sequence[Piece], **facts: Any) -> Draft:
+    said = [{"id": "user-0", "role": "user", "parts": [{"type": "text", "text": asked}]}]
+    body = {"id": "chat-1", "trigger": "submit-message", "messages": said}
+    return ui_message_streams.drafted(f"ai-sdk/hops-{topic}", body, pieces, **facts)
+
+
+def _ui_messages() -> Iterator[Draft]:
+    shown = step(reasoning("0", BREAD, signature_of(0)), text("1", BREAD_TEXT))
+    yield both_hops(_ui("signed", ASKED, answer([shown])), _bread())
+
+    sealed = [
+        written("reasoning", str(n), "", **own(redactedData=opaque(f"redacted {n}")))
+        for n in range(2)
+    ]
+    shown = step(*sealed, text("2", RIVER))
+    yield both_hops(_ui("redacted", "A riddle?", answer([shown])), _riddle())
+
+    steps = [
+        step(_summary("rs_01", FERRY_THOUGHT), call(*FERRY_CALL)),
+        step(_summary("rs_03", FOUND), text("msg_04", FERRY_TEXT)),
+    ]
+    yield both_hops(_ui("tool-loop", FERRY, answer(steps), sizes=(97, 512)), *_ferry())
+
+
+def _summary(item: str, said: str) -> list[Fields]:
+    """A part of a summary with the two sealed values of its item; the later one counts."""
+    begun, over = (
+        own(itemId=item, reasoningEncryptedContent=opaque(f"{item} {which}", size))
+        for which, size in (("begins", 48), ("ends", 96))
+    )
+    return [*written("reasoning", f"{item}:0", said, **begun)[:-1], _end(f"{item}:0", over)]
+
+
+def _end(part_id: str, more: Fields) -> Fields:
+    return part("reasoning-end", id=part_id, **more)
+
+
+def _ends() -> Iterator[Draft]:
+    failed = [
+        *(START, part("start-step"), *reasoning("0", BREAD, signature_of(0))),
+        *text("1", BEGUN_TEXT),
+        part("error", errorText="An error occurred."),
+        *(part("finish-step"), part("finish", finishReason="error")),
+    ]
+    yield both_hops(_ui("error", ASKED, [*map(Message, failed), DONE]), _broken())
+
+    plain = answer([step(text("1", BREAD_TEXT))])
+    yield both_hops(_ui("hidden", ASKED, plain, profile="no-reasoning"), _bread())
+
+
+def _agui_runs() -> Iterator[Draft]:
+    seal = [agui.sealed("r1", signature_of(0))]
+    parts = [agui.span("r1", agui.thought("r1", BREAD), seal), agui.text("t1", BREAD_TEXT)]
+    yield both_hops(_agui("signed", ASKED, agui.run(parts)), _bread())
+
+    parts = [
+        agui.span("r1", agui.thought("r1", FERRY_THOUGHT), _sealed_item("rs_01")),
+        agui.call(*FERRY_CALL),
+        agui.span("r2", agui.thought("r2", FOUND), _sealed_item("rs_03")),
+        agui.text("t1", FERRY_TEXT),
+    ]
+    yield both_hops(_agui("tool-loop", FERRY, agui.run(parts)), *_ferry())
+
+
+def _sealed_item(item: str) -> list[Fields]:
+    owner = "r1" if item == "rs_01" else "r2"
+    return [agui.sealed(owner, opaque(f"{item} ends", 96))]
+
+
+def _agui(topic: str, asked: str, pieces: Sequence[Piece]) -> Draft:
+    said = [{"id": "user-1", "role": "user", "content": asked}]
+    rest: Fields = {"state": {}, "tools": [], "context": [], "forwardedProps": {}}
+    body = {**agui.RUN, "messages": said, **rest}
+    return agui_streams.drafted(f"agent/hops-{topic}", body, pieces)

@@ -1,0 +1,122 @@
+"""Both hops of an application: which answers belong together, and what is shown of a difference."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+from typer.testing import CliRunner
+
+from conformance.cassette import open_recording
+from conformance.cli import app
+from conformance.core.shipped import cassettes
+from conformance.dialects import get
+from conformance.dialects.base import Reading
+from conformance.evidence.application import answers_behind, read_answer
+from conformance.evidence.said import read_content
+from conformance.recordings.check import check_paths
+from conformance.rules.verdicts import Verdict
+
+LOOP: Final = cassettes() / "vercel.ui/ai-sdk/hops-tool-loop.cassette.jsonl"
+SIGNED: Final = cassettes() / "vercel.ui/ai-sdk/hops-signed.cassette.jsonl"
+
+
+def test_an_application_stands_against_all_calls_behind_it() -> None:
+    recording = open_recording(LOOP)
+    shown = recording.exchanges[0]
+    assert [each.number for each in answers_behind(recording, shown)] == [2, 3]
+
+
+def test_of_several_turns_each_has_what_stands_behind_it_or_its_role() -> None:
+    recording = open_recording(LOOP)
+    shown, one, two = recording.exchanges
+    turns = (one, shown, two, replace(shown, number=4), replace(two, number=5))
+    numbered = tuple(replace(each, number=n) for n, each in enumerate(turns, 1))
+    held = replace(recording, cassette=replace(recording.cassette, exchanges=numbered))
+    behind = [[e.number for e in answers_behind(held, numbered[n])] for n in (1, 3)]
+    assert behind == [[1, 3], [5]]
+    named = tuple(replace(each, role="b" if each.number in (1, 4) else "a") for each in numbered)
+    held = replace(recording, cassette=replace(recording.cassette, exchanges=named))
+    assert [e.number for e in answers_behind(held, named[1])] == [3, 5]
+    assert [e.number for e in answers_behind(held, named[3])] == [1]
+
+
+def test_parts_of_several_calls_are_one_side() -> None:
+    recording = open_recording(LOOP)
+    said = read_content(
+        [
+            read_answer(each, get("openai.responses"), Reading()).transcript
+            for each in recording.exchanges[1:]
+        ]
+    )
+    assert [part.kind for part in said.parts] == ["thinking", "tool", "thinking", "text"]
+    assert [kind for kind, _ in said.order] == ["thinking", "tool", "thinking", "text"]
+    assert [place.answer for _, place in said.order] == [0, 0, 1, 1]
+    whole = "".join(part.text for part in said.of("thinking"))
+    first = said.of("thinking")[0]
+    assert said.place_of(said.of("thinking"), 0) == first.pieces[0][0]
+    assert said.place_of(said.of("thinking"), len(whole)) == said.last
+
+
+def test_markers_upstream_are_thinking_wherever_nobody_says_so() -> None:
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    said = "<think>Two and two.</think>It is 4."
+    choices = [{"index": 0, "delta": {"content": said}, "finish_reason": "stop"}]
+    body = f"data: {json.dumps({**chunk, 'choices': choices})}\n\ndata: [DONE]\n\n"
+    exchange = open_recording(LOOP).exchanges[0]
+    chunks = (replace(exchange.chunks[0], data=body.encode()),)
+    behind = replace(exchange, hop="upstream", chunks=chunks, dialect="openai.chat")
+    read = read_answer(behind, get("openai.chat"), Reading()).transcript
+    assert ("".join(read.thinking), "".join(read.text)) == ("Two and two.", "It is 4.")
+    read = read_answer(replace(behind, hop="app"), get("openai.chat"), Reading()).transcript
+    assert "".join(read.text) == said
+
+
+@pytest.fixture
+def two_files(tmp_path: Path) -> tuple[Path, Path]:
+    """What an application sent, without its signature; and what was said to it."""
+    shown, behind = open_recording(SIGNED).exchanges
+    lines = [line for line in shown.body.split(b"\n\n") if b"signature" not in line]
+    (tmp_path / "app.sse").write_bytes(b"\n\n".join(lines))
+    (tmp_path / "model.sse").write_bytes(behind.body)
+    return tmp_path / "app.sse", tmp_path / "model.sse"
+
+
+def test_the_other_hop_may_stand_in_a_file_of_its_own(two_files: tuple[Path, Path]) -> None:
+    shown, behind = two_files
+    report = check_paths([shown], upstream=[behind])
+    assert [stream.dialect for stream in report.streams] == ["vercel.ui"]
+    assert report.verdicts["hop/thinking"] is Verdict.PASS
+    (finding,) = report.findings
+    assert finding.rule == "hop/opaque"
+    assert finding.upstream is not None
+    assert finding.upstream.file == str(behind)
+    assert finding.upstream.type == "content_block_delta"
+    line = behind.read_text(encoding="utf-8").splitlines()[(finding.upstream.line or 0) - 1]
+    assert "event: content_block_delta" in line or "signature_delta" in line
+
+
+@pytest.mark.parametrize("format_", ["text", "json", "markdown", "html"])
+def test_reports_show_both_events(two_files: tuple[Path, Path], format_: str) -> None:
+    shown, behind = two_files
+    asked = ["check", str(shown), "--upstream", str(behind), "--format", format_]
+    told = CliRunner().invoke(app, asked)
+    assert "hop/opaque" in told.output
+    assert "model.sse" in told.output
+    assert "signature_delta" in told.output.replace("\\_", "_")
+
+
+def test_files_of_both_hops_are_given_for_one_answer(two_files: tuple[Path, Path]) -> None:
+    (error,) = check_paths([LOOP], upstream=[two_files[1]]).errors
+    assert "--upstream goes with a recording of one answer" in error
+
+
+def test_what_an_application_is_said_to_hide_is_found_in_any_field() -> None:
+    mutant = cassettes() / "mutants/hop/thinking-hidden.cassette.jsonl"
+    report = check_paths([mutant])
+    assert {finding.rule for finding in report.findings} == {"hop/thinking-hidden"}
+    shown = check_paths([mutant], profile="strict")
+    assert {finding.rule for finding in shown.findings} == {"hop/thinking", "hop/opaque"}
