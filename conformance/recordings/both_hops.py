@@ -32,11 +32,14 @@ class PairedRecording(Recording, frozen=True):
         return recording.path, number
 
 
-def pair_recordings(shown: Recording, behind: Sequence[Recording]) -> PairedRecording:
-    """One recording of both hops. The answers behind the application stand in the order given.
+def pair_recordings(shown: Recording, behind: Sequence[Recording]) -> Recording:
+    """One recording of both hops, the answers behind the application in the order given.
 
-    Raises UsageError where the application's recording holds several exchanges, or hops of its own.
+    Where none is given it is the application's own. Raises UsageError where that holds several
+    exchanges, or hops of its own.
     """
+    if not behind:
+        return shown
     if len(shown.exchanges) != 1 or shown.exchanges[0].hop not in ("", APP):
         message = "--upstream goes with a recording of one answer of an application"
         hint = "a cassette with both hops needs no --upstream"

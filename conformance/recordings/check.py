@@ -110,8 +110,7 @@ def check_paths(
     def judged(path: Path) -> list[StreamResult] | str | None:
         """Results, the line of an error, or None for a file that was found and is none of ours."""
         try:
-            recording = open_recording(path, dialect=dialect)
-            recording = pair_recordings(recording, behind) if behind else recording
+            recording = pair_recordings(open_recording(path, dialect=dialect), behind)
             return check_recording(recording, rulebook, choices)
         except SpecError:
             raise
