@@ -18,6 +18,7 @@ from conformance.dialects.anthropic_messages import DIALECT as ANTHROPIC_MESSAGE
 from conformance.dialects.base import Dialect, Reader, Reading
 from conformance.dialects.bedrock_converse import DIALECT as BEDROCK_CONVERSE
 from conformance.dialects.claude_stream_json import DIALECT as CLAUDE_STREAM_JSON
+from conformance.dialects.codex_app_server import DIALECT as CODEX_APP_SERVER
 from conformance.dialects.codex_exec import DIALECT as CODEX_EXEC
 from conformance.dialects.cohere_v2 import DIALECT as COHERE_V2
 from conformance.dialects.endpoint import BASE, Endpoint
@@ -47,6 +48,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         CLAUDE_STREAM_JSON,
         CODEX_EXEC,
         ACP,
+        CODEX_APP_SERVER,
         GEMINI_GENERATE,
     )
 }

@@ -13,6 +13,7 @@ from tests.authoring import (
     choice_streams,
     claude_streams,
     clients,
+    codex_server_streams,
     codex_streams,
     cohere_streams,
     converse_streams,
@@ -30,6 +31,7 @@ from tests.authoring import (
     mutants_choices,
     mutants_claude,
     mutants_codex,
+    mutants_codex_server,
     mutants_cohere,
     mutants_converse,
     mutants_converse_blocks,
@@ -92,6 +94,7 @@ def good() -> tuple[Draft, ...]:
         *claude_streams.drafts(),
         *codex_streams.drafts(),
         *acp_streams.drafts(),
+        *codex_server_streams.drafts(),
     )
     return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
 
@@ -128,6 +131,7 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_claude.MUTANTS,
         *mutants_codex.MUTANTS,
         *mutants_acp.MUTANTS,
+        *mutants_codex_server.MUTANTS,
         *mutants_gemini.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)

@@ -17,6 +17,7 @@ TABLE: list[dict[str, Any]] = yaml.safe_load(
 )
 PROTOCOLS = {
     *("vercel.ui-message-stream", "ag-ui", "claude-code.stream-json", "codex.exec-jsonl", "acp"),
+    "codex.app-server",
 }
 
 pytestmark = pytest.mark.captures

@@ -20,6 +20,9 @@ from conformance.recordings.api import check_chunks
 from conformance.rules.verdicts import Verdict
 
 FRAME = Frame("event", "message", "", "", 0)
+OF_SEVERAL_CALLS = {
+    *("vercel.ui", "agui", "claude.stream-json", "codex.exec", "codex.app-server", "acp"),
+}
 
 
 @pytest.mark.parametrize("name", dialects.SUPPORTED)
@@ -62,6 +65,7 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"type": "result", "is_error": False}, "claude.stream-json"),
         ({"type": "thread.started", "thread_id": "t"}, "codex.exec"),
         ({"jsonrpc": "2.0", "method": "session/update", "params": {}}, "acp"),
+        ({"method": "turn/started", "params": {"threadId": "t"}}, "codex.app-server"),
         ({"jsonrpc": "2.0", "id": 2, "result": {"stopReason": "end_turn"}}, "acp"),
         ({"jsonrpc": "2.0", "id": 2, "result": {}}, None),
         ({"type": "item.completed", "item": {"type": "reasoning"}}, "codex.exec"),
@@ -198,7 +202,7 @@ def test_knobs_of_neutral_suites_default_to_what_every_strict_profile_says() -> 
         if dialect == "anthropic.messages":
             # Its documentation tells of thinking between calls.
             assert stated.pop("interleaved") == "after_calls"
-        if dialect in ("vercel.ui", "agui", "claude.stream-json", "codex.exec", "acp"):
+        if dialect in OF_SEVERAL_CALLS:
             # One message or run holds the answers of several calls of a model.
             assert stated.pop("interleaved") is True
         assert stated == {name: NEUTRAL_KNOBS[name] for name in stated}

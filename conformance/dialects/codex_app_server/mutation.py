@@ -1,0 +1,93 @@
+"""Mutation of `codex.app-server`: where notifications hold what, operators on items and turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.core.json_values import text_at, value_at
+from conformance.dialects.codex_app_server.reader import METHODS
+from conformance.editing.edits import drop_piece, drop_value, places_of, set_value
+from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
+
+_SUMMARY: Final = "item/reasoning/summaryTextDelta"
+_RAW: Final = "item/reasoning/textDelta"
+_MESSAGE: Final = "item/agentMessage/delta"
+_TEXTS: Final[dict[str, TextKind]] = {_SUMMARY: "thinking", _RAW: "thinking", _MESSAGE: "text"}
+_ITEM: Final = ("params", "item")
+
+OPERATORS: Final = OperatorTable()
+
+
+def method_of(payload: Any) -> str:
+    """The method of a notification or a request."""
+    return text_at(payload, "method")
+
+
+def _item_deltas(place: int, piece: Piece) -> Iterator[Delta]:
+    if (kind := _TEXTS.get(piece.type)) is not None:
+        params = value_at(piece.payload, "params")
+        numbers = (text_at(params, "itemId"), value_at(params, "summaryIndex"))
+        text = text_at(params, "delta")
+        yield Delta(place, (("params", "delta"),), kind, (piece.type, *numbers), text)
+
+
+_LAYOUT: Final = StreamLayout(
+    deltas=_item_deltas,
+    type_of=method_of,
+    error_ends=False,
+    openings=("turn/started",),
+    starts=("turn/started", "item/started", "item/reasoning/summaryPartAdded"),
+    ends=("item/completed", "turn/completed"),
+    terminals=("turn/completed",),
+    refuses=frozenset({"ping"}),
+    elements=dict.fromkeys(METHODS, ("params",)),
+)
+
+
+def _completed(kind: str) -> Sites:
+    """Ends of items of that type."""
+
+    def sites(stream: Stream) -> list[int]:
+        found = stream.typed("item/completed")
+        return [n for n in found if stream.text_at(n, *_ITEM, "type") == kind]
+
+    return sites
+
+
+@OPERATORS.edit("I11-id-rotates", places_of("item/completed"))
+def _rotate_id(stream: Stream, site: int) -> Stream:
+    """An item is completed under another id than it was started."""
+    item_id = stream.text_at(site, *_ITEM, "id")
+    return stream.with_value(site, (*_ITEM, "id"), f"{item_id}-other")
+
+
+@OPERATORS.edit("X14-reasoning-lost", _completed("reasoning"))
+def _forget_reasoning(stream: Stream, site: int) -> Stream:
+    """The completed reasoning has no text."""
+    bare = stream.with_value(site, (*_ITEM, "summary"), [])
+    return bare.with_value(site, (*_ITEM, "content"), [])
+
+
+OPERATORS.add("I11-other-item", "A delta names an item that is not there.")(
+    places_of(*_TEXTS), set_value("item-other", "params", "itemId")
+)
+OPERATORS.add("I11-no-item-id", "A delta names no item.")(
+    places_of(*_TEXTS), drop_value("params", "itemId")
+)
+OPERATORS.add("X14-piece-lost", "A delta is lost.")(places_of(*_TEXTS), drop_piece)
+OPERATORS.add("X21-other-text", "The completed message has another text.")(
+    _completed("agentMessage"), set_value("Hm.", *_ITEM, "text")
+)
+OPERATORS.add("U3-status-unknown", "The turn is completed with no known status.")(
+    places_of("turn/completed"), set_value("done", "params", "turn", "status")
+)
+OPERATORS.add("X16-answer-as-thought", "A piece of the answer comes as one of reasoning.")(
+    places_of(_MESSAGE), set_value(_RAW, "method")
+)
+
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))

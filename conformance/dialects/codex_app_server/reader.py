@@ -1,0 +1,163 @@
+"""Dialect `codex.app-server`: the app server of Codex, version 2, as lines on standard output.
+
+Rule 1: a notification about turns and items is a wire event of its `method`, with the fields of its
+        `params`; that of an item has `itemId`, also where the item states it. The texts that a
+        completed item states are `item.text`, `item.summary` and `item.content`, one each; these
+        and `item/completed` say whether the item was `streamed`: clients may opt out of deltas.
+        Other notifications are `server.notification`.
+Rule 2: a transcript may hold both directions. A method with an id is a request: that of an item is
+        `server.request`, every other one `client.request`, but for `turn/start` and
+        `turn/interrupt`. A response, of whichever side, says nothing.
+Rule 3: a turn is done with `turn/completed`, which also says that it failed or was interrupted;
+        `error` before it, which may be followed by another try, says nothing by itself. Without it
+        the turn was cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from conformance.core.events import Frame, Vocabulary
+from conformance.core.reading import Reading
+from conformance.dialects.codex_app_server.items import OVERFLOW, TurnItems
+from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
+from conformance.dialects.open_parts import MOST_OPEN
+from conformance.dialects.typed import TypedReader
+
+NAME: Final = "codex.app-server"
+DELTAS: Final[Mapping[str, Callable[[TurnItems, dict[str, Any]], None]]] = {
+    "item/agentMessage/delta": TurnItems.add_message,
+    "item/reasoning/summaryTextDelta": lambda items, params: items.add_thought("summary", params),
+    "item/reasoning/textDelta": lambda items, params: items.add_thought("raw", params),
+    "item/reasoning/summaryPartAdded": TurnItems.add_part,
+}
+_ITEMS: Final = frozenset({"item/started", "item/completed"})
+_TURNS: Final = frozenset({"turn/started", "turn/completed"})
+METHODS: Final = (
+    frozenset(DELTAS) | _ITEMS | _TURNS | {"thread/started", "thread/tokenUsage/updated", "error"}
+)
+_OF_CLIENTS: Final = frozenset({"turn/start", "turn/interrupt"})
+VOCABULARY: Final = Vocabulary(
+    NAME,
+    METHODS
+    | _OF_CLIENTS
+    | {
+        *("server.notification", "server.request", "client.request", "response"),
+        *("item.text", "item.summary", "item.content", "line.unknown", "request", "request.item"),
+        *("[DONE]", OVERFLOW),
+    },
+)
+_COUNTS: Final = {
+    "input": "inputTokens",
+    "output": "outputTokens",
+    "reasoning": "reasoningOutputTokens",
+}
+_PARTS: Final = {"summary": "summaryIndex", "content": "contentIndex"}
+_REASONS: Final = {"completed": "stop", "interrupted": "cancelled"}
+
+
+class AppServerReader(TypedReader):
+    """Reader of one turn, or of a session."""
+
+    unknown = "line.unknown"
+    history = "input"
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__()
+        del reading  # items type their text: neither markers nor private fields apply
+        self._items = TurnItems(self._sink)
+        self._usage: dict[str, int] = {}
+        self._streamed: set[str] = set()  # ids of items that had deltas, as long as they are open
+
+    @property
+    def _message_state(self) -> TurnItems:
+        return self._items
+
+    def _read_event(self, frame: Frame, payload: Any) -> None:
+        del frame
+        fields = mapping(payload)
+        method = string(fields.get("method"))
+        if not method:
+            answers = "result" in fields or "error" in fields
+            self._sink.wire("response" if answers else self.unknown, event_data(payload))
+        elif method in METHODS and "id" not in fields:
+            self._read_notification(method, mapping(fields.get("params")))
+        elif "id" in fields:
+            side = "server" if method.startswith("item/") else "client"
+            self._sink.wire(method if method in _OF_CLIENTS else f"{side}.request", fields)
+        else:
+            self._sink.wire("server.notification", fields)
+
+    def _read_notification(self, method: str, params: dict[str, Any]) -> None:
+        item = mapping(params.get("item"))
+        if method in _ITEMS:
+            self._wire_item(method, params, item)
+        else:
+            self._sink.wire(method, params)
+            if method in DELTAS and len(self._streamed) < MOST_OPEN:
+                self._streamed.add(string(params.get("itemId")))
+        if self._items.is_over:
+            return
+        if (add := DELTAS.get(method)) is not None:
+            add(self._items, params)
+        elif method == "item/started":
+            self._items.start(item)
+        elif method == "item/completed":
+            self._items.complete(item)
+        elif method == "thread/tokenUsage/updated":
+            self._count_tokens(mapping(mapping(params.get("tokenUsage")).get("total")))
+        elif method in _TURNS:
+            self._read_turn(method, mapping(params.get("turn")))
+
+    def _wire_item(self, method: str, params: dict[str, Any], item: dict[str, Any]) -> None:
+        item_id = item.get("id")
+        about: dict[str, Any] = {"itemId": item_id} if isinstance(item_id, str) else {}
+        if method == "item/completed":
+            about["streamed"] = item_id in self._streamed if about else False
+            self._streamed.discard(string(item_id))
+        self._sink.wire(method, {**params, **about})
+        if method == "item/started":
+            return
+        if item.get("type") == "agentMessage":
+            self._sink.wire("item.text", {**about, "text": item.get("text")})
+        for key, number in _PARTS.items() if item.get("type") == "reasoning" else ():
+            for place, text in enumerate(elements(item.get(key))):
+                self._sink.wire(f"item.{key}", {**about, number: place, "text": text})
+
+    def _count_tokens(self, total: dict[str, Any]) -> None:
+        counts = {name: whole(total.get(key)) for name, key in _COUNTS.items()}
+        self._usage |= {name: count for name, count in counts.items() if count is not None}
+
+    def _read_turn(self, method: str, turn: dict[str, Any]) -> None:
+        if method == "turn/started":
+            self._is_done = False
+            self._sink.start_message(message_id=string(turn.get("id")))
+            return
+        self._items.close()
+        self._is_done = True
+        status = string(turn.get("status"))
+        if status == "failed":
+            message = string(mapping(turn.get("error")).get("message"))
+            self._sink.say("error", {"choice": 0, "code": "", "message": message})
+            return
+        self._sink.say("finish", {"choice": 0, "reason": _REASONS.get(status, status)})
+        if self._usage:
+            self._sink.say("usage", {"choice": 0, **self._usage})
+        self._sink.say("done", {"choice": 0, "explicit": True})
+
+    def _read_body(self, payload: Any) -> None:
+        """A turn of one line."""
+        self._read_event(_ONE_LINE, payload)
+
+
+_ONE_LINE: Final = Frame("line", "message", "", "", 0)
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """A notification about a thread, a turn or an item, which does not say that it is JSON-RPC."""
+    del frame
+    fields = mapping(payload)
+    params = mapping(fields.get("params"))
+    is_ours = fields.get("method") in METHODS and "jsonrpc" not in fields
+    return is_ours and ("threadId" in params or "thread" in params)

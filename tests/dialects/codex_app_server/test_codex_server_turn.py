@@ -1,0 +1,172 @@
+"""App server of Codex: what a client shows of the items of a turn, whatever its ids do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance import dialects
+from conformance.core.events import Event, Frame
+from conformance.dialects import Reading
+from conformance.dialects.codex_app_server.items import OVERFLOW
+from conformance.dialects.open_parts import MOST_OPEN
+from tests.dialects.streams import assert_each_ends_once
+
+Payload = dict[str, Any]
+FRAME = Frame("line", "message", "", "", 0)
+
+
+def read(*payloads: Payload) -> list[Event]:
+    reader = dialects.get("codex.app-server").reader(Reading())
+    events = [e for n, each in enumerate(payloads, 1) for e in reader.read(FRAME, each, n)]
+    return [*events, *reader.end("eof", len(payloads) + 1)]
+
+
+def said(*payloads: Payload) -> list[tuple[str, Payload]]:
+    """Semantic events without the choice."""
+    return [
+        (event.type, {k: v for k, v in event.data.items() if k != "choice"})
+        for event in read(*payloads)
+        if event.layer == "semantic"
+    ]
+
+
+def kinds(*payloads: Payload) -> list[str]:
+    return [kind for kind, _ in said(*payloads)]
+
+
+def wired(kind: str, *payloads: Payload) -> list[Payload]:
+    return [dict(e.data) for e in read(*payloads) if e.layer == "wire" and e.type == kind]
+
+
+def note(method: str, **params: Any) -> Payload:
+    return {"method": method, "params": {"threadId": "t", **params}}
+
+
+def item(what: str, kind: str, item_id: str = "i", **fields: Any) -> Payload:
+    return note(f"item/{what}", item={"id": item_id, "type": kind, **fields})
+
+
+def summary(text: str, part: int = 0) -> Payload:
+    place = {"itemId": "i", "summaryIndex": part}
+    return note("item/reasoning/summaryTextDelta", **place, delta=text)
+
+
+def raw(text: str) -> Payload:
+    return note("item/reasoning/textDelta", itemId="i", contentIndex=0, delta=text)
+
+
+def ended(status: str, **turn: Any) -> Payload:
+    return note("turn/completed", turn={"status": status, **turn})
+
+
+BEGUN = note("turn/started", turn={"id": "u"})
+
+
+def test_a_summary_in_parts_and_a_message() -> None:
+    total = {"inputTokens": 3, "outputTokens": 2, "reasoningOutputTokens": 1}
+    assert said(
+        BEGUN,
+        item("started", "reasoning"),
+        note("item/reasoning/summaryPartAdded", itemId="i", summaryIndex=0),
+        summary("so"),
+        item("completed", "reasoning", summary=["so"]),
+        item("started", "agentMessage", "m"),
+        note("item/agentMessage/delta", itemId="m", delta="Hi"),
+        item("completed", "agentMessage", "m", text="Hi"),
+        note("thread/tokenUsage/updated", tokenUsage={"total": total}),
+        ended("completed"),
+    ) == [
+        ("message.start", {"role": "assistant", "id": "u"}),
+        ("thinking.start", {"block": 0, "channel": "summary", "explicit": True, "id": "i"}),
+        ("thinking.part", {"block": 0, "part": 0}),
+        ("thinking.delta", {"block": 0, "channel": "summary", "text": "so", "part": 0}),
+        ("thinking.end", {"block": 0, "explicit": True}),
+        ("text.start", {"block": 1}),
+        ("text.delta", {"block": 1, "text": "Hi"}),
+        ("text.end", {"block": 1}),
+        ("finish", {"reason": "stop"}),
+        ("usage", {"input": 3, "output": 2, "reasoning": 1}),
+        ("done", {"explicit": True}),
+    ]
+
+
+def test_items_without_deltas_are_said_whole() -> None:
+    found = said(
+        item("completed", "reasoning", summary=["a", "b"], content=["c"]),
+        item("completed", "agentMessage", "m", text="Hi"),
+    )
+    texts = [data["text"] for kind, data in found if kind.endswith(".delta")]
+    assert texts == ["a", "b", "c", "Hi"]
+    channels = [data["channel"] for kind, data in found if kind == "thinking.start"]
+    assert channels == ["summary", "raw"]
+
+
+def test_another_id_at_the_end_ends_what_is_open_and_says_nothing_again() -> None:
+    found = kinds(item("started", "reasoning"), raw("so"), item("completed", "reasoning", "j"))
+    assert found == ["thinking.start", "thinking.delta", "thinking.end", "cut"]
+
+
+def test_texts_are_stated_as_streamed_where_deltas_came() -> None:
+    over = item("completed", "reasoning", content=["so"])
+    assert [each["streamed"] for each in wired("item.content", raw("so"), over)] == [True]
+    assert [each["streamed"] for each in wired("item.content", over)] == [False]
+
+
+def test_a_command_is_a_call_that_is_carried_out_there() -> None:
+    found = said(
+        item("started", "commandExecution"),
+        item("completed", "commandExecution", command="ls"),
+        item("completed", "mcpToolCall", "j", tool="clock", arguments={"zone": "UTC"}),
+    )
+    ends = [(data["name"], data["arguments"]) for kind, data in found if kind == "tool.end"]
+    assert ends == [("commandExecution", '{"command":"ls"}'), ("clock", '{"zone":"UTC"}')]
+
+
+def test_a_turn_fails_or_is_interrupted() -> None:
+    assert said(ended("failed", error={"message": "no"})) == [
+        ("error", {"code": "", "message": "no"})
+    ]
+    assert said(ended("interrupted"))[0] == ("finish", {"reason": "cancelled"})
+
+
+def test_requests_and_responses_of_both_sides_say_nothing() -> None:
+    lines: list[Payload] = [
+        {"method": "turn/start", "id": 3},
+        {"method": "initialize", "id": 0},
+        {"method": "item/fileChange/requestApproval", "id": 0},
+        {"id": 0, "result": {}},
+        {"method": "warning", "params": {}},
+        {"odd": 1},
+    ]
+    events = [event.type for event in read(*lines)]
+    assert events == [
+        *("turn/start", "client.request", "server.request", "response", "server.notification"),
+        *("line.unknown", "cut"),
+    ]
+
+
+def test_open_items_are_bounded() -> None:
+    starts = [item("started", "webSearch", str(n)) for n in range(MOST_OPEN + 10)]
+    assert len(wired(OVERFLOW, *starts)) == 1
+
+
+EVENTS = st.sampled_from(
+    [
+        *(BEGUN, ended("completed"), ended("failed"), note("turn/completed", turn=3)),
+        *(summary("a"), summary("b", 1), raw("c"), note("item/reasoning/textDelta", delta="d")),
+        *(item("started", "reasoning"), item("completed", "reasoning", summary=["a", 3])),
+        *(item("completed", "reasoning", "j", content=["e"]), item("completed", "agentMessage")),
+        note("item/reasoning/summaryPartAdded", itemId="i", summaryIndex=None),
+        note("item/agentMessage/delta", itemId="i", delta="f"),
+        *(item("started", "webSearch"), item("completed", "webSearch", query="g")),
+        *(note("item/completed", item=None), {"method": 3}),
+    ]
+)
+
+
+@given(st.lists(EVENTS, max_size=30))
+def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -> None:
+    assert_each_ends_once(said(*events))
