@@ -51,7 +51,7 @@ from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import SCENARIO_RULES
-from conformance.judging.transcript import Transcript
+from conformance.judging.transcript import Transcript, is_refusal
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.rules.applies import Evidence
 from conformance.rules.forms.compare import Compare, Contribution, compare
@@ -91,7 +91,8 @@ Write = Callable[[Ledger, JudgedExchange], None]
 
 def looks_at_answers(recording: Recording, exchange: Exchange) -> bool:
     """Whether anything that writes to a ledger needs the transcript of an exchange."""
-    return exchange.seen is not None or stated_run(recording.header) is not None
+    is_run = stated_run(recording.header) is not None
+    return is_run or exchange.seen is not None or is_refusal(exchange)
 
 
 def withdraw_served_faults(ledger: Ledger, judged: JudgedExchange) -> None:
@@ -133,10 +134,12 @@ def withdraw_own_requests(ledger: Ledger, judged: JudgedExchange) -> None:
 
 
 def withdraw_unstreamed(ledger: Ledger, judged: JudgedExchange) -> None:
-    """HTTP 3xx to 5xx, of a run or not, is no stream: only request, error and end are judged."""
-    response = judged.exchange.response
-    status = response.status if response else None
-    if status is not None and status >= 300:
+    """HTTP 3xx to 5xx, of a run or not, is no stream: only request, error and end are judged.
+
+    What is an answer all the same is judged as one: a status does not undo what was said.
+    """
+    if is_refusal(judged.exchange) and not judged.transcript.answers:
+        status = judged.exchange.response and judged.exchange.response.status
         others = {rule.id for rule in judged.rules if not judges_refusals(rule)}
         why = f"it was answered with HTTP {status}"
         ledger.withdraw(others & ledger.verdicts.keys(), why, "http status")

@@ -23,6 +23,7 @@ from conformance.rules.model import Rule
 WHOLE_ENDS: Final = frozenset({"complete", "length", "tools", "filtered"})
 """Words of `Transcript.ending` for an answer that is all there."""
 
+_LEAST_REFUSAL: Final = 300
 _FINISHES: Final = {"stop": "complete", "length": "length", "content_filter": "filtered"}
 
 
@@ -73,9 +74,9 @@ class Transcript(Struct):
     @property
     def ending(self) -> str:
         """How it ended: a word of `scenarios.ENDS`."""
-        status = self.exchange.response.status if self.exchange.response else None
-        if status is not None and status >= 300:
-            return "refused" if 400 <= status < 500 else "failed"
+        response = self.exchange.response
+        if is_refusal(self.exchange) and response is not None:
+            return "refused" if 400 <= (response.status or 0) < 500 else "failed"
         if self.errors:
             return "failed"
         if self.listed and self.exchange.end == "eof":
@@ -97,6 +98,11 @@ class Transcript(Struct):
     def thought(self) -> bool:
         """Whether any thinking showed, be it sealed."""
         return bool(self.thinking or self.opaque)
+
+    @property
+    def answers(self) -> bool:
+        """Whether anything was said, or the answer was said to be over."""
+        return bool(self.order or self.opaque or self.tools or self.finishes or self.listed)
 
     def spoken(self) -> tuple[str, ...]:
         """Everything that the model chose, to compare two answers by."""
@@ -144,6 +150,12 @@ class Transcript(Struct):
     def _came(self, kind: str, text: str) -> None:
         if text.strip() and self.order[-1:] != [kind]:
             self.order.append(kind)
+
+
+def is_refusal(exchange: Exchange) -> bool:
+    """Whether the status says that no answer comes: HTTP 3xx to 5xx."""
+    status = exchange.response.status if exchange.response else None
+    return status is not None and status >= _LEAST_REFUSAL
 
 
 def read_transcript(

@@ -2,10 +2,10 @@
 
 Rule 1: which rules may fail (`excused`), and that an answer cannot be judged (`untestable`), is not
 taken from a recording that nobody trusts.
-Rule 2: its profile, fidelity and hops, what its run knew, what its client declares and which rules
-redaction touched are taken, and so is a profile that a stream chose by its own fields. But it is
-judged once more without all that, and what would have come of a rule then stands in the ledger as
-silenced.
+Rule 2: its profile, fidelity, hops and statuses, what its run knew, what its client declares and
+which rules redaction touched are taken, and so is a profile that a stream chose by its own fields.
+But it is judged once more without all that, and what would have come of a rule then stands in the
+ledger as silenced.
 Rule 3: that redaction touched a rule is taken of one that is broken only where what it read is a
 stand-in (`evidence.replaced_texts`).
 """
@@ -18,11 +18,13 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from conformance.cassette import Recording
+from conformance.core.events import Exchange, Response
 from conformance.evidence.expectations import RUN, stated_run
 from conformance.judging.client_view import IMPLEMENTATION
 from conformance.judging.ledger import Ledger
 from conformance.judging.lineage import level_rank
 from conformance.judging.result import StreamResult
+from conformance.judging.transcript import is_refusal
 from conformance.rules.applies import REBUILT
 from conformance.rules.verdicts import Verdict
 
@@ -31,6 +33,8 @@ _EXCUSES: Final = frozenset({"excused", "untestable"})
 _CLAIMED: Final = frozenset({RUN, IMPLEMENTATION})
 _OPEN: Final = frozenset({Verdict.FAIL, Verdict.INCONCLUSIVE})
 _REDACTION: Final = "redaction"
+_STATUS: Final = "http status"
+_ANSWERED: Final = 200
 # Who writes to a ledger by what a recording says of itself, and what that is.
 _CLAIM_OF: Final = {
     "own answers": "hop",
@@ -40,6 +44,7 @@ _CLAIM_OF: Final = {
     "randomness": RUN,
     "undeclared": IMPLEMENTATION,
     _REDACTION: _REDACTION,
+    _STATUS: "status",
 }
 
 
@@ -63,7 +68,9 @@ def _unexcused_step(step: Any) -> Any:
 def makes_claims(recording: Recording) -> bool:
     """Whether a recording says something of itself, its profile apart, that may silence a rule."""
     is_said = not _CLAIMED.isdisjoint(recording.header.extra) or _states_rebuilt(recording)
-    return is_said or any(each.hop or each.touched for each in recording.exchanges)
+    return is_said or any(
+        each.hop or each.touched or is_refusal(each) for each in recording.exchanges
+    )
 
 
 def without_claims(recording: Recording) -> Recording:
@@ -75,10 +82,19 @@ def without_claims(recording: Recording) -> Recording:
         fidelity="bytes" if _states_rebuilt(recording) else header.fidelity,
         extra={key: value for key, value in header.extra.items() if key not in _CLAIMED},
     )
-    exchanges = tuple(replace(each, hop="", touched=()) for each in recording.exchanges)
+    exchanges = tuple(
+        replace(each, hop="", touched=(), response=_answered_response(each))
+        for each in recording.exchanges
+    )
     return replace(
         recording, cassette=replace(recording.cassette, header=evidence, exchanges=exchanges)
     )
+
+
+def _answered_response(exchange: Exchange) -> Response | None:
+    if exchange.response is None or not is_refusal(exchange):
+        return exchange.response
+    return replace(exchange.response, status=_ANSWERED)
 
 
 def _states_rebuilt(recording: Recording) -> bool:
@@ -137,8 +153,15 @@ def _unseen_rules(recording: Recording, result: StreamResult) -> Iterator[tuple[
 def _silenced_rules(
     result: StreamResult, alone: StreamResult, milder: set[str]
 ) -> Iterator[tuple[str, Verdict]]:
-    """Rules that by evidence alone would fail, or be open, and do not, or fail more mildly."""
+    """Rules that by evidence alone would fail, or be open, and do not, or fail more mildly.
+
+    That a refusal is none of an answer's is no claim where its body says so, too.
+    """
+    is_refused = bool(result.error or alone.error or not result.framing)
+    refused = {each.rule for each in result.changes if is_refused and each.by == _STATUS}
     for rule, was in alone.verdicts.items():
+        if rule in refused:
+            continue
         verdict = result.verdicts.get(rule, Verdict.NOT_APPLICABLE)
         is_kept = verdict is was or verdict in (Verdict.FAIL, Verdict.ERROR)
         if was in _OPEN and (not is_kept or (was is Verdict.FAIL and rule in milder)):

@@ -179,6 +179,15 @@ def written(report: Report) -> set[tuple[str, str]]:
     return {(each.by, each.why) for stream in report.streams for each in stream.changes}
 
 
+def test_an_answer_under_a_refusal_is_judged_as_one(tmp_path: Path) -> None:
+    """The rule is the same in a run: the ending is a finding, and so is each fault of the body."""
+    body = PLAIN.replace("data: [DONE]\n\n", "")
+    for run in (None, stated(ends=["complete"])):
+        found = {each.rule for each in judged(tmp_path, run, ("plain", body), status=500).findings}
+        assert "wire/chat/done-present" in found
+        assert (ENDING in found) is (run is not None)
+
+
 def test_everybody_who_changes_a_verdict_leaves_a_name(tmp_path: Path) -> None:
     refused = judged(tmp_path, stated(ends=["refused"]), ("plain", "{}"), status=400)
     assert ("http status", "it was answered with HTTP 400") in written(refused)

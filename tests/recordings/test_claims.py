@@ -17,6 +17,7 @@ from conformance.cassette import Recording, open_recording
 from conformance.cli import main
 from conformance.core import shipped
 from conformance.core.errors import SpecError, UsageError
+from conformance.core.events import Chunk
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.lookup import available, find
@@ -168,6 +169,41 @@ def test_no_word_of_any_recording_silences_a_rule_unseen(elsewhere: Path) -> Non
     tried, honoured = assert_heard(elsewhere, 1)
     assert tried > 150
     assert honoured > 300
+
+
+def refused(recording: Recording) -> Recording:
+    """The evidence, each of its answers under a status that says there is none."""
+    plain = stating(recording)
+    exchanges = tuple(
+        replace(each, response=replace(each.response, status=500) if each.response else None)
+        for each in plain.exchanges
+    )
+    return replace(plain, cassette=replace(plain.cassette, exchanges=exchanges))
+
+
+def test_a_status_hides_no_fault_of_an_answer(elsewhere: Path) -> None:
+    heard = 0
+    for path in sorted(elsewhere.rglob("*.jsonl"))[::17]:
+        recording = open_recording(path)
+        evident, report = failed(judged(stating(recording))), judged(refused(recording))
+        nothing_came = {each.exchange for each in report.streams if not each.framing or each.error}
+        hushed = {each for each in evident - failed(report) if each[0] not in nothing_came}
+        assert hushed <= silenced(report), path.name
+        heard += bool(evident & failed(report))
+    assert heard > 20
+
+
+def test_what_is_neither_answer_nor_error_is_counted_under_a_status(
+    elsewhere: Path,
+) -> None:
+    recording = open_recording(elsewhere / "wire/chat/done-present.cassette.jsonl")
+    (exchange,) = refused(recording).exchanges
+    silent = replace(exchange, chunks=(Chunk(b"data: {}\n\n"),))
+    cassette = replace(recording.cassette, exchanges=(silent,))
+    report = judged(replace(recording, cassette=cassette))
+    assert not failed(report)
+    assert "the recording's own status" in report.silenced
+    assert report.exit_code(require_exercised=True) == 1
 
 
 def test_a_failure_is_told_where_a_recording_says_that_redaction_touched_it(
