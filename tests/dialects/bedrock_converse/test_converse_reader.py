@@ -1,0 +1,53 @@
+"""Events of Converse as lines and events of JSON: one key says which it is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from conformance import dialects
+from conformance.core.events import Frame, FrameKind
+from conformance.core.reading import Reading
+
+START = {"messageStart": {"role": "assistant"}}
+STREAM = (
+    START,
+    {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "Hi"}}},
+    {"contentBlockStop": {"contentBlockIndex": 0}},
+    {"messageStop": {"stopReason": "end_turn"}},
+    {"metadata": {"usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}}},
+)
+UNKNOWN = {"p": "abc", "traceId": {"messageStop": {}}}
+
+
+def read(*payloads: Any, kind: FrameKind = "line") -> list[tuple[str, dict[str, Any]]]:
+    reader = dialects.get("bedrock.converse").reader(Reading())
+    events = []
+    for number, payload in enumerate(payloads, 1):
+        events += reader.read(Frame(kind, "", json.dumps(payload), "", 0), payload, number)
+    events += reader.end("eof", len(payloads) + 1)
+    return [(each.type, dict(each.data)) for each in events]
+
+
+@pytest.mark.parametrize("kind", ["line", "event"])
+def test_keys_that_nobody_knows_do_not_hide_an_event(kind: FrameKind) -> None:
+    plain = read(*STREAM, kind=kind)
+    assert [name for name, _ in plain][-2:] == ["usage", "done"]
+    assert read(*({**UNKNOWN, **each} for each in STREAM), kind=kind) == plain
+    assert read(*({**each, **UNKNOWN} for each in STREAM), kind=kind) == plain
+
+
+def test_an_exception_is_known_beside_unknown_keys() -> None:
+    raised = {"throttlingException": {"message": "Slow down"}, "p": "abc"}
+    names = [name for name, _ in read(START, raised)]
+    assert "exception" in names
+    assert "error" in names
+
+
+@pytest.mark.parametrize(
+    "payload", [{**START, "messageStop": {}}, {"p": {}}, {"messageStart": "x", "p": 1}, {}]
+)
+def test_what_is_no_one_event_is_unknown(payload: dict[str, Any]) -> None:
+    assert [name for name, _ in read(payload)][0] == "converse.unknown"
