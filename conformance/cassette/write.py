@@ -8,18 +8,12 @@ is flushed, so that a crash leaves a torn but readable cassette.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import json
-import os
-import re
-import secrets
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import IO, Any, Final, Self
+from typing import Any, Self
 
 import msgspec
 from msgspec import Struct, field
@@ -28,17 +22,10 @@ from msgspec.structs import asdict
 from conformance.cassette.header import Cassette, CassetteClock, Header, Redaction
 from conformance.cassette.records import header_fields
 from conformance.cassette.segments import plain_segments, segments
-from conformance.cassette.source import MAX_BYTES, MAX_LINE, MAX_LINES
-from conformance.core.errors import CassetteError, Place, UsageError
+from conformance.cassette.target_file import TargetFile, encode_line
+from conformance.core.errors import UsageError
 from conformance.core.events import ENDINGS, Ending, Exchange, Request, Response
 from conformance.core.framing import Framing, stated_framing
-
-# Legal in JSON, but they break lines, reorder or hide text in editors and terminals.
-_UNFIT: Final = re.compile("[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
-
-_LONG_KINDS: Final = frozenset({"request", "response", "seen", "cassette", "end", "redactions"})
-# `json.dumps` makes an encoder for each call.
-_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 class _ExchangeState(Struct):
@@ -64,45 +51,30 @@ class Writer:
         self, path: Path | str, header: Header, *, append: bool = False, seal: bool = False
     ) -> None:
         self._path = Path(path)
-        self._append = append
         self._seal = seal
         self._accounts: dict[int, _ExchangeState] = {}
         self._current = 0
-        self._size = self._lines = 0
         self._dialect = header.dialect
-        name = f".{self._path.name}.{secrets.token_hex(4)}"
-        self._target = self._path if append else self._path.with_name(name)
-        self._stream = self._open_target()
+        self._file = TargetFile(self._path, append=append)
         try:
             self._write_line(header_fields(header))
         except BaseException:
-            self._discard_target()
+            self._file.discard()
             raise
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and not self._append:
-            self._discard_target()
-        else:
-            self.close()
+        self._file.__exit__(kind)
 
     def close(self) -> None:
         """The cassette is complete; a second call does nothing."""
-        if self._stream.closed:
-            return
-        try:
-            with self._told_errors():
-                self._stream.close()
-                if not self._append:
-                    with self._target.open("rb+") as written:
-                        os.fsync(written.fileno())
-                    self._target.replace(self._path)
-        except CassetteError:
-            if not self._append:
-                self._discard_target()
-            raise
+        self._file.close()
+
+    def flush(self) -> None:
+        """What a recorder wrote so far is safe from its crash."""
+        self._file.flush()
 
     def request(
         self,
@@ -127,7 +99,7 @@ class Writer:
         known = {key: value for key, value in facts.items() if value}
         chosen = {} if user_choices is None else {"user_choices": user_choices}
         self._write_line(
-            {"request": _request_fields(request), "exchange": number, **known, **chosen}
+            {"request": request_fields(request), "exchange": number, **known, **chosen}
         )
         return number
 
@@ -140,7 +112,7 @@ class Writer:
             raise UsageError("a second response of one exchange")
         account.responded = True
         account.framing = stated_framing(response)
-        self._write_line({"response": _response_fields(response), **_time_field(ms)}, exchange)
+        self._write_line({"response": response_fields(response), **_time_field(ms)}, exchange)
 
     def chunk(
         self,
@@ -162,21 +134,15 @@ class Writer:
         named = self._exchange_field(exchange)
         lines = [] if named else _plain_lines(data, ms, account.framing)
         for encoding, value in () if lines else segments(data, account.framing):
-            lines.append(self._encode_line({**begins, encoding: value, **named}))
+            lines.append(encode_line({**begins, encoding: value, **named}, str(self._path)))
             begins = {}
-        self._put(b"".join(lines), len(lines))
+        self._file.put(b"".join(lines), len(lines))
         if flush:
             self.flush()
         account.chunks += 1
         account.size += len(data)
         if self._seal:
             account.digest.update(data)
-
-    def flush(self) -> None:
-        """What a recorder wrote so far is safe from its crash."""
-        if self._append:
-            with self._told_errors():
-                self._stream.flush()
 
     def end(
         self,
@@ -245,75 +211,8 @@ class Writer:
         return {} if exchange is None or exchange == self._current else {"exchange": exchange}
 
     def _write_line(self, fields: Mapping[str, Any], exchange: int | None = None) -> None:
-        self._put(self._encode_line({**fields, **self._exchange_field(exchange)}))
+        self._file.put(encode_line({**fields, **self._exchange_field(exchange)}, str(self._path)))
         self.flush()
-
-    def _encode_line(self, fields: Mapping[str, Any]) -> bytes:
-        try:
-            text = _JSON.encode(fields)
-            fit = text.isascii() and "\x7f" not in text
-            line = (text if fit else _UNFIT.sub(_escape_character, text)).encode() + b"\n"
-        except (ValueError, TypeError, RecursionError) as err:
-            kinds = "/".join(sorted(set(fields)))
-            message = f"cannot be written as JSON ({kinds}): {err}"
-            raise CassetteError(message, place=Place(str(self._path))) from err
-        if len(line) > MAX_LINE:
-            kinds = "/".join(sorted(set(fields) & _LONG_KINDS))
-            message = f"a line of more than {MAX_LINE:,} bytes ({kinds}) is none that can be read"
-            raise CassetteError(message, place=Place(str(self._path)))
-        return line
-
-    def _put(self, data: bytes, lines: int = 1) -> None:
-        """Writes lines. Raises CassetteError where they cannot be, or could not be read again."""
-        self._size += len(data)
-        self._lines += lines
-        if self._size > MAX_BYTES or self._lines > MAX_LINES:
-            most = f"{MAX_BYTES:,} bytes and {MAX_LINES:,} lines"
-            raise CassetteError(f"it would have more than {most}", place=Place(str(self._path)))
-        with self._told_errors():
-            self._stream.write(data)
-
-    @contextmanager
-    def _told_errors(self) -> Iterator[None]:
-        """Tells a full disk as a fault of the file, not of ours."""
-        try:
-            yield
-        except OSError as err:
-            reason = (err.strerror or str(err)).lower()
-            place = Place(str(self._path))
-            raise CassetteError(f"cannot be written: {reason}", place=place) from err
-
-    def _open_target(self) -> IO[bytes] | gzip.GzipFile:
-        place = Place(str(self._path))
-        suffix = self._path.suffix.lower()
-        if suffix == ".zst":
-            raise CassetteError("expected a plain or .gz target, got .zst", place=place)
-        try:
-            plain = self._target.open("xb")
-        except OSError as err:
-            reason = (err.strerror or str(err)).lower()
-            raise CassetteError(f"cannot be written: {reason}", place=place) from err
-        return _GzipFile(plain) if suffix == ".gz" else plain
-
-    def _discard_target(self) -> None:
-        with suppress(OSError):  # on a full disk nothing is left to be flushed
-            self._stream.close()
-        self._target.unlink(missing_ok=True)
-
-
-class _GzipFile(gzip.GzipFile):
-    """A gzip stream that closes the file below it; equal content gives equal files."""
-
-    def __init__(self, plain: IO[bytes]) -> None:
-        # No name and no time inside.
-        super().__init__(filename="", mode="wb", fileobj=plain, mtime=0)
-        self._plain = plain
-
-    def close(self) -> None:
-        try:
-            super().close()
-        finally:
-            self._plain.close()
 
 
 def write(path: Path | str, cassette: Cassette, *, seal: bool | None = None) -> None:
@@ -339,7 +238,8 @@ def _plain_lines(data: bytes, ms: float | None, framing: Framing | None = None) 
     return [begun, *(b'{"text":%b}\n' % each for each in others)]
 
 
-def _request_fields(request: Request | None) -> dict[str, Any] | None:
+def request_fields(request: Request | None) -> dict[str, Any] | None:
+    """The request as the object of its line; what is empty is left out."""
     if request is None:
         return None
     fields: dict[str, Any] = {"method": request.method, "path": request.path}
@@ -354,7 +254,8 @@ def _request_fields(request: Request | None) -> dict[str, Any] | None:
     return fields
 
 
-def _response_fields(response: Response | None) -> dict[str, Any] | None:
+def response_fields(response: Response | None) -> dict[str, Any] | None:
+    """The head as the object of its line; what is empty is left out."""
     if response is None:
         return None
     fields = {"status": response.status, "http": response.http, "headers": response.headers}
@@ -363,7 +264,3 @@ def _response_fields(response: Response | None) -> dict[str, Any] | None:
 
 def _time_field(ms: float | None) -> dict[str, float]:
     return {} if ms is None else {"ms": ms}
-
-
-def _escape_character(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"

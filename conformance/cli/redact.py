@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from conformance.cassette import Redactor, write
+from conformance.cassette import Redactor
 from conformance.cassette.read import read
+from conformance.cassette.rewrite import rewrite
 from conformance.cassette.scan import scan
 from conformance.cassette.source import plain_name
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING
@@ -45,10 +46,10 @@ def redact_command(
             )
         redactor = Redactor(opaque=not keep_opaque)
         cassette = read(path)
-        for note in cassette.notes:
-            warn(f"note: {visible(note)}")
+        if cassette.torn:
+            warn(f"note: {visible(str(path))} is torn, and stays torn")
         clean = redact_evidence(cassette, redactor)
-        write(output or path, clean)
+        rewrite(path, output or path, cassette, clean, redactor)
         replaced = sum(redaction.count for redaction in redactor.counts())
         put(f"{visible(str(output or path))}: {count(replaced, 'replacement')}")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
 from importlib import import_module
 from pathlib import Path
 from string import ascii_lowercase
@@ -12,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conformance.cassette import Cassette, Header, Writer, read, redact, write
+from conformance.cassette import Cassette, Header, Writer, convert, read, redact, write
 from conformance.cassette.inspect import inspect
 from conformance.core.errors import CassetteError
 from conformance.core.events import ENDINGS, Chunk, Exchange, Request, Response
@@ -105,7 +107,7 @@ def test_a_form_loses_its_secrets_and_what_is_compressed_all() -> None:
 
 
 def test_what_no_reader_takes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, writing = tmp_path / "a.cassette.jsonl", import_module("conformance.cassette.write")
+    path, writing = tmp_path / "a.cassette.jsonl", import_module("conformance.cassette.target_file")
     for name, most in (("MAX_LINE", 1000), ("MAX_BYTES", 900), ("MAX_LINES", 2)):
         with monkeypatch.context() as patch:
             patch.setattr(writing, name, most)
@@ -123,26 +125,48 @@ def test_a_request_of_17_mib_is_refused(tmp_path: Path) -> None:
 
 
 LIMITED = """
-import resource, signal, sys
+import os, resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 from conformance.cli import main
-resource.setrlimit(getattr(resource, sys.argv[1]), (int(sys.argv[2]),) * 2)
-sys.exit(main(["convert", sys.argv[3], sys.argv[4]]))
+assert main(sys.argv[2:]) == 0  # what is loaded when it is needed needs no limit
+if sys.argv[1] == "uid":
+    os.setuid(65534)
+else:
+    limit, value = sys.argv[1].split("=")
+    resource.setrlimit(getattr(resource, limit), (int(value),) * 2)
+sys.exit(main([*sys.argv[2:-1], sys.argv[-1] + ".second.cassette.jsonl"]))
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limits")
-def test_a_full_disk_leaves_no_file(tmp_path: Path) -> None:
-    source, target = tmp_path / "a.sse", tmp_path / "out" / "a.cassette.jsonl"
-    target.parent.mkdir()
-    source.write_bytes(b'data: {"choices":[]}\n\n' * 2000)
-    arguments = ["RLIMIT_FSIZE", "20000", str(source), str(target)]
-    command = [sys.executable, "-c", LIMITED, *arguments]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.count("\n") == 1
-    assert "cannot be written: file too large" in done.stderr
-    assert list(target.parent.iterdir()) == []
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("RLIMIT_FSIZE=20000", "cannot be written: file too large"),
+        ("RLIMIT_NOFILE=3", "cannot be read: too many open files"),
+        ("uid", "cannot be written: permission denied"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["convert", "redact"])
+def test_where_nothing_can_be_written_no_file_is_left(
+    verb: str, limit: str, said: str, tmp_path: Path
+) -> None:
+    if limit == "uid" and os.geteuid() != 0:
+        pytest.skip("only root gives up rights")
+    with tempfile.TemporaryDirectory() as shared:  # a folder that everybody may read
+        folder = Path(shared)
+        folder.chmod(0o755)
+        source, target = folder / "a.cassette.jsonl", folder / "b.cassette.jsonl"
+        sse = tmp_path / "a.sse"
+        sse.write_bytes(b'data: {"choices":[]}\n\n' * 2000)
+        convert(sse, source)
+        arguments = [verb, str(source), *(["-o"] if verb == "redact" else []), str(target)]
+        command = [sys.executable, "-c", LIMITED, limit, *arguments]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2, done.stderr
+        assert done.stderr.count("\n") == 1
+        assert said in done.stderr
+        assert sorted(folder.iterdir()) == [source, target]
 
 
 class FullDisk:
@@ -154,8 +178,8 @@ class FullDisk:
 
 def test_a_recorder_on_a_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Writer(tmp_path / "a.cassette.jsonl", Header(), append=True) as writer:
-        with_room = writer._stream
-        monkeypatch.setattr(writer, "_stream", FullDisk())
+        with_room = writer._file._stream
+        monkeypatch.setattr(writer._file, "_stream", FullDisk())
         with pytest.raises(CassetteError, match="no space left on device"):
             writer.request(None)
-        monkeypatch.setattr(writer, "_stream", with_room)
+        monkeypatch.setattr(writer._file, "_stream", with_room)

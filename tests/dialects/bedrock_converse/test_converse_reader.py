@@ -50,4 +50,4 @@ def test_an_exception_is_known_beside_unknown_keys() -> None:
     "payload", [{**START, "messageStop": {}}, {"p": {}}, {"messageStart": "x", "p": 1}, {}]
 )
 def test_what_is_no_one_event_is_unknown(payload: dict[str, Any]) -> None:
-    assert [name for name, _ in read(payload)][0] == "converse.unknown"
+    assert next(name for name, _ in read(payload)) == "converse.unknown"
