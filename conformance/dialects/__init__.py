@@ -23,6 +23,7 @@ from conformance.dialects.codex_exec import DIALECT as CODEX_EXEC
 from conformance.dialects.cohere_v2 import DIALECT as COHERE_V2
 from conformance.dialects.endpoint import BASE, Endpoint
 from conformance.dialects.gemini_generate import DIALECT as GEMINI_GENERATE
+from conformance.dialects.gemini_interactions import DIALECT as GEMINI_INTERACTIONS
 from conformance.dialects.harmony import DIALECT as HARMONY
 from conformance.dialects.ollama_chat import DIALECT as OLLAMA_CHAT
 from conformance.dialects.ollama_generate import DIALECT as OLLAMA_GENERATE
@@ -50,6 +51,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         ACP,
         CODEX_APP_SERVER,
         GEMINI_GENERATE,
+        GEMINI_INTERACTIONS,
     )
 }
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {

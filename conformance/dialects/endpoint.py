@@ -75,13 +75,15 @@ class Endpoint(Struct, frozen=True):
 class ModelListing(Struct, frozen=True):
     """Where models are listed: the path below the base URL, the keys of the list and of a name.
 
-    `frame` and `details` are what stands beside the list, and beside each name.
+    `prefix` is what a list puts before each name. `frame` and `details` are what stands beside the
+    list, and beside each name.
     """
 
     path: str
     base: str = BASE
     entries: str = "data"
     name: str = "id"
+    prefix: str = ""
     frame: Mapping[str, Any] = field(default_factory=lambda: {"object": "list"})
     details: Mapping[str, Any] = field(default_factory=lambda: {"object": "model", "created": 1})
 
@@ -90,11 +92,11 @@ class ModelListing(Struct, frozen=True):
         listed = payload.get(self.entries) if isinstance(payload, Mapping) else None
         entries = listed if isinstance(listed, list) else []
         found = (each.get(self.name) for each in entries if isinstance(each, Mapping))
-        return [name for name in found if isinstance(name, str)]
+        return [name.removeprefix(self.prefix) for name in found if isinstance(name, str)]
 
     def body(self, name: str) -> dict[str, Any]:
         """A list of one model, as a server has it."""
-        return {**self.frame, self.entries: [{self.name: name, **self.details}]}
+        return {**self.frame, self.entries: [{self.name: self.prefix + name, **self.details}]}
 
 
 def _plain(path: str) -> str:

@@ -12,10 +12,6 @@ from typing import Any, Final
 from conformance.dialects.json_edge import mapping
 
 
-def _is_gemini_interaction(fields: dict[str, Any]) -> bool:
-    return isinstance(fields.get("event_type"), str) or fields.get("object") == "interaction"
-
-
 def _is_text_completion(fields: dict[str, Any]) -> bool:
     return fields.get("object") == "text_completion"
 
@@ -25,7 +21,6 @@ def _is_claude_completion(fields: dict[str, Any]) -> bool:
 
 
 UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
-    "gemini.interactions": _is_gemini_interaction,
     "openai.completions": _is_text_completion,
     "anthropic.complete": _is_claude_completion,
 }

@@ -15,10 +15,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from . import chat, cohere, converse, gemini, messages, ollama, responses
+from . import chat, cohere, converse, gemini, interactions, messages, ollama, responses
 from .defects import Defect, hooked
 from .fields import Fields, decoded
-from .models import entry, listed
+from .models import entry, google_list, listed
 from .plan import Framing, Plan
 from .refusal import (
     Refusal,
@@ -26,6 +26,7 @@ from .refusal import (
     cohere_error,
     converse_error,
     google_error,
+    interactions_error,
     ollama_error,
     openai_error,
 )
@@ -52,6 +53,8 @@ def application(service: Service) -> Starlette:
             _posting("/v1/responses", _answering(service, responses.plan, _openai)),
             _posting("/v1/messages", _answering(service, messages.plan, _anthropic)),
             _posting("/v2/chat", _answering(service, cohere.plan, _cohere)),
+            Route("/v1beta/models", _reading(service, lambda _: google_list(service))),
+            _posting("/v1beta/interactions", _answering(service, interactions.plan, _interactions)),
             _posting("/v1beta/models/{model}:generateContent", _generating(service)),
             _posting(
                 "/v1beta/models/{model}:streamGenerateContent", _generating(service, streams=True)
@@ -190,6 +193,7 @@ def _said(request: Request, refusal: Refusal) -> Response:
     envelopes = {
         "/v1/messages": _anthropic,
         "/v2/": _cohere,
+        "/v1beta/interactions": _interactions,
         "/v1beta/": _google,
         "/api/": _ollama,
         "/model/": _converse,
@@ -244,6 +248,10 @@ def _cohere(refusal: Refusal) -> Mapping[str, Any]:
 
 def _google(refusal: Refusal) -> Mapping[str, Any]:
     return google_error(refusal.message, status=refusal.status)
+
+
+def _interactions(refusal: Refusal) -> Mapping[str, Any]:
+    return interactions_error(refusal.message, status=refusal.status)
 
 
 def _converse(refusal: Refusal) -> Mapping[str, Any]:

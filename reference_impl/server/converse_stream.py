@@ -12,8 +12,7 @@ import base64
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-import msgspec
-
+from .call_arguments import ArgumentsError, call_arguments
 from .messages_stream import MessagesStream
 from .refusal import converse_error
 from .stamp import Stamp
@@ -124,8 +123,8 @@ class ConverseBody:
             return 500, self._raised
         try:
             content = [_whole(said) for said in self._blocks.values()]
-        except msgspec.DecodeError as err:
-            return 500, converse_error(f"the input of a tool call is not JSON: {err}")
+        except ArgumentsError as err:
+            return 500, converse_error(str(err))
         return 200, {
             "output": {"message": {"role": "assistant", "content": content}},
             **self._ended,
@@ -136,7 +135,7 @@ def _whole(said: list[Mapping[str, Any]]) -> dict[str, Any]:
     """A block of what was said of it."""
     if "toolUse" in said[0]:
         arguments = "".join(each["toolUse"].get("input", "") for each in said)
-        return {"toolUse": {**said[0]["toolUse"], "input": msgspec.json.decode(arguments or "{}")}}
+        return {"toolUse": {**said[0]["toolUse"], "input": call_arguments(arguments)}}
     if "reasoningContent" not in said[0]:
         return {"text": "".join(each["text"] for each in said)}
     parts = [each["reasoningContent"] for each in said]

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import msgspec
-
+from .call_arguments import ArgumentsError, call_arguments
 from .engine import Finish, ReasoningDelta, TextDelta, ToolCall, Usage
 from .refusal import google_error
 from .stamp import Stamp
@@ -57,9 +56,9 @@ class GeminiStream:
 
     def _call(self, call: ToolCall) -> Iterator[Wire]:
         try:
-            arguments = msgspec.json.decode(call.arguments or "{}")
-        except msgspec.DecodeError as err:
-            yield from self.fail(f"the arguments of a tool call are not JSON: {err}")
+            arguments = call_arguments(call.arguments)
+        except ArgumentsError as err:
+            yield from self.fail(str(err))
             return
         signed = {} if self._called else {"thoughtSignature": SIGNATURE}
         self._called = True

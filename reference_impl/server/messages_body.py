@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-import msgspec
-
+from .call_arguments import ArgumentsError, call_arguments
 from .refusal import anthropic_error
 from .wire import Wire
 
@@ -44,8 +43,8 @@ class MessagesBody:
             return 500, self._error
         try:
             content = [_closed(block) for block in self._blocks]
-        except msgspec.DecodeError as err:
-            return 500, anthropic_error(f"the input of a tool call is not JSON: {err}")
+        except ArgumentsError as err:
+            return 500, anthropic_error(str(err))
         return 200, {**self._message, "content": content}
 
     def _start(self, event: Mapping[str, Any]) -> None:
@@ -70,4 +69,4 @@ class MessagesBody:
 def _closed(block: dict[str, Any]) -> dict[str, Any]:
     if "input" not in block:
         return block
-    return {**block, "input": msgspec.json.decode(block["input"] or "{}")}
+    return {**block, "input": call_arguments(block["input"])}

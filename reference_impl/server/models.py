@@ -14,6 +14,13 @@ def listed(service: Service) -> dict[str, Any]:
     return {"object": "list", "data": [_card(service)], "models": [named]}
 
 
+def google_list(service: Service) -> dict[str, Any]:
+    """All models as Google lists them."""
+    methods = ["generateContent", "createInteraction"]
+    named = {"name": f"models/{service.model_id}", "supportedGenerationMethods": methods}
+    return {"models": [named]}
+
+
 def entry(service: Service, model_id: str) -> dict[str, Any]:
     """One model. Raises Refusal for one that is not served."""
     check_model(service, model_id)

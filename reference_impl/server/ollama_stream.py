@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
-
+from .call_arguments import ArgumentsError, call_arguments
 from .engine import Finish, ReasoningDelta, Start, TextDelta, ToolCall, Usage
 from .refusal import ollama_error
 from .stamp import Stamp
@@ -58,9 +57,9 @@ class OllamaStream:
 
     def _call(self, call: ToolCall) -> Iterator[Wire]:
         try:
-            arguments = msgspec.json.decode(call.arguments or "{}")
-        except msgspec.DecodeError as err:
-            yield from self.fail(f"the arguments of a tool call are not JSON: {err}")
+            arguments = call_arguments(call.arguments)
+        except ArgumentsError as err:
+            yield from self.fail(str(err))
             return
         function = {"index": self._calls, "name": call.name, "arguments": arguments}
         self._calls += 1

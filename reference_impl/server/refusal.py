@@ -65,6 +65,12 @@ def google_error(message: str, *, status: int = 500) -> dict[str, Any]:
     return {"error": {"code": status, "message": message, "status": word}}
 
 
+def interactions_error(message: str, *, status: int = 500) -> dict[str, Any]:
+    """The envelope of the Interactions API."""
+    word = _GOOGLE_STATUS.get(status, "INVALID_ARGUMENT").lower()
+    return {"error": {"code": word, "message": message}}
+
+
 def converse_error(message: str) -> dict[str, Any]:
     """The envelope of Converse."""
     return {"message": message}

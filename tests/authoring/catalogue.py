@@ -21,6 +21,7 @@ from tests.authoring import (
     habit_streams,
     harmony_streams,
     history_streams,
+    interactions_streams,
     item_streams,
     likeness_streams,
     messages_streams,
@@ -39,6 +40,7 @@ from tests.authoring import (
     mutants_harmony,
     mutants_history,
     mutants_hops,
+    mutants_interactions,
     mutants_items,
     mutants_likeness,
     mutants_messages,
@@ -78,6 +80,7 @@ def good() -> tuple[Draft, ...]:
         *cohere_streams.drafts(),
         *harmony_streams.drafts(),
         *gemini_streams.drafts(),
+        *interactions_streams.drafts(),
         *history_streams.drafts(),
         *item_streams.drafts(),
         *opt_in_streams.drafts(),
@@ -133,5 +136,6 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_acp.MUTANTS,
         *mutants_codex_server.MUTANTS,
         *mutants_gemini.MUTANTS,
+        *mutants_interactions.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)

@@ -109,16 +109,3 @@ def test_ogx_faults_are_found_where_they_are(
 
 def _told(finding: Finding) -> str:
     return f"{finding.rule} at event {finding.event}: {finding.message}"
-
-
-UNSUPPORTED = [
-    "hosted/gemini_interactions_tool.jsonl",
-]
-
-
-@pytest.mark.parametrize("file", UNSUPPORTED)
-def test_a_dialect_that_is_not_there_yet_is_an_error(file: str, captures: Path) -> None:
-    report = check_paths([captures / file])
-    assert report.streams == ()
-    assert "not supported yet" in report.errors[0]
-    assert report.exit_code() == 2

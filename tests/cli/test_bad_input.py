@@ -77,9 +77,9 @@ RECORDINGS: list[tuple[str, str | bytes, str]] = [
         ": the dialect is said to be openai.responses, but the stream speaks openai.chat",
     ),
     (
-        "gemini.sse",
-        'data: {"event_type":"step.start","index":0,"step":{"type":"thought"}}\n\n',
-        ": dialect gemini.interactions is not supported yet (supported: ",
+        "claude.sse",
+        'data: {"type":"completion","completion":" Hello","stop_reason":null}\n\n',
+        ": dialect anthropic.complete is not supported yet (supported: ",
     ),
 ]
 
@@ -243,9 +243,9 @@ CALLS: list[tuple[list[str], int, str]] = [
         "a.sse: no dialect is called 'openai.chap'",
     ),
     (
-        ["check", "a.sse", "--dialect", "gemini.interactions"],
+        ["check", "a.sse", "--dialect", "anthropic.complete"],
         2,
-        "a.sse: dialect gemini.interactions is not supported yet",
+        "a.sse: dialect anthropic.complete is not supported yet",
     ),
     (["check", "a.sse", "--profile", "opnai"], 2, "a.sse: no profile 'opnai' for openai.chat (did"),
     (["check", "a.sse", "--profile", "none.yaml"], 2, "none.yaml: cannot read the file: "),

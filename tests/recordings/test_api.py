@@ -72,7 +72,7 @@ def test_rules_about_the_request_need_one() -> None:
     ("dialect", "profile", "message"),
     [
         ("openai.chatt", None, "openai.chat"),
-        ("gemini.interactions", None, "not supported yet"),
+        ("anthropic.complete", None, "not supported yet"),
         ("openai.chat", "openia", "openai"),
     ],
 )

@@ -23,6 +23,7 @@ from tests.reference.driving import Answer, Headers, ask
 from tests.reference.turns import (
     chat_turns,
     cohere_turns,
+    interactions_turns,
     messages_turns,
     ollama_turns,
     responses_turns,
@@ -34,6 +35,7 @@ PATHS: Final[Mapping[Api, str]] = {
     "messages": "/v1/messages",
     "ollama": "/api/chat",
     "cohere": "/v2/chat",
+    "interactions": "/v1beta/interactions",
     "ollama-generate": "/api/generate",
 }
 DIALECTS: Final[Mapping[Api, str]] = {
@@ -42,6 +44,7 @@ DIALECTS: Final[Mapping[Api, str]] = {
     "messages": "anthropic.messages",
     "ollama": "ollama.chat",
     "cohere": "cohere.v2",
+    "interactions": "gemini.interactions",
     "ollama-generate": "ollama.generate",
 }
 JSON: Final = (("content-type", "application/json"),)
@@ -151,6 +154,21 @@ def cohere_scenes() -> Iterator[Scene]:
     yield Scene("follow-up", turn, after="tool-turn")
 
 
+def interactions_scenes() -> Iterator[Scene]:
+    shown = {"thinking_summaries": "auto"}
+    draw = {"input": _told(DRAW), "generation_config": shown, "stream": True}
+    yield Scene("stream", draw)
+    yield Scene("body", {**draw, "stream": False})
+    yield Scene("hidden", {**draw, "generation_config": {"thinking_summaries": "none"}})
+    yield Scene("low", {**draw, "generation_config": {**shown, "thinking_level": "low"}})
+    cut = {"input": _told(COUNT), "generation_config": {**shown, "max_output_tokens": CUT}}
+    yield Scene("cut", {**draw, **cut})
+    turn = {**draw, "input": _told(CALCULATE), "tools": [{"type": "function", **TOOL}]}
+    yield Scene("tool-turn", turn)
+    yield Scene("follow-up", turn, after="tool-turn")
+    yield Scene("tool-turn-body", {**turn, "stream": False})
+
+
 def generate_scenes() -> Iterator[Scene]:
     draw = {"prompt": DRAW, "think": True}
     yield Scene("stream", draw)
@@ -168,12 +186,17 @@ SCENES: Final[Mapping[Api, Callable[[], Iterator[Scene]]]] = {
     "messages": messages_scenes,
     "ollama": ollama_scenes,
     "cohere": cohere_scenes,
+    "interactions": interactions_scenes,
     "ollama-generate": generate_scenes,
 }
 
 
 def _user(text: str) -> dict[str, str]:
     return {"role": "user", "content": text}
+
+
+def _told(text: str) -> list[Any]:
+    return [{"type": "user_input", "content": [{"type": "text", "text": text}]}]
 
 
 def _nested(tool: Mapping[str, Any]) -> dict[str, Any]:
@@ -186,6 +209,7 @@ TURNS: Final[Mapping[Api, Callable[[Mapping[str, Any], bytes, str], Mapping[str,
     "messages": messages_turns,
     "ollama": ollama_turns,
     "cohere": cohere_turns,
+    "interactions": interactions_turns,
 }
 
 

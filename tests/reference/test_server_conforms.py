@@ -18,7 +18,15 @@ from reference_impl.server.settings import Model, Settings
 from tests.reference.actor import Actor
 from tests.reference.scenes import SCENES, Played, judged, play, recorded
 
-APIS: tuple[Api, ...] = ("chat", "responses", "messages", "ollama", "cohere", "ollama-generate")
+APIS: tuple[Api, ...] = (
+    "chat",
+    "responses",
+    "messages",
+    "ollama",
+    "cohere",
+    "interactions",
+    "ollama-generate",
+)
 VARIANTS = ("think", "bracket", "plain", "prompt-opened")
 
 

@@ -17,7 +17,15 @@ from tests.reference.defective import app
 
 pytestmark = pytest.mark.long
 
-APIS: tuple[Api, ...] = ("chat", "responses", "messages", "ollama", "cohere", "ollama-generate")
+APIS: tuple[Api, ...] = (
+    "chat",
+    "responses",
+    "messages",
+    "ollama",
+    "cohere",
+    "interactions",
+    "ollama-generate",
+)
 PLANTED = [(name, api) for name, defect in DEFECTS.items() for api in defect.rules]
 
 

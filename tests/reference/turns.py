@@ -92,6 +92,32 @@ def cohere_turns(fields: Fields, data: bytes, result: str) -> Fields:
     return {**fields, "messages": [*fields["messages"], turn, *results]}
 
 
+def interactions_turns(fields: Fields, data: bytes, result: str) -> Fields:
+    """With the steps put together, and the results of the calls."""
+    steps: dict[int, dict[str, Any]] = {}
+    for event in events(data):
+        if event["event_type"] == "step.start":
+            steps[event["index"]] = dict(event["step"])
+        elif event["event_type"] == "step.delta" and event["index"] in steps:
+            _add_to_step(steps[event["index"]], event["delta"])
+    calls = [step["id"] for step in steps.values() if step["type"] == "function_call"]
+    results = [{"type": "function_result", "call_id": c, "result": result} for c in calls]
+    return {**fields, "input": [*fields["input"], *steps.values(), *results]}
+
+
+def _add_to_step(step: dict[str, Any], delta: Mapping[str, Any]) -> None:
+    match delta["type"]:
+        case "thought_signature":
+            step["signature"] = delta["signature"]
+        case "thought_summary":
+            step.setdefault("summary", []).append(delta["content"])
+        case "text":
+            step.setdefault("content", []).append(delta)
+        case "arguments_delta":
+            with suppress(ValueError):  # a defect may tear it
+                step["arguments"] = json.loads(delta["arguments"])
+
+
 def ollama_turns(fields: Fields, data: bytes, result: str) -> Fields:
     """With the message put together, and the results of its calls."""
     turn: dict[str, Any] = {"role": "assistant", "content": "", "thinking": "", "tool_calls": []}

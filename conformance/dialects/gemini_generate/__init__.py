@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from conformance.core.framing import Framing
 from conformance.dialects.base import Dialect
-from conformance.dialects.endpoint import Endpoint
+from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.gemini_generate.client_cases import CLIENT_CASES
 from conformance.dialects.gemini_generate.reader import (
     NAME,
@@ -38,6 +38,15 @@ DIALECT: Final = Dialect(
         base="/v1beta",
         key_header="x-goog-api-key",
         stream_path="/models/{model}:streamGenerateContent?alt=sse",
+    ),
+    models=ModelListing(
+        "/models",
+        base="/v1beta",
+        entries="models",
+        name="name",
+        prefix="models/",
+        frame={},
+        details={"supportedGenerationMethods": ["generateContent"]},
     ),
     request=REQUEST,
     client=CLIENT_CASES,

@@ -17,7 +17,15 @@ from ..summary import Told
 from ..wire import Wire
 
 Api = Literal[
-    "chat", "responses", "messages", "ollama", "cohere", "gemini", "ollama-generate", "bedrock"
+    "chat",
+    "responses",
+    "messages",
+    "ollama",
+    "cohere",
+    "gemini",
+    "interactions",
+    "ollama-generate",
+    "bedrock",
 ]
 Item = TypeVar("Item")
 

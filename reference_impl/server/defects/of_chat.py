@@ -33,6 +33,7 @@ OF_CHAT: Final = (
         "the line `[DONE]` is not sent",
         {
             "chat": ("wire/chat/done-present",),
+            "interactions": ("wire/interactions/sentinel-present",),
         },
         wires=lost(chat_wires.is_done),
     ),
@@ -41,6 +42,7 @@ OF_CHAT: Final = (
         "the line `[DONE]` is sent twice",
         {
             "chat": ("wire/chat/done-once",),
+            "interactions": ("wire/interactions/sentinel-last",),
         },
         wires=doubled(chat_wires.is_done),
     ),

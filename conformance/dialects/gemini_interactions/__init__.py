@@ -1,0 +1,50 @@
+"""The Interactions API of Gemini, in its steps."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.dialects.base import Dialect
+from conformance.dialects.client_cases import ClientCases, listing
+from conformance.dialects.endpoint import Endpoint, ModelListing
+from conformance.dialects.gemini_interactions.columns import delta_columns
+from conformance.dialects.gemini_interactions.reader import InteractionsReader, recognises
+from conformance.dialects.gemini_interactions.requests import REQUEST
+from conformance.dialects.gemini_interactions.script import SCRIPT
+from conformance.dialects.gemini_interactions.vocabulary import NAME, VOCABULARY
+from conformance.dialects.gemini_interactions.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
+
+DIALECT: Final = Dialect(
+    name=NAME,
+    vocabulary=VOCABULARY,
+    reader=InteractionsReader,
+    recognises=recognises,
+    columns=delta_columns,
+    keys=WIRE_KEYS,
+    envelope=ENVELOPE,
+    bounds=BOUNDS,
+    endpoint=Endpoint(
+        "interactions",
+        "/interactions",
+        base="/v1beta",
+        headers=(("api-revision", "2026-05-20"),),
+        key_header="x-goog-api-key",
+    ),
+    models=ModelListing(
+        "/models",
+        base="/v1beta",
+        entries="models",
+        name="name",
+        prefix="models/",
+        frame={},
+        details={"supportedGenerationMethods": ["generateContent"]},
+    ),
+    request=REQUEST,
+    client=ClientCases(
+        listing("steps"),
+        effort_paths=("generation_config.thinking_level",),
+        own_models="gemini-",
+    ),
+    script=SCRIPT,
+    mutation="conformance.dialects.gemini_interactions.mutation",
+)

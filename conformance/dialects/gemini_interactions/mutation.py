@@ -1,0 +1,263 @@
+"""Mutation of `gemini.interactions`: where its events hold what, operators on steps and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from conformance.core.json_values import list_at, text_at, value_at
+from conformance.dialects.gemini_interactions.columns import TEXTS
+from conformance.editing.edits import (
+    double_piece,
+    drop_piece,
+    drop_value,
+    places_of,
+    places_with,
+    prolong_text,
+    raise_value,
+    request_with,
+    set_value,
+    thinking_shown,
+)
+from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
+
+OPERATORS: Final = OperatorTable()
+_CREATED: Final = "interaction.created"
+_COMPLETED: Final = "interaction.completed"
+_START: Final = "step.start"
+_DELTA: Final = "step.delta"
+_STOP: Final = "step.stop"
+_STATUS: Final = ("interaction", "status")
+_USAGE: Final = ("interaction", "usage")
+_KINDS: Final[Mapping[str, TextKind]] = {
+    "thought_summary": "thinking",
+    "text": "text",
+    "arguments_delta": "arguments",
+}
+
+
+def _step_deltas(place: int, piece: Piece) -> Iterator[Delta]:
+    kind = text_at(piece.payload, "delta", "type")
+    if piece.type == _DELTA and kind in TEXTS and (text := text_at(piece.payload, *TEXTS[kind])):
+        group = (kind, value_at(piece.payload, "index"))
+        yield Delta(place, (TEXTS[kind],), _KINDS[kind], group, text)
+
+
+def _error_event(message: str, code: str) -> dict[str, Any]:
+    return {"event_type": "error", "error": {"message": message, "code": code}}
+
+
+def _signature(piece: Piece) -> str:
+    steps = list_at(piece.payload, "steps")
+    return text_at(piece.payload, "delta", "signature") or next(
+        filter(None, (text_at(step, "signature") for step in steps)), ""
+    )
+
+
+_LAYOUT: Final = StreamLayout(
+    deltas=_step_deltas,
+    type_of=lambda payload: text_at(payload, "event_type"),
+    error=_error_event,
+    openings=(_CREATED,),
+    starts=(_CREATED, _START),
+    ends=(_STOP, _COMPLETED),
+    terminals=(_COMPLETED,),
+    text_ends={_DELTA: _STOP},
+    text_keys=("index",),
+    named_events=True,
+    sentinel="[DONE]",
+    reasoning_tokens=((*_USAGE, "total_thought_tokens"), ("usage", "total_thought_tokens")),
+    opaque=_signature,
+    elements={"interaction.step": ("steps", 0)},
+)
+
+
+def _starts_of(*kinds: str) -> Sites:
+    """Starts of steps of these types."""
+    return lambda stream: [
+        n for n in stream.typed(_START) if stream.text_at(n, "step", "type") in kinds
+    ]
+
+
+def _deltas_of(*kinds: str) -> Sites:
+    """Deltas of these types."""
+    return lambda stream: [
+        n for n in stream.typed(_DELTA) if stream.text_at(n, "delta", "type") in kinds
+    ]
+
+
+def _ends_with(status: str, *, calls: bool | None = None) -> Sites:
+    """Ends of this status, of interactions with a call or without."""
+
+    def sites(stream: Stream) -> list[int]:
+        called = bool(_starts_of("function_call")(stream))
+        found = [n for n in stream.typed(_COMPLETED) if stream.text_at(n, *_STATUS) == status]
+        return found if calls in (None, called) else []
+
+    return sites
+
+
+def _bodies_with(kind: str) -> Sites:
+    """Whole interactions whose first step is of a type."""
+    return lambda stream: [
+        n for n, _ in stream.events() if stream.text_at(n, "steps", 0, "type") == kind
+    ]
+
+
+def _stops_before_start(stream: Stream) -> list[int]:
+    """Ends of steps that another step follows."""
+    starts = stream.typed(_START)
+    return [n for n in stream.typed(_STOP) if any(m > n for m in starts)]
+
+
+@OPERATORS.edit("X4-step-overlap", _stops_before_start)
+def _stop_after_start(stream: Stream, site: int) -> Stream:
+    """A step ends after the next one began."""
+    following = next(n for n in stream.typed(_START) if n > site)
+    return stream.move(site, following + 1)
+
+
+def _summarised_signatures(stream: Stream) -> list[int]:
+    """Signatures that a piece of summary stands right before."""
+    summaries = set(_deltas_of("thought_summary")(stream))
+    return [n for n in _deltas_of("thought_signature")(stream) if n - 1 in summaries]
+
+
+def _text_of_signed(stream: Stream) -> list[int]:
+    """The first text, where a thought before it was signed."""
+    texts = [*_deltas_of("text")(stream)][:1]
+    return texts if _deltas_of("thought_signature")(stream) else []
+
+
+@OPERATORS.edit("S2-signature-in-output", _text_of_signed)
+def _sign_output(stream: Stream, site: int) -> Stream:
+    """The signature of a thought comes in a step of output."""
+    signature = stream.value_at(_deltas_of("thought_signature")(stream)[0], "delta")
+    payload = {**stream.pieces[site].payload, "delta": signature}
+    return stream.insert(site + 1, stream.pieces[site].with_payload(payload))
+
+
+def _listed_arguments(stream: Stream) -> list[int]:
+    return [
+        n
+        for n, _ in stream.events()
+        for step in list_at(stream.pieces[n].payload, "steps")
+        if isinstance(value_at(step, "arguments"), dict)
+    ]
+
+
+@OPERATORS.edit("T3-body-arguments-text", _listed_arguments)
+def _write_arguments(stream: Stream, site: int) -> Stream:
+    """The arguments of a call in a whole interaction are a text."""
+    for number, step in enumerate(stream.list_at(site, "steps")):
+        if isinstance(value_at(step, "arguments"), dict):
+            text = msgspec.json.encode(step["arguments"]).decode()
+            stream = stream.with_value(site, ("steps", number, "arguments"), text)
+    return stream
+
+
+def _as_type(kind: str, text: str) -> Edit:
+    """A delta says something of another type."""
+    said: Any = {"type": kind, "text": text}
+    if kind == "thought_summary":
+        said = {"type": kind, "content": {"type": "text", "text": text}}
+    return set_value(said, "delta")
+
+
+_ENDS: Final = places_of(_COMPLETED)
+_SIGNATURES: Final = _deltas_of("thought_signature")
+
+OPERATORS.add("S1-no-thought-signature", "The signature of a thought is lost.")(
+    _SIGNATURES, drop_piece
+)
+OPERATORS.add("S1-no-step-signature", "A thought of a whole interaction has no signature.")(
+    _bodies_with("thought"), drop_value("steps", 0, "signature")
+)
+OPERATORS.add("S3-thought-signed-twice", "A thought is signed twice.")(_SIGNATURES, double_piece)
+OPERATORS.add("S4-signature-before-summary", "A signature comes before the summary's end.")(
+    _summarised_signatures, lambda stream, site: stream.move(site, site - 1)
+)
+OPERATORS.add("S8-thought-signature-empty", "The signature of a thought is empty.")(
+    _SIGNATURES, set_value("", "delta", "signature")
+)
+OPERATORS.add("X16-summary-in-output", "A piece of summary comes in a step of output.")(
+    _deltas_of("text"), _as_type("thought_summary", "Hm.")
+)
+OPERATORS.add("X16-text-in-thought", "A piece of text comes in a thought.")(
+    _deltas_of("thought_summary"), _as_type("text", "Hm.")
+)
+OPERATORS.add("I10-step-index-off", "A delta names another step.")(
+    places_of(_DELTA), raise_value("index")
+)
+OPERATORS.add("I10-no-step-index", "An event of a step has no index.", most=4)(
+    places_of(_START, _DELTA, _STOP), drop_value("index")
+)
+OPERATORS.add("I10-steps-from-one", "Steps are counted from 1.")(
+    lambda stream: stream.typed(_START)[:1],
+    lambda stream, _site: _counted_from_one(stream),
+)
+OPERATORS.add("I4-other-interaction", "The end is that of another interaction.")(
+    _ENDS, prolong_text("0", "interaction", "id")
+)
+OPERATORS.add("N10-untyped-step", "A step starts without its type.")(
+    places_of(_START), drop_value("step", "type")
+)
+OPERATORS.add("N10-untyped-delta", "A delta has no type.")(
+    places_of(_DELTA), drop_value("delta", "type")
+)
+OPERATORS.add("N10-no-interaction-id", "An interaction begins without an id.")(
+    places_of(_CREATED), drop_value("interaction", "id")
+)
+OPERATORS.add("N10-no-body-status", "A whole interaction has no status.")(
+    places_with("steps"), drop_value("status")
+)
+OPERATORS.add("T5-nameless-call", "A call starts without its name.")(
+    _starts_of("function_call"), drop_value("step", "name")
+)
+OPERATORS.add("T5-no-call-id", "A call starts without its id.")(
+    _starts_of("function_call"), drop_value("step", "id")
+)
+OPERATORS.add("U4-no-status", "The end of an interaction has no status.")(
+    _ENDS, drop_value(*_STATUS)
+)
+OPERATORS.add("U4-still-running", "The end says that the interaction goes on.")(
+    _ENDS, set_value("in_progress", *_STATUS)
+)
+OPERATORS.add("U10-unknown-status", "The status is no known one.")(
+    _ENDS, set_value("done", *_STATUS)
+)
+OPERATORS.add("U8-call-is-complete", "A call waits, and the interaction says it is complete.")(
+    _ends_with("requires_action", calls=True), set_value("completed", *_STATUS)
+)
+OPERATORS.add("U8-nothing-to-do", "The interaction waits for results, and no call came.")(
+    _ends_with("completed", calls=False), set_value("requires_action", *_STATUS)
+)
+OPERATORS.add("U5-end-without-usage", "The end of an interaction has no usage.")(
+    places_with(*_USAGE), drop_value(*_USAGE)
+)
+OPERATORS.add("U6-total-off", "The total is not the sum of its parts.")(
+    places_with(*_USAGE, "total_tokens"), raise_value(*_USAGE, "total_tokens")
+)
+OPERATORS.add("U6-body-total-off", "The total of a whole interaction is not the sum.")(
+    places_with("usage", "total_tokens"), raise_value("usage", "total_tokens")
+)
+OPERATORS.add("P1-summaries-refused", "A summary is shown that was turned off.")(
+    thinking_shown, request_with(generation_config={"thinking_summaries": "none"})
+)
+
+
+def _counted_from_one(stream: Stream) -> Stream:
+    for place in stream.typed(_START, _DELTA, _STOP):
+        index = stream.value_at(place, "index")
+        if isinstance(index, int):
+            stream = stream.with_value(place, ("index",), index + 1)
+    return stream
+
+
+MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))

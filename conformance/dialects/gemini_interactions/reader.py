@@ -1,0 +1,176 @@
+"""Dialect `gemini.interactions`: the Interactions API in its steps, streamed or whole.
+
+Rule 1: an event is of its `event_type`, steps as `interaction.step.*`. A body is `interaction`,
+        then `interaction.step` per step, shaped like the start of one: `index` and `step`. Usage,
+        wherever it stands, is `interaction.usage` with the `sum` of what adds up to its total.
+Rule 2: every `interaction.created` is a message; blocks count on.
+Rule 3: `interaction.completed` is the end, whatever its status says: the status is why. Where it
+        says that the interaction failed there is an error and no finish. A stream without it was
+        cut, `[DONE]` or not.
+Rule 4: tokens of thoughts are counted beside those of the answer: both are output here.
+Rule 5: beyond `MOST_BLOCKS` steps a wire event `interaction.overflow` is the last thing that is
+        said of semantics.
+
+The events before May 2026 (`interaction.start`, `content.delta`, ...) are not read: the API sends
+them no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from conformance.core.events import Frame
+from conformance.core.reading import Reading
+from conformance.dialects import outcome
+from conformance.dialects.gemini_interactions.steps import Steps
+from conformance.dialects.gemini_interactions.vocabulary import (
+    BODY,
+    ERROR,
+    STEP,
+    STREAMED,
+    UNKNOWN,
+    USAGE,
+)
+from conformance.dialects.json_edge import elements, event_data, mapping, objects, string, whole
+from conformance.dialects.typed import TypedReader
+
+_REASONS: Final = {
+    "completed": "stop",
+    "requires_action": "tool_calls",
+    "incomplete": "length",
+    "budget_exceeded": "length",
+}
+_FAILURES: Final = frozenset({"failed", "cancelled"})
+_RUNNING: Final = frozenset({"in_progress", "queued"})
+_EARLIER: Final = frozenset(
+    {
+        *("interaction.start", "interaction.complete"),
+        *("content.start", "content.delta", "content.stop"),
+    }
+)
+_COUNTED: Final = (
+    "total_input_tokens",
+    "total_output_tokens",
+    "total_thought_tokens",
+    "total_tool_use_tokens",
+)
+
+
+class InteractionsReader(TypedReader):
+    """Reader of one exchange."""
+
+    unknown = UNKNOWN
+    history = "input"
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__()
+        del reading  # steps type their text: neither markers nor private fields apply
+        self._has_begun = False
+        self._steps = Steps(self._sink)
+
+    @property
+    def _message_state(self) -> Steps:
+        return self._steps
+
+    def _read_event(self, frame: Frame, payload: Any) -> None:
+        fields = mapping(payload)
+        kind = STREAMED.get(string(fields.get("event_type")), "")
+        if not kind:
+            is_error = frame.event == "error" or "error" in fields
+            kind = ERROR if is_error else self.unknown
+        self._sink.wire(kind, event_data(payload))
+        if self._steps.is_over:
+            return
+        if kind.startswith(f"{STEP}."):
+            self._begin_once()
+            self._read_step(kind, fields)
+        elif kind == ERROR:
+            self._steps.close()
+            self._sink.say("error", outcome.error(fields.get("error") or payload))
+        else:
+            self._read_state(kind, mapping(fields.get("interaction")))
+
+    def _read_step(self, kind: str, fields: dict[str, Any]) -> None:
+        if kind == "interaction.step.delta":
+            self._steps.delta(fields)
+        elif kind == "interaction.step.start":
+            self._steps.start(fields)
+        else:
+            self._steps.stop(fields)
+
+    def _read_state(self, kind: str, interaction: dict[str, Any]) -> None:
+        if kind == "interaction.created":
+            self._steps.renew()
+            self._begin(interaction)
+        elif kind == "interaction.completed":
+            self._begin_once()
+            self._steps.close()
+            self._end_interaction(interaction)
+            self._is_done = True
+            self._sink.say("done", {"choice": 0, "explicit": True})
+
+    def _read_body(self, payload: Any) -> None:
+        fields = mapping(payload)
+        if not (fields.get("object") == BODY or isinstance(fields.get("steps"), list)):
+            is_error = bool(fields.get("error"))
+            self._is_whole = True
+            self._sink.wire(ERROR if is_error else self.unknown, event_data(payload))
+            if is_error:
+                self._sink.say("error", outcome.error(fields["error"]))
+            return
+        self._is_whole = fields.get("status") not in _RUNNING
+        self._sink.wire(BODY, fields)
+        steps = elements(fields.get("steps"))
+        for index, step in enumerate(steps):
+            self._sink.wire(STEP, {"index": index, "step": step})
+        self._begin(fields)
+        self._steps.whole(steps)
+        self._end_interaction(fields)
+
+    def _begin_once(self) -> None:
+        if not self._has_begun:
+            self._begin({})
+
+    def _begin(self, interaction: Mapping[str, Any]) -> None:
+        self._has_begun = True
+        self._is_done = False
+        name = string(interaction.get("id"))
+        named = {"id": name} if name else {}
+        self._sink.say("message.start", {"choice": 0, "role": "assistant", **named})
+
+    def _end_interaction(self, interaction: Mapping[str, Any]) -> None:
+        """Rules 3 and 4."""
+        status = string(interaction.get("status"))
+        if status and status not in _FAILURES | _RUNNING:
+            self._sink.say("finish", {"choice": 0, "reason": _REASONS.get(status, status)})
+        if usage := mapping(interaction.get("usage")):
+            self._count(usage)
+        if status in _FAILURES:
+            told = objects(interaction.get("errors"))
+            said = {"message": string(told[0].get("message")) if told else "", "code": status}
+            self._sink.say("error", outcome.error(said))
+
+    def _count(self, usage: dict[str, Any]) -> None:
+        given, said, thought, tools = (whole(usage.get(key)) for key in _COUNTED)
+        total = sum(filter(None, (given, said, thought, tools)))
+        self._sink.wire(USAGE, {**usage, "sum": total})
+        counts = {
+            "input": None if given is None else given + (tools or 0),
+            "output": None if said is thought is None else (said or 0) + (thought or 0),
+            "reasoning": thought,
+            "total": whole(usage.get("total_tokens")),
+        }
+        known = {name: count for name, count in counts.items() if count is not None}
+        if known:
+            self._sink.say("usage", {"choice": 0, **known})
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """An event of an interaction, also of the earlier ones, or a whole one; an error names none."""
+    del frame
+    fields = mapping(payload)
+    kind = string(fields.get("event_type"))
+    return (
+        (kind in STREAMED and kind != "error") or kind in _EARLIER or fields.get("object") == BODY
+    )

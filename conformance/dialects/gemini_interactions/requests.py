@@ -1,0 +1,119 @@
+"""Requests of the Interactions API.
+
+What was said before goes back as steps, or stays with the server (`previous_interaction_id`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from conformance.core.events import Event
+from conformance.dialects.gemini_interactions.vocabulary import BODY, CALL, OUTPUT, STEP, THOUGHT
+from conformance.dialects.json_edge import elements, mapping, string
+from conformance.dialects.requests import PLAIN, Continuation, Question, RequestForm, RequestStyle
+
+_SUMMARIES: Final = "generation_config.thinking_summaries"
+_ANSWERED: Final = frozenset({THOUGHT, OUTPUT, CALL})
+
+
+def _ask(question: Question) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {}}
+    tools = [{"type": "function", "name": n, "parameters": schema} for n in question.tools]
+    shown = "auto" if question.thinks else "none"
+    config = {"max_output_tokens": question.limit, "thinking_summaries": shown}
+    return {
+        "input": [_said_by_user(question.text)],
+        "generation_config": config,
+        **({"tools": tools} if tools else {}),
+    }
+
+
+def _said_by_user(text: str) -> dict[str, Any]:
+    return {"type": "user_input", "content": [{"type": "text", "text": text}]}
+
+
+def _next_turns(after: Continuation) -> list[Any]:
+    """The steps of the answer as they came; a thought goes before what it led to."""
+    steps = answer_steps(after.events)
+    kept = [step for step in steps if after.keeps_thinking or step.get("type") != THOUGHT]
+    results = [
+        {"type": "function_result", "call_id": each.get("id"), "result": after.result}
+        | ({"name": each["name"]} if each.get("name") else {})
+        for each in after.tools
+        if after.result
+    ]
+    before = after.request.get("input")
+    history = [_said_by_user(before)] if isinstance(before, str) else elements(before)
+    asked = [_said_by_user(after.question)] if after.question else []
+    return [*history, *kept, *results, *asked]
+
+
+def answer_steps(events: Iterable[Event]) -> list[dict[str, Any]]:
+    """The steps of an answer that go back, put together from its events."""
+    made: dict[Any, dict[str, Any]] = {}
+    for event in events:
+        index = event.data.get("index")
+        if event.type in (STEP, f"{STEP}.start"):
+            made[index] = {**mapping(event.data.get("step"))}
+        elif event.type == f"{STEP}.delta" and index in made:
+            _add(made[index], mapping(event.data.get("delta")))
+    return [_whole(step) for step in made.values() if step.get("type") in _ANSWERED]
+
+
+def _add(step: dict[str, Any], delta: Mapping[str, Any]) -> None:
+    """What a delta adds to its step."""
+    match delta.get("type"):
+        case "thought_signature":
+            step["signature"] = string(delta.get("signature"))
+        case "thought_summary":
+            step["summary"] = [*elements(step.get("summary")), delta.get("content")]
+        case "text":
+            step["content"] = [_joined(step.get("content"), string(delta.get("text")))]
+        case "arguments_delta":
+            before = string(step.get("arguments"))
+            step["arguments"] = before + string(delta.get("arguments"))
+
+
+def _joined(content: Any, text: str) -> dict[str, Any]:
+    before = "".join(string(mapping(part).get("text")) for part in elements(content))
+    return {"type": "text", "text": before + text}
+
+
+def _whole(step: dict[str, Any]) -> dict[str, Any]:
+    """A step as a whole answer has it: arguments are an object, an empty signature is none."""
+    if step.get("type") == CALL:
+        arguments = step.get("arguments")
+        if isinstance(arguments, str):
+            try:
+                step["arguments"] = msgspec.json.decode(arguments)
+            except msgspec.DecodeError:
+                step["arguments"] = {}
+    return {key: value for key, value in step.items() if not (key == "signature" and not value)}
+
+
+def _is_answer(turn: Any) -> bool:
+    return mapping(turn).get("type") in _ANSWERED
+
+
+def _answer_id(event: Event) -> str:
+    interaction = event.data if event.type == BODY else mapping(event.data.get("interaction"))
+    return string(interaction.get("id"))
+
+
+REQUEST: Final = RequestForm(
+    history="input",
+    instructions="system_instruction",
+    limits=("generation_config.max_output_tokens",),
+    ask=_ask,
+    next_turns=_next_turns,
+    styles=(RequestStyle({"generation_config": {"temperature": 0, "seed": 0}}), PLAIN),
+    is_answer=_is_answer,
+    previous="previous_interaction_id",
+    answer_id=_answer_id,
+    answer_id_bytes=rb'"id"\s*:\s*"(v1_[A-Za-z0-9_-]{1,400})"',
+    switches=(_SUMMARIES,),
+    refusals=(_SUMMARIES,),
+)

@@ -1,0 +1,50 @@
+"""The wire events of the Interactions API, and what its steps are."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.core.events import Vocabulary
+
+NAME: Final = "gemini.interactions"
+UNKNOWN: Final = "interaction.unknown"
+OVERFLOW: Final = "interaction.overflow"
+ERROR: Final = "interaction.error"
+BODY: Final = "interaction"
+STEP: Final = "interaction.step"
+USAGE: Final = "interaction.usage"
+
+STREAMED: Final = {
+    "interaction.created": "interaction.created",
+    "interaction.status_update": "interaction.status_update",
+    "interaction.completed": "interaction.completed",
+    "step.start": "interaction.step.start",
+    "step.delta": "interaction.step.delta",
+    "step.stop": "interaction.step.stop",
+    "error": ERROR,
+}
+"""Type of an event on the wire -> its name here: a step of an application is another thing."""
+
+VOCABULARY: Final = Vocabulary(
+    NAME,
+    frozenset(
+        {
+            *STREAMED.values(),
+            *("request", "request.item"),
+            *(BODY, STEP, USAGE, UNKNOWN, OVERFLOW),
+            "[DONE]",
+        }
+    ),
+)
+
+CALL: Final = "function_call"
+THOUGHT: Final = "thought"
+OUTPUT: Final = "model_output"
+HOSTED_CALLS: Final = frozenset(
+    {
+        *("code_execution_call", "file_search_call", "google_maps_call", "google_search_call"),
+        *("mcp_server_tool_call", "processing_call", "retrieval_call", "tool_search_call"),
+        "url_context_call",
+    }
+)
+"""Steps in which the server calls a tool of its own."""

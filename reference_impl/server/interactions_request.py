@@ -1,0 +1,185 @@
+"""Interactions: fields of a request, and what they ask of the engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta
+
+from .ask import Ask
+from .effort import Effort, effort
+from .engine import Limits
+from .fields import Count, SeedNumber, Share, StopStrings, Temperature, stops, unsupported
+from .refusal import Refusal
+from .turns import Turn, assistant, function_tool
+
+LEVELS: Final = ("minimal", "low", "medium", "high")
+SUMMARIES: Final = ("auto", "none")
+_MISSING: Final = "the signature of a thought is missing or was changed"
+
+
+class Content(msgspec.Struct):
+    """One piece of content; only text is known here."""
+
+    type: str = "text"
+    text: str = ""
+
+
+class Step(msgspec.Struct):
+    """One step of what was said before; `type` says which fields count."""
+
+    type: str
+    content: str | list[Content] = ""
+    signature: str = ""
+    summary: list[Content] = []
+    id: str = ""
+    name: str = ""
+    arguments: dict[str, Any] = {}
+    call_id: str = ""
+    result: Any = None
+
+
+class Tool(msgspec.Struct):
+    type: str
+    name: str = ""
+    description: str = ""
+    parameters: dict[str, Any] | None = None
+
+
+class GenerationConfig(msgspec.Struct):
+    """What means something here."""
+
+    thinking_level: str | None = None
+    thinking_summaries: str | None = None
+    max_output_tokens: Count | None = None
+    temperature: Temperature | None = None
+    top_p: Share | None = None
+    seed: SeedNumber | None = None
+    stop_sequences: StopStrings | None = None
+
+
+class InteractionRequest(msgspec.Struct):
+    """The fields that mean something here."""
+
+    model: str
+    input: Annotated[str, Meta(min_length=1)] | Annotated[list[Step], Meta(min_length=1)]
+    stream: bool = False
+    store: bool = True
+    system_instruction: str | None = None
+    previous_interaction_id: str | None = None
+    generation_config: GenerationConfig | None = None
+    tools: list[Tool] | None = None
+    response_format: Any = None
+
+    @property
+    def config(self) -> GenerationConfig:
+        return self.generation_config or GenerationConfig()
+
+    @property
+    def shows_summaries(self) -> bool:
+        return self.config.thinking_summaries == "auto"
+
+    @property
+    def steps(self) -> list[Step]:
+        """The input as steps."""
+        given = self.input
+        return [Step("user_input", given)] if isinstance(given, str) else given
+
+
+def wanted_effort(request: InteractionRequest) -> Effort:
+    """How hard to think: on where nothing is said. Raises Refusal."""
+    summaries = request.config.thinking_summaries
+    if summaries not in (None, *SUMMARIES):
+        known = " and ".join(SUMMARIES)
+        raise Refusal(f"unknown thinking_summaries {summaries!r}; known are {known}")
+    level = request.config.thinking_level
+    if level is not None and level not in LEVELS:
+        raise Refusal(f"unknown thinking_level {level!r}; known are {', '.join(LEVELS)}")
+    return effort(level, "thinking_level", LEVELS)
+
+
+def asked(request: InteractionRequest, wanted: Effort) -> Ask:
+    """What the engine is to do. Raises Refusal for what would have to be ignored."""
+    if request.previous_interaction_id is not None:
+        raise Refusal("nothing is stored here: send the steps of the interaction", status=404)
+    if request.response_format is not None:
+        raise unsupported("an output format", "response_format")
+    config, told = request.config, request.system_instruction
+    before = [{"role": "system", "content": told}] if told else []
+    return Ask(
+        messages=(*before, *_turns(request.steps)),
+        tools=tuple(_tool(each) for each in request.tools or ()),
+        thinks=wanted.thinks,
+        limits=Limits(
+            max_tokens=config.max_output_tokens,
+            thinking_budget=wanted.budget,
+            temperature=config.temperature or 0.0,
+            top_p=config.top_p or 1.0,
+            seed=config.seed,
+            stop=stops(config.stop_sequences),
+        ),
+    )
+
+
+def check_thoughts(request: InteractionRequest, signature: str) -> None:
+    """Raises Refusal where a thought came back otherwise than it was sent."""
+    for number, step in enumerate(request.steps, 1):
+        if step.type == "thought" and step.signature != signature:
+            raise Refusal(f"{_MISSING}: step {number}")
+
+
+def _turns(steps: list[Step]) -> Iterator[Turn]:
+    """Turns of a conversation: what the model did from one input to the next is one of its own."""
+    held: list[Step] = []
+    for step in steps:
+        match step.type:
+            case "thought" | "model_output" | "function_call":
+                held.append(step)
+                continue
+            case "user_input" | "function_result":
+                if held:
+                    yield _answer(held)
+                    held = []
+            case other:
+                raise unsupported(f"a step of type {other!r}", "input")
+        yield _given(step)
+    if held:
+        yield _answer(held)
+
+
+def _answer(steps: list[Step]) -> Turn:
+    said = "".join(_text(step.content) for step in steps)
+    thought = "".join(_text(step.summary) for step in steps)
+    calls = tuple(_call(step) for step in steps if step.type == "function_call")
+    return assistant(said, thought, calls)
+
+
+def _given(step: Step) -> Turn:
+    if step.type == "user_input":
+        return {"role": "user", "content": _text(step.content)}
+    text = step.result if isinstance(step.result, str) else json.dumps(step.result)
+    return {"role": "tool", "tool_call_id": step.call_id, "content": text}
+
+
+def _text(content: str | list[Content]) -> str:
+    """Raises Refusal for what is no text."""
+    if isinstance(content, str):
+        return content
+    for piece in content:
+        if piece.type != "text":
+            raise unsupported(f"content of type {piece.type!r}", "input")
+    return "".join(piece.text for piece in content)
+
+
+def _call(step: Step) -> Mapping[str, Any]:
+    named = {"name": step.name, "arguments": step.arguments}
+    return {"id": step.id, "type": "function", "function": named}
+
+
+def _tool(tool: Tool) -> Mapping[str, Any]:
+    if tool.type != "function":
+        raise unsupported(f"a tool of type {tool.type!r}", "tools")
+    return function_tool(tool.name, tool.description, tool.parameters or {})

@@ -1,0 +1,177 @@
+"""Interactions: engine events become events of steps, and a body puts the steps together.
+
+Rule 1: one step is open at a time; steps count from 0.
+Rule 2: a thought ends with its signature; its summary, here the thought itself, is sent to who
+        asked for it. Where the model did not think there is no thought.
+Rule 3: the last event says what became of the interaction, and counts; thoughts are counted beside
+        the output. After an error there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from .call_arguments import ArgumentsError, call_arguments
+from .engine import Finish, ReasoningDelta, TextDelta, ToolCall, Usage
+from .refusal import interactions_error
+from .stamp import Stamp
+from .summary import Told
+from .wire import DONE, Wire
+
+SIGNATURE: Final = "cmVmZXJlbmNlIHNpZ25hdHVyZSBvZiBhIHRob3VnaHQ="
+"""What stands for a signature here: the server keeps nothing, and knows its own again."""
+
+
+class InteractionStream:
+    """The events of one answer."""
+
+    def __init__(self, model: str, stamp: Stamp, *, shows: bool) -> None:
+        at = datetime.fromtimestamp(stamp.now(), UTC).isoformat().replace("+00:00", "Z")
+        self._stamp = stamp
+        self._head = {"id": stamp.new("v1_"), "object": "interaction", "model": model}
+        self._times = {"created": at, "updated": at}
+        self._shows = shows
+        self._steps = 0
+        self._open = ""  # the type of the step that is open
+        self._called = False
+        self.is_over = False
+
+    def opening(self) -> Iterator[Wire]:
+        begun = {**self._head, "status": "in_progress"}
+        yield _event("interaction.created", interaction=begun)
+        name, status = begun["id"], begun["status"]
+        yield _event("interaction.status_update", interaction_id=name, status=status)
+
+    def feed(self, event: Told) -> Iterator[Wire]:
+        match event:
+            case ReasoningDelta():
+                yield from self._enter("thought")
+                if self._shows:
+                    told = {"type": "text", "text": event.text}
+                    yield self._delta("thought_summary", content=told)
+            case TextDelta():
+                yield from self._enter("model_output")
+                yield self._delta("text", text=event.text)
+            case ToolCall():
+                yield from self._call(event)
+            case Finish():
+                yield from self._finish(event)
+
+    def fail(self, message: str) -> Iterator[Wire]:
+        """What is open stays open."""
+        yield _event("error", **interactions_error(message))
+        self.is_over = True
+
+    def _enter(self, kind: str) -> Iterator[Wire]:
+        """Makes a step of that type the open one."""
+        if self._open != kind:
+            yield from self._leave()
+            yield from self._start(kind)
+
+    def _start(self, kind: str, **more: Any) -> Iterator[Wire]:
+        self._open = kind
+        yield _event("step.start", index=self._steps, step={"type": kind, **more})
+
+    def _delta(self, kind: str, **said: Any) -> Wire:
+        return _event("step.delta", index=self._steps, delta={"type": kind, **said})
+
+    def _leave(self) -> Iterator[Wire]:
+        """Ends the step that is open."""
+        if self._open == "thought":
+            yield self._delta("thought_signature", signature=SIGNATURE)
+        if self._open:
+            self._open = ""
+            yield _event("step.stop", index=self._steps)
+            self._steps += 1
+
+    def _call(self, call: ToolCall) -> Iterator[Wire]:
+        self._called = True
+        named = {"id": self._stamp.new(""), "name": call.name, "arguments": {}}
+        yield from self._leave()
+        yield from self._start("function_call", **named)
+        yield self._delta("arguments_delta", arguments=call.arguments)
+        yield from self._leave()
+
+    def _finish(self, finish: Finish) -> Iterator[Wire]:
+        if finish.reason == "cancelled":
+            yield from self.fail("the generation was cancelled")
+            return
+        yield from self._leave()
+        status = "incomplete" if finish.reason == "length" else "completed"
+        ended = {"status": "requires_action" if finish.reason == "tool_calls" else status}
+        counted = {"usage": _counts(finish.usage)}
+        yield _event(
+            "interaction.completed",
+            interaction={**self._head, **ended, **counted, **self._times},
+        )
+        yield Wire(DONE, "done")
+        self.is_over = True
+
+
+def _event(kind: str, **fields: Any) -> Wire:
+    return Wire({"event_type": kind, **fields}, kind)
+
+
+def _counts(usage: Usage) -> dict[str, int]:
+    return {
+        "total_tokens": usage.prompt + usage.completion,
+        "total_input_tokens": usage.prompt,
+        "total_cached_tokens": 0,
+        "total_output_tokens": usage.completion - usage.reasoning,
+        "total_tool_use_tokens": 0,
+        "total_thought_tokens": usage.reasoning,
+    }
+
+
+class InteractionBody:
+    """Adds up events; `body` is the whole interaction, or the error that ended it.
+
+    What is not stored has no id.
+    """
+
+    def __init__(self, *, stores: bool) -> None:
+        self._stores = stores
+        self._steps: list[dict[str, Any]] = []
+        self._end: Mapping[str, Any] = {}
+        self._error: Mapping[str, Any] | None = None
+
+    def add(self, wire: Wire) -> None:
+        if isinstance(wire.data, str):
+            return
+        match wire.data["event_type"]:
+            case "step.start":
+                self._steps.append(dict(wire.data["step"]))
+            case "step.delta":
+                self._add_delta(self._steps[-1], wire.data["delta"])
+            case "interaction.completed":
+                self._end = wire.data["interaction"]
+            case "error":
+                self._error = {"error": wire.data["error"]}
+
+    def _add_delta(self, step: dict[str, Any], delta: Mapping[str, Any]) -> None:
+        match delta["type"]:
+            case "thought_signature":
+                step["signature"] = delta["signature"]
+            case "thought_summary":
+                step["summary"] = _joined(step.get("summary"), delta["content"]["text"])
+            case "text":
+                step["content"] = _joined(step.get("content"), delta["text"])
+            case "arguments_delta":
+                try:
+                    step["arguments"] = call_arguments(delta["arguments"])
+                except ArgumentsError as err:
+                    self._error = interactions_error(str(err))
+
+    def body(self) -> tuple[int, Mapping[str, Any]]:
+        """Status and payload."""
+        if self._error is not None:
+            return 500, self._error
+        named = {key: self._end[key] for key in self._end if key != "id" or self._stores}
+        return 200, {**named, "steps": self._steps}
+
+
+def _joined(before: list[Any] | None, text: str) -> list[Any]:
+    said = "".join(piece["text"] for piece in before or ())
+    return [{"type": "text", "text": said + text}]

@@ -1,0 +1,143 @@
+"""Google's own client reads interactions of the reference server, and of a replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+from google import genai
+from google.genai import types
+
+from conformance.cassette import open_recording
+from conformance.core.events import Event
+from conformance.core.shipped import cassettes
+from conformance.recordings.api import check_chunks
+from conformance.targets.replay import serving
+from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
+
+ASK = "What is 2 + 2?"
+SHOWN = {"thinking_summaries": "auto", "seed": 0}
+TOOL = {"type": "function", "name": "calculator", "description": "Adds.", "parameters": SCHEMA}
+REPLAYED = [
+    "thought-then-text",
+    "no-summary",
+    "code-between-thoughts",
+    "thought-then-calls",
+    "incomplete",
+]
+
+
+def connected(url: str) -> genai.Client:
+    options = types.HttpOptions(base_url=url, api_version="v1beta")
+    return genai.Client(api_key=KEY, http_options=options)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with server() as url:
+        connection = connected(url)  # who lets it go closes it
+        yield connection.interactions
+
+
+def joined(events: Iterable[Any]) -> dict[str, Any]:
+    """What the client gives, put together: texts, calls, signatures, the status, the tokens."""
+    said: dict[str, Any] = {"thinking": "", "text": "", "calls": [], "signed": [], "arguments": ""}
+    for event in events:
+        match event.event_type:
+            case "step.start" if event.step.type == "function_call":
+                said["calls"].append((event.step.id, event.step.name))
+            case "step.delta":
+                _add(said, event.delta)
+            case "interaction.completed":
+                said["status"] = event.interaction.status
+                said["usage"] = event.interaction.usage
+    return said
+
+
+def _add(said: dict[str, Any], delta: Any) -> None:
+    match delta.type:
+        case "thought_summary":
+            said["thinking"] += delta.content.text
+        case "thought_signature":
+            said["signed"].append(delta.signature)
+        case "text":
+            said["text"] += delta.text
+        case "arguments_delta":
+            said["arguments"] += delta.arguments
+
+
+def whole(interaction: Any) -> dict[str, Any]:
+    thoughts = [step for step in interaction.steps if step.type == "thought"]
+    outputs = [step for step in interaction.steps if step.type == "model_output"]
+    return {
+        "thinking": "".join(part.text for step in thoughts for part in step.summary or ()),
+        "text": "".join(part.text for step in outputs for part in step.content),
+        "status": interaction.status,
+    }
+
+
+def test_thoughts_and_text_are_read_alike_from_stream_and_body(client: Any) -> None:
+    asked: Any = {"model": MODEL, "input": ASK, "generation_config": SHOWN}
+    said = joined(client.create(**asked, stream=True))
+    told = whole(client.create(**asked))
+    assert {key: said[key] for key in told} == told
+    assert said["thinking"]
+    assert said["signed"]
+    assert said["text"] == "2 + 2 = 4."
+    assert said["status"] == "completed"
+    assert said["usage"].total_thought_tokens > 0
+
+
+def test_summaries_that_are_not_asked_for_do_not_come(client: Any) -> None:
+    said = joined(client.create(model=MODEL, input=ASK, stream=True))
+    assert said["thinking"] == ""
+    assert said["signed"]
+
+
+def test_a_tool_turn_comes_back_with_its_thought(client: Any) -> None:
+    asked = {"type": "user_input", "content": [{"type": "text", "text": CALCULATE}]}
+    wanted: Any = {"model": MODEL, "generation_config": SHOWN, "tools": [TOOL], "store": False}
+    said = joined(client.create(input=[asked], stream=True, **wanted))
+    assert said["status"] == "requires_action"
+    called = client.create(input=[asked], **wanted)
+    (call,) = [step for step in called.steps if step.type == "function_call"]
+    assert not called.id  # nothing is stored
+    steps = [step.model_dump(exclude_none=True) for step in called.steps]
+    result = {"type": "function_result", "call_id": call.id, "name": call.name, "result": "5"}
+    answer = client.create(input=[asked, *steps, result], **wanted)
+    assert "5" in whole(answer)["text"]
+
+    # A thought whose signature was changed is refused.
+    steps[0]["signature"] = "Y2hhbmdlZA=="
+    with pytest.raises(Exception, match="signature of a thought"):
+        client.create(input=[asked, *steps, result], **wanted)
+
+
+def test_a_refusal_is_an_error_of_the_client(client: Any) -> None:
+    with pytest.raises(Exception, match="no-such-model"):
+        client.create(model="no-such-model", input=ASK)
+
+
+@pytest.mark.parametrize("name", REPLAYED)
+def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
+    path = cassettes() / f"gemini.interactions/gemini/{name}.cassette.jsonl"
+    (exchange,) = open_recording(path).exchanges
+    assert exchange.request is not None
+    asked = exchange.request.json
+    with serving([path]) as replay:
+        connection: Any = connected(replay.url)
+        said = joined(connection.interactions.create(**asked))
+    chunks = [chunk.data for chunk in exchange.chunks]
+    report = check_chunks(chunks, dialect="gemini.interactions", profile="strict", keep=True)
+    events: tuple[Event, ...] = report.events or ()
+
+    def text(kind: str) -> str:
+        return "".join(event.data["text"] for event in events if event.type == kind)
+
+    assert said["thinking"] == text("thinking.delta")
+    assert said["text"] == text("text.delta")
+    ends = [e for e in events if e.type == "tool.end" and not e.data.get("hosted")]
+    assert said["calls"] == [(e.data["id"], e.data["name"]) for e in ends]
+    assert said["arguments"] == "".join(e.data["arguments"] for e in ends)
+    assert said["signed"] == [e.data["data"] for e in events if e.type == "thinking.opaque"]
