@@ -12,19 +12,32 @@ from typing import Annotated
 import typer
 
 from conformance.cli.corpus_progress import CheckReporter, engine_of
-from conformance.cli.failures import CONFORMS, USAGE
+from conformance.cli.corpus_report import (
+    asked_outputs,
+    parse_condition,
+    render_report,
+    since_time,
+    write_reports,
+)
+from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, USAGE
 from conformance.cli.options import (
     AsOfOption,
     DialectOption,
+    OutputsOption,
     ProfileOption,
     RuleOption,
     SuiteOption,
 )
-from conformance.cli.terminal import put
+from conformance.cli.terminal import has_colour, progress_line, put, warn
 from conformance.corpus.checking import check_corpus
 from conformance.corpus.columns import ColumnNames, read_columns
+from conformance.corpus.grouping import BY, corpus_report
+from conformance.corpus.inspection import inspect_source, inspection_text
 from conformance.corpus.judge import JudgeChoices
+from conformance.corpus.rows import UnreadableStream
+from conformance.corpus.sampling import sample_corpus
 from conformance.report.printable import visible
+from conformance.report.wording import count
 
 corpus_app = typer.Typer(add_completion=False, rich_markup_mode=None)
 _SourceArgument = Annotated[
@@ -33,6 +46,21 @@ _SourceArgument = Annotated[
 _MapOption = Annotated[
     Path | None,
     typer.Option("--map", metavar="FILE", help="YAML that says which column holds what."),
+]
+
+_ByOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Group by this column; repeatable; default: provider, model, week."),
+]
+_FailOnOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LEVEL|RULE",
+        help="Exit 1 for findings of this level or graver, or of rules that fit this glob.",
+    ),
+]
+_MovedOption = Annotated[
+    str | None, typer.Option(help="Where the source lies now; default: where it was.")
 ]
 
 
@@ -74,4 +102,72 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
         progress = check_corpus(source, out, choices, places, reporter.show)
     reporter.warn_faults(progress)
     put(visible(reporter.summary(progress, out)))
-    raise typer.Exit(USAGE if progress.unreadable else CONFORMS)
+    is_bad = progress.unreadable or progress.repeated
+    raise typer.Exit(USAGE if is_bad else CONFORMS)
+
+
+@corpus_app.command("inspect")
+def inspect_command(
+    source: _SourceArgument,
+    map_: _MapOption = None,
+    dialect: DialectOption = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Show what the first rows of a source hold, and how they are read."""
+    columns = read_columns(map_) if map_ else ColumnNames()
+    found = inspect_source(source, JudgeChoices(dialect, profile, columns=columns))
+    put(inspection_text(found, columns))
+    unreadable = all(isinstance(row, UnreadableStream) for row in found.rows)
+    raise typer.Exit(USAGE if unreadable else CONFORMS)
+
+
+@corpus_app.command("report")
+def report_command(  # noqa: PLR0917  # typer makes options of parameters
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What corpus check wrote.")],
+    by: _ByOption = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Only streams from then on, ISO 8601.")
+    ] = None,
+    fail_on: _FailOnOption = None,
+    source: _MovedOption = None,
+    outputs: OutputsOption = None,
+    format_: Annotated[
+        str, typer.Option("--format", help="What goes to stdout: text, json or html.")
+    ] = "text",
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Everything.")] = False,
+) -> None:
+    """Group the findings of a checked corpus by cause, provider, model and week."""
+    asked = asked_outputs(format_, outputs or ())
+    conditions = [parse_condition(each) for each in fail_on or ()]
+    with progress_line("grouping ..."):
+        report = corpus_report(folder, by or BY, since_time(since))
+        shown = render_report(report, format_, source, verbose=verbose, colour=has_colour())
+        write_reports(report, asked, source)
+    put(shown)
+    if not report.streams:
+        warn("error: no stream was judged" + (" since then" if since else ""))
+        raise typer.Exit(NOTHING)
+    is_met = any(condition(group) for condition in conditions for group in report.groups)
+    raise typer.Exit(FINDINGS if is_met else CONFORMS)
+
+
+@corpus_app.command("sample")
+def sample_command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="What corpus check wrote.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="OUT", help="An empty folder, or none.")
+    ],
+    source: _MovedOption = None,
+) -> None:
+    """Write a few redacted recordings that show every finding and exercise every rule."""
+    with progress_line("reading what is wanted ..."):
+        sample = sample_corpus(folder, output, source)
+    for each in sample.left_out:
+        warn(f"left out: {visible(each)}")
+    failing = sum(bool(each.fails) for each in sample.recordings)
+    put(
+        f"{count(len(sample.recordings), 'recording')}, {failing} with findings, "
+        f"{count(sample.exercised, 'rule')} passed: {visible(str(output))}"
+    )
+    put("Read them through before you publish them: secrets are replaced, prompts are not.")
+    raise typer.Exit(CONFORMS if sample.recordings else NOTHING)

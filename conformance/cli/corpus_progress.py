@@ -18,6 +18,7 @@ from conformance.report.printable import visible
 from conformance.report.wording import count
 
 _LOG_SECONDS: Final = 10.0
+_REPEATED: Final = 3  # ids of several rows that are named
 _TERMINAL_SECONDS: Final = 0.2
 
 
@@ -68,6 +69,11 @@ class CheckReporter:
             warn(f"error: {visible(fault)}")
         if more := progress.unreadable - len(progress.faults):
             warn(f"error: {count(more, 'more row')} not readable, see the table unreadable")
+
+        for name, times in progress.repeated[:_REPEATED]:
+            warn(f"error: {times} rows have the id {visible(name)!r}")
+        if more_ids := progress.repeated[_REPEATED:]:
+            warn(f"error: {count(len(more_ids), 'more id')} of several rows")
 
     def summary(self, progress: CorpusProgress, folder: Path) -> str:
         """What was done, in one line."""

@@ -19,9 +19,10 @@ from conformance.core.errors import UsageError
 from conformance.corpus.engines import Engine, WorkerDeath
 from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask
 from conformance.corpus.fragments import Fragment, find_fragments, open_parquet
+from conformance.corpus.identities import ID_COLUMNS, repeated_ids
 from conformance.corpus.judge import CorpusJudge, JudgeChoices
 from conformance.corpus.killers import judge_fragment
-from conformance.corpus.output import CorpusAbout, CorpusOutput
+from conformance.corpus.output import CorpusAbout, CorpusOutput, plain_table, read_table
 from conformance.corpus.parquet_rows import wanted_columns
 from conformance.corpus.storage import Storage, absolute_source
 
@@ -31,7 +32,8 @@ _MOST_FAULTS: Final = 20  # reasons that are told
 class CorpusProgress(Struct):
     """How far a check is. `known` counts the fragments found so far; sizes are in bytes.
 
-    `done_before` are fragments that an earlier run had judged. `faults` are the first reasons.
+    `done_before` are fragments that an earlier run had judged. `faults` are the first reasons,
+    `repeated` ids that several rows have.
     """
 
     began: float = field(default_factory=time.monotonic)
@@ -46,6 +48,7 @@ class CorpusProgress(Struct):
     size: int = 0
     known_size: int = 0
     stale: int = 0
+    repeated: tuple[tuple[str, int], ...] = ()
     faults: list[str] = field(default_factory=list)
 
     def add(self, outcome: FragmentOutcome) -> None:
@@ -95,6 +98,7 @@ def check_corpus(
         dealing = _Dealing(storage, output, choices, engine, watching)
         progress = dealing.run()
         progress.stale = output.finish(about, dealing.names)
+        progress.repeated = repeated_ids(plain_table(read_table(folder, "verdicts", ID_COLUMNS)))
         return progress
     finally:
         output.close()

@@ -162,7 +162,7 @@ def _row_streams(
         for at, values in enumerate(read_parquet_rows(storage, fragment, columns)):
             yield row_stream({**fixed, **values}, columns, at, source, place)
         return
-    for at, line in read_json_rows(storage, fragment.path, fragment.part, fragment.size):
+    for at, line in read_json_rows(storage, fragment.path, fragment.part, fragment.size, columns):
         if isinstance(line, str):
             yield UnreadableStream(at, f"{place}#{at}", line)
         elif value_at(line, columns.body) is None:

@@ -16,12 +16,12 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from conformance.cassette.recording import is_recording
+from conformance.cassette.recording import holds_recording, is_named_recording
 from conformance.cassette.source import COMPRESSIONS
 from conformance.core.errors import CassetteError, ConformanceError, Place
 from conformance.corpus.arrow import load_module
 from conformance.corpus.columns import ColumnNames
-from conformance.corpus.json_rows import holds_rows
+from conformance.corpus.json_rows import holds_rows, is_json_rows
 from conformance.corpus.storage import Storage, StoredFile
 
 FragmentKind = Literal["parquet", "json", "files"]
@@ -30,8 +30,7 @@ RANGE_BYTES: Final = 32 << 20  # of JSON lines
 FILES_BYTES: Final = 16 << 20
 FILES_MOST: Final = 1000
 PARQUET: Final = (".parquet", ".pq")
-JSON_LINES: Final = (".jsonl", ".ndjson", ".json.log")
-_OF_OTHERS: Final = (".yaml", ".yml")
+_BEGINNING: Final = 1 << 16  # bytes by which a remote file is known
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9.=-]+")
 _STEM: Final = 80  # characters
 
@@ -83,8 +82,11 @@ def _row_fragments(storage: Storage, file: StoredFile, columns: ColumnNames) -> 
     if name.endswith(PARQUET):
         yield from _row_groups(storage, file, stamp)
         return
-    bare = name.rpartition(".")[0] if name.endswith(COMPRESSIONS) else name
-    if not bare.endswith(JSON_LINES) or not holds_rows(storage, file.path, columns):
+    try:
+        if not is_json_rows(name) or not holds_rows(storage, file.path, columns):
+            return
+    except CassetteError as err:
+        yield Fragment("json", file.path, 0, file.size, stamp=stamp, fault=err.message)
         return
     if name.endswith(COMPRESSIONS):
         yield Fragment("json", file.path, 0, file.size, stamp=stamp)
@@ -119,12 +121,12 @@ def open_parquet(storage: Storage, path: str) -> Any:
 
 
 def _is_stream_file(storage: Storage, file: StoredFile) -> bool:
-    """Whether a file of a folder is a recording; a remote one is fetched only where it must be."""
-    if not storage.is_local and not file.name.endswith(_OF_OTHERS):
-        return is_recording(Path(file.name))
+    """Whether a file of a folder is a recording: by its name, else by its first bytes."""
+    if is_named_recording(Path(file.name)):
+        return True
     try:
-        with storage.local_copy(file.path) as local:
-            return is_recording(local)
+        with storage.local_copy(file.path, _BEGINNING) as local:
+            return holds_recording(local)
     except ConformanceError:
         return False
 

@@ -11,11 +11,13 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.core.errors import CassetteError, ConformanceError, Place
+from conformance.core.errors import CassetteError, Place
 from conformance.corpus.columns import ColumnNames, check_columns, top_name
 from conformance.corpus.storage import Storage
+from conformance.corpus.stored_payloads import is_stored_payload, payload_rows
 
 MAX_LINE: Final = 512 << 20  # bytes; a body of 64 MiB as base64 or with escapes is less
+JSON_LINES: Final = (".jsonl", ".ndjson", ".json")
 _BLOCK: Final = 1 << 18
 _FIRST_LINE: Final = 64 << 20
 _DECODER: Final = msgspec.json.Decoder()
@@ -28,37 +30,45 @@ def holds_rows(storage: Storage, path: str, columns: ColumnNames) -> bool:
     """Whether the lines are rows of streams, and not one stream; by the first line.
 
     A line that has the column of the bodies is a row, and so is every line where a mapping was
-    given. Raises UsageError where the column is missing then.
+    given. Raises UsageError where the column is missing then, CassetteError for a damaged file.
     """
     first = first_row(storage, path)
     if first is None or _CASSETTE in first:
         return False
     if columns.chosen:
         check_columns(columns, first, storage.shown(path))
-    return top_name(columns.body) in first or columns.body in first
+    is_row = top_name(columns.body) in first or columns.body in first
+    return is_row or is_stored_payload(first)
 
 
 def first_row(storage: Storage, path: str) -> Mapping[str, Any] | None:
-    """The first line as an object, None where it is none."""
+    """The first line as an object, None where it is none. Raises CassetteError for damage."""
     try:
         with open_inflated(storage, path) as stream:
-            line = next(
-                (each for each in iter(lambda: stream.readline(_FIRST_LINE), b"") if each.strip()),
-                b"",
-            )
+            lines = iter(lambda: stream.readline(_FIRST_LINE), b"")
+            line = next((each for each in lines if each.strip()), b"")
         value = _DECODER.decode(line)
-    except (ConformanceError, OSError, EOFError, msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    except RecursionError:
+    except (OSError, EOFError, zlib.error) as err:
+        place = Place(storage.shown(path))
+        raise CassetteError(f"the file is damaged or cut short: {err}", place=place) from err
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
 
-def read_json_rows(storage: Storage, path: str, first: int, size: int) -> Iterator[JsonLine]:
+def is_json_rows(name: str) -> bool:
+    """Whether a file of this name may hold rows as JSON lines."""
+    bare = name.rpartition(".")[0] if is_compressed(name) else name
+    return bare.endswith(JSON_LINES)
+
+
+def read_json_rows(
+    storage: Storage, path: str, first: int, size: int, columns: ColumnNames
+) -> Iterator[JsonLine]:
     """The rows of the lines that begin in `size` bytes from `first` on, counted from 0.
 
-    A compressed file is read as a whole. A line that is no object gives the reason. Raises
-    CassetteError for a file that is damaged.
+    A compressed file is read as a whole; a line of a tool may hold several rows. A line that is no
+    object gives the reason. Raises CassetteError for a file that is damaged.
     """
     end = None if is_compressed(path) else first + size
     place = Place(storage.shown(path))
@@ -68,8 +78,12 @@ def read_json_rows(storage: Storage, path: str, first: int, size: int) -> Iterat
             for line in _lines_between(stream, first, end):
                 if len(line) >= MAX_LINE:
                     raise CassetteError(f"a line is longer than {MAX_LINE:,} bytes", place=place)
-                if line.strip():
-                    yield row, _row_of(line)
+                value = _row_of(line) if line.strip() else None
+                if value is None:
+                    continue
+                rows = (value,) if isinstance(value, str) else payload_rows(value, columns)
+                for each in rows:
+                    yield row, each
                     row += 1
     except (OSError, EOFError, zlib.error) as err:
         raise CassetteError(f"the file is damaged or cut short: {err}", place=place) from err

@@ -8,10 +8,12 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from conformance import dialects
 from conformance.core.errors import ConformanceError, SpecError
 from conformance.core.reading import Reading
 from conformance.corpus.columns import ColumnNames
 from conformance.corpus.rows import CorpusStream, FragmentRow, UnreadableStream, row_stream
+from conformance.judging.checker import choose_named_profile
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.profiles.profile import reading
@@ -21,7 +23,7 @@ _MOST_REASON: Final = 400
 
 
 class JudgeChoices(Struct, frozen=True, omit_defaults=True):
-    """How the streams of a corpus are judged; None leaves it to the stream."""
+    """How the streams of a corpus are judged; None leaves it to the source, then to the stream."""
 
     dialect: str | None = None
     profile: str | None = None
@@ -46,6 +48,7 @@ class CorpusJudge:
 
     def __init__(self, choices: JudgeChoices | None = None) -> None:
         self.choices = choices or JudgeChoices()
+        _expect_profile(self.choices)
         self.rulebook = Rulebook.load(self.choices.suites, self.choices.rules, self.choices.as_of)
 
     def judge_stream(self, row: FragmentRow) -> JudgedStream | UnreadableStream:
@@ -53,7 +56,7 @@ class CorpusJudge:
         if isinstance(row, UnreadableStream):
             return row
         asked = CheckChoices(
-            row.dialect or self.choices.dialect, row.profile or self.choices.profile
+            self.choices.dialect or row.dialect, self.choices.profile or row.profile
         )
         try:
             results = (check_recording if row.path else check_untrusted)(
@@ -87,3 +90,20 @@ class CorpusJudge:
 
     def __setstate__(self, choices: JudgeChoices) -> None:
         self.__init__(choices)  # type: ignore[misc]
+
+
+def _expect_profile(choices: JudgeChoices) -> None:
+    """Raises UsageError where no dialect that may come has the profile."""
+    if choices.profile is None:
+        return
+    faults: list[ConformanceError] = []
+    for name in (choices.dialect,) if choices.dialect else dialects.SUPPORTED:
+        try:
+            choose_named_profile(choices.profile, dialects.get(name), ())
+        except SpecError:
+            raise
+        except ConformanceError as err:
+            faults.append(err)
+        else:
+            return
+    raise faults[0]

@@ -205,6 +205,16 @@ def read_table(folder: Path, table: str, columns: Collection[str]) -> Any:
     return arrow.concat_tables(whole).unify_dictionaries() if whole else schema.empty_table()
 
 
+def plain_table(table: Any) -> Any:
+    """The table with words as strings: dictionaries of many files are grouped badly."""
+    arrow = load_module("pyarrow")
+    is_word = load_module("pyarrow.types").is_dictionary
+    schema = arrow.schema(
+        [each.with_type(arrow.string()) if is_word(each.type) else each for each in table.schema]
+    )
+    return table.cast(schema)
+
+
 def _write_fault(error: OSError) -> str:
     reason = (error.strerror or str(error)).lower()
     return f"cannot be written: {reason}"

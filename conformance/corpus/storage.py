@@ -9,12 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
+from conformance.cassette.search import MUTANTS
 from conformance.core.errors import CassetteError, Place, UsageError
 from conformance.corpus.arrow import load_module
 
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _HIDDEN: Final = ("_", ".")  # marks of engines (`_SUCCESS`) and unfinished files
-_SKIPPED: Final = "mutants"  # as in folders that `check` searches
 _BLOCK: Final = 1 << 20  # bytes
 
 
@@ -80,7 +80,7 @@ class Storage:
                 continue
             if info.type.name == "File":
                 yield _stored(info, path)
-            elif info.type.name == "Directory" and info.base_name != _SKIPPED:
+            elif info.type.name == "Directory" and info.base_name != MUTANTS:
                 yield from self._files_below(path)
 
     def full_path(self, path: str) -> str:
@@ -97,16 +97,21 @@ class Storage:
             ) from err
 
     @contextmanager
-    def local_copy(self, path: str) -> Iterator[Path]:
-        """The file as one on this machine; a remote one is fetched, and gone afterwards."""
+    def local_copy(self, path: str, most: int | None = None) -> Iterator[Path]:
+        """The file as one on this machine; a remote one is fetched, and gone afterwards.
+
+        With `most`, only so many bytes of a remote one.
+        """
         if self.is_local:
             yield Path(self.full_path(path))
             return
         with TemporaryDirectory() as folder:
             copy = Path(folder) / path.rpartition("/")[2]
             with self.open_file(path) as stored, copy.open("wb") as local:
-                while block := stored.read(_BLOCK):
+                while most is None and (block := stored.read(_BLOCK)):
                     local.write(block)
+                if most is not None:
+                    local.write(stored.read(most))
             yield copy
 
 

@@ -11,30 +11,48 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from conformance.diff.changes import ChangeKind, WireChange
+from conformance.diff.fields import parent_path
 from conformance.diff.shape import ExchangeShape
 
 STREAMS: Final = ("streams", "")
 """The trait that every stream has: how many were looked at."""
-_CHANCE: Final = 0.001  # that an unchanged sender would show such a difference
+_OBJECT: Final = "object"
+_CHANCE: Final = 0.001  # that unchanged senders show any difference at all
 _LONGEST: Final = 2000  # characters of an order
+_TOLD: Final[Mapping[str, ChangeKind]] = {
+    "event": "event",
+    "field": "field",
+    "order": "order",
+    "fact": "fact",
+}
 
-ShapeTrait = tuple[str, str]  # kind of change, and what it is
+ShapeTrait = tuple[str, str]  # its kind, and what it is
 
 
 def shape_traits(shape: ExchangeShape) -> Iterator[ShapeTrait]:
     """Each trait of one stream's shape, once."""
     yield STREAMS
     yield from (("event", kind) for kind in shape.counts)
+    objects = shape.fields.objects
+    yield from ((_OBJECT, _path_name(path)) for path in objects)
     for path, field in shape.fields.paths.items():
-        name = f"{path[0]}: {'.'.join(path[1:])}"
+        name = f"{_path_name(parent_path(path, objects))}\t{path[-1]}"
         yield from (("field", f"{name} is {kind}") for kind in field.kinds)
         yield from (("field", f"{name} = {word}") for word in field.words)
     yield "order", " ".join(shape.semantic.collapsed_steps())[:_LONGEST]
     yield from (("fact", f"{name}: {value}") for name, value in shape.facts.items() if value)
 
 
+def merge_traits(counts: Counter[ShapeTrait], shape: ExchangeShape) -> None:
+    """Adds one stream to what is counted."""
+    counts.update(dict.fromkeys(shape_traits(shape), 1))
+
+
 class PopulationChange(NamedTuple):
-    """A trait that appeared or vanished: in `had` of `before` streams, then in `has` of `now`."""
+    """A trait that appeared or vanished: in `had` of `before` streams, then in `has` of `now`.
+
+    Those are the streams that could have had it: a field needs its object.
+    """
 
     change: WireChange
     had: int
@@ -50,37 +68,27 @@ def population_changes(
 
     If nothing had changed, streams of the one would have the trait as often as those of the other.
     """
-    before, now = old.get(STREAMS, 0), new.get(STREAMS, 0)
-    for trait in sorted(old.keys() | new.keys()):
+    traits = sorted(trait for trait in old.keys() | new.keys() if trait[0] in _TOLD)
+    chance = _CHANCE / max(1, len(traits))
+    for trait in traits:
         had, has = old.get(trait, 0), new.get(trait, 0)
-        if trait == STREAMS or (had and has):
+        if had and has:
             continue
+        holder = _holder_of(trait)
+        before, now = old.get(holder, 0), new.get(holder, 0)
         share, others = ((had, before), now) if had else ((has, now), before)
-        if _is_chance(*share, others):
+        # One more stream without the trait is assumed: a few that agree prove little.
+        if (1 - share[0] / (share[1] + 1)) ** others > chance:
             continue
-        change = WireChange(_kind_of(trait), trait[1], _times(had, before), _times(has, now))
-        yield PopulationChange(change, had, before, has, now)
+        told = trait[1].replace("\t", ".", 1).replace(": .", ": ", 1)
+        counts = f"{had} of {before}", f"{has} of {now}"
+        yield PopulationChange(WireChange(_TOLD[trait[0]], told, *counts), had, before, has, now)
 
 
-def _is_chance(having: int, streams: int, others: int) -> bool:
-    """Whether none of the others could have it by chance; one more stream without it is assumed."""
-    return (1 - having / (streams + 1)) ** others > _CHANCE
+def _holder_of(trait: ShapeTrait) -> ShapeTrait:
+    kind, what = trait
+    return (_OBJECT, what.partition("\t")[0]) if kind == "field" else STREAMS
 
 
-def _times(having: int, streams: int) -> str:
-    return f"{having} of {streams}"
-
-
-def _kind_of(trait: ShapeTrait) -> ChangeKind:
-    kinds: Mapping[str, ChangeKind] = {
-        "event": "event",
-        "field": "field",
-        "order": "order",
-        "fact": "fact",
-    }
-    return kinds[trait[0]]
-
-
-def merge_traits(counts: Counter[ShapeTrait], shape: ExchangeShape) -> None:
-    """Adds one stream to what is counted."""
-    counts.update(dict.fromkeys(shape_traits(shape), 1))
+def _path_name(path: tuple[str, ...]) -> str:
+    return f"{path[0]}: {'.'.join(path[1:])}"

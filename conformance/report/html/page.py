@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from importlib.resources import files
 from typing import Final
 
@@ -33,10 +33,11 @@ _AT_ONCE: Final = 3  # of them before one has to open the rest
 
 def render(report: Report, **_: bool) -> str:
     """The whole page; recordings are opened again for the pictures."""
-    return "\n".join(_page_lines(report)) + "\n"
+    return "\n".join(page_lines(summary_line(report), _body_lines(report))) + "\n"
 
 
-def _page_lines(report: Report) -> Iterator[str]:
+def page_lines(title: str, body: Iterable[str]) -> Iterator[str]:
+    """A page of lines of HTML, with the style, the script and their policy."""
     style, script = _asset_text("page.css"), _asset_text("page.js")
     policy = (
         f"default-src 'none'; style-src '{_policy_hash(style)}'; "
@@ -47,9 +48,9 @@ def _page_lines(report: Report) -> Iterator[str]:
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield '<meta name="color-scheme" content="light dark">'
     yield '<meta name="referrer" content="no-referrer">'
-    yield f"<title>Conformance: {escape_html(summary_line(report))}</title>"
+    yield f"<title>Conformance: {escape_html(title)}</title>"
     yield f"<style>{style}</style></head><body>"
-    yield from _body_lines(report)
+    yield from body
     yield f"<script>{script}</script></body></html>"
 
 

@@ -1,0 +1,235 @@
+"""The findings of a corpus grouped: by cause, and by columns of the streams.
+
+Rows are grouped by Arrow, column by column. A group of findings stands below another one where it
+followed from it (`judging.groups`); told first is what was found in most streams of graver level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+
+from conformance.core.errors import UsageError
+from conformance.corpus.arrow import load_module
+from conformance.corpus.identities import repeated_ids
+from conformance.corpus.output import CorpusAbout, plain_table, read_about, read_table
+from conformance.corpus.wire_changes import WireHistory, wire_history
+from conformance.rules.verdicts import Level
+
+BY: Final = ("provider", "model", "week")
+GROUPABLE: Final = ("dialect", "profile", "provider", "model", "week", "file", "view", "found")
+_STREAM: Final = ("file", "part", "row", "exchange", "view")
+_CAUSE: Final = ("group", "cause", "rule", "level", "verdict", "shape")
+_LEVELS: Final = {level.value: rank for rank, level in enumerate(Level)}
+_REASONS: Final = 20
+_SHAPES: Final = ("dialect", "provider", "model", "week", "kind", "what", "streams")
+
+
+class CellCount(Struct, frozen=True):
+    """Streams with a group of findings among the `of` that share the values of some columns."""
+
+    values: tuple[str, ...]
+    streams: int
+    of: int
+    first: datetime | None = None
+    last: datetime | None = None
+
+    @property
+    def rate(self) -> float:
+        return self.streams / self.of if self.of else 0.0
+
+
+class StreamPlace(Struct, frozen=True):
+    """Where a stream stands in the source, and the event of the finding that it is shown for."""
+
+    id: str
+    file: str
+    part: int
+    row: int
+    exchange: int
+    view: str
+    event: int
+
+
+class FollowingGroup(Struct, frozen=True):
+    """Findings that followed from those of a group, in so many streams."""
+
+    group: str
+    rule: str
+    message: str
+    streams: int
+
+
+class CauseGroup(Struct, frozen=True):
+    """Findings of one cause: how often, where, since when, and one stream to look at."""
+
+    group: str
+    rule: str
+    level: str
+    verdict: str
+    message: str
+    streams: int
+    findings: int
+    first: datetime | None
+    last: datetime | None
+    cells: tuple[CellCount, ...]
+    exemplar: StreamPlace
+    following: tuple[FollowingGroup, ...] = ()
+
+
+class CorpusReport(Struct, frozen=True):
+    """What a checked corpus says.
+
+    `by` are the columns of the cells; `left_out` counts streams without a time, or before, where a
+    time was asked for; `reasons` are those of rows not readable.
+    """
+
+    about: CorpusAbout
+    by: tuple[str, ...]
+    since: datetime | None
+    streams: int
+    bytes: int
+    with_findings: int
+    groups: tuple[CauseGroup, ...]
+    history: WireHistory
+    unreadable: int
+    reasons: tuple[tuple[str, int], ...]
+    repeated_ids: tuple[tuple[str, int], ...]
+    left_out: int = 0
+    first: datetime | None = None
+    last: datetime | None = None
+
+
+def corpus_report(
+    folder: Path, by: Sequence[str] = BY, since: datetime | None = None
+) -> CorpusReport:
+    """The report of an output folder. Raises UsageError for a folder or a column that is none."""
+    about = read_about(folder)
+    for name in by:
+        if name not in GROUPABLE:
+            raise UsageError(f"no column {name!r} to group by", hint=", ".join(GROUPABLE))
+    verdicts = plain_table(read_table(folder, "verdicts", _needed(by, "id", "findings", "bytes")))
+    if not verdicts.num_rows and not about.is_complete:
+        raise UsageError(f"{folder}: nothing is judged yet")
+    findings = plain_table(
+        read_table(folder, "findings", _needed(by, "id", "bytes", "event", *_CAUSE))
+    )
+    timed, found = _since(verdicts, since), _since(findings, since)
+    compute = load_module("pyarrow.compute")
+    unreadable = plain_table(read_table(folder, "unreadable", ("reason",)))
+    bounds = compute.min_max(timed["time"]).as_py()
+    return CorpusReport(
+        about,
+        tuple(by),
+        since,
+        timed.num_rows,
+        compute.sum(timed["bytes"]).as_py() or 0,
+        compute.sum(compute.greater(timed["findings"], 0)).as_py() or 0,
+        _cause_groups(found, timed, tuple(by)),
+        wire_history(plain_table(read_table(folder, "shapes", _SHAPES)), since),
+        unreadable.num_rows,
+        _most_frequent(unreadable, "reason", _REASONS),
+        repeated_ids(verdicts),
+        verdicts.num_rows - timed.num_rows if since else 0,
+        bounds["min"],
+        bounds["max"],
+    )
+
+
+def _needed(by: Sequence[str], *names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*_STREAM, "time", *by, *names)))
+
+
+def _since(table: Any, since: datetime | None) -> Any:
+    if since is None:
+        return table
+    arrow, compute = load_module("pyarrow"), load_module("pyarrow.compute")
+    start = arrow.scalar(since, arrow.timestamp("us", "UTC"))
+    return table.filter(compute.greater_equal(table["time"], start))
+
+
+def _most_frequent(table: Any, column: str, most: int) -> tuple[tuple[str, int], ...]:
+    counted = load_module("pyarrow.compute").value_counts(table[column]).to_pylist()
+    ordered = sorted(counted, key=lambda each: (-each["counts"], each["values"]))
+    return tuple((each["values"], each["counts"]) for each in ordered[:most])
+
+
+def _cause_groups(findings: Any, verdicts: Any, by: tuple[str, ...]) -> tuple[CauseGroup, ...]:
+    keys = list(dict.fromkeys((*_CAUSE, *_STREAM, "id", "bytes", "time", *by)))
+    told = findings.group_by(keys).aggregate([("event", "min"), ("event", "count")])
+    compute = load_module("pyarrow.compute")
+    leading = compute.equal(told["group"], told["cause"])
+    leads = told.filter(leading)
+    following = _following_groups(told.filter(compute.invert(leading)))
+    cells = _cells(leads, verdicts, by)
+    exemplars = _exemplars(leads)
+    whole = leads.group_by(["group", "rule", "level", "verdict", "shape"]).aggregate(
+        [("row", "count"), ("event_count", "sum"), ("time", "min"), ("time", "max")]
+    )
+    groups = [
+        CauseGroup(
+            each["group"],
+            each["rule"],
+            each["level"],
+            each["verdict"],
+            each["shape"],
+            each["row_count"],
+            each["event_count_sum"],
+            each["time_min"],
+            each["time_max"],
+            cells[each["group"]],
+            exemplars[each["group"]],
+            following.get(each["group"], ()),
+        )
+        for each in whole.to_pylist()
+    ]
+    return tuple(sorted(groups, key=_gravity))
+
+
+def _gravity(group: CauseGroup) -> tuple[bool, int, int, str]:
+    return group.verdict != "ERROR", _LEVELS.get(group.level, 9), -group.streams, group.group
+
+
+def _cells(leads: Any, verdicts: Any, by: tuple[str, ...]) -> dict[str, tuple[CellCount, ...]]:
+    columns = list(by)
+    of = {
+        tuple(each[name] or "" for name in by): each["row_count"]
+        for each in verdicts.group_by(columns).aggregate([("row", "count")]).to_pylist()
+    }
+    counted = leads.group_by([*dict.fromkeys(("group", *columns))]).aggregate(
+        [("row", "count"), ("time", "min"), ("time", "max")]
+    )
+    cells: dict[str, list[CellCount]] = {}
+    for each in counted.to_pylist():
+        values = tuple(each[name] or "" for name in by)
+        cell = CellCount(values, each["row_count"], of[values], each["time_min"], each["time_max"])
+        cells.setdefault(each["group"], []).append(cell)
+    return {group: tuple(sorted(some, key=lambda c: c.values)) for group, some in cells.items()}
+
+
+def _exemplars(leads: Any) -> dict[str, StreamPlace]:
+    """By group the shortest stream that has it."""
+    order = [(name, "ascending") for name in ("group", "bytes", "id", *_STREAM)]
+    ordered = leads.sort_by(order)
+    columns = ("id", *_STREAM, "event_min")
+    first = ordered.group_by("group", use_threads=False).aggregate([(c, "first") for c in columns])
+    return {
+        each["group"]: StreamPlace(*(each[f"{column}_first"] for column in columns))
+        for each in first.to_pylist()
+    }
+
+
+def _following_groups(told: Any) -> dict[str, tuple[FollowingGroup, ...]]:
+    counted = told.group_by(["cause", "group", "rule", "shape"]).aggregate([("row", "count")])
+    found: dict[str, list[FollowingGroup]] = {}
+    for each in counted.to_pylist():
+        one = FollowingGroup(each["group"], each["rule"], each["shape"], each["row_count"])
+        found.setdefault(each["cause"], []).append(one)
+    return {
+        cause: tuple(sorted(some, key=lambda g: (-g.streams, g.group)))
+        for cause, some in found.items()
+    }

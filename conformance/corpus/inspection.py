@@ -1,0 +1,104 @@
+"""What a source seems to hold, by its first rows: before anybody waits for all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from msgspec import Struct
+
+from conformance.corpus.columns import ColumnNames, top_name
+from conformance.corpus.fragment_work import read_streams
+from conformance.corpus.fragments import Fragment, find_fragments, open_parquet
+from conformance.corpus.json_rows import first_row
+from conformance.corpus.judge import CorpusJudge, JudgeChoices, JudgedStream
+from conformance.corpus.rows import UnreadableStream
+from conformance.corpus.storage import Storage, absolute_source
+from conformance.corpus.tables import how_found
+from conformance.report.printable import visible
+from conformance.report.wording import count
+from conformance.rules.verdicts import Verdict
+
+ROWS: Final = 5
+_FRAGMENTS: Final = 1000  # that are counted
+_KINDS: Final = {"parquet": "Parquet", "json": "JSON lines", "files": "recordings"}
+
+
+class SourceInspection(Struct, frozen=True):
+    """What was found: `columns` of the first file with their types, `rows` judged or not."""
+
+    source: str
+    fragments: int
+    is_more: bool
+    first: Fragment
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[JudgedStream | UnreadableStream, ...]
+
+
+def inspect_source(source: str, choices: JudgeChoices) -> SourceInspection:
+    """Looks at the first rows of a source. Raises UsageError where there are none."""
+    storage = Storage(absolute_source(source))
+    fragments = list(islice(find_fragments(storage, choices.columns), _FRAGMENTS + 1))
+    if not fragments:
+        raise storage.error("holds no recorded streams that are read")
+    judge = CorpusJudge(choices)
+    rows = islice(read_streams(storage, fragments[0], choices), ROWS)
+    return SourceInspection(
+        storage.shown(),
+        min(len(fragments), _FRAGMENTS),
+        len(fragments) > _FRAGMENTS,
+        fragments[0],
+        tuple(_file_columns(storage, fragments[0])),
+        tuple(judge.judge_stream(row) for row in rows),
+    )
+
+
+def _file_columns(storage: Storage, fragment: Fragment) -> Iterator[tuple[str, str]]:
+    if fragment.kind == "parquet" and not fragment.fault:
+        with open_parquet(storage, fragment.path) as parquet:
+            for each in parquet.schema_arrow:
+                yield each.name, str(each.type)
+    elif fragment.kind == "json" and not fragment.fault:
+        for name, value in (first_row(storage, fragment.path) or {}).items():
+            yield name, type(value).__name__
+
+
+def inspection_text(found: SourceInspection, columns: ColumnNames) -> str:
+    """What was found, for people."""
+    return "\n".join(_inspection_lines(found, columns)) + "\n"
+
+
+def _inspection_lines(found: SourceInspection, columns: ColumnNames) -> Iterator[str]:
+    more = "more than " if found.is_more else ""
+    yield f"{visible(found.source)}: {more}{count(found.fragments, 'part')}"
+    first = found.first
+    yield f"first: {visible(first.path)} ({_KINDS[first.kind]}, {first.size:,} bytes)"
+    if found.columns:
+        yield "columns"
+        used = {top_name(column): part for part, column in columns.pairs()}
+        for name, kind in found.columns:
+            yield f"  {visible(name):<24} {visible(kind, 60):<24} {used.get(name, '-')}"
+        there = {name for name, _ in found.columns}
+        missing = [part for part, column in columns.pairs() if top_name(column) not in there]
+        if missing:
+            yield f"not there: {', '.join(missing)} (--map FILE says what is called otherwise)"
+    yield f"first {count(len(found.rows), 'row')}"
+    for row in found.rows:
+        yield from (f"  {line}" for line in _row_lines(row))
+
+
+def _row_lines(row: JudgedStream | UnreadableStream) -> Iterator[str]:
+    if isinstance(row, UnreadableStream):
+        yield f"{visible(row.id)}: not readable: {visible(row.reason)}"
+        return
+    stream = row.stream
+    for result in row.results:
+        said = [f"{stream.size:,} bytes", result.dialect]
+        said.append(f"profile {result.profile} ({how_found(result)})")
+        said += [each for each in (stream.provider, stream.model) if each]
+        said += [stream.time.isoformat()] if stream.time else []
+        verdicts = list(result.verdicts.values())
+        said.append(f"{verdicts.count(Verdict.PASS)} rules pass")
+        said.append(count(len(result.findings), "finding"))
+        yield visible(f"{stream.id}: {', '.join(said)}")

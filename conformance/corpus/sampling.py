@@ -1,0 +1,176 @@
+"""A small set of recordings from a large corpus: each finding once, and every rule exercised.
+
+Rule 1: of each group of findings the shortest stream is taken; then, as long as a rule has nothing
+that passes it, the stream that passes most such rules, the shortest of equals.
+Rule 2: what is written is redacted, and says in its header what fails: it is judged again as it
+was written, and is a regression test from then on. What fails lies below `mutants`, which searches
+of folders pass over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from conformance.cassette import Cassette, Redactor
+from conformance.cassette.search import MUTANTS
+from conformance.cassette.write import write
+from conformance.core.errors import ConformanceError, Place, UsageError
+from conformance.corpus.exemplars import Exemplar, find_exemplars
+from conformance.corpus.grouping import StreamPlace
+from conformance.corpus.judge import CorpusJudge
+from conformance.corpus.output import plain_table, read_about, read_table
+from conformance.judging.result import StreamResult
+from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.in_memory import InMemory
+from conformance.recordings.redaction import redact_evidence
+from conformance.rules.verdicts import Verdict
+
+_RULES: Final = "passed_rules"
+
+
+class SampledRecording(Struct, frozen=True):
+    """A recording of a sample: where it was written, and what it is there for."""
+
+    file: Path
+    id: str
+    fails: tuple[str, ...]
+    exercises: tuple[str, ...]
+
+
+class CorpusSample(Struct, frozen=True):
+    """What was written, the rules that something passes, and what could not be taken and why."""
+
+    recordings: tuple[SampledRecording, ...]
+    exercised: int
+    left_out: tuple[str, ...]
+
+
+class _Wanted(Struct, frozen=True):
+    place: StreamPlace
+    group: str = ""  # of the findings that it shows, empty where it is there for what passes
+    rule: str = ""
+    exercises: tuple[str, ...] = ()
+
+
+def sample_corpus(folder: Path, out: Path, source: str | None = None) -> CorpusSample:
+    """Writes the sample of a checked corpus. Raises UsageError for a folder that is not empty."""
+    about = read_about(folder)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError("expected an empty folder, or none", place=Place(str(out)))
+    wanted = [*_finding_places(folder)]
+    covered = _passed_by(folder, {each.place for each in wanted})
+    wanted += _passing_places(folder, covered)
+    found = find_exemplars(about, (each.place for each in wanted), source)
+    judge = CorpusJudge(about.choices)
+    written: list[SampledRecording] = []
+    left_out: list[str] = []
+    for number, each in enumerate(wanted, 1):
+        try:
+            written.append(_written(each, found[each.place], judge, out, number))
+        except ConformanceError as err:
+            left_out.append(f"{each.place.id}: {err.message}")
+    exercised = covered.union(*(each.exercises for each in wanted))
+    return CorpusSample(tuple(written), len(exercised), tuple(left_out))
+
+
+def _finding_places(folder: Path) -> Iterator[_Wanted]:
+    """The shortest stream of each group of findings; one that shows several stands once."""
+    columns = ("id", "file", "part", "row", "exchange", "view", "event", "bytes", "group", "rule")
+    table = plain_table(read_table(folder, "findings", columns))
+    order = [(name, "ascending") for name in ("group", "bytes", "id", "file", "part", "row")]
+    first = table.sort_by(order).group_by("group", use_threads=False)
+    names = (*columns[:7], "rule")
+    for each in first.aggregate([(name, "first") for name in names]).to_pylist():
+        place = StreamPlace(*(each[f"{name}_first"] for name in columns[:7]))
+        yield _Wanted(place, each["group"], each["rule_first"])
+
+
+def _passed_by(folder: Path, places: Iterable[StreamPlace]) -> set[str]:
+    known = {(each.file, each.part, each.row, each.exchange) for each in places}
+    passed: set[str] = set()
+    for each in _passing_table(folder).to_pylist():
+        if (each["file"], each["part"], each["row"], each["exchange"]) in known:
+            passed.update(each[_RULES].split())
+    return passed
+
+
+def _passing_table(folder: Path) -> Any:
+    """Of streams that pass the same rules the shortest, by dialect."""
+    columns = ("id", "file", "part", "row", "exchange", "view", "bytes", "dialect", _RULES)
+    table = plain_table(read_table(folder, "verdicts", columns))
+    order = [(name, "ascending") for name in ("dialect", _RULES, "bytes", "id", "file", "row")]
+    first = table.sort_by(order).group_by(["dialect", _RULES], use_threads=False)
+    names = columns[:7]
+    found = first.aggregate([(name, "first") for name in names])
+    return found.rename_columns([name.removesuffix("_first") for name in found.column_names])
+
+
+def _passing_places(folder: Path, covered: set[str]) -> Iterator[_Wanted]:
+    """Streams that pass rules which nothing passes yet, until there is none."""
+    candidates = [(set(each[_RULES].split()), each) for each in _passing_table(folder).to_pylist()]
+    known = set(covered)
+    while True:
+        best = max(
+            (
+                (len(rules - known), -each["bytes"], at)
+                for at, (rules, each) in enumerate(candidates)
+            ),
+            default=(0, 0, 0),
+        )
+        if not best[0]:
+            return
+        rules, each = candidates[best[2]]
+        names = ("id", "file", "part", "row", "exchange", "view")
+        yield _Wanted(
+            StreamPlace(**{name: each[name] for name in names}, event=0),
+            exercises=tuple(sorted(rules - known)),
+        )
+        known |= rules
+
+
+def _written(
+    wanted: _Wanted, exemplar: Exemplar, judge: CorpusJudge, out: Path, number: int
+) -> SampledRecording:
+    if exemplar.stream is None or exemplar.result is None:
+        raise UsageError(exemplar.missing)
+    result = exemplar.result
+    cassette = _named_cassette(exemplar.stream.recording.cassette, result)
+    clean = redact_evidence(cassette, Redactor(), judge.rulebook)
+    fails = _failing_rules(clean, judge)
+    if wanted.rule and wanted.rule not in fails:
+        raise UsageError(f"{wanted.rule} is not found any more once secrets are replaced")
+    header = replace(clean.header, expect=dict.fromkeys(sorted(fails), "FAIL"))
+    topic = wanted.rule.replace("/", ".") or "conforms"
+    folder = out / MUTANTS if fails else out
+    file = folder / result.dialect / f"{number:03}-{topic}.cassette.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write(file, replace(clean, header=header), seal=True)
+    return SampledRecording(file, wanted.place.id, tuple(sorted(fails)), wanted.exercises)
+
+
+def _named_cassette(cassette: Cassette, result: StreamResult) -> Cassette:
+    """The recording with what it was judged by; a profile that it shows itself is not named."""
+    named = result.profile if result.named else None
+    header = replace(
+        cassette.header,
+        dialect=cassette.header.dialect or result.dialect,
+        profile=cassette.header.profile or named,
+        expect={},
+    )
+    return replace(cassette, header=header, torn=False)
+
+
+def _failing_rules(cassette: Cassette, judge: CorpusJudge) -> set[str]:
+    recording = InMemory(Path("sample.cassette.jsonl"), "cassette", cassette)
+    results = check_recording(recording, judge.rulebook, CheckChoices())
+    return {
+        rule
+        for result in results
+        for rule, verdict in result.verdicts.items()
+        if verdict is Verdict.FAIL
+    }

@@ -1,0 +1,128 @@
+"""Rows as observability tools store them, where they hold the bytes that came.
+
+LiteLLM writes its `StandardLoggingPayload` (https://docs.litellm.ai/docs/proxy/logging_spec): the
+`response` of a pass-through endpoint is `{"response": text}`, the body as it came; any other is the
+answer as LiteLLM parsed it. Langfuse exports observations whose `output` is what an SDK made of an
+answer, or the body where an application stored that. OTLP in JSON has spans whose attributes may
+hold a body; `gen_ai.*` attributes hold what was parsed. What was parsed cannot be judged: it is
+told, row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from conformance.corpus.columns import ColumnNames, value_at
+
+Row = dict[str, Any]
+
+_OF_LITELLM: Final = frozenset({"call_type", "response_cost", "messages", "response"})
+_OF_LANGFUSE: Final = (
+    frozenset({"trace_id", "type", "input", "output"}),
+    frozenset({"traceId", "type", "input", "output"}),
+)
+_OF_OTLP: Final = "resourceSpans"
+# Names under which collectors and applications store bodies: no convention names one.
+_BODIES: Final = ("http.response.body.content", "http.response.body")
+_REQUESTS: Final = ("http.request.body.content", "http.request.body")
+_PARSED: Final = ("gen_ai.", "llm.")
+_STREAMS: Final = ("data:", "event:", "id:", "retry:", ":")
+_VALUES: Final = ("stringValue", "intValue", "doubleValue", "boolValue")
+
+PARSED: Final = "{} keeps the answer as it parsed it, not the bytes that came"
+
+
+def is_stored_payload(row: Mapping[str, Any]) -> bool:
+    """Whether a row is one of a tool that is known."""
+    is_langfuse = any(row.keys() >= keys for keys in _OF_LANGFUSE)
+    return row.keys() >= _OF_LITELLM or is_langfuse or _OF_OTLP in row
+
+
+def payload_rows(row: Row, columns: ColumnNames) -> Iterator[Row | str]:
+    """The rows of streams that a stored payload holds, or why one is none; others as they are."""
+    if _OF_OTLP in row:
+        yield from _otlp_rows(row, columns)
+    elif value_at(row, columns.body) is not None:
+        yield row
+    elif row.keys() >= _OF_LITELLM:
+        yield _litellm_row(row, columns)
+    elif any(row.keys() >= keys for keys in _OF_LANGFUSE):
+        yield _langfuse_row(row, columns)
+    else:
+        yield row
+
+
+def _litellm_row(row: Row, columns: ColumnNames) -> Row | str:
+    response = row.get("response")
+    body = response.get("response") if isinstance(response, Mapping) else response
+    if not isinstance(body, str):
+        return PARSED.format("LiteLLM")
+    return {
+        columns.body: body,
+        columns.id: row.get("id"),
+        columns.provider: row.get("custom_llm_provider") or row.get("api_base"),
+        columns.model: row.get("model"),
+        columns.time: row.get("startTime"),
+    }
+
+
+def _langfuse_row(row: Row, columns: ColumnNames) -> Row | str:
+    body = row.get("output")
+    if not isinstance(body, str) or not body.lstrip().startswith(_STREAMS):
+        return PARSED.format("Langfuse")
+    asked = row.get("input")
+    return {
+        columns.body: body,
+        columns.id: row.get("id"),
+        columns.request: asked if isinstance(asked, Mapping) else None,
+        columns.model: row.get("provided_model_name") or row.get("model"),
+        columns.time: row.get("start_time") or row.get("startTime"),
+    }
+
+
+def _otlp_rows(row: Row, columns: ColumnNames) -> Iterator[Row | str]:
+    for span in _spans(row):
+        values = _attributes(span)
+        body = _first(values, (columns.body, *_BODIES))
+        if isinstance(body, str):
+            yield {
+                **values,
+                columns.body: body,
+                columns.id: values.get(columns.id) or span.get("spanId"),
+                columns.request: _first(values, (columns.request, *_REQUESTS)),
+                columns.status: values.get("http.response.status_code"),
+                columns.provider: _first(
+                    values, (columns.provider, "gen_ai.provider.name", "gen_ai.system")
+                ),
+                columns.model: _first(
+                    values, (columns.model, "gen_ai.response.model", "gen_ai.request.model")
+                ),
+                columns.time: int(span.get("startTimeUnixNano") or 0) or None,
+            }
+        elif any(name.startswith(_PARSED) for name in values):
+            yield PARSED.format("the span")
+
+
+def _spans(row: Row) -> Iterator[Mapping[str, Any]]:
+    for resource in _objects(row.get(_OF_OTLP)):
+        for scope in _objects(resource.get("scopeSpans")):
+            yield from _objects(scope.get("spans"))
+
+
+def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(value, list):
+        yield from (each for each in value if isinstance(each, Mapping))
+
+
+def _attributes(span: Mapping[str, Any]) -> Row:
+    found: Row = {}
+    for each in _objects(span.get("attributes")):
+        value = each.get("value")
+        if isinstance(value, Mapping):
+            found[str(each.get("key"))] = _first(value, _VALUES)
+    return found
+
+
+def _first(values: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    return next((values[name] for name in names if values.get(name) is not None), None)
