@@ -16,7 +16,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Final, Self
 
@@ -24,26 +25,32 @@ from tests.docs.blocks import ROOT, Block, blocks_of
 from tests.docs.transcripts import Command, commands_of, shows
 
 GIVEN: Final = Path(__file__).parent / "given"
+PATIENCE_S: Final = 400.0
 RUN: Final = frozenset({"console", "python"})
 _PORT: Final = re.compile(r"(?:127\.0\.0\.1|localhost):(\d{2,5})\b|-port[= ](\d{2,5})\b")
 _MARK: Final = "--the-command-is-over--"
 _WAIT: Final = "for i in $(seq 200); do grep -q READY {0} && break; sleep 0.1; done; cat {0}"
 
 
-def run_page(page: str, folder: Path, environment: Mapping[str, str]) -> list[str]:
-    """What does not do what the page says, a paragraph each; empty where all is well."""
+def run_page(
+    page: str, folder: Path, environment: Mapping[str, str], languages: Collection[str] = RUN
+) -> list[str]:
+    """What does not do what the page says, a paragraph each; empty where all is well.
+
+    Blocks of `languages` are run, and files written.
+    """
     given = GIVEN / Path(page).stem.lower()
     if given.is_dir():
         shutil.copytree(given, folder, dirs_exist_ok=True)
     text = (ROOT / page).read_text(encoding="utf-8")
     ports = {port: str(free_port()) for pair in _PORT.findall(text) for port in pair if port}
     faults = []
-    with PageShell(folder, environment, ports) as shell:
+    with PageShell(folder, environment, ports) as shell, shell.ended_after(PATIENCE_S):
         before = given / "before.sh"
         if before.is_file():
             shell.run(before.read_text(encoding="utf-8"))
         for block in blocks_of(page):
-            if not block.not_run:
+            if not block.not_run and (block.title or block.language in languages):
                 faults += [f"{page}:{block.line}: {why}" for why in _run_block(block, shell)]
     return faults
 
@@ -83,9 +90,22 @@ class PageShell:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._end()
+        self._bash.communicate()
+
+    @contextlib.contextmanager
+    def ended_after(self, seconds: float) -> Iterator[None]:
+        """Whatever hangs ends after this time, and the page with it."""
+        timer = threading.Timer(seconds, self._end)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _end(self) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._bash.pid, signal.SIGTERM)
-        self._bash.communicate()
 
     def here(self, text: str) -> str:
         """The text with ports that are free here."""
@@ -98,7 +118,8 @@ class PageShell:
         stdin, stdout = self._bash.stdin, self._bash.stdout
         assert stdin
         assert stdout
-        stdin.write(f"{self.here(command)}\nprintf '\\n%s %d\\n' {_MARK} $?\n")
+        # No command may read the commands that follow.
+        stdin.write(f"{{ {self.here(command)}\n}} < /dev/null\nprintf '\\n%s %d\\n' {_MARK} $?\n")
         stdin.flush()
         lines: list[str] = []
         for line in stdout:

@@ -40,7 +40,12 @@ JOBS: Final = 2
 
 
 def _is_run(page: str) -> bool:
-    return any(each.language in RUN and not each.not_run for each in blocks_of(page))
+    return any(each.language in _run_here(page) and not each.not_run for each in blocks_of(page))
+
+
+def _run_here(page: str) -> frozenset[str]:
+    """The languages whose blocks of this page no other test runs."""
+    return RUN - {language for other, language in ELSEWHERE if other == page}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -79,7 +84,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, list[str]]:
 def _faults(page: str, folder: Path, environment: Mapping[str, str]) -> list[str]:
     own = folder / Path(page).stem
     own.mkdir()
-    return run_page(page, own, environment)
+    return run_page(page, own, environment, _run_here(page))
 
 
 def _fresh_environment(folder: Path) -> dict[str, str]:

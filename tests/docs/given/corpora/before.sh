@@ -1,1 +1,0 @@
-mkdir logs && cp "$ROOT"/cassettes/openai.chat/openai/*.cassette.jsonl logs/
