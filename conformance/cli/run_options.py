@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -73,6 +74,12 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         Literal["quick", "full"],
         typer.Option(help="quick: each recording once; full: every chunking, cut and edit too."),
     ] = "full"
+    only: Annotated[
+        str,
+        typer.Option(
+            metavar="REPLAY", help="Replay to a client in this way alone, as a finding names it."
+        ),
+    ] = ""
     model: Annotated[
         str | None,
         typer.Option(metavar="ID", help="Model to ask for; default: the only one listed."),
@@ -183,6 +190,8 @@ def server_options(given: RunArguments) -> RunOptions:
         raise UsageError(f"expected one target: {expected}")
     if (given.gateway is None) != (given.upstream_port is None):
         raise UsageError("--gateway URL and --upstream-port N go together")
+    if given.only:
+        raise UsageError("--only goes with --client")
     if given.cassette and given.gateway is None:
         raise UsageError("--cassette goes with --client and --gateway")
     if given.profile is None and os.environ.get("CI", "").lower() not in _NO:
@@ -233,7 +242,18 @@ def client_options(given: RunArguments) -> ClientOptions:
         as_of=given.rules_as_of,
         extent=given.cases,
         jobs=given.jobs,
+        only=given.only,
+        call=_client_call(given),
         deadline=given.timeout if given.timeout != LIMITS.timeout else CASE_DEADLINE,
         save=given.save,
         target=given.target,
     )
+
+
+def _client_call(given: RunArguments) -> str:
+    """The command that runs this client, but for its recordings."""
+    words = ["conformance", "run", "--client", given.client or ""]
+    words += ["--profile", given.profile] if given.profile else []
+    for api in given.api or ():
+        words += ["--api", api]
+    return shlex.join(words)

@@ -43,6 +43,7 @@ class Finding(Struct, frozen=True):
     that holds it, `byte` the 0-based offset in the body; both None where they do not apply.
     `id` is a hash of rule, exchange, slice, expected and got types: stable under re-recording.
     `upstream` is the provider's event where both hops of an application are compared.
+    `reproduce` is the command that shows it again, of a client under test; else empty.
     """
 
     rule: str
@@ -62,6 +63,7 @@ class Finding(Struct, frozen=True):
     source: tuple[Mapping[str, str], ...]
     id: str
     upstream: EventBeside | None = None
+    reproduce: str = ""
 
 
 class VerdictChange(Struct, frozen=True):

@@ -59,6 +59,7 @@ from conformance.rules.verdicts import COMBINING
 _GROUPS: Final = 40
 _FOLLOWING: Final = 12  # groups shown below the one that they follow
 _SENTENCE: Final = 240  # characters of what one of them found
+_CALL: Final = 2000  # characters of a command
 _CONTEXT: Final = 160  # characters of one context line
 _NARROWEST: Final = 20  # of them that are shown on any terminal
 _BEFORE: Final = 14  # columns that type and data do not have
@@ -127,6 +128,8 @@ def finding_block(
     if first:
         yield LABELLED.format("says", visible(finding.says))
     yield LABELLED.format("found", finding_sentence(finding))
+    if finding.reproduce:
+        yield LABELLED.format("again", visible(finding.reproduce, _CALL))
     if finding.slice:
         yield LABELLED.format("slice", slice_of(finding))
     yield from _context_lines(page, finding.context)

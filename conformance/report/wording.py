@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from conformance.core.shipped import cassettes as shipped_cassettes
 from conformance.judging.group_id import group_id
 from conformance.judging.groups import FindingGroup
 from conformance.judging.result import AnswerError, Finding, Report, StreamResult
 from conformance.report.printable import visible
 from conformance.rules.verdicts import COMBINING, Level, Verdict
 
+_SUFFIX: Final = ".cassette.jsonl"
 _VALUE: Final = 80  # characters of one slice value
 _REASONS: Final = 3  # why rules were silenced: so many are told in the summary
 _TYPES: Final = 4000  # characters of a whole first set: long, since it is the answer
@@ -20,7 +22,8 @@ _TYPES: Final = 4000  # characters of a whole first set: long, since it is the a
 
 def finding_place(file: str, finding: Finding) -> str:
     """`file:line (event 8, byte 2641)`, as far as each is known."""
-    where = visible(file) if finding.line is None else f"{visible(file)}:{finding.line}"
+    named = recording_name(file) if finding.line is None else f"{file}:{finding.line}"
+    where = visible(named)
     what = f"event {finding.event}" if finding.event else "request or response head"
     return f"{where} ({what})" if finding.byte is None else f"{where} ({what}, byte {finding.byte})"
 
@@ -35,6 +38,14 @@ def upstream_lines(finding: Finding) -> Iterator[str]:
         facts = [f"event {beside.event}", *([] if beside.byte is None else [f"byte {beside.byte}"])]
         yield f"{where} (exchange {beside.exchange}, {', '.join(facts)})"
         yield f"{visible(beside.type, _TYPES)}  {visible(beside.text)}".rstrip()
+
+
+def recording_name(file: str) -> str:
+    """A recording as it is told where no line of it is meant: one that ships by its short name."""
+    shipped = f"{shipped_cassettes()}/"
+    if not file.startswith(shipped):
+        return file
+    return f"shipped:{file.removeprefix(shipped).removesuffix(_SUFFIX)}"
 
 
 def alternatives(expected: Sequence[str]) -> str:
@@ -106,7 +117,8 @@ def authority_lines(source: Sequence[Mapping[str, str]]) -> Iterator[str]:
 
 def stream_title(stream: StreamResult) -> str:
     """Which exchange of which file was judged, and as what."""
-    return visible(f"{stream.file}, {exchange_title(stream)}")
+    file = stream.file if stream.view == "wire" else recording_name(stream.file)
+    return visible(f"{file}, {exchange_title(stream)}")
 
 
 def exchange_title(stream: StreamResult) -> str:

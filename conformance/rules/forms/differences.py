@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from conformance.rules.forms.texts import difference
 from conformance.rules.paths import MISSING
 from conformance.rules.patterns import token
+
+_SHOWN: Final = 80  # characters of a value
+_WORD: Final = "type"  # a field whose text is one word: it is told whole
 
 
 def first_difference(left: Any, right: Any, path: str = "") -> tuple[str, str, str]:
@@ -26,6 +29,8 @@ def first_difference(left: Any, right: Any, path: str = "") -> tuple[str, str, s
             return path or "length", f"{len(left)} elements", f"{len(right)} elements"
     if isinstance(left, str) and isinstance(right, str):
         at, had, has = difference(left, right)
+        if path.rpartition(".")[2] == _WORD:
+            had, has = repr(left)[:_SHOWN], repr(right)[:_SHOWN]
         return f"{path or 'text'} (character {at})", had, has
     return path or "value", view(left), view(right)
 
@@ -35,7 +40,7 @@ def view(value: Any) -> str:
     if value is MISSING:
         return "nothing"
     text = json.dumps(value, ensure_ascii=False, default=repr)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
 def first_missing(wanted: list[Any], within: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import Any, Final
 
@@ -78,8 +78,11 @@ class GatheredReplays(Struct):
         """The judgement of one replay; that of an earlier one where the client told the same."""
         self.replays.append((name, made))
 
-    def combined_verdicts(self) -> ClientLedger:
-        """The ledger over all replays; findings tell in which of them they came."""
+    def combined_verdicts(self, call_of: Callable[[str], str] = lambda _: "") -> ClientLedger:
+        """The ledger over all replays; findings tell in which of them they came.
+
+        `call_of` gives the command that makes one replay again.
+        """
         ledgers = list({id(made): made for _, made in self.replays}.values())
         ledger = ClientLedger()
         for rule in dict.fromkeys(rule for made in ledgers for rule in made.verdicts):
@@ -94,14 +97,15 @@ class GatheredReplays(Struct):
         found: dict[str, Finding] = {}
         for each in (finding for made in ledgers for finding in made.findings):
             found.setdefault(each.rule, each)
-        ledger.findings = [self._name_replays(each) for each in found.values()]
+        ledger.findings = [self._name_replays(each, call_of) for each in found.values()]
         return ledger
 
-    def _name_replays(self, found: Finding) -> Finding:
+    def _name_replays(self, found: Finding, call_of: Callable[[str], str]) -> Finding:
         names = [n for n, made in self.replays if any(f.rule == found.rule for f in made.findings)]
         shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
         replays = count(len(self.replays), "replay")
-        return replace(found, message=f"{found.message} (in {len(names)} of {replays}: {shown})")
+        message = f"{found.message} (in {len(names)} of {replays}: {shown})"
+        return replace(found, message=message, reproduce=call_of(names[0]))
 
 
 def answer_digest(answered: AdapterAnswer) -> tuple[Any, ...]:

@@ -17,6 +17,7 @@ Rule 7: where the API does not say when a call is complete, it may be told befor
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
@@ -36,6 +37,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.judging.view import JudgeSetting
 from conformance.profiles.profile import Profile, reading
+from conformance.report.wording import recording_name
 from conformance.rules.forms.response import Answer
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
@@ -78,6 +80,7 @@ class ClientJudge:
     """The rules of a run as they apply to one client, one dialect and one profile.
 
     `name` is what the recording is called in baselines: a client meets many of one file name.
+    `call` is the command of the run, without its recordings; empty where there is none.
     """
 
     def __init__(
@@ -89,8 +92,10 @@ class ClientJudge:
         *,
         named: bool,
         name: str = "",
+        call: str = "",
     ) -> None:
         self.name = name
+        self._call = call
         self.rulebook = rulebook
         self.profile = profile
         self.about = about
@@ -103,6 +108,12 @@ class ClientJudge:
         self._of_views = two
         small = Rulebook(rulebook.suites, sorted(two)) if two else None
         self._small = replace(self.setting, bound=small.bound(profile)) if small else None
+
+    def call_of(self, replay: str) -> str:
+        """The command that makes one replay again; empty where no command made it."""
+        recording = shlex.quote(recording_name(self.setting.file))
+        named = f"--cassette {recording} --only {shlex.quote(replay)}"
+        return f"{self._call} {named}" if self._call else ""
 
     def read_sent(self, exchange: Exchange) -> Transcript:
         """What was sent, as a correct client would have it, with its semantic events."""

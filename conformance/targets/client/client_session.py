@@ -69,7 +69,10 @@ Progress = Callable[[str], None]
 
 
 class ClientOptions(Struct, frozen=True):
-    """How a client is run. `deadline` is seconds per case; `save` keeps what it reported."""
+    """How a client is run. `deadline` is seconds per case; `save` keeps what it reported.
+
+    `only` names the one way in which recordings are replayed; `call` is the command of the run.
+    """
 
     profile: str | None = None
     dialects: tuple[str, ...] = ()
@@ -82,6 +85,8 @@ class ClientOptions(Struct, frozen=True):
     deadline: float = 5.0
     save: Path | None = None
     target: str = ""
+    only: str = ""
+    call: str = ""
     bounds: AdapterBounds = field(default_factory=AdapterBounds)
 
 
@@ -152,8 +157,9 @@ class ClientSession:
             tally.add_tally(each.tally)
         streams = [stream for each in visited for stream in each.streams]
         is_idle = speaks and not streams
-        streams += self._judge_own_cases(tally)
-        streams += self._judge_declared(tally)
+        if not self.options.only:
+            streams += self._judge_own_cases(tally)
+            streams += self._judge_declared(tally)
         streams += self._judge_farewell(smokes=smokes)
         errors = tuple(line for each in visited for line in each.errors)
         cases = sum(tally.answered.values())
@@ -236,7 +242,9 @@ class ClientSession:
             sent = judging.read_sent(exchange)
             if sent.choices > 1 and "choices" not in self.about.features:  # most SDKs read one
                 continue
-            replays = ExchangeReplays(endpoint, judging, visited.tally, sent, self.options.extent)
+            replays = ExchangeReplays(
+                endpoint, judging, visited.tally, sent, self.options.extent, self.options.only
+            )
             is_rich = _is_rich(sent, judging)
             visited.streams.append(
                 replays.judge_exchange(edited=is_rich and replays.dialect not in edited)
@@ -274,6 +282,7 @@ class ClientSession:
             str(path),
             named=by.named or bool(by.notes),
             name=called,
+            call=self.options.call,
         )
 
     def _save_requests(self, judging: ClientJudge, sent: Sequence[Exchange]) -> None:

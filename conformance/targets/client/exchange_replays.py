@@ -52,6 +52,7 @@ class ExchangeReplays(CaseSeries):
 
     recorded: Transcript
     extent: ReplayExtent = "full"
+    only: str = ""
     seen: tuple[Mapping[str, Any], ...] | None = None
 
     def judge_exchange(self, *, edited: bool) -> StreamResult:
@@ -67,7 +68,8 @@ class ExchangeReplays(CaseSeries):
         if EXTRACT in self.endpoint.about.ops and not _IN_TEXT & command["options"].keys():
             self._judge_extracted(gathered)
         notes = tuple(filter(None, [gathered.left_out]))
-        return stream_result(self.judging, exchange, gathered.combined_verdicts(), notes)
+        made = gathered.combined_verdicts(self.judging.call_of)
+        return stream_result(self.judging, exchange, made, notes)
 
     def _replay_all(
         self, gathered: GatheredReplays, command: Mapping[str, Any], *, edited: bool
@@ -78,7 +80,9 @@ class ExchangeReplays(CaseSeries):
         """
         exchange, faults = self.recorded.exchange, 0
         known: tuple[Any, ClientLedger] | None = None
-        for variation in replay_variations(exchange, self.dialect, self.extent, edited=edited):
+        for variation in replay_variations(
+            exchange, self.dialect, self.extent, edited=edited, only=self.only
+        ):
             if faults == MOST_FAULTS:
                 gathered.left_out = (
                     f"not tried further after {faults} faults of the adapter in a row"

@@ -25,6 +25,9 @@ from conformance.targets.replay.script import answer_script
 
 ReplayExtent = Literal["quick", "full"]
 VariationKind = Literal["same", "edited", "cut", "reset"]
+RECORDED: Final = "recorded"
+FOLLOWING: Final = ("next request", "extract")
+"""What a client is asked once it has read an answer as it was recorded."""
 SEEDS: Final = 20
 MOST_CUTS: Final = 256  # of a long stream so many places are tried, evenly
 _DECORATED: Final = ("comments", "crlf")
@@ -58,10 +61,17 @@ class ReplayVariation(Struct, frozen=True):
 
 
 def replay_variations(
-    exchange: Exchange, dialect: str, extent: ReplayExtent, *, edited: bool
+    exchange: Exchange, dialect: str, extent: ReplayExtent, *, edited: bool, only: str = ""
 ) -> list[ReplayVariation]:
-    """All ways for one exchange; `edited`: edits of the framing too, every one legal."""
-    made = [_variation("recorded", "same", exchange)]
+    """All ways for one exchange; `edited`: edits of the framing too, every one legal.
+
+    With `only`, the way of that name, or none; what follows an answer follows `recorded`.
+    """
+    if only:
+        wanted = RECORDED if only in FOLLOWING else only
+        ways = replay_variations(exchange, dialect, "full", edited=True)
+        return [each for each in ways if each.name == wanted]
+    made = [_variation(RECORDED, "same", exchange)]
     if extent == "quick" or exchange.end == "idle-timeout":  # each would wait for a deadline
         return made
     names = ("events", _bytewise(exchange), *(f"seed:{n}" for n in range(1, SEEDS + 1)))
