@@ -27,6 +27,7 @@ from conformance.dialects.gemini_interactions import DIALECT as GEMINI_INTERACTI
 from conformance.dialects.harmony import DIALECT as HARMONY
 from conformance.dialects.ollama_chat import DIALECT as OLLAMA_CHAT
 from conformance.dialects.ollama_generate import DIALECT as OLLAMA_GENERATE
+from conformance.dialects.opal_rpc import DIALECT as OPAL_RPC
 from conformance.dialects.openai_chat import DIALECT as OPENAI_CHAT
 from conformance.dialects.openai_responses import DIALECT as OPENAI_RESPONSES
 from conformance.dialects.vercel_ui import DIALECT as VERCEL_UI
@@ -50,6 +51,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
         CODEX_EXEC,
         ACP,
         CODEX_APP_SERVER,
+        OPAL_RPC,
         GEMINI_GENERATE,
         GEMINI_INTERACTIONS,
     )

@@ -46,6 +46,7 @@ from tests.authoring import (
     mutants_messages,
     mutants_ollama,
     mutants_ollama_generate,
+    mutants_opal,
     mutants_opt_in,
     mutants_parts,
     mutants_requests,
@@ -57,6 +58,7 @@ from tests.authoring import (
     mutants_wire,
     ollama_generate_streams,
     ollama_streams,
+    opal_streams,
     opt_in_streams,
     permitted_streams,
     request_streams,
@@ -98,6 +100,7 @@ def good() -> tuple[Draft, ...]:
         *codex_streams.drafts(),
         *acp_streams.drafts(),
         *codex_server_streams.drafts(),
+        *opal_streams.drafts(),
     )
     return (*streams, *clients.drafts({draft.name: draft for draft in streams}))
 
@@ -135,6 +138,7 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_codex.MUTANTS,
         *mutants_acp.MUTANTS,
         *mutants_codex_server.MUTANTS,
+        *mutants_opal.MUTANTS,
         *mutants_gemini.MUTANTS,
         *mutants_interactions.MUTANTS,
     )

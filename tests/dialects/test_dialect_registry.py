@@ -22,6 +22,7 @@ from conformance.rules.verdicts import Verdict
 FRAME = Frame("event", "message", "", "", 0)
 OF_SEVERAL_CALLS = {
     *("vercel.ui", "agui", "claude.stream-json", "codex.exec", "codex.app-server", "acp"),
+    "opal.rpc",
 }
 
 
@@ -66,6 +67,7 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"type": "thread.started", "thread_id": "t"}, "codex.exec"),
         ({"jsonrpc": "2.0", "method": "session/update", "params": {}}, "acp"),
         ({"method": "turn/started", "params": {"threadId": "t"}}, "codex.app-server"),
+        ({"method": "agent/event", "params": {"type": "thinking_start"}}, "opal.rpc"),
         ({"jsonrpc": "2.0", "id": 2, "result": {"stopReason": "end_turn"}}, "acp"),
         ({"jsonrpc": "2.0", "id": 2, "result": {}}, None),
         ({"type": "item.completed", "item": {"type": "reasoning"}}, "codex.exec"),

@@ -36,7 +36,8 @@ from tests.fakes.translating import Translator
 from tests.reference.defective import app
 
 REFERENCE: Final = "reference"  # without --like
-RECORDINGS: Final = "recordings"  # those that ship, judged by `check`
+# Presets that are recordings which ship, judged by `check`: the dialect of these.
+RECORDINGS: Final = {"recordings": "openai.chat", "rpc-recordings": "opal.rpc"}
 _ASGI: Final = "tests.reference.defective:app"
 _CLIENT: Final = (sys.executable, "-m", "reference_impl.client", "harness")
 _CODES: Final = (0, 1)
@@ -88,8 +89,8 @@ def presets() -> Iterator[Callable[[Preset, str], Ran]]:
             return known[cell]
 
         def ran(preset: Preset, profile: str) -> Ran:
-            if preset.name == RECORDINGS:
-                return _judged("check", str(shipped.cassettes() / "openai.chat" / profile))
+            if (dialect := RECORDINGS.get(preset.name)) is not None:
+                return _judged("check", str(shipped.cassettes() / dialect / profile))
             if preset.side == "client":
                 return _judged("run", *_client(preset.name), "--profile", profile)
             if not engines:

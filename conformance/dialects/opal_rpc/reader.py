@@ -1,0 +1,144 @@
+"""Dialect `opal.rpc`: what Opal's server writes to its command line, JSON-RPC in lines.
+
+Rule 1: a notification `agent/event` is a wire event of the `type` in its `params`, with these as
+        they stand and `turn`, the number of turns that ended before. A type that version 0.2 does
+        not know is `event.unknown`, which is no error.
+Rule 2: requests and responses of both sides are `rpc.request` and `rpc.response`; they say nothing.
+Rule 3: a run is done with `agent_end` or `agent_abort`, or fails with `error`, after which nothing
+        comes. Without any of them it was cut. A turn is a step.
+Rule 4: events of a subagent are told by the wire alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from conformance.core.events import Frame, Vocabulary
+from conformance.core.reading import Reading
+from conformance.dialects.json_edge import event_data, mapping, string, whole
+from conformance.dialects.opal_rpc.run import OVERFLOW, AgentRun
+from conformance.dialects.typed import TypedReader
+
+NAME: Final = "opal.rpc"
+_TAKEN: Final[Mapping[str, Callable[[AgentRun, dict[str, Any]], object]]] = {
+    "thinking_start": lambda run, _event: run.start_thought(),
+    "thinking_delta": lambda run, event: run.add("reasoning", event),
+    "message_delta": lambda run, event: run.add("text", event),
+    "tool_start": AgentRun.start_tool,
+    "tool_end": AgentRun.end_tool,
+}
+_EARLIER: Final = {"tool_execution_start": "tool_start", "tool_execution_end": "tool_end"}
+_OF_RUNS: Final = frozenset({"agent_start", "agent_end", "agent_abort", "turn_end", "error"})
+EVENTS: Final = (
+    frozenset(_TAKEN)
+    | _OF_RUNS
+    | {
+        *("message_start", "tool_output", "usage_update", "message_queued", "message_applied"),
+        *("status_update", "context_discovered", "skill_loaded", "agent_recovered"),
+        *("sub_agent_event", "stream_stalled"),
+    }
+)
+VOCABULARY: Final = Vocabulary(
+    NAME,
+    EVENTS
+    | {
+        *("event.unknown", "rpc.request", "rpc.response", "line.unknown", "request"),
+        *("request.item", "[DONE]", OVERFLOW),
+    },
+)
+_COUNTS: Final = {"input": "prompt_tokens", "output": "completion_tokens"}
+
+
+class OpalReader(TypedReader):
+    """Reader of one run, or of a session."""
+
+    unknown = "line.unknown"
+    history = "messages"
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__()
+        del reading  # events type their text: neither markers nor private fields apply
+        self._run = AgentRun(self._sink)
+        self._turn = 0
+        self._in_turn = False
+
+    @property
+    def _message_state(self) -> AgentRun:
+        return self._run
+
+    def _read_event(self, frame: Frame, payload: Any) -> None:
+        del frame
+        fields = mapping(payload)
+        if fields.get("method") == "agent/event":
+            self._read_agent(mapping(fields.get("params")))
+        elif string(fields.get("method")):
+            self._sink.wire("rpc.request", fields)
+        else:
+            answers = "result" in fields or "error" in fields
+            self._sink.wire("rpc.response" if answers else self.unknown, event_data(payload))
+
+    def _read_agent(self, params: dict[str, Any]) -> None:
+        stated = string(params.get("type"))
+        kind = _EARLIER.get(stated, stated)
+        told = {**params, "turn": self._turn}
+        self._sink.wire(kind if kind in EVENTS else "event.unknown", told)
+        if self._run.is_over:
+            return
+        if (take := _TAKEN.get(kind)) is not None:
+            self._begin_turn()
+            take(self._run, params)
+        elif kind in _OF_RUNS:
+            self._read_run(kind, params)
+
+    def _begin_turn(self) -> None:
+        if not self._in_turn:
+            self._in_turn = True
+            self._sink.say("step.start", {"choice": 0, "step": self._turn})
+
+    def _read_run(self, kind: str, params: dict[str, Any]) -> None:
+        if kind == "agent_start":
+            self._is_done = False
+            self._sink.start_message()
+        elif kind == "turn_end":
+            self._run.end_texts()
+            self._end_turn()
+        else:
+            self._run.close()
+            self._end_turn()
+            self._is_done = True
+            self._end_run(kind, params)
+
+    def _end_turn(self) -> None:
+        if self._in_turn:
+            self._in_turn = False
+            self._sink.say("step.end", {"choice": 0, "step": self._turn})
+            self._turn += 1
+
+    def _end_run(self, kind: str, params: dict[str, Any]) -> None:
+        if kind == "error":
+            reason = string(params.get("reason"))
+            self._sink.say("error", {"choice": 0, "code": "", "message": reason})
+            return
+        reason = "stop" if kind == "agent_end" else "cancelled"
+        self._sink.say("finish", {"choice": 0, "reason": reason})
+        usage = mapping(params.get("usage"))
+        counts = {name: whole(usage.get(key)) for name, key in _COUNTS.items()}
+        if known := {name: count for name, count in counts.items() if count is not None}:
+            self._sink.say("usage", {"choice": 0, **known})
+        self._sink.say("done", {"choice": 0, "explicit": True})
+
+    def _read_body(self, payload: Any) -> None:
+        """A run of one line."""
+        self._read_event(_ONE_LINE, payload)
+
+
+_ONE_LINE: Final = Frame("line", "message", "", "", 0)
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """A notification of the agent; other JSON-RPC is anybody's."""
+    del frame
+    fields = mapping(payload)
+    params = mapping(fields.get("params"))
+    return fields.get("method") == "agent/event" and isinstance(params.get("type"), str)
