@@ -29,6 +29,7 @@ from conformance.runs import (
     profiles_of,
     recorded_scenarios,
     request_costs,
+    run_application,
     run_server,
 )
 from conformance.runs.options import API_WORDS, parse_headers
@@ -65,7 +66,7 @@ def _judge_server(given: RunArguments, folder: Path) -> RunOutcome:
     options = server_options(given)
     scenarios = _load_scenarios(given, options)
     if given.show_plan:
-        put(_render_plan(options, scenarios, is_gateway=given.gateway is not None))
+        put(_render_plan(options, scenarios, is_gateway=given.upstream_port is not None))
         raise typer.Exit(CONFORMS)
     with progress_line() as show:
         return asyncio.run(_run_live(given, options, scenarios, folder, show))
@@ -85,7 +86,7 @@ async def _run_live(
             transport = await stack.enter_async_context(asgi.hosted_app(given.asgi_app))
         server = await stack.enter_async_context(
             LiveServer(
-                given.url or given.gateway or asgi.URL,
+                given.url or given.gateway or given.app_url or asgi.URL,
                 limits=limits,
                 headers=parse_headers(given.header or ()),
                 transport=transport,
@@ -95,6 +96,16 @@ async def _run_live(
         upstream = None
         if given.upstream_port is not None:
             upstream = await stack.enter_async_context(serve_upstream(given.upstream_port))
+        if given.protocol is not None and upstream is not None:
+            return await run_application(
+                server,
+                given.protocol,
+                scenarios,
+                options,
+                folder,
+                upstream=upstream,
+                show_progress=show_progress,
+            )
         if not options.model:
             model = await only_model(server, options.secrets, options.dialects)
             options = replace(options, model=model)

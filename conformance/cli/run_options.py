@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from conformance.cli import options as shared
 from conformance.core.errors import UsageError
-from conformance.dialects import ENDPOINTS
+from conformance.dialects import APPLICATIONS, ENDPOINTS
 from conformance.runs import RunOptions
 from conformance.runs.options import (
     API_WORDS,
@@ -52,6 +52,20 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         str | None,
         typer.Option(metavar="URL", help="Base URL of a gateway that asks us at --upstream-port."),
     ] = None
+    app_url: Annotated[
+        str | None,
+        typer.Option(
+            "--app",
+            metavar="URL",
+            help="URL at which an application is asked, whose model asks us at --upstream-port.",
+        ),
+    ] = None
+    protocol: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help=f"What the application speaks: {' or '.join(APPLICATIONS)}."
+        ),
+    ] = None
     upstream_port: Annotated[
         int | None,
         typer.Option(
@@ -66,8 +80,8 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         list[Path] | None,
         typer.Option(
             metavar="PATH",
-            help="Replay this to a client (default: all that ship), or behind a gateway;"
-            " repeatable.",
+            help="Replay this to a client (default: all that ship), or behind a gateway or an"
+            " application; repeatable.",
         ),
     ] = None
     cases: Annotated[
@@ -184,22 +198,24 @@ def at_base(given: RunArguments) -> RunArguments:
 
 def server_options(given: RunArguments) -> RunOptions:
     """Raises UsageError for options that do not go together."""
-    targets = [each for each in (given.url, given.asgi_app, given.gateway) if each is not None]
-    if len(targets) != 1:
-        expected = "--url URL, --asgi MODULE:APP, --gateway URL or --client CMD"
+    targets = (given.url, given.asgi_app, given.gateway, given.app_url)
+    if sum(each is not None for each in targets) != 1:
+        expected = "--url URL, --asgi MODULE:APP, --gateway URL, --app URL or --client CMD"
         raise UsageError(f"expected one target: {expected}")
-    if (given.gateway is None) != (given.upstream_port is None):
-        raise UsageError("--gateway URL and --upstream-port N go together")
+    _check_application(given)
+    is_between = given.gateway is not None or given.protocol is not None
+    if is_between != (given.upstream_port is not None):
+        raise UsageError("--upstream-port N goes with --gateway URL, and with --protocol")
     if given.only:
         raise UsageError("--only goes with --client")
-    if given.cassette and given.gateway is None:
-        raise UsageError("--cassette goes with --client and --gateway")
+    if given.cassette and not is_between:
+        raise UsageError("--cassette goes with --client, --gateway and --protocol")
     if given.profile is None and os.environ.get("CI", "").lower() not in _NO:
         hint = "--profile NAME, or --profile auto"
         raise UsageError("under CI a profile must be named", hint=hint)
     return RunOptions(
         model=given.model or "",
-        dialects=dialects_of(given.api or ()),
+        dialects=(given.protocol,) if given.protocol else dialects_of(given.api or ()),
         profile=None if given.profile == "auto" else given.profile,
         without=parse_capabilities(given.without or ()),
         max_tokens=given.max_tokens,
@@ -219,12 +235,37 @@ def server_options(given: RunArguments) -> RunOptions:
     )
 
 
+def _check_application(given: RunArguments) -> None:
+    """Raises UsageError for options that do not go with an application, or without one."""
+    if given.app_url is not None and given.protocol is None:
+        hint = f"--protocol {' or '.join(APPLICATIONS)}"
+        raise UsageError("--app URL and --protocol NAME go together", hint=hint)
+    if given.protocol is None:
+        return
+    if given.protocol not in APPLICATIONS:
+        hint = f"one of {', '.join(APPLICATIONS)}"
+        raise UsageError(f"no application speaks {given.protocol!r}", hint=hint)
+    if given.url is not None or given.gateway is not None:
+        raise UsageError("--protocol NAME goes with --app URL or --asgi MODULE:APP")
+    others: Mapping[str, object] = {
+        "--api": given.api,
+        "--request": given.request,
+        "--soak": given.soak is not None,
+        "--repeat": given.repeat > 1,
+    }
+    for name, value in others.items():
+        if value:
+            raise UsageError(f"{name} and --protocol do not go together")
+
+
 def client_options(given: RunArguments) -> ClientOptions:
     """Raises UsageError for options that do not go with a client."""
     of_servers: Mapping[str, object] = {
         "--url": given.url,
         "--asgi": given.asgi_app,
         "--gateway": given.gateway,
+        "--app": given.app_url,
+        "--protocol": given.protocol,
         "--upstream-port": given.upstream_port is not None,
         "--model": given.model,
         "--scenario": given.scenario,

@@ -60,6 +60,8 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = {
     name: dialect.endpoint for name, dialect in SUPPORTED.items() if dialect.endpoint
 }
 """Dialects that servers are asked in, by name."""
+APPLICATIONS: Final = tuple(name for name, each in SUPPORTED.items() if each.is_application)
+"""Dialects that applications are asked in by user interfaces."""
 _REQUESTS: Final = [each.request for each in SUPPORTED.values() if each.request]
 HISTORIES: Final = tuple(dict.fromkeys(each.history for each in _REQUESTS))
 """Keys under which requests hold what was said before."""
@@ -78,6 +80,7 @@ NAMES: Final = (*SUPPORTED, *unsupported.UNSUPPORTED)
 
 __all__ = [
     "APIS",
+    "APPLICATIONS",
     "ENDPOINTS",
     "HISTORIES",
     "INSTRUCTIONS",

@@ -64,7 +64,7 @@ class Dialect(Struct, frozen=True):
     body in every dialect. `mutation` names the module that has a `MUTATION`: few who load a dialect
     edit its streams. `carriers` are dialects without a reader whose payloads may hold it in their
     texts: a stream that shows one of them does not contradict. `special_tokens` are the markers of
-    its text by their ids.
+    its text by their ids. `is_application`: an application is asked in it at one address, its URL.
     """
 
     name: str
@@ -88,6 +88,7 @@ class Dialect(Struct, frozen=True):
     script: Script | None = None
     carriers: frozenset[str] = frozenset()
     special_tokens: Mapping[int, str] = field(default_factory=dict)
+    is_application: bool = False
 
     def stated(self, request: Request | None) -> Request | None:
         """The request with what it says in its path as part of its body (`Endpoint.stated`)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.runs.application_run import run_application
 from conformance.runs.models import only_model
 from conformance.runs.options import RunOptions
 from conformance.runs.outcome import RunOutcome
@@ -19,6 +20,7 @@ __all__ = [
     "profiles_of",
     "recorded_scenarios",
     "request_costs",
+    "run_application",
     "run_server",
     "scenario_requests",
 ]

@@ -17,7 +17,8 @@ from msgspec.structs import replace
 from conformance.cassette import Recording, open_recording
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
-from conformance.dialects import ENDPOINTS, get, required
+from conformance.core.shipped import cassettes
+from conformance.dialects import APPLICATIONS, ENDPOINTS, get, required
 from conformance.dialects.requests import Question
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
@@ -33,6 +34,7 @@ from conformance.runs.step_requests import OPT_IN
 from conformance.scenarios import Scenario, Step
 from conformance.targets.gateway import RecordedUpstream
 
+SUFFIX: Final = ".cassette.jsonl"
 _ASK: Final = "Say again what was recorded."
 _BROKEN: Final = frozenset({"refused", "failed", "cut"})
 _NO_WORD: Final = re.compile(r"[^a-z0-9]+")
@@ -66,6 +68,18 @@ def recorded_scenarios(
     return tuple(found)
 
 
+def recorded_calls(behind: Mapping[str, Sequence[str]]) -> dict[str, tuple[Exchange, ...]]:
+    """The exchanges of shipped cassettes, by dialect; `behind` names them below its folder."""
+    return {
+        dialect: tuple(
+            replace(each, dialect=dialect)
+            for name in names
+            for each in open_recording(cassettes() / dialect / f"{name}{SUFFIX}").exchanges
+        )
+        for dialect, names in behind.items()
+    }
+
+
 def _name(path: Path) -> str:
     stem = _NO_WORD.sub("-", path.name.partition(".")[0].lower()).strip("-")
     return stem[:_LONGEST] or "recording"
@@ -95,7 +109,7 @@ def _step(recording: Recording, exchange: Exchange, choices: CheckChoices) -> St
         role=f"exchange-{exchange.number}",
         bodies={
             api: _body(api, spoken, answer)
-            for api in ENDPOINTS
+            for api in (*ENDPOINTS, *APPLICATIONS)
             if api == dialect.name or answer.choices <= 1  # only one API has several
         },
         place=Place(str(recording.path)),
@@ -131,4 +145,4 @@ def _body(api: str, exchange: Exchange, answer: Transcript) -> Mapping[str, Any]
         tools=tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name)),
     )
     form = required(get(api).request, api, "request bodies")
-    return {"stream": streams, **form.ask(question)}
+    return form.ask(question) if api in APPLICATIONS else {"stream": streams, **form.ask(question)}

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from conformance import __version__
 from conformance.cassette import Cassette, Header, Recording, read, write
 from conformance.core.errors import Place, UsageError
-from conformance.dialects import ENDPOINTS
+from conformance.dialects import APPLICATIONS, ENDPOINTS
 from conformance.evidence.expectations import RUN
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.redaction import redact_evidence
@@ -142,7 +142,7 @@ def earlier_recordings(folder: Path) -> tuple[Path, ...]:
 def _is_of_run(path: Path, folder: Path) -> bool:
     if path.is_symlink() or not path.is_file() or not path.name.endswith(SUFFIX):
         return False
-    if path.parent.parent != folder or path.parent.name not in ENDPOINTS:
+    if path.parent.parent != folder or path.parent.name not in (*ENDPOINTS, *APPLICATIONS):
         return False
     with path.open("rb") as file:
         line = file.readline(_LONGEST_HEADER)

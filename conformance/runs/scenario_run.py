@@ -11,11 +11,13 @@ from msgspec.structs import replace
 
 from conformance.cassette import CassetteClock
 from conformance.core.events import Exchange, Layer, Request
-from conformance.dialects import get
+from conformance.dialects import APPLICATIONS, get
 from conformance.dialects.base import Reading
+from conformance.evidence.application import APP
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.runs.pace import RequestsSpentError
 from conformance.runs.plan import LeftOut, ScenarioRun
+from conformance.runs.recorded import recorded_calls
 from conformance.runs.sending import RequestSender, TargetReply
 from conformance.runs.step_requests import (
     NothingToCarryOnError,
@@ -26,7 +28,12 @@ from conformance.runs.step_requests import (
     step_request,
 )
 from conformance.scenarios import Step
-from conformance.targets.gateway import RecordedUpstream, ScriptedUpstream, UpstreamSource
+from conformance.targets.gateway import (
+    RecordedCalls,
+    RecordedUpstream,
+    ScriptedUpstream,
+    UpstreamSource,
+)
 from conformance.wire.received import MOST_RECORDED
 
 
@@ -58,7 +65,7 @@ class ScenarioOutcome(Struct):
                 exchange,
                 request=replace(exchange.request or Request(), json=sent),
                 dialect=self.run.dialect,
-                hop="" if reply.upstream is None else "downstream",
+                hop=_hop_of(self.run, reply),
                 after=carried.number if carried else None,
             ),
             reply.fetched.clock,
@@ -101,6 +108,12 @@ class ScenarioOutcome(Struct):
             transcript = read_transcript(exchange, get(self.run.dialect), reading, keep=keep)
             self._transcripts[exchange.number] = (reading, transcript)
         return transcript
+
+
+def _hop_of(run: ScenarioRun, reply: TargetReply) -> str:
+    if reply.upstream is None:
+        return ""
+    return APP if run.dialect in APPLICATIONS else "downstream"
 
 
 def request_group(run: ScenarioRun) -> str:
@@ -185,7 +198,8 @@ async def _send_beside(
     company = [asyncio.create_task(sender.send(other, dialect)) for other in beside]
     await asyncio.sleep(0)
     try:
-        reply = await sender.send(request, dialect, _upstream_source(step), outcome.room)
+        source = _upstream_source(step)
+        reply = await sender.send(request, dialect, source, outcome.room, stops=step.stops)
     finally:
         others = await asyncio.gather(*company, return_exceptions=True)
     return reply, [each for each in others if isinstance(each, TargetReply)]
@@ -195,14 +209,18 @@ def _upstream_source(step: Step) -> UpstreamSource:
     """Who answers a gateway upstream while the step is taken."""
     if step.recorded is not None:
         return RecordedUpstream(step.recorded)
+    if step.behind:
+        return RecordedCalls(recorded_calls(step.behind), step.breaks)
     return ScriptedUpstream(step.upstream or ("answer",), step.says)
 
 
 def _facts_of_step(step: Step, reply: TargetReply, sent: Any, dialect: str) -> dict[str, Any]:
     form = get(dialect).request
     behind_gateway = reply.upstream is not None
+    # Both hops of an application tell how it must end, once it has asked anything.
+    compares_hops = dialect in APPLICATIONS and bool(reply.upstream)
     facts = {
-        "ends": list(step.ends),
+        "ends": None if compares_hops else list(step.ends),
         "thinking": step.thinking,
         "untestable": reply.untestable,
         "fault": reply.fetched.fault,

@@ -67,26 +67,35 @@ class RequestSender(Struct):
         dialect: str,
         source: UpstreamSource | None = None,
         room: int = MOST_RECORDED,
+        *,
+        stops: bool = False,
     ) -> TargetReply:
         """Sends one request, again after a refusal for the moment. Raises RequestsSpentError.
 
         `source` answers a gateway upstream; by default a script that just answers. `room` is what
-        the answer may take of a recording, in bytes.
+        the answer may take of a recording, in bytes. `stops`: the user hangs up once the answer
+        has fallen silent.
         """
         if self.upstream is None:
             return await self._send_patiently(request, dialect, room)
         self.upstream.begin_request(source or ScriptedUpstream())
-        reply = await self._send_patiently(request, dialect, room)
+        reply = await self._send_patiently(request, dialect, room, stops=stops)
+        if stops:
+            self.upstream.release()
+            await self.upstream.settled()
         calls = tuple(self.upstream.calls)
         misfit = next((each.misfit for each in calls if each.misfit), "")
         return replace(reply, upstream=calls, untestable=misfit or reply.untestable)
 
-    async def _send_patiently(self, request: Request, dialect: str, room: int) -> TargetReply:
+    async def _send_patiently(
+        self, request: Request, dialect: str, room: int, *, stops: bool = False
+    ) -> TargetReply:
         attempt = 0
         while True:
             await self.pace.wait_turn()
             try:
-                fetched = await self.server.fetch(request, self.secrets.get(dialect), room)
+                secrets = self.secrets.get(dialect)
+                fetched = await self.server.fetch(request, secrets, room, stops=stops)
             except NoAnswerError as err:
                 exchange = Exchange(request=request, end=err.end)
                 return TargetReply(

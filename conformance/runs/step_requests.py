@@ -79,11 +79,15 @@ def step_request(
 ) -> Request:
     """The request of a step, below the target's base URL."""
     body = step.body(dialect, values)
-    headers = {**dict(ENDPOINTS[dialect].headers), **step.headers}
+    endpoint = ENDPOINTS.get(dialect)
+    if endpoint is None:  # an application, at its own address
+        own = tuple(step.headers.items())
+        return Request(method=step.method, path=step.path, headers=own, json=body)
+    headers = {**dict(endpoint.headers), **step.headers}
     if settings.opt_in == "field" and OPT_IN in headers:
         shown = headers.pop(OPT_IN).strip().lower() in _YES
         body = {**body, "extra": {**body.get("extra", {}), "include_thinking": shown}}
-    path, asked = ENDPOINTS[dialect].address(settings.style.apply(body), settings.model)
+    path, asked = endpoint.address(settings.style.apply(body), settings.model)
     return Request(
         method=step.method,
         path=step.path or path,

@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from conformance.core.errors import Place, SpecError, UsageError
 from conformance.core.regular_file import expect_regular
 from conformance.core.shipped import specs
-from conformance.dialects import ENDPOINTS
+from conformance.dialects import APPLICATIONS, ENDPOINTS, get, required
+from conformance.dialects.requests import Question
 from conformance.rules import document
 from conformance.rules.node import Node, nearest
 from conformance.scenarios.model import (
+    BREAKS,
     CAPABILITIES,
     CHARACTERS,
     ENDS,
@@ -39,6 +42,7 @@ STEP_KEYS: Final = frozenset(
     {
         *("role", "like", "ends", "thinking", "headers", "after", "needs", "promises"),
         *("method", "path", "upstream", "calls", "beside", "excused", "says", *ENDPOINTS),
+        *("ask", "behind", "breaks", "stops"),
     }
 )
 _CARRIED: Final = frozenset({"turns", "response"})
@@ -160,11 +164,13 @@ def _read_step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any])
         raise node.required("role").error(f"role {role!r} is there twice")
     below = _earlier_step(entries["like"], known) if "like" in entries else None
     carry = _read_carry(entries["after"], known) if "after" in entries else None
+    if carry is not None and "ask" in entries:
+        carry = replace(carry, ask=entries["ask"].string())
     thinking, method = entries.get("thinking"), entries.get("method")
     headers = _read_headers(entries.get("headers"))
     step = Step(
         role=role,
-        bodies=_read_bodies(entries, below),
+        bodies={**_read_bodies(entries, below), **_application_bodies(entries, carry)},
         place=node.place,
         ends=_read_words(entries.get("ends"), ENDS) or ("complete",),
         thinking=None if thinking is None else thinking.boolean(),
@@ -179,6 +185,9 @@ def _read_step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any])
         beside=_read_beside(entries.get("beside"), known),
         excused=_read_strings(entries.get("excused")),
         says=entries["says"].one_of(tuple(CHARACTERS)) if "says" in entries else "",
+        behind=_read_behind(entries.get("behind")),
+        breaks=entries["breaks"].one_of(BREAKS) if "breaks" in entries else "",
+        stops=entries["stops"].boolean() if "stops" in entries else False,
     )
     _no_unknown_names(entries, {*values, *BUILT_IN} - (set() if carry else _CARRIED))
     if not step.bodies:
@@ -193,6 +202,24 @@ def _read_bodies(entries: Mapping[str, Node], below: Step | None) -> dict[str, A
             entries[dialect].mapping()
             bodies[dialect] = lay_over(bodies.get(dialect), entries[dialect].plain())
     return bodies
+
+
+def _application_bodies(entries: Mapping[str, Node], carry: Carry | None) -> dict[str, Any]:
+    """What a user interface sends when its user says `ask`, by protocol."""
+    if "ask" not in entries:
+        return {}
+    question = Question(entries["ask"].string(), 0, streams=True, thinks=True, summarises=False)
+    bodies: dict[str, Any] = {}
+    for name in APPLICATIONS:
+        form = required(get(name).request, name, "request bodies")
+        asked = form.ask(question)
+        bodies[name] = {**asked, form.history: "$turns"} if carry else asked
+    return bodies
+
+
+def _read_behind(node: Node | None) -> dict[str, tuple[str, ...]]:
+    entries = node.mapping(frozenset(ENDPOINTS)) if node else {}
+    return {name: _read_strings(each) for name, each in entries.items()}
 
 
 def _earlier_step(node: Node, known: Mapping[str, Step]) -> Step:

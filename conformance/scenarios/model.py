@@ -44,6 +44,13 @@ UPSTREAM: Final = (
 )
 """What the toolkit does when it plays the server behind a gateway."""
 
+BREAKS: Final = (
+    "cut",  # the connection breaks
+    "ends",  # the stream ends, as if it were whole
+    "hangs",  # nothing more comes until the connection is closed
+)
+"""What happens to a recorded answer inside its thinking."""
+
 CHARACTERS: Final[Mapping[str, tuple[str, str]]] = {
     "line-separator": ("", "\u2028"),  # the end of a line to some readers
     "paragraph-separator": ("", "\u2029"),
@@ -86,7 +93,9 @@ class Step(Struct, frozen=True):
     with its dialect; `calls` is how often it must ask there (None: as it likes). `beside` are
     roles of earlier steps whose requests are sent again at the same time; nobody judges what they
     get. `excused` are rules that what stands behind breaks itself. `says` is one of `CHARACTERS`
-    that all texts said upstream hold.
+    that all texts said upstream hold. `behind` are recorded exchanges that are given to an
+    application, call by call, by the dialect in which it asks; `breaks` is what happens to the last
+    of them inside its thinking. `stops`: the user stops the answer once nothing more comes.
     """
 
     role: str
@@ -106,6 +115,9 @@ class Step(Struct, frozen=True):
     beside: tuple[str, ...] = ()
     excused: tuple[str, ...] = ()
     says: str = ""
+    behind: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    breaks: str = ""
+    stops: bool = False
 
     def body(self, dialect: str, values: Mapping[str, Any]) -> Any:
         """The body to send. Raises UsageError for a name that has no value.
@@ -119,7 +131,7 @@ class Step(Struct, frozen=True):
 
     def path_for(self, dialect: str) -> str:
         """Where the request goes, below the base URL."""
-        return self.path or ENDPOINTS[dialect].path
+        return self.path or (ENDPOINTS[dialect].path if dialect in ENDPOINTS else "")
 
 
 class Scenario(Struct, frozen=True):
@@ -143,7 +155,7 @@ class Scenario(Struct, frozen=True):
     @property
     def is_for_gateways(self) -> bool:
         """Whether the toolkit must play the server behind the target."""
-        return any(step.upstream or step.recorded for step in self.steps)
+        return any(step.upstream or step.recorded or step.behind for step in self.steps)
 
     def steps_for(self, dialect: str) -> tuple[Step, ...]:
         """The steps that are written for a dialect."""

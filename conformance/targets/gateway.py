@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Any, Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.core.chunked import ChunkPart
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
 from conformance.core.framing import framing_of
+from conformance.core.reading import Reading
 from conformance.dialects import ENDPOINTS, SUPPORTED, dialect_at, get, required
 from conformance.dialects.script import CONTENT_TYPES, MODEL, ScriptedAnswer, encode_stream
 from conformance.scenarios.model import CHARACTERS
@@ -29,6 +31,8 @@ from conformance.wire.server import PeerGoneError, ServerConnection, listening
 
 MOST_BYTES: Final = 8 * 1024 * 1024
 MOST_CALLS: Final = 1000  # calls of one step
+_MOMENT: Final = 1.0  # seconds
+_DELTAS: Final = 2  # of thinking, before an answer breaks inside it
 _JSON: Final = "application/json"
 _STATUS: Final = {"refused": 400, "unavailable": 500}
 _ERRORS: Final = {
@@ -41,7 +45,8 @@ _ERRORS: Final = {
 class UpstreamAnswer(Struct, frozen=True):
     """A response: head, body chunk by chunk, and whether the connection is reset after it.
 
-    `misfit` says why this is no answer to what the gateway asked; else it is empty.
+    `misfit` says why this is no answer to what the gateway asked; else it is empty. `hangs`: after
+    the last chunk nothing comes until the next request, or the other side hangs up.
     """
 
     status: int
@@ -49,6 +54,7 @@ class UpstreamAnswer(Struct, frozen=True):
     chunks: tuple[bytes, ...]
     is_cut: bool = False
     misfit: str = ""
+    hangs: bool = False
 
 
 class UpstreamCall(Struct, frozen=True):
@@ -94,8 +100,7 @@ class RecordedUpstream(Struct, frozen=True):
         if call:
             return scripted_answer("answer", dialect, number, body)
         if misfit := self._misfit(dialect, body):
-            error = {"message": misfit, "type": "invalid_request_error", "code": None}
-            return _json_answer(501, {"type": "error", "error": error}, misfit=misfit)
+            return _misfit_answer(misfit)
         response = self.exchange.response or Response()
         return UpstreamAnswer(
             status=response.status or 200,
@@ -126,7 +131,48 @@ class RecordedUpstream(Struct, frozen=True):
         return ""
 
 
-UpstreamSource = ScriptedUpstream | RecordedUpstream
+class RecordedCalls(Struct, frozen=True):
+    """Recorded exchanges by dialect, one for each call of a request; the last one goes on.
+
+    `breaks` is a word of `scenarios.BREAKS`: it happens to the last of them inside its thinking.
+    """
+
+    exchanges: Mapping[str, Sequence[Exchange]]
+    breaks: str = ""
+
+    def answer_call(
+        self, dialect: str, call: int, number: int, body: Mapping[str, Any]
+    ) -> UpstreamAnswer:
+        """As `ScriptedUpstream.answer_call`."""
+        recorded = self.exchanges.get(dialect, ())
+        if not recorded:
+            return _misfit_answer(f"nothing is recorded for an application that asks in {dialect}")
+        at = min(call, len(recorded) - 1)
+        answer = RecordedUpstream(recorded[at]).answer_call(dialect, 0, number, body)
+        if not self.breaks or at < len(recorded) - 1 or answer.misfit:
+            return answer
+        begun = tuple(_until_thinking(recorded[at], dialect))
+        how = {"is_cut": self.breaks == "cut", "hangs": self.breaks == "hangs"}
+        return replace(answer, chunks=begun, **how)
+
+
+def _until_thinking(exchange: Exchange, dialect: str) -> Iterator[bytes]:
+    """The bytes of an answer up to its second delta of thinking."""
+    deltas, size, body = 0, 0, exchange.body
+    for traced in get(dialect).trace(exchange, Reading()):
+        if deltas == _DELTAS and traced.frame is not None:
+            body = body[: traced.frame.offset]
+            break
+        deltas += sum(event.type == "thinking.delta" for event in traced.events)
+    for chunk in exchange.chunks:
+        if piece := chunk.data[: len(body) - size]:
+            yield piece
+        size += len(chunk.data)
+        if size >= len(body):
+            return
+
+
+UpstreamSource = ScriptedUpstream | RecordedUpstream | RecordedCalls
 
 
 def scripted_answer(
@@ -162,6 +208,11 @@ def _wants_stream(dialect: str, body: Mapping[str, Any]) -> bool:
     return required(get(dialect).request, dialect, "request bodies").streams(body)
 
 
+def _misfit_answer(misfit: str) -> UpstreamAnswer:
+    error = {"message": misfit, "type": "invalid_request_error", "code": None}
+    return _json_answer(501, {"type": "error", "error": error}, misfit=misfit)
+
+
 def _json_answer(
     status: int, payload: Mapping[str, Any], *, is_cut: bool = False, misfit: str = ""
 ) -> UpstreamAnswer:
@@ -182,14 +233,29 @@ class UpstreamStandIn(Struct):
     port: int = 0
     request: int = 0  # number of the one that is under way
     calls: list[UpstreamCall] = field(default_factory=list)
+    released: asyncio.Event = field(default_factory=asyncio.Event)  # what hangs ends then
+    open_calls: int = 0
+    idle: asyncio.Event = field(default_factory=asyncio.Event)  # no call is under way
     _source: UpstreamSource = field(default_factory=ScriptedUpstream)
     _number: int = 0
     _answered: int = 0
 
     def begin_request(self, source: UpstreamSource) -> None:
         """A request goes out to the gateway: calls that were made before are nobody's."""
+        self.release()
         self._source, self._answered, self.calls = source, 0, []
         self.request += 1
+
+    def release(self) -> None:
+        """Ends what hangs."""
+        self.released.set()
+        self.released = asyncio.Event()
+
+    async def settled(self) -> None:
+        """Waits until no call is under way, for a moment at most."""
+        if self.open_calls:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.idle.wait(), _MOMENT)
 
     def answer_call(self, method: str, path: str, body: Any) -> UpstreamAnswer:
         """What a request is answered: 404 where nothing is known of its path."""
@@ -219,7 +285,14 @@ async def serve_upstream(port: int, host: str = "127.0.0.1") -> AsyncIterator[Up
             with suppress(RequestRejected, PeerGoneError):  # what is no request is closed
                 stays = True
                 while stays and (request := await connection.next_request()) is not None:
-                    stays = await _respond(upstream, connection, request)
+                    upstream.open_calls += 1
+                    upstream.idle.clear()
+                    try:
+                        stays = await _respond(upstream, connection, request)
+                    finally:
+                        upstream.open_calls -= 1
+                        if not upstream.open_calls:
+                            upstream.idle.set()
         finally:
             await connection.close()
 
@@ -238,7 +311,7 @@ async def _respond(
     headers = (("content-type", answer.content_type), ("transfer-encoding", "chunked"))
     stays = connection.start_response(request, answer.status, headers)
     chunks: list[Chunk] = []
-    end = await _send_body(connection, answer, chunks)
+    end = await _send_body(connection, answer, chunks, upstream.released)
     if dialect_at(path) and request.method == "POST":
         exchange = Exchange(
             request=Request(request.method, request.target, lower_names(request.headers), body),
@@ -252,7 +325,10 @@ async def _respond(
 
 
 async def _send_body(
-    connection: ServerConnection, answer: UpstreamAnswer, chunks: list[Chunk]
+    connection: ServerConnection,
+    answer: UpstreamAnswer,
+    chunks: list[Chunk],
+    released: asyncio.Event,
 ) -> Ending:
     """Sends a body; `chunks` are what went out of it. How it ended."""
     begun = monotonic()
@@ -261,6 +337,10 @@ async def _send_body(
             await connection.send_parts((ChunkPart(data, len(data), whole=True),))
             chunks.append(Chunk(data, round((monotonic() - begun) * 1000, 3)))
             begun = monotonic()
+        if answer.hangs:
+            await released.wait()
+            await connection.reset()
+            return "client-closed"
         if not answer.is_cut:
             await connection.end_response()
             return "eof"

@@ -43,6 +43,7 @@ from conformance.wire.received import MOST_RECORDED, ReceivedBody
 MOST_REDIRECTS: Final = 3
 _HEADERS: Final = "conformance.headers"  # an extension of a response
 _MOST_LATE: Final = 0.05  # seconds
+_MOMENT: Final = 1.0  # seconds of silence, before a user stops an answer
 _DECODED: Final = {"content-encoding": "x-decoded-from"}
 _KEEPING: Final = frozenset({307, 308})  # redirects that keep method and body
 
@@ -115,10 +116,13 @@ class LiveServer:
         request: Request,
         secrets: Mapping[str, str] | None = None,
         room: int = MOST_RECORDED,
+        *,
+        stops: bool = False,
     ) -> FetchedAnswer:
         """Sends a request whose path is below the base URL, and takes the answer.
 
-        `room` is what the body may take of a recording, in bytes.
+        `room` is what the body may take of a recording, in bytes. `stops`: we hang up once the body
+        has been silent for a moment, as a user does.
         Raises NoAnswerError where no response head came.
         """
         sent = self._request_to_send(request, secrets or {})
@@ -128,9 +132,13 @@ class LiveServer:
         response = await self._receive_head(sent)
         head = _elapsed_ms(begun)
         try:
-            streams = asks_for_stream(request.path, request.json)
-            pieces = self._decoded_pieces(response, begun, streams=streams)
+            # An application, asked at its own URL, streams whatever is asked.
+            streams = not request.path or asks_for_stream(request.path, request.json)
+            limits = replace(self.limits, idle=_MOMENT) if stops else self.limits
+            pieces = _decoded_pieces(response, limits, begun, streams=streams)
             taken = await _take_body(pieces, ReceivedBody(room))
+            if stops and taken.end == "idle-timeout":
+                taken = replace(taken, end="client-closed", fault="")
         finally:
             await response.aclose()
         exchange = Exchange(
@@ -204,34 +212,6 @@ class LiveServer:
             )
         raise NoAnswerError(f"{self.url.host}: more than {MOST_REDIRECTS} redirects", "eof")
 
-    async def _decoded_pieces(
-        self, response: httpx.Response, begun: float, *, streams: bool
-    ) -> AsyncGenerator[bytes, None]:
-        """The body as it arrives, without compression. Raises BrokenExchange."""
-        limits = self.limits
-        decoder = ContentDecoder(response.headers.get("content-encoding", ""), limits.max_bytes)
-        pieces = response.aiter_raw()
-        try:
-            async with asyncio.timeout(None) as timer:
-                watch = _SilenceWatch(timer, limits, begun, streams=streams)
-                while True:
-                    watch.begin_wait()
-                    raw = await anext(pieces, None)
-                    if raw is None:
-                        return
-                    if data := decoder.feed(raw):
-                        yield data
-                    if decoder.is_full:
-                        raise limits.too_much()
-                    if monotonic() - begun > limits.timeout:
-                        raise limits.too_slow()
-        except UndecodableError as err:
-            raise BrokenExchange("protocol-error", str(err)) from err
-        except (TimeoutError, httpx.ReadTimeout) as err:
-            raise limits.fell_silent(begun) from err
-        except (httpx.HTTPError, httpx.StreamError, OSError) as err:
-            raise _broken_by(err) from err
-
 
 class _TakenBody(Struct, frozen=True):
     """A body as it came; `silence` is how long nothing came before its end, in ms."""
@@ -261,6 +241,34 @@ async def _take_body(pieces: AsyncGenerator[bytes, None], received: ReceivedBody
     except BrokenExchange as broken:
         end, fault = broken.end, str(broken)
     return _TakenBody(tuple(chunks), end, fault, _elapsed_ms(last), received.recorded_size)
+
+
+async def _decoded_pieces(
+    response: httpx.Response, limits: ExchangeLimits, begun: float, *, streams: bool
+) -> AsyncGenerator[bytes, None]:
+    """The body as it arrives, without compression. Raises BrokenExchange."""
+    decoder = ContentDecoder(response.headers.get("content-encoding", ""), limits.max_bytes)
+    pieces = response.aiter_raw()
+    try:
+        async with asyncio.timeout(None) as timer:
+            watch = _SilenceWatch(timer, limits, begun, streams=streams)
+            while True:
+                watch.begin_wait()
+                raw = await anext(pieces, None)
+                if raw is None:
+                    return
+                if data := decoder.feed(raw):
+                    yield data
+                if decoder.is_full:
+                    raise limits.too_much()
+                if monotonic() - begun > limits.timeout:
+                    raise limits.too_slow()
+    except UndecodableError as err:
+        raise BrokenExchange("protocol-error", str(err)) from err
+    except (TimeoutError, httpx.ReadTimeout) as err:
+        raise limits.fell_silent(begun) from err
+    except (httpx.HTTPError, httpx.StreamError, OSError) as err:
+        raise _broken_by(err) from err
 
 
 class _SilenceWatch:
@@ -295,9 +303,9 @@ def _base_url(text: str) -> httpx.URL:
 
 
 def _joined_path(base: httpx.URL, path: str) -> bytes:
-    # An API has its usual place; who has it elsewhere says so in the URL.
+    # An API has its usual place; who has it elsewhere says so in the URL. No path: that is all.
     above = base.path.rstrip("/") or base_path(path)
-    below = f"{above}/{path.lstrip('/')}".encode()
+    below = (f"{above}/{path.lstrip('/')}" if path else base.path).encode()
     return below + (b"?&"[b"?" in below :][:1] + base.query if base.query else b"")
 
 

@@ -19,5 +19,6 @@ DIALECT: Final = Dialect(
     keys=WIRE_KEYS,
     bounds=BOUNDS,
     request=REQUEST,
+    is_application=True,
     mutation="conformance.dialects.agui.mutation",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from conformance.dialects.json_edge import elements, string
@@ -24,7 +25,6 @@ def _ask(question: Question) -> dict[str, Any]:
 def _next_turns(after: Continuation) -> list[Any]:
     before = elements(after.request.get("messages"))
     number = len(before)
-    thought = {"id": f"thought-{number}", "role": "reasoning", "content": after.thinking}
     answer: dict[str, Any] = {"id": f"answer-{number}", "role": "assistant", "content": after.text}
     calls = [
         {
@@ -36,23 +36,44 @@ def _next_turns(after: Continuation) -> list[Any]:
     ]
     if calls:
         answer["toolCalls"] = calls
+    told = {
+        event.data.get("toolCallId"): event.data.get("content")
+        for event in after.events
+        if event.type == "TOOL_CALL_RESULT"
+    }
     results = [
         {
             "id": f"result-{number}-{place}",
             "role": "tool",
             "toolCallId": call["id"],
-            "content": after.result,
+            "content": told.get(call["id"], after.result),
         }
         for place, call in enumerate(calls)
     ]
     asked = [{"id": f"user-{number}", "role": "user", "content": after.question}]
     return [
         *before,
-        *([thought] if after.keeps_thinking and after.thinking else []),
+        *(_thoughts(after) if after.keeps_thinking else ()),
         answer,
         *results,
         *(asked if after.question else []),
     ]
+
+
+def _thoughts(after: Continuation) -> Iterator[dict[str, Any]]:
+    """A message for each one of reasoning, with the encrypted value that names it."""
+    texts: dict[str, str] = {}
+    sealed: dict[str, str] = {}
+    for event in after.events:
+        if event.type.startswith(("REASONING_MESSAGE", "REASONING_START", "THINKING_TEXT")):
+            name = string(event.data.get("messageId"))
+            texts[name] = texts.get(name, "") + string(event.data.get("delta"))
+        elif event.type == "REASONING_ENCRYPTED_VALUE":
+            sealed[string(event.data.get("entityId"))] = string(event.data.get("encryptedValue"))
+    for name, text in texts.items():
+        if text or name in sealed:
+            kept = {"encryptedValue": sealed[name]} if name in sealed else {}
+            yield {"id": name or "thought", "role": "reasoning", "content": text, **kept}
 
 
 REQUEST: Final = RequestForm(

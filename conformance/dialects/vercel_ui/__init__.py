@@ -20,5 +20,6 @@ DIALECT: Final = Dialect(
     envelope=ENVELOPE,
     bounds=BOUNDS,
     request=REQUEST,
+    is_application=True,
     mutation="conformance.dialects.vercel_ui.mutation",
 )

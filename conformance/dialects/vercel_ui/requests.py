@@ -44,7 +44,15 @@ def _shown_parts(events: Iterable[Event], result: str) -> list[dict[str, Any]]:
             _take_text(parts, texts, kind, what, event.data)
         elif event.type == "tool-input-available":
             parts.append(_call_part(event.data, result))
+        elif event.type == "tool-output-available":
+            _take_output(parts, event.data)
     return parts
+
+
+def _take_output(parts: list[dict[str, Any]], data: Mapping[str, Any]) -> None:
+    for part in parts:
+        if part.get("toolCallId") == data.get("toolCallId"):
+            part["output"] = data.get("output")
 
 
 def _take_text(

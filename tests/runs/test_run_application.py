@@ -1,0 +1,133 @@
+"""An application between two halves of the toolkit: what it loses or covers up is found."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from typer.testing import CliRunner
+
+from conformance.cassette import read
+from conformance.cli import app
+from conformance.core.errors import RemoteError, UsageError
+from conformance.judging.result import Report
+from conformance.recordings.check import check_paths
+from conformance.rules.verdicts import Verdict
+from conformance.runs import RunOptions, RunOutcome
+from conformance.runs.application_run import run_application
+from conformance.scenarios import load_scenarios
+from conformance.targets import asgi
+from conformance.targets.gateway import serve_upstream
+from conformance.targets.server import LiveServer
+from tests.fakes.application import HOSTED, Application, Fault, Message, Receive, Send
+
+
+def ran(application: Any, folder: Path, protocol: str = "vercel.ui") -> RunOutcome:
+    options = RunOptions(model="think-1", profile="strict", save=folder)
+
+    async def go() -> RunOutcome:
+        async with serve_upstream(0) as upstream:
+            if isinstance(application, Application):
+                application.upstream = f"http://127.0.0.1:{upstream.port}"
+            transport = asgi.AsgiTransport(application)
+            async with LiveServer(f"{asgi.URL}/api/chat", transport=transport) as server:
+                return await run_application(
+                    server, protocol, load_scenarios(), options, folder, upstream=upstream
+                )
+
+    return asyncio.run(go())
+
+
+def violated(report: Report) -> set[str]:
+    return {finding.rule for finding in report.findings}
+
+
+def test_a_right_application_has_no_finding(tmp_path: Path) -> None:
+    outcome = ran(Application(), tmp_path)
+    assert [(f.rule, f.message) for f in outcome.report.findings] == []
+    assert outcome.unanswered == ()
+    passed = {rule for rule, won in outcome.report.verdicts.items() if won is Verdict.PASS}
+    hops = ("text", "tools", "thinking", "thinking-parts", "thinking-apart", "order", "opaque")
+    ends = ("failure-no-success", "failure-told", "answer-whole")
+    assert passed >= {f"hop/{each}" for each in (*hops, *ends)}
+
+
+UI: Final = "wire/ui-message"
+FAULTS: Final[dict[Fault, set[str]]] = {
+    "late-end": {
+        "hop/thinking-apart",
+        f"{UI}/reasoning-ended-in-time",
+        f"{UI}/reasoning-serial",
+    },
+    "start-per-delta": {"hop/thinking-parts", f"{UI}/reasoning-id-unique"},
+    "lost-signature": {"hop/opaque", f"{UI}/reasoning-says-something"},
+    "leak": {"hop/text"},
+    "success-after-cut": {"hop/failure-no-success"},
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found_and_no_other(fault: Fault, tmp_path: Path) -> None:
+    assert violated(ran(Application(faults=frozenset({fault})), tmp_path).report) == FAULTS[fault]
+
+
+def test_of_several_faults_each_is_found(tmp_path: Path) -> None:
+    found = violated(ran(Application(faults=frozenset(FAULTS)), tmp_path).report)
+    assert found >= {rule for rules in FAULTS.values() for rule in rules}
+
+
+def test_both_hops_are_in_one_recording_and_judged_alike_offline(tmp_path: Path) -> None:
+    outcome = ran(Application(faults=frozenset({"lost-signature"})), tmp_path)
+    (path,) = tmp_path.rglob("app-tools.cassette.jsonl")
+    hops = [each.hop for each in read(path).exchanges]
+    assert hops == ["app", "upstream", "upstream"]
+    paths = [each.request.path for each in read(path).exchanges if each.request]
+    assert paths == ["/api/chat", "/v1/messages", "/v1/messages"]
+    offline = check_paths([tmp_path], trust=[tmp_path])
+    assert violated(offline) == violated(outcome.report)
+
+
+def test_an_application_that_asks_nothing_is_no_target(tmp_path: Path) -> None:
+    async def silent(_scope: Message, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 404, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    with pytest.raises(RemoteError, match="answered HTTP 404, and asked nothing at port"):
+        ran(silent, tmp_path)
+
+
+def test_the_command_names_an_application_or_its_url(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    monkeypatch.setattr(HOSTED, "upstream", f"http://127.0.0.1:{port}")
+    monkeypatch.delenv("CI", raising=False)
+    given = ["--protocol", "vercel.ui", "--upstream-port", str(port), "--scenario", "app-answer"]
+    told = CliRunner().invoke(
+        app, ["run", "--asgi", "tests.fakes.application:HOSTED", *given, "--save", str(tmp_path)]
+    )
+    assert told.exit_code == 0, told.output
+    assert (tmp_path / "vercel.ui" / "app-answer.cassette.jsonl").is_file()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--app", "http://x"], "--app URL and --protocol NAME go together"),
+        (["--app", "http://x", "--protocol", "chat"], "no application speaks 'chat'"),
+        (["--app", "http://x", "--protocol", "agui"], "--upstream-port N goes with"),
+        (["--url", "http://x", "--protocol", "agui"], "--protocol NAME goes with --app"),
+        (
+            ["--app", "http://x", "--protocol", "agui", "--upstream-port", "1", "--soak", "1s"],
+            "--soak and --protocol do not go together",
+        ),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(given: list[str], message: str) -> None:
+    told = CliRunner().invoke(app, ["run", *given])
+    assert isinstance(told.exception, UsageError)
+    assert message in told.exception.message
