@@ -6,6 +6,7 @@ import importlib.resources
 import json
 from collections.abc import Iterable, Mapping
 from datetime import date
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ from msgspec.structs import replace
 
 from conformance.baseline.addresses import file_stem
 from conformance.baseline.applying import apply_baseline
-from conformance.baseline.drafting import draft_baseline
-from conformance.baseline.entries import Baseline, BaselineEntry, load_baseline
+from conformance.baseline.drafting import draft_baseline, prune_baseline
+from conformance.baseline.entries import Baseline, BaselineEntry, fits, load_baseline
 from conformance.baseline.linting import lint_baselines
 from conformance.baseline.spelling import spell_baseline
 from conformance.core.errors import Place, SpecError, UsageError
@@ -419,3 +420,67 @@ def test_one_step_in_two_apis_is_told_apart_by_the_api() -> None:
     names = [each.exchange for each in drafted.entries]
     assert names == [f"{api}/think/plain" for api in apis]
     assert applied(streams, *drafted.entries).exit_code() == 0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rule": "a/*"},
+        {"exchange": "*"},
+        {"exchange": "te*"},
+        {"target": "ogx-*"},
+        {"rule": "*", "target": "*", "exchange": "*"},
+        {"exchange": "*", "finding": "f1"},
+        {"exchange": "*", "finding": group_id(finding())},
+    ],
+)
+def test_a_star_stands_for_any_text(changes: dict[str, Any]) -> None:
+    passing = stream(file="ogx/tool.sse")
+    report = applied([stream(finding()), passing], entry(**changes))
+    assert report.baseline is not None
+    assert report.unexpected == ()
+    assert (report.baseline.stale, report.baseline.repaired) == ((), ())
+    assert report.exit_code() == 0
+
+
+@pytest.mark.parametrize(
+    "changes", [{"rule": "x/*"}, {"exchange": "z*"}, {"exchange": "*", "finding": "other"}]
+)
+def test_a_star_that_fits_no_violation_is_stale(changes: dict[str, Any]) -> None:
+    report = applied([stream(finding())], entry(**changes))
+    assert report.baseline is not None
+    assert report.baseline.stale[0].endswith("fits no violation now: take the entry out")
+    assert report.exit_code() == 1
+
+
+def test_a_flaky_star_may_fit_nothing() -> None:
+    report = applied([stream()], entry(exchange="*", flaky="1/3"))
+    assert report.baseline is not None
+    assert (report.baseline.stale, report.baseline.repaired) == ((), ())
+
+
+def test_after_a_repair_one_line_says_what_to_delete() -> None:
+    entries = (entry(), entry("gone"), entry(rule=OTHER), entry(exchange="t*"), entry(flaky="1/2"))
+    report = applied([stream(finding(OTHER))], *entries)
+    assert report.baseline is not None
+    assert report.baseline.repaired == (
+        *("known.yaml:2:5: a/b/c in ogx-1.5.0 text", "known.yaml:2:5: a/b/c in ogx-1.5.0 t*"),
+    )
+    [line] = [each for each in render(report, "text").splitlines() if "to delete" in each]
+    assert line.endswith("(conformance baseline ... -o known.yaml --prune)")
+    assert json.loads(render(report, "json"))["repaired"] == list(report.baseline.repaired)
+    pruned = prune_baseline(report, Baseline("known.yaml", entries))
+    assert pruned.added == ()
+    assert pruned.dropped == (entries[0], entries[3])
+    assert pruned.baseline.entries == (entries[1], entries[2], entries[4])
+
+
+def test_an_update_adds_nothing_that_a_star_expects() -> None:
+    before = Baseline("b", (entry(rule="a/*", exchange="*"),))
+    change = draft_baseline(Report((stream(finding()), stream(finding(OTHER)))), before)
+    assert (change.added, change.dropped) == ((), ())
+
+
+@given(st.text("ab*", max_size=8), st.text("ab", max_size=8))
+def test_stars_fit_as_those_of_a_glob(pattern: str, name: str) -> None:
+    assert fits(pattern, name) == fnmatchcase(name, pattern)

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance.baseline.addresses import ExchangeSubject, report_subjects
-from conformance.baseline.entries import Baseline, BaselineEntry
+from conformance.baseline.entries import Baseline, BaselineEntry, fits
 from conformance.judging.group_id import group_id
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import (
@@ -28,6 +28,10 @@ from conformance.rules.verdicts import Verdict
 # What a violation that comes and goes may leave instead; the others are no matter of chance.
 _CHANCE: Final = frozenset({Verdict.PASS, Verdict.VACUOUS, Verdict.INCONCLUSIVE})
 
+# What may stand beside a PASS where an entry was repaired; the others leave it open.
+_REPAIRED: Final = frozenset({Verdict.PASS, Verdict.VACUOUS, Verdict.NOT_APPLICABLE})
+_NOTHING_FITS: Final = "fits no violation now: take the entry out"
+
 
 def apply_baseline(report: Report, baseline: Baseline, *, today: date | None = None) -> Report:
     """The report with what the baseline says of it. `today` is in UTC unless it is given."""
@@ -36,6 +40,11 @@ def apply_baseline(report: Report, baseline: Baseline, *, today: date | None = N
     excuses: dict[FindingKey, FindingExcuse] = {}
     stale: list[str] = []
     by_fault: dict[tuple[str, str], list[str]] = {}
+    repaired = tuple(
+        f"{each.place}: {each.rule} in {each.target} {each.exchange}"
+        for each in baseline.entries
+        if run.is_repaired(each)
+    )
     for entry in baseline.entries:
         wrong = list(run.wrong(entry))
         if entry.until is not None and entry.until < day:
@@ -50,7 +59,7 @@ def apply_baseline(report: Report, baseline: Baseline, *, today: date | None = N
         f"{first} (and {len(others)} more like it)" if others else first
         for first, *others in by_fault.values()
     )
-    applied = AppliedBaseline(baseline.file, excuses, tuple(stale), groups)
+    applied = AppliedBaseline(baseline.file, excuses, tuple(stale), groups, repaired)
     streams = tuple(_with_remarks(stream, excuses) for stream in report.streams)
     return replace(report, streams=streams, baseline=applied)
 
@@ -87,6 +96,10 @@ class RunIndex(Struct, frozen=True):
 
     def wrong(self, entry: BaselineEntry) -> Iterator[str]:
         """Why the entry does not describe the run; nothing where it does. Dates do not count."""
+        if entry.is_pattern:
+            if not (any(self.excused(entry)) or self._passes_by_chance(entry)):
+                yield _NOTHING_FITS
+            return
         named = self.index.get((entry.target, entry.exchange), ())
         if not named or entry.rule not in self.rules:
             yield self._dead_entry(entry)
@@ -107,10 +120,41 @@ class RunIndex(Struct, frozen=True):
     def excused(self, entry: BaselineEntry) -> Iterator[tuple[FindingKey, FindingExcuse]]:
         """Findings that the entry expects."""
         excuse = FindingExcuse(entry.reason, str(entry.place))
-        for subject in self.index[entry.target, entry.exchange]:
-            for view, finding in subject.findings(entry.rule):
-                if entry.finding in ("", finding.id, group_id(finding)):
-                    yield finding_key(view, finding), excuse
+        for subject in self._subjects(entry):
+            for rule in self._rules(entry):
+                for view, finding in subject.findings(rule):
+                    if entry.finding in ("", finding.id, group_id(finding)):
+                        yield finding_key(view, finding), excuse
+
+    def is_repaired(self, entry: BaselineEntry) -> bool:
+        """Whether what the entry expects was judged, and passes now."""
+        judged = {
+            verdict
+            for subject in self._subjects(entry)
+            for rule in self._rules(entry)
+            if (verdict := subject.verdict(rule)) is not None
+        }
+        return not entry.flaky and Verdict.PASS in judged and judged <= _REPAIRED
+
+    def _passes_by_chance(self, entry: BaselineEntry) -> bool:
+        return bool(entry.flaky and any(self._subjects(entry)) and self._rules(entry))
+
+    def _subjects(self, entry: BaselineEntry) -> list[ExchangeSubject]:
+        """The exchanges that the entry names or fits, each once."""
+        if not entry.is_pattern:
+            return list(self.index.get((entry.target, entry.exchange), ()))
+        found = {
+            (subject.file, subject.exchange): subject
+            for (target, name), subjects in self.index.items()
+            if fits(entry.target, target) and fits(entry.exchange, name)
+            for subject in subjects
+        }
+        return list(found.values())
+
+    def _rules(self, entry: BaselineEntry) -> list[str]:
+        if not entry.is_pattern:
+            return [entry.rule]
+        return [rule for rule in sorted(self.rules) if fits(entry.rule, rule)]
 
 
 def _entry_fault(entry: BaselineEntry, subject: ExchangeSubject) -> str:

@@ -13,7 +13,7 @@ from conformance.baseline.applying import RunIndex
 from conformance.baseline.entries import Baseline, BaselineEntry, is_reason
 from conformance.core.errors import Place, UsageError
 from conformance.judging.group_id import group_id
-from conformance.judging.result import Report
+from conformance.judging.result import Report, finding_key
 
 _NEW: Final = Place("new entry")
 
@@ -37,6 +37,7 @@ def draft_baseline(
     """
     run = RunIndex.of(report, before.target)
     kept = {entry for entry in before.entries if not list(run.wrong(entry))}
+    covered = {key for entry in kept if entry.is_pattern for key, _ in run.excused(entry)}
     held: dict[tuple[str, str, str], set[str]] = {}
     for entry in kept:
         held.setdefault(entry.key, set()).add(entry.finding)
@@ -48,6 +49,7 @@ def draft_baseline(
         )
         for each in found
         for rule in each.failing
+        if not covered.issuperset(finding_key(*found) for found in each.findings(rule))
         for finding in _missing_findings(each, rule, held, pin=pin)
     ]
     if added and not is_reason(reason):
@@ -58,6 +60,17 @@ def draft_baseline(
     order = attrgetter("target", "rule", "exchange", "finding")
     whole = sorted((*kept, *added), key=order)
     return BaselineChange(Baseline(before.file, tuple(whole), before.target), tuple(added), dropped)
+
+
+def prune_baseline(report: Report, before: Baseline) -> BaselineChange:
+    """The baseline without entries of which nothing fails any more; nothing is added.
+
+    What the run did not judge stays.
+    """
+    run = RunIndex.of(report, before.target)
+    kept = tuple(entry for entry in before.entries if not run.is_repaired(entry))
+    dropped = tuple(entry for entry in before.entries if run.is_repaired(entry))
+    return BaselineChange(Baseline(before.file, kept, before.target), (), dropped)
 
 
 def _missing_findings(

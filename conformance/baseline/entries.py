@@ -22,6 +22,7 @@ _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _FLAKY: Final = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 # What people write to satisfy a required field.
 _NO_REASON: Final = frozenset({"", "todo", "tbd", "fixme", "reason"})
+_ANY: Final = "*"
 _NO_WORD: Final = re.compile(r"[\W_]+")
 
 
@@ -29,7 +30,8 @@ class BaselineEntry(Struct, frozen=True):
     """One expected violation, of one rule in one exchange.
 
     `finding` pins the id of a finding, or of its group. `until` is the last day on which the entry
-    holds. `flaky` (`1/3`: failed once in three runs) lets the rule pass, too.
+    holds. `flaky` (`1/3`: failed once in three runs) lets the rule pass, too. A `*` in rule, target
+    or exchange stands for any text: such a pattern expects what fits, and at least one violation.
     """
 
     rule: str
@@ -44,6 +46,27 @@ class BaselineEntry(Struct, frozen=True):
     @property
     def key(self) -> tuple[str, str, str]:
         return self.rule, self.target, self.exchange
+
+    @property
+    def is_pattern(self) -> bool:
+        return any(_ANY in name for name in self.key)
+
+
+def fits(pattern: str, name: str) -> bool:
+    """Whether a name fits a pattern, in which `*` stands for any text."""
+    first, *others = pattern.split(_ANY)
+    if not others:
+        return pattern == name
+    *middle, last = others
+    at, end = len(first), len(name) - len(last)
+    if at > end or not (name.startswith(first) and name.endswith(last)):
+        return False
+    for part in middle:
+        at = name.find(part, at, end)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
 
 
 class Baseline(Struct, frozen=True):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from conformance.baseline.entries import load_baseline
+from conformance.baseline.entries import fits, load_baseline
 from conformance.core.errors import ConformanceError, Place
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.linting import (
@@ -36,7 +36,7 @@ def _baseline_problems(path: Path, rules: frozenset[str], day: date) -> Iterator
         yield error_problem(err, Place(str(path)))
         return
     for entry in baseline.entries:
-        if entry.rule not in rules:
+        if not any(fits(entry.rule, rule) for rule in rules):
             yield unknown_name("rule", entry.rule, rules, entry.place)
         if entry.until is not None and entry.until < day:
             yield Problem(entry.place, f"the entry held until {entry.until} only", "warning")

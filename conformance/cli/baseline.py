@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from conformance.baseline.drafting import BaselineChange, draft_baseline
+from conformance.baseline.drafting import BaselineChange, draft_baseline, prune_baseline
 from conformance.baseline.entries import Baseline, BaselineEntry, load_baseline
 from conformance.baseline.spelling import heading_of, spell_baseline
 from conformance.cli import options as shared
@@ -22,6 +23,12 @@ from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.rules.verdicts import Verdict
 
+_UpdateOption = Annotated[
+    bool, typer.Option("--update", help="Keep the entries of FILE that still hold.")
+]
+_PruneOption = Annotated[
+    bool, typer.Option("--prune", help="Only delete entries of FILE that were repaired.")
+]
 _PinOption = Annotated[
     bool,
     typer.Option("--pin", help="Expect what was found, values apart, not any finding of the rule."),
@@ -34,9 +41,8 @@ def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
         Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write it.")
     ],
     reason: Annotated[str, typer.Option(help="Why new entries are expected to fail.")] = "",
-    update: Annotated[
-        bool, typer.Option("--update", help="Keep the entries of FILE that still hold.")
-    ] = False,
+    update: _UpdateOption = False,
+    prune: _PruneOption = False,
     target: Annotated[
         str | None, typer.Option(help="What recordings that name no target are recordings of.")
     ] = None,
@@ -49,8 +55,9 @@ def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
     trust: shared.TrustOption = None,
 ) -> None:
     """Write down which violations are expected of a target."""
-    before = _load_before(output, target, update=update)
-    heading = heading_of(output.read_text(encoding="utf-8")) if update else ""
+    _check_prune(alone=not (update or reason or pin), prune=prune)
+    before = _load_before(output, target, update=update or prune)
+    heading = heading_of(output.read_text(encoding="utf-8")) if update or prune else ""
     suites, rules = suite or (), rule or ()
     with progress_line("checking ..."):
         report = check_paths(
@@ -63,10 +70,16 @@ def baseline_command(  # noqa: PLR0917  # typer makes options of parameters
             trust=shared.trusted_by(trust),
         )
     _refuse_unjudged(report)
-    change = draft_baseline(report, before, reason=reason, pin=pin)
+    drafted = partial(draft_baseline, reason=reason, pin=pin)
+    change = (prune_baseline if prune else drafted)(report, before)
     write_whole(output, spell_baseline(change.baseline, heading=heading).encode())
     put(_describe_change(output, change))
     raise typer.Exit(CONFORMS)
+
+
+def _check_prune(*, prune: bool, alone: bool) -> None:
+    if prune and not alone:
+        raise UsageError("--prune only deletes: it goes without --update, --reason and --pin")
 
 
 def _load_before(output: Path, target: str | None, *, update: bool) -> Baseline:

@@ -10,7 +10,7 @@ import typer
 from conformance.baseline.entries import load_baseline
 from conformance.cli import options as shared
 from conformance.cli.failures import CONFORMS, NOTHING
-from conformance.cli.judged_report import check_outputs, put_report, warn_unanswered
+from conformance.cli.judged_report import CallClock, check_outputs, put_report, warn_unanswered
 from conformance.cli.terminal import progress_line, warn, warn_errors
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
@@ -52,6 +52,7 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
     check_outputs(format_, outputs or ())
     baseline = load_baseline(expected_failures) if expected_failures else None
     suites, rules = suite or (), rule or ()
+    clock = CallClock(suites, rules_as_of)
     with progress_line(f"checking {_named(paths)} ..."):
         report = check_paths(
             paths,
@@ -67,14 +68,14 @@ def check_command(  # noqa: PLR0917  # typer makes options of parameters
         if rechunk:
             book = Rulebook.load(suites, rules, rules_as_of)
             rechunk_paths(paths, book, CheckChoices(dialect, profile), rounds=rechunk)
-    told = shared.with_trust_note(report)
-    report = put_report(told, baseline, format_, outputs or (), verbose=verbose)
-    code = report.exit_code(strict=strict, require_exercised=require_exercised)
-    raise typer.Exit(_exit_code(code, report, paths))
+    told = shared.with_trust_note(clock.stopped(report))
+    told = put_report(told, baseline, format_, outputs or (), verbose=verbose)
+    raise typer.Exit(_exit_code(told, paths, strict=strict, require_exercised=require_exercised))
 
 
-def _exit_code(code: int, report: Report, paths: list[Path]) -> int:
+def _exit_code(report: Report, paths: list[Path], *, strict: bool, require_exercised: bool) -> int:
     """NOTHING for streams that no rule looked at: they would look green."""
+    code = report.exit_code(strict=strict, require_exercised=require_exercised)
     warn_errors(report.errors)
     is_judged = any(stream.verdicts for stream in report.streams)
     if is_judged or code not in (CONFORMS, NOTHING):

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from time import monotonic
+
+from msgspec.structs import replace
 
 from conformance.baseline.applying import apply_baseline
 from conformance.baseline.entries import Baseline
 from conformance.cli.terminal import has_colour, put, terminal_width, warn
-from conformance.judging.result import Report
+from conformance.core.errors import ConformanceError
+from conformance.judging.result import JudgedCall, Report
+from conformance.judging.suites import load_suites
 from conformance.report import text
 from conformance.report.files import parse_output, render, renderer, write
 from conformance.report.redacted import redact_report
@@ -26,6 +33,38 @@ def warn_unanswered(report: Report) -> None:
     errors = (stream.error for stream in report.streams if stream.error and stream.error.is_all)
     if (error := next(errors, None)) is not None:
         warn(f"error: no answer came but an error: {error_sentence(error)}")
+
+
+class CallClock:
+    """Knows when a call began, and what was called."""
+
+    def __init__(self, suites: Sequence[str], as_of: str | None, *, target: str = "") -> None:
+        self._started = datetime.now(UTC)
+        self._clock = monotonic()
+        self._target = target
+        self._suites = suites
+        self._as_of = as_of
+
+    def stopped(self, report: Report) -> Report:
+        """The report with the call, which is over now."""
+        return replace(report, call=self._call())
+
+    def _call(self) -> JudgedCall:
+        return JudgedCall(
+            started=self._started.isoformat(timespec="milliseconds"),
+            seconds=round(monotonic() - self._clock, 3),
+            command=("conformance", *sys.argv[1:]),
+            target=self._target,
+            suites=_suite_files(self._suites),
+            rules_as_of=self._as_of,
+        )
+
+
+def _suite_files(names: Sequence[str]) -> dict[str, str]:
+    try:
+        return {suite.id: suite.file for suite in load_suites(names)}
+    except ConformanceError:  # told by whoever judged by them
+        return {}
 
 
 def put_report(

@@ -14,7 +14,7 @@ import typer
 
 from conformance.baseline.entries import load_baseline
 from conformance.cli.failures import CONFORMS, FINDINGS, INTERRUPTED, NOTHING, REMOTE
-from conformance.cli.judged_report import check_outputs, put_report, warn_unanswered
+from conformance.cli.judged_report import CallClock, check_outputs, put_report, warn_unanswered
 from conformance.cli.run_options import RunArguments, at_base, client_options, server_options
 from conformance.cli.terminal import progress_line, put, warn, warn_errors
 from conformance.cli.verbs import takes_fields_of
@@ -48,9 +48,12 @@ def run_command(given: RunArguments) -> None:
     outputs = given.outputs or ()
     check_outputs(given.format_, outputs)
     baseline = load_baseline(given.expected_failures) if given.expected_failures else None
+    target = given.url or given.gateway or given.asgi_app or given.client or ""
+    clock = CallClock(given.suite or (), given.rules_as_of, target=target)
     with _run_folder(given.save) as folder:
         outcome = _judge_client(given) if given.client is not None else _judge_server(given, folder)
-        report = put_report(outcome.report, baseline, given.format_, outputs, verbose=given.verbose)
+        report = clock.stopped(outcome.report)
+        report = put_report(report, baseline, given.format_, outputs, verbose=given.verbose)
     raise typer.Exit(_exit_code(given, report, outcome))
 
 

@@ -149,20 +149,38 @@ class AppliedBaseline(Struct, frozen=True):
     """What a baseline of expected failures said of a run.
 
     `stale` are entries that no longer describe it, one line each, with the entry's place;
-    `stale_groups` has one line for all that are of one rule and wrong for one reason.
+    `stale_groups` has one line for all that are of one rule and wrong for one reason. `repaired`
+    are those of which nothing fails any more.
     """
 
     file: str
     excuses: Mapping[FindingKey, FindingExcuse] = field(default_factory=dict)
     stale: tuple[str, ...] = ()
     stale_groups: tuple[str, ...] = ()
+    repaired: tuple[str, ...] = ()
+
+
+class JudgedCall(Struct, frozen=True):
+    """What was asked for, and when: `started` in UTC (ISO 8601), and for how many seconds.
+
+    `target` is the address of a live target, empty where recordings were judged. `suites` are the
+    rule files by suite id; `rules_as_of` is the version whose rules were asked for.
+    """
+
+    started: str
+    seconds: float
+    command: tuple[str, ...] = ()
+    target: str = ""
+    suites: Mapping[str, str] = field(default_factory=dict)
+    rules_as_of: str | None = None
 
 
 class Report(Struct, frozen=True):
     """Everything one run found. `errors` are files that could not be judged, one line each.
 
     `notes` are sentences about the whole run; `baseline` is None where none was asked for,
-    `soak` where there was none. `passed_over` are files below folders that nobody knows.
+    `soak` where there was none. `passed_over` are files below folders that nobody knows. `call` is
+    None where the report was not made from the command line.
     """
 
     streams: tuple[StreamResult, ...] = ()
@@ -171,6 +189,7 @@ class Report(Struct, frozen=True):
     baseline: AppliedBaseline | None = None
     soak: SoakFigures | None = None
     passed_over: tuple[str, ...] = ()
+    call: JudgedCall | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:

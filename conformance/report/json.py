@@ -16,6 +16,7 @@ from conformance.judging.group_id import group_id
 from conformance.judging.groups import FindingGroup, finding_groups
 from conformance.judging.result import Finding, Report, StreamResult
 from conformance.judging.soak_figures import Latency, SoakFigures
+from conformance.report.versions import call_object
 from conformance.report.wording import report_warnings
 
 VERSION: Final = "1.0"
@@ -34,6 +35,7 @@ def report_object(report: Report) -> dict[str, Any]:
     """Build the object itself: `report`, `streams`, `errors`, `warnings`, `summary` and more."""
     return {
         "report": VERSION,
+        "call": call_object(report),
         "streams": [_stream_object(stream) for stream in report.streams],
         "groups": list(_group_objects(finding_groups(report))),
         "errors": report.errors,
@@ -42,6 +44,7 @@ def report_object(report: Report) -> dict[str, Any]:
         "passed_over": report.passed_over,
         "expected": _excuse_objects(report),
         "stale": report.baseline.stale if report.baseline else (),
+        "repaired": report.baseline.repaired if report.baseline else (),
         "silenced": [{"by": by, "rules": rules} for by, rules in report.silenced.items()],
         "summary": report.summary(),
         "soak": _soak_object(report.soak) if report.soak else None,

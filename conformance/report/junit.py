@@ -1,5 +1,7 @@
-"""The report for build servers: a test suite per stream, a test case per rule.
+"""The report for build servers: a test suite per stream, a test case per rule and exchange.
 
+The name of a case is its rule, its class the step or the file, and the exchange; no two cases share
+both. What does not apply has no case.
 PASS is a plain case, FAIL a `failure` whose `type` is the rule's level, ERROR an `error`, and
 every other verdict `skipped` with its reason: a rule that was not exercised never looks green.
 A FAIL that a baseline expects is `skipped`, too, and so is a rule that something else than its own
@@ -9,6 +11,7 @@ A rule that failed in many streams has as many failed cases; each says in how ma
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -40,11 +43,16 @@ def render(report: Report, **_: bool) -> str:
     """One XML document, always whole."""
     root = Element("testsuites", name="conformance")
     groups = groups_by_finding(report)
+    named: Counter[str] = Counter()
     for stream in report.streams:
-        _add_stream_suite(root, report, stream, groups)
+        name = _class_name(stream)
+        named[name] += 1
+        unique = name if named[name] == 1 else f"{name} ({named[name]})"
+        _add_stream_suite(root, report, stream, groups, unique)
     _add_message_suite(root, "files", "error", "CassetteError", report.errors)
     _add_message_suite(root, "baseline", "failure", "stale", stale_entries(report))
     _count_cases(root)
+    _add_times(root, report)
     for warning in report_warnings(report):
         # Only a suite may carry output; the warning concerns them all.
         for suite in root[:1]:
@@ -55,7 +63,11 @@ def render(report: Report, **_: bool) -> str:
 
 
 def _add_stream_suite(
-    root: Element, report: Report, stream: StreamResult, groups: Mapping[FindingKey, FindingGroup]
+    root: Element,
+    report: Report,
+    stream: StreamResult,
+    groups: Mapping[FindingKey, FindingGroup],
+    class_name: str,
 ) -> None:
     suite = SubElement(root, "testsuite", name=stream_title(stream))
     properties = SubElement(suite, "properties")
@@ -63,7 +75,11 @@ def _add_stream_suite(
         SubElement(properties, "property", name=name, value=visible(getattr(stream, name)))
     silenced = silenced_rules(stream)
     for rule, verdict in stream.verdicts.items():
-        case = SubElement(suite, "testcase", classname=visible(stream.file), name=visible(rule))
+        if verdict is Verdict.NOT_APPLICABLE and rule not in silenced:
+            continue
+        case = SubElement(suite, "testcase", classname=class_name, name=visible(rule))
+        if stream.file:
+            case.set("file", visible(stream.file))
         found = [finding for finding in stream.findings if finding.rule == rule]
         excuses = [report.excuse(stream, finding) for finding in found]
         if verdict is Verdict.FAIL and excuses and all(excuses):
@@ -82,6 +98,13 @@ def _add_stream_suite(
             continue
         _add_outcome(case, stream, verdict, unexpected, reason)
     _count_cases(suite)
+
+
+def _class_name(stream: StreamResult) -> str:
+    """What a run that is repeated calls the same: a step, or the file and the exchange."""
+    step = "/".join(filter(None, (stream.scenario, stream.role, stream.hop)))
+    place = f"{stream.dialect} {step}" if step else f"{stream.file} exchange {stream.exchange}"
+    return visible(place if stream.view == "wire" else f"{place} ({stream.view})")
 
 
 def _add_outcome(
@@ -116,6 +139,18 @@ def _add_message_suite(
         case = SubElement(suite, "testcase", classname=name, name=message)
         SubElement(case, tag, type=kind, message=message)
     _count_cases(suite)
+
+
+def _add_times(root: Element, report: Report) -> None:
+    """When the call began and how long it took; a rule by itself takes no time that is known."""
+    if report.call is not None:
+        root.set("timestamp", report.call.started)
+        root.set("time", f"{report.call.seconds:.3f}")
+    for suite in root:
+        if report.call is not None:
+            suite.set("timestamp", report.call.started)
+        for timed in (suite, *suite.iter("testcase")):
+            timed.set("time", "0.000")
 
 
 def _count_cases(suite: Element) -> None:

@@ -7,15 +7,23 @@ length of what they replace; ids, rules, places and verdicts stay.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
+from itertools import pairwise
+from typing import Final
 
 from msgspec.structs import replace
 
 from conformance.cassette import Redactor
+from conformance.cassette.redact import REDACTED
 from conformance.core.errors import CassetteError
 from conformance.core.events import Exchange
-from conformance.judging.result import Report
+from conformance.judging.result import JudgedCall, Report
 from conformance.recordings.redacted_result import Clean, redact_result
+
+_HEADERS: Final = frozenset({"-H", "--header"})
+_JOINED_HEADER: Final = re.compile(r"^((?:-H|--header=)[^:]*:).*", re.DOTALL)
+_USER: Final = re.compile(r"(\w+://)[^/@\s]+@")
 
 
 def text_cleaner() -> Clean:
@@ -35,7 +43,26 @@ def redact_report(report: Report, clean: Clean | None = None) -> Report:
         streams=tuple(redact_result(each, passed) for each in report.streams),
         errors=tuple(map(passed, report.errors)),
         notes=tuple(map(passed, report.notes)),
+        call=_redact_call(report.call, passed),
     )
+
+
+def _redact_call(call: JudgedCall | None, passed: Clean) -> JudgedCall | None:
+    """Without the values of headers, whatever their shape."""
+    if call is None:
+        return None
+    command = list(call.command)
+    for at, (option, _) in enumerate(pairwise(command), 1):
+        if option in _HEADERS:
+            name, colon, _ = command[at].partition(":")
+            command[at] = f"{name}: {REDACTED}" if colon else REDACTED
+    shown = tuple(passed(_without_values(each)) for each in command)
+    return replace(call, command=shown, target=passed(_without_values(call.target)))
+
+
+def _without_values(argument: str) -> str:
+    """Without the value of a header in one argument, and without who stands in front of a host."""
+    return _USER.sub(rf"\1{REDACTED}@", _JOINED_HEADER.sub(rf"\1 {REDACTED}", argument))
 
 
 def with_redacted_heads(exchange: Exchange) -> Exchange:

@@ -45,6 +45,7 @@ from conformance.report.wording import (
     finding_sentence,
     following_sentence,
     group_spread,
+    repaired_sentence,
     report_warnings,
     slice_of,
     soak_lines,
@@ -95,6 +96,8 @@ def render(
     lines += (f"{page.paint('ERROR', 'error:')} {visible(error)}" for error in told)
     old = report.baseline.stale if verbose and report.baseline else stale_entries(report)
     lines += (f"{page.paint('FAIL', 'stale:')} {visible(line)}" for line in old)
+    if repaired := repaired_sentence(report):
+        lines.append(f"to delete: {repaired}")
     lines += (f"soak: {line}" for line in soak_lines(report))
     lines += (f"note: {visible(note)}" for note in report.notes)
     lines += (

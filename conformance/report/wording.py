@@ -15,6 +15,7 @@ from conformance.report.printable import visible
 from conformance.rules.verdicts import COMBINING, Level, Verdict
 
 _SUFFIX: Final = ".cassette.jsonl"
+_MOST_REPAIRED: Final = 5  # entries to delete that one line names
 _VALUE: Final = 80  # characters of one slice value
 _REASONS: Final = 3  # why rules were silenced: so many are told in the summary
 _TYPES: Final = 4000  # characters of a whole first set: long, since it is the answer
@@ -234,6 +235,17 @@ def stale_entries(report: Report) -> tuple[str, ...]:
     """Entries of the baseline that no longer describe the run; a line for all that are alike."""
     applied = report.baseline
     return (applied.stale_groups or applied.stale) if applied else ()
+
+
+def repaired_sentence(report: Report) -> str:
+    """Which entries of the baseline can go after a repair; empty where none can."""
+    applied = report.baseline
+    if applied is None or not applied.repaired:
+        return ""
+    shown = "; ".join(map(visible, applied.repaired[:_MOST_REPAIRED]))
+    more = len(applied.repaired) - _MOST_REPAIRED
+    rest = f" and {more} more" if more > 0 else ""
+    return f"{shown}{rest} (conformance baseline ... -o {visible(applied.file)} --prune)"
 
 
 def _finding_count(report: Report) -> str:

@@ -153,3 +153,21 @@ def test_lint_takes_recordings_and_baselines(
     assert "chat_thinking.sse: error: the file's name says 'thinking'" in out
     assert "known.yaml:1:11: error: key 'reason' is missing" in out
     assert out.endswith("2 errors, 0 warnings\n")
+
+
+def test_prune_deletes_what_was_repaired_and_nothing_else(
+    broken: Path, known: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = load_baseline(known).entries
+    known.write_text("# Ours.\n" + known.read_text())
+    call = ["baseline", str(broken), "-o", str(known), *SPEAKS, "--prune"]
+    assert main(call) == 0
+    assert [each.rule for each in load_baseline(known).entries] == [each.rule for each in before]
+    whole = BROKEN + BROKEN.replace('"finish_reason": null', '"finish_reason": "stop"')
+    broken.write_text(f"{whole}data: [DONE]\n\n")
+    assert check(broken, known) == 1
+    assert "to delete: " in capsys.readouterr().out
+    assert main(call) == 0
+    assert known.read_text().startswith("# Ours.\n")
+    assert load_baseline(known).entries == ()
+    assert main([*call, "--update"]) == 2

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from conformance import __version__
 from conformance.cli import check, main
 from conformance.core.errors import SpecError
 from conformance.judging.result import AnswerError, Report, StreamResult
@@ -101,6 +103,7 @@ def test_options_reach_the_engine(judge: Judge) -> None:
             "rules": ["wire/*", "x"],
             "as_of": None,
             "trust": (),
+            "upstream": (),
             "jobs": None,
         }
     ]
@@ -159,3 +162,28 @@ def test_a_broken_suite_is_2_even_where_streams_fail(
     monkeypatch.setattr(check, "check_paths", broken)
     assert main(["check", "x.sse"]) == 2
     assert capsys.readouterr().err == "error: expected a map\n"
+
+
+def test_the_json_report_says_what_was_called_and_by_which_rules_it_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.sse"
+    path.write_text(f"data: {json.dumps({'object': 'chat.completion.chunk', 'choices': []})}\n\n")
+    options = ["--suite", "wire/chat", "--profile", "openai", "--format", "json"]
+    secret = "https://jo:pass@a.test/v1"
+    argv = ["conformance", "check", "-H", "x-key: hush", "--header=x: hush", secret, "a.sse"]
+    monkeypatch.setattr(sys, "argv", argv)
+    main(["check", str(path), *options])
+    call = json.loads(capsys.readouterr().out)["call"]
+    assert call["tool"] == {"name": "reasoning-conformance", "version": __version__}
+    assert call["command"][2:] == [
+        *("-H", "x-key: [redacted]", "--header=x: [redacted]"),
+        *("https://[redacted]@a.test/v1", "a.sse"),
+    ]
+    assert call["target"] is None
+    assert call["seconds"] >= 0
+    [suite] = call["rules"]["suites"]
+    assert (suite["id"], len(suite["sha256"])) == ("wire/chat", 64)
+    [profile] = call["profiles"]
+    assert (profile["dialect"], profile["name"]) == ("openai.chat", "openai")
+    assert len(profile["sha256"]) == 64

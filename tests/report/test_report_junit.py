@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.judging.result import Finding, Report, StreamResult
+from conformance.judging.result import Finding, JudgedCall, Report, StreamResult
 from conformance.report.junit import render
 from conformance.rules.verdicts import Level, Verdict
 
@@ -25,7 +25,8 @@ def cases(report: Report) -> dict[str, ET.Element]:
 def test_a_rule_that_passed_is_a_plain_case(stream: MakeStream) -> None:
     case = cases(Report((stream(verdicts={"a/b/c": Verdict.PASS}),)))["a/b/c"]
     assert list(case) == []
-    assert case.get("classname") == "ogx.cassette.jsonl"
+    assert case.get("classname") == "ogx.cassette.jsonl exchange 1"
+    assert case.get("file") == "ogx.cassette.jsonl"
 
 
 def test_a_failure_tells_all_findings_of_its_rule(finding: MakeFinding, stream: MakeStream) -> None:
@@ -52,7 +53,7 @@ def test_every_stream_has_its_failure_and_says_in_how_many(
 
 @pytest.mark.parametrize(
     "verdict",
-    [Verdict.VACUOUS, Verdict.UNTESTABLE, Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE],
+    [Verdict.VACUOUS, Verdict.UNTESTABLE, Verdict.INCONCLUSIVE],
 )
 def test_what_was_not_judged_is_skipped_with_its_reason(
     verdict: Verdict, stream: MakeStream
@@ -60,6 +61,33 @@ def test_what_was_not_judged_is_skipped_with_its_reason(
     judged = stream(verdicts={"a/b/c": verdict}, reasons={"a/b/c": "no clock"})
     (skipped,) = cases(Report((judged,)))["a/b/c"]
     assert (skipped.tag, skipped.get("message")) == ("skipped", f"{verdict}: no clock")
+
+
+def test_what_does_not_apply_has_no_case(stream: MakeStream) -> None:
+    judged = stream(verdicts={"a/b/c": Verdict.NOT_APPLICABLE, "a/b/d": Verdict.PASS})
+    assert list(cases(Report((judged,)))) == ["a/b/d"]
+
+
+def test_no_two_cases_share_class_and_name(stream: MakeStream) -> None:
+    verdicts = {"a/b/c": Verdict.PASS}
+    streams = [
+        stream(verdicts=verdicts),
+        stream(verdicts=verdicts),  # the same file, named twice
+        stream(verdicts=verdicts, exchange=2),
+        stream(verdicts=verdicts, view="client"),
+        stream(verdicts=verdicts, scenario="think", role="plain"),
+    ]
+    root = ET.fromstring(render(Report(tuple(streams))))
+    names = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
+    assert len(set(names)) == len(names) == 5
+    assert names[-1] == (f"{streams[0].dialect} think/plain", "a/b/c")
+
+
+def test_times_are_those_of_the_call(stream: MakeStream) -> None:
+    call = JudgedCall("2026-11-23T02:00:00.000+00:00", 1.25)
+    root = ET.fromstring(render(Report((stream(),), call=call)))
+    assert (root.get("time"), root.get("timestamp")) == ("1.250", call.started)
+    assert all(case.get("time") is not None for case in root.iter("testcase"))
 
 
 def test_our_own_error_is_an_error(finding: MakeFinding, stream: MakeStream) -> None:
@@ -107,4 +135,4 @@ def test_any_text_parses_back(
         reasons={rule: text},
     )
     root = ET.fromstring(render(Report((judged,), errors=(text,))))
-    assert root.get("tests") == "2"
+    assert root.get("tests") == ("1" if verdict is Verdict.NOT_APPLICABLE else "2")
