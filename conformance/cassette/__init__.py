@@ -6,7 +6,6 @@ secrets out; `inspect` shows a stream; `locate` finds the line of a byte.
 
 from __future__ import annotations
 
-from conformance.cassette.body_redaction import BodyRedactor
 from conformance.cassette.convert import as_cassette, convert
 from conformance.cassette.header import (
     Cassette,
@@ -24,7 +23,8 @@ from conformance.cassette.recording import (
     locate,
     open_recording,
 )
-from conformance.cassette.redact import Redactor, redact
+from conformance.cassette.redaction.body_redaction import BodyRedactor
+from conformance.cassette.redaction.redact import Redactor, redact
 from conformance.cassette.search import discover, find_recordings
 from conformance.cassette.write import Writer, write
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from conformance.cassette.header import Cassette
 from conformance.cassette.recording import open_recording
-from conformance.cassette.redact import Redactor, redact
+from conformance.cassette.redaction.redact import Redactor, redact
 from conformance.cassette.token_ids import detokenized
 from conformance.cassette.write import write
 

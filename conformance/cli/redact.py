@@ -9,8 +9,8 @@ import typer
 
 from conformance.cassette import Redactor
 from conformance.cassette.read import read
-from conformance.cassette.rewrite import rewrite
-from conformance.cassette.scan import scan
+from conformance.cassette.redaction.rewrite import rewrite
+from conformance.cassette.redaction.scan import scan
 from conformance.cassette.source import plain_name
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING
 from conformance.cli.terminal import put, warn

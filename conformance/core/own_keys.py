@@ -1,8 +1,8 @@
 """Keys that the user gave to this process: no text that leaves it may hold one.
 
 They are remembered for as long as the process lives, since whatever it says last may quote them.
-How they are found in other spellings is known to `cassette/own_keys.py`, which is loaded with the
-first key: most calls have none, and print no text that needs a look.
+How they are found in other spellings is known to `cassette/redaction/own_keys.py`, which is loaded
+with the first key: most calls have none, and print no text that needs a look.
 """
 
 from __future__ import annotations

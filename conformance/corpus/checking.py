@@ -16,12 +16,12 @@ from typing import Final
 from msgspec import Struct, field
 
 from conformance.core.errors import UsageError
+from conformance.corpus.deadly_rows import judge_fragment
 from conformance.corpus.engines import Engine, WorkerDeath
 from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask
 from conformance.corpus.fragments import Fragment, find_fragments, open_parquet
 from conformance.corpus.identities import ID_COLUMNS, repeated_ids
 from conformance.corpus.judge import CorpusJudge, JudgeChoices
-from conformance.corpus.killers import judge_fragment
 from conformance.corpus.output import CorpusAbout, CorpusOutput, plain_table, read_table
 from conformance.corpus.parquet_rows import wanted_columns
 from conformance.corpus.storage import Storage, absolute_source

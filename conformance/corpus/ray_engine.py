@@ -2,7 +2,7 @@
 
 Only tasks and outcomes travel: references, and the encoded tables of a fragment. Ray tries nothing
 again by itself (its own default for data is for ever): what a death means is decided as it is for
-processes of this machine (`killers.py`).
+processes of this machine (`deadly_rows.py`).
 """
 
 from __future__ import annotations

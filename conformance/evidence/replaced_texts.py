@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from conformance.cassette.credentials import find_credentials
-from conformance.cassette.placeholders import has_check
+from conformance.cassette.redaction.credentials import find_credentials
+from conformance.cassette.redaction.placeholders import has_check
 from conformance.core.events import Event, Exchange
 from conformance.judging.fast.joined import read_joined
 from conformance.judging.result import Finding

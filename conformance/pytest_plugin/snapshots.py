@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.cassette import Redactor
-from conformance.cassette.placeholders import Blanks
+from conformance.cassette.redaction.placeholders import Blanks
 from conformance.core.events import Event
 from conformance.pytest_plugin.trace import Trace
 

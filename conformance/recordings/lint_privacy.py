@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from conformance.cassette import Header
-from conformance.cassette.credentials import find_credentials
+from conformance.cassette.redaction.credentials import find_credentials
 from conformance.core.events import Request
 
 _FIELD: Final = re.compile(

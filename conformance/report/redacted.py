@@ -15,7 +15,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from conformance.cassette import Redactor
-from conformance.cassette.redact import REDACTED
+from conformance.cassette.redaction.redact import REDACTED
 from conformance.core.errors import CassetteError
 from conformance.core.events import Exchange
 from conformance.judging.result import JudgedCall, Report

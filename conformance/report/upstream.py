@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from conformance import __version__
 from conformance.cassette import Cassette, redact, write
-from conformance.cassette.redact import REDACTED
+from conformance.cassette.redaction.redact import REDACTED
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange, Request
 from conformance.dialects import ENDPOINTS, Endpoint

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from conformance.cassette.own_keys import remember_keys
-from conformance.cassette.redact import is_secret_header
+from conformance.cassette.redaction.own_keys import remember_keys
+from conformance.cassette.redaction.redact import is_secret_header
 from conformance.core.errors import UsageError
 from conformance.dialects import APIS, ENDPOINTS
 from conformance.rules.node import nearest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from conformance.cassette import Redactor
-from conformance.cassette.own_keys import remember_keys
+from conformance.cassette.redaction.own_keys import remember_keys
 
 
 class Secrecy:

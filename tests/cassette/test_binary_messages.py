@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from conformance.cassette import Cassette, Header, read, write
 from conformance.cassette.inspect import inspect
-from conformance.cassette.redact import Redactor
-from conformance.cassette.scan import scan
+from conformance.cassette.redaction.redact import Redactor
+from conformance.cassette.redaction.scan import scan
 from conformance.core.binary import encode_message
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Exchange, Response

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.cassette import BodyRedactor, Redactor
-from conformance.cassette.opaque import _TOKEN, _JsonWalk, secret_spans
+from conformance.cassette.redaction.opaque import _TOKEN, _JsonWalk, secret_spans
 from conformance.core.events import Chunk, Response
-from tests.cassette.secret_shapes import SHAPES
+from tests.cassette.redaction.secret_shapes import SHAPES
 
 PIECES = (
     *(b'data: {"delta":"', b'word "}', b"sk-pro", b'"}\n\n', b"\n\n", b"\r\n\r\n", b"\n", b"\r"),

@@ -10,7 +10,7 @@ import pytest
 from tests.corpus import made
 from tests.corpus.checked import check, output_bytes, rows
 from tests.corpus.networks import in_own_network
-from tests.corpus.test_killers import CRASHING
+from tests.corpus.test_deadly_rows import CRASHING
 
 pytest.importorskip("ray", reason="the engine ray needs the package ray")
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.cassette.redact import REDACTED
+from conformance.cassette.redaction.redact import REDACTED
 from conformance.core.events import Request
 from conformance.report.upstream import BODY, curl_line
 

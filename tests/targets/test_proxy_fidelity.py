@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cassette import read
-from conformance.cassette.placeholders import is_stand_in
+from conformance.cassette.redaction.placeholders import is_stand_in
 from conformance.core.events import Exchange
 from conformance.targets.recording import Origin, RecordingFolder, RecordingOptions, RecordingProxy
 from tests.targets.record_peers import END, HEAD, Got, Script, ask, chunked, origin, post

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from conformance.cassette import is_recording, open_recording
-from conformance.cassette.redact import REDACTED
+from conformance.cassette.redaction.redact import REDACTED
 from conformance.cassette.source import read_whole
 from conformance.core.errors import CassetteError, Place, RemoteError, UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request

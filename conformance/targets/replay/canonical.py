@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
-from conformance.cassette.opaque import find_secrets
+from conformance.cassette.redaction.opaque import find_secrets
 
 # A path through objects and lists; "*" stands for any key or index.
 KeyPath = tuple[str, ...]

@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl
 
 from msgspec import Struct
 
-from conformance.cassette.redact import REDACTED
+from conformance.cassette.redaction.redact import REDACTED
 from conformance.core.events import Exchange, Request
 from conformance.core.framing import framing_of
 from conformance.dialects import ENDPOINTS, SUPPORTED

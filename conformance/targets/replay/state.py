@@ -11,7 +11,7 @@ from typing import Final, Literal, Protocol
 from msgspec import Struct
 
 from conformance.cassette import Redactor
-from conformance.cassette.redact import ALLOWED_HEADERS, REDACTED
+from conformance.cassette.redaction.redact import ALLOWED_HEADERS, REDACTED
 from conformance.core.events import Request
 from conformance.targets.replay.matching import ReplayMatch
 from conformance.targets.replay.miss import ReplayMiss, explain_miss

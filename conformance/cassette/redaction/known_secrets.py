@@ -23,10 +23,10 @@ from urllib.parse import unquote
 
 import jsonschema_rs
 
-from conformance.cassette import spellings
-from conformance.cassette.credentials import find_credentials
-from conformance.cassette.placeholders import Placeholders, is_stand_in
-from conformance.cassette.spellings import decode_numbers, decode_spellings
+from conformance.cassette.redaction import spellings
+from conformance.cassette.redaction.credentials import find_credentials
+from conformance.cassette.redaction.placeholders import Placeholders, is_stand_in
+from conformance.cassette.redaction.spellings import decode_numbers, decode_spellings
 from conformance.core.errors import CassetteError
 
 KEPT: Final = 2  # characters at the front of a secret that stay

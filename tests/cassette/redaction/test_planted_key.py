@@ -34,7 +34,7 @@ from conformance.recordings.in_memory import InMemory
 from conformance.recordings.redaction import redact_evidence
 from conformance.report.files import render
 from conformance.report.redacted import redact_report
-from tests.cassette.test_known_secrets import KEY, SPELLINGS
+from tests.cassette.redaction.test_known_secrets import KEY, SPELLINGS
 
 RULES = Rulebook.load()
 Place = Callable[[str], Exchange]

@@ -12,8 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from conformance.cassette import Redactor, read, redact
-from conformance.cassette.rewrite import rewrite
-from conformance.cassette.scan import scan
+from conformance.cassette.redaction.rewrite import rewrite
+from conformance.cassette.redaction.scan import scan
 from conformance.core import shipped
 from tests.each import each
 

@@ -17,7 +17,7 @@ from conformance.recordings.redaction import redact_evidence
 from conformance.rules.verdicts import Verdict
 from tests.sampling import one_in
 
-ROOT = Path(__file__).resolve().parents[2] / "cassettes"
+ROOT = Path(__file__).resolve().parents[3] / "cassettes"
 SHIPPED = sorted({*discover(ROOT), *(ROOT / "mutants").rglob("*.cassette.jsonl")})
 
 

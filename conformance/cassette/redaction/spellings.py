@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from conformance.cassette.placeholders import blank_out
+from conformance.cassette.redaction.placeholders import blank_out
 
 _HEX: Final = rb"[0-9a-fA-F]"
 _ESCAPE: Final = re.compile(

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.cassette import BodyRedactor, Redactor
 from conformance.core.events import Chunk, Response
-from tests.cassette.secret_shapes import SHAPES
+from tests.cassette.redaction.secret_shapes import SHAPES
 from tests.each import each
 
 EVENT = '{"type":"response.output_text.delta","output_index":%d,"delta":"%s"}'

@@ -13,9 +13,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from conformance.cassette import secret_names
-from conformance.cassette.credentials import Span, find_credentials
-from conformance.cassette.secret_names import is_secret_name, is_secret_value, name_rule
+from conformance.cassette.redaction import secret_names
+from conformance.cassette.redaction.credentials import Span, find_credentials
+from conformance.cassette.redaction.secret_names import is_secret_name, is_secret_value, name_rule
 from conformance.dialects import WIRE_KEYS
 
 _OPAQUE: Final = tuple(key.encode() for key in sorted(WIRE_KEYS.opaque))

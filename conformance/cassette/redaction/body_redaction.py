@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
-from conformance.cassette.deltas import Deltas
-from conformance.cassette.message_deltas import MessageDeltas, last_message_end
-from conformance.cassette.placeholders import blank_out
+from conformance.cassette.redaction.deltas import Deltas
+from conformance.cassette.redaction.message_deltas import MessageDeltas, last_message_end
+from conformance.cassette.redaction.placeholders import blank_out
 from conformance.core.events import Chunk, Response
 from conformance.core.framing import Framing, FramingDecision
 

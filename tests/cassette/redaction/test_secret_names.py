@@ -7,7 +7,7 @@ import json
 import pytest
 
 from conformance.cassette import Redactor
-from conformance.cassette.key_shapes import KEY_SHAPES, KeyShape
+from conformance.cassette.redaction.key_shapes import KEY_SHAPES, KeyShape
 
 HEX = "0123456789abcdef" * 2
 MIX = "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv"

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from conformance.cassette.header import Cassette, Header, Redaction
 from conformance.cassette.records import Record, header_fields, is_whole, parse_record, payload
-from conformance.cassette.redact import Redactor
+from conformance.cassette.redaction.redact import Redactor
 from conformance.cassette.segments import segments
 from conformance.cassette.source import RawLine, read_lines
 from conformance.cassette.target_file import TargetFile, encode_line

@@ -13,8 +13,8 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from conformance.cassette.known_secrets import HEAD, KnownSecrets, SecretMatch
-from conformance.cassette.spellings import (
+from conformance.cassette.redaction.known_secrets import HEAD, KnownSecrets, SecretMatch
+from conformance.cassette.redaction.spellings import (
     DecodedText,
     decode_numbers,
     decode_spellings,
@@ -22,7 +22,7 @@ from conformance.cassette.spellings import (
     open_spelling,
     spell_alike,
 )
-from conformance.cassette.waiting_events import GONE, TextPiece, deal_out, drop_front
+from conformance.cassette.redaction.waiting_events import GONE, TextPiece, deal_out, drop_front
 
 _WAITS_FROM: Final = 3  # characters of a secret
 _MOST_TEXTS: Final = 1024

@@ -23,12 +23,17 @@ from typing import Final
 import jsonschema_rs
 from msgspec import Struct, field
 
-from conformance.cassette import credentials, opaque
-from conformance.cassette.credentials import PREFIXES, SECRET_NAME, find_credentials
-from conformance.cassette.known_secrets import KnownSecrets
-from conformance.cassette.known_texts import KnownTexts
-from conformance.cassette.spellings import fill_numbers
-from conformance.cassette.waiting_events import TextPiece, WaitingEvent, deal_out, drop_front
+from conformance.cassette.redaction import credentials, opaque
+from conformance.cassette.redaction.credentials import PREFIXES, SECRET_NAME, find_credentials
+from conformance.cassette.redaction.known_secrets import KnownSecrets
+from conformance.cassette.redaction.known_texts import KnownTexts
+from conformance.cassette.redaction.spellings import fill_numbers
+from conformance.cassette.redaction.waiting_events import (
+    TextPiece,
+    WaitingEvent,
+    deal_out,
+    drop_front,
+)
 from conformance.core.framing import Framing
 from conformance.dialects import WIRE_KEYS
 

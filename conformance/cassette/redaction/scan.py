@@ -14,14 +14,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from conformance.cassette.deltas import Deltas
-from conformance.cassette.message_deltas import MessageDeltas
-from conformance.cassette.opaque import find_secrets
-from conformance.cassette.placeholders import is_stand_in
 from conformance.cassette.positions import cassette_layout
 from conformance.cassette.read import exchanges
 from conformance.cassette.records import parse_record
-from conformance.cassette.redact import CREDENTIAL_HEADERS, REDACTED
+from conformance.cassette.redaction.deltas import Deltas
+from conformance.cassette.redaction.message_deltas import MessageDeltas
+from conformance.cassette.redaction.opaque import find_secrets
+from conformance.cassette.redaction.placeholders import is_stand_in
+from conformance.cassette.redaction.redact import CREDENTIAL_HEADERS, REDACTED
 from conformance.cassette.source import RawLine, plain_name, read_lines
 from conformance.core.binary import event_text, message_length
 from conformance.core.errors import Place

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from conformance.cassette import Cassette, Header, redact, write
-from conformance.cassette.scan import Sighting, scan
+from conformance.cassette.redaction.scan import Sighting, scan
 from conformance.core.events import Chunk, Exchange, Request, Response
-from tests.cassette.secret_shapes import FIELDS, SHAPES
+from tests.cassette.redaction.secret_shapes import FIELDS, SHAPES
 
 KEY = SHAPES["openai project"]
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
-from conformance.cassette.key_shapes import PATTERNS
-from conformance.cassette.key_shapes import PREFIXES as PUBLISHED
+from conformance.cassette.redaction.key_shapes import PATTERNS
+from conformance.cassette.redaction.key_shapes import PREFIXES as PUBLISHED
 
 _START: Final = rb"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9A-F]{2}))"
 # A key has a digit somewhere; without that, `sk-loading-indicator-icon` would be one.

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.cassette import BodyRedactor, Cassette, Header, Redaction, Redactor, redact
-from conformance.cassette.placeholders import Placeholders, is_stand_in
+from conformance.cassette.redaction.placeholders import Placeholders, is_stand_in
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Exchange, Request, Response
 from tests.growth import grows_linearly

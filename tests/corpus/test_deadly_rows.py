@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance.corpus.deadly_rows import MOST_ASIDE, TRIES, judge_fragment
 from conformance.corpus.engines import WorkerDeath, WorkerProcesses
 from conformance.corpus.fragment_work import KILLED, FragmentOutcome, FragmentTask
 from conformance.corpus.fragments import Fragment
 from conformance.corpus.judge import JudgeChoices
-from conformance.corpus.killers import MOST_ASIDE, TRIES, judge_fragment
 from tests.corpus import made
 from tests.corpus.checked import check, output_bytes, rows
 
@@ -33,8 +33,8 @@ CorpusJudge.judge_stream = judged
 class DyingWorkers:
     """Workers that die of some rows, and now and then of nothing."""
 
-    def __init__(self, size: int, killers: set[int], chance: float = 0.0) -> None:
-        self.size, self.killers, self.chance = size, killers, chance
+    def __init__(self, size: int, deadly: set[int], chance: float = 0.0) -> None:
+        self.size, self.deadly, self.chance = size, deadly, chance
         self.random = Random(1)
         self.tasks = 0
 
@@ -42,7 +42,7 @@ class DyingWorkers:
         self.tasks += 1
         stop = self.size if task.stop is None else task.stop
         judged = set() if task.kind == "name" else set(range(task.first, stop)) - set(task.aside)
-        if judged & self.killers or (judged and self.random.random() < self.chance):
+        if judged & self.deadly or (judged and self.random.random() < self.chance):
             raise WorkerDeath
         unreadable = self.size if task.kind == "name" else len(task.aside)
         return FragmentOutcome(
@@ -51,11 +51,11 @@ class DyingWorkers:
 
 
 @given(st.integers(1, 200), st.sets(st.integers(0, 199), max_size=5))
-def test_exactly_the_rows_that_kill_are_put_aside(size: int, killers: set[int]) -> None:
-    workers = DyingWorkers(size, {each for each in killers if each < size})
+def test_exactly_the_rows_that_kill_are_put_aside(size: int, deadly: set[int]) -> None:
+    workers = DyingWorkers(size, {each for each in deadly if each < size})
     outcome = judge_fragment(TASK, workers.run)
-    assert sorted(outcome.tables["aside"]) == sorted(workers.killers)
-    assert workers.tasks <= (len(workers.killers) + 1) * (3 * TRIES + size.bit_length() + 1)
+    assert sorted(outcome.tables["aside"]) == sorted(workers.deadly)
+    assert workers.tasks <= (len(workers.deadly) + 1) * (3 * TRIES + size.bit_length() + 1)
 
 
 def test_a_fragment_of_killers_is_put_aside_as_a_whole_within_bounds() -> None:

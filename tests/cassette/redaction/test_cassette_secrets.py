@@ -9,7 +9,7 @@ import pytest
 
 from conformance.cassette import BodyRedactor, Redactor
 from conformance.core.events import Chunk
-from tests.cassette.secret_shapes import FIELDS, SHAPES
+from tests.cassette.redaction.secret_shapes import FIELDS, SHAPES
 from tests.each import each
 
 FRAMES = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from conformance.cassette.known_secrets import KnownSecrets
-from conformance.cassette.placeholders import Placeholders
+from conformance.cassette.redaction.known_secrets import KnownSecrets
+from conformance.cassette.redaction.placeholders import Placeholders
 from conformance.core.own_keys import KEYS, take_out_with
 
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.cassette import BodyRedactor, Redactor
-from conformance.cassette.known_secrets import KnownSecrets
-from conformance.cassette.placeholders import Placeholders
-from conformance.cassette.spellings import decode_spellings, spell_alike
+from conformance.cassette.redaction.known_secrets import KnownSecrets
+from conformance.cassette.redaction.placeholders import Placeholders
+from conformance.cassette.redaction.spellings import decode_spellings, spell_alike
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Exchange, Request, Response
 from tests.each import each

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from conformance.cassette.deltas import Deltas
+from conformance.cassette.redaction.deltas import Deltas
 from conformance.core.binary import event_text, message_length, with_event_text
 
 _LINE_END: Final = b"\n"
