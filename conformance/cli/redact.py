@@ -9,15 +9,18 @@ import typer
 
 from conformance.cassette import Redactor
 from conformance.cassette.read import read
+from conformance.cassette.redaction.own_keys import own_keys
 from conformance.cassette.redaction.rewrite import rewrite
 from conformance.cassette.redaction.scan import scan
 from conformance.cassette.source import plain_name
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING
+from conformance.cli.options import KeyOption
 from conformance.cli.terminal import put, warn
 from conformance.core.errors import Place, UsageError
 from conformance.recordings.redaction import redact_evidence
 from conformance.report.printable import visible
 from conformance.report.wording import count
+from conformance.runs.options import credential_headers
 
 
 def redact_command(
@@ -33,8 +36,10 @@ def redact_command(
     keep_opaque: Annotated[
         bool, typer.Option("--keep-opaque", help="Leave signatures and encrypted content.")
     ] = False,
+    api_key_env: KeyOption = None,
 ) -> None:
     """Take secrets out of recordings, or tell where some stand."""
+    credential_headers(api_key_env, None)  # a key of one's own is looked for from now on
     if scan_only:
         raise typer.Exit(_scan_files(paths))
     if output is not None and len(paths) != 1:
@@ -59,7 +64,7 @@ def _scan_files(paths: list[Path]) -> int:
     for path in paths:
         for file in sorted(_files_below(path)):
             files += 1
-            for one in scan(file):
+            for one in scan(file, own_keys()):
                 found += 1
                 put(f"{visible(str(one.place))}: {one.rule}: {visible(one.hint)}")
     put(f"{count(found, 'secret')} in {count(files, 'file')}")

@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -26,7 +25,7 @@ from conformance.core.events import Exchange
 from conformance.targets.replay.matching import ExchangeIndex
 from conformance.targets.replay.options import ReplayOptions
 from conformance.targets.replay.tape import load_exchanges
-from conformance.wire.requests import HttpRequest
+from conformance.wire.requests import HttpRequest, sent_body
 
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9_.,=+-]+")
 _LONGEST: Final = 80
@@ -106,7 +105,7 @@ def _holds_request(index: ExchangeIndex, exchange: Exchange) -> bool:
     request = exchange.request
     if request is None:
         return False
-    body = b"" if request.json is None else msgspec.json.encode(request.json)
+    body = sent_body(request)
     asked = HttpRequest(request.method, request.path, request.headers, body)
     return bool(index.matching_numbers(index.request_key(asked, request.path)))
 

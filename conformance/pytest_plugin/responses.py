@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
-from conformance.core.json_values import NOT_JSON, decode_json
+from conformance.wire.requests import with_body
 
 NAMES: Final = ("httpx", "httpx2")
 MOST_BYTES: Final = 64 * 1024 * 1024
@@ -118,10 +118,9 @@ def _request_of(response: Any) -> Request | None:
         body = bytes(request.content)
     except _unread_errors():  # none is known, or its body was a stream
         return None
-    payload = decode_json(body.decode("utf-8", "replace")) if body else None
     path = request.url.raw_path.decode("ascii", "replace")
     headers = tuple((k.lower(), v) for k, v in request.headers.items())
-    return Request(request.method, path, headers, None if payload is NOT_JSON else payload)
+    return with_body(Request(request.method, path, headers), body)
 
 
 def ending_of(error: Exception) -> Ending:

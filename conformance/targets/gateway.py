@@ -19,14 +19,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from conformance.core.chunked import ChunkPart
-from conformance.core.events import Chunk, Ending, Exchange, Request, Response
+from conformance.core.events import Chunk, Ending, Exchange, Response
 from conformance.core.framing import framing_of
 from conformance.core.reading import Reading
 from conformance.dialects import ENDPOINTS, SUPPORTED, dialect_at, get, required
 from conformance.dialects.script import CONTENT_TYPES, MODEL, ScriptedAnswer, encode_stream
 from conformance.scenarios.model import CHARACTERS
 from conformance.wire.heads import lower_names
-from conformance.wire.requests import HttpRequest, RequestRejected, json_or_none
+from conformance.wire.requests import HttpRequest, RequestRejected, as_recorded, json_or_none
 from conformance.wire.server import PeerGoneError, ServerConnection, listening
 
 MOST_BYTES: Final = 8 * 1024 * 1024
@@ -314,7 +314,9 @@ async def _respond(
     end = await _send_body(connection, answer, chunks, upstream.released)
     if dialect_at(path) and request.method == "POST":
         exchange = Exchange(
-            request=Request(request.method, request.target, lower_names(request.headers), body),
+            request=replace(
+                as_recorded(request, request.target), headers=lower_names(request.headers)
+            ),
             response=Response(answer.status, "1.1", headers),
             chunks=tuple(chunks),
             end=end,

@@ -7,12 +7,14 @@ a head means the same to h11, at a tenth of the cost.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, Final, NamedTuple
 
 import h11
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.events import Request
 from conformance.wire.heads import (
@@ -214,9 +216,21 @@ def json_or_none(body: bytes) -> Any:
 
 
 def as_recorded(request: HttpRequest, target: str) -> Request:
-    """The request as a recording holds it: its body as JSON, else as it came."""
-    found = Request(request.method, target, request.headers, json_or_none(request.body))
-    return found if found.json is not None else found.with_raw(request.body)
+    """The request as a recording holds it."""
+    return with_body(Request(request.method, target, request.headers), request.body)
+
+
+def with_body(request: Request, body: bytes) -> Request:
+    """The request with its body as a recording holds it: as JSON, else as it came."""
+    value = json_or_none(body)
+    return request.with_raw(body) if value is None else replace(request, json=value)
+
+
+def sent_body(request: Request) -> bytes:
+    """The body of a recorded request as it is sent again: its JSON, or what else came."""
+    if request.json is None:
+        return request.raw or b""
+    return json.dumps(request.json, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 def _too_long(most: int) -> RequestRejected:

@@ -177,6 +177,40 @@ def test_a_scan_tells_lines_and_exits_1(leaky: Path, capsys: pytest.CaptureFixtu
     ]
 
 
+def test_a_scan_knows_the_keys_that_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = "of-no-known/shape-41"
+    monkeypatch.setenv("OWN_KEY", own)
+    keys: dict[str, None] = {}
+    monkeypatch.setattr("conformance.core.own_keys.KEYS", keys)
+    monkeypatch.setattr("conformance.cassette.redaction.own_keys.KEYS", keys)
+    path, log = tmp_path / "a.cassette.jsonl", tmp_path / "a.log"
+    texts = ({"choices": [{"delta": {"content": each}}]} for each in (own[:9], own[9:]))
+    pieces = [f"data: {json.dumps(each)}\n\n" for each in texts]
+    with Writer(path, Header()) as writer:
+        writer.request(Request("POST", "/x", (), {"said": own}))
+        writer.response(Response(200))
+        for piece in pieces:
+            writer.chunk(piece.encode(), ms=1.0)
+        writer.end("eof")
+    log.write_text(f"fine\nkey {own.replace('/', '%2F')}\n")
+    assert main(["redact", "--scan", str(tmp_path)]) == 0
+    capsys.readouterr()
+    assert main(["redact", "--scan", str(tmp_path), "--api-key-env", "OWN_KEY"]) == 1
+    told = capsys.readouterr().out
+    assert own not in told
+    assert [line.split(": a secret")[0] for line in told.splitlines()[:-1]] == [
+        f"{path}:2: own key",
+        f"{path}:4: over several events",
+        f"{path}:5: over several events",
+        f"{log}:2: own key",
+    ]
+    assert main(["redact", str(path), "--api-key-env", "OWN_KEY"]) == 0
+    assert main(["redact", "--scan", str(path), "--api-key-env", "OWN_KEY"]) == 0
+    assert main(["redact", "--scan", str(path), "--api-key-env", "NO_SUCH_KEY"]) == 2
+
+
 def test_redacting_leaves_nothing_to_find(
     leaky: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -70,6 +70,14 @@ def test_request_of_a_response_is_known() -> None:
     assert request.json == {"stream": True}
 
 
+@pytest.mark.parametrize("raw", [b'{"temperature": NaN}', b"\x00\xff", b"", b"null"])
+def test_a_request_that_is_no_json_is_kept_as_it_came(raw: bytes) -> None:
+    request = httpx.Request("POST", "http://h/v1/chat/completions", content=raw)
+    found = exchange_of(httpx.Response(200, content=BODY, request=request)).request
+    assert found is not None
+    assert (found.json, found.raw or b"") == (None, raw)
+
+
 def test_broken_stream_ends_as_it_did() -> None:
     assert exchange_of(response(stream=Broken())).end == "reset"
     assert asyncio.run(aexchange_of(response(stream=Broken()))).end == "idle-timeout"

@@ -251,3 +251,18 @@ def test_a_call_for_an_earlier_request_is_not_counted_for_the_next() -> None:
     assert upstream.calls == []
     upstream.keep_call(late, upstream.request)
     assert upstream.calls == [late]
+
+
+def test_what_a_gateway_asks_is_kept_as_it_came() -> None:
+    async def asked(body: bytes) -> UpstreamCall:
+        async with serve_upstream(0) as upstream:
+            upstream.begin_request(ScriptedUpstream(("answer",)))
+            async with httpx.AsyncClient(verify=False) as client:
+                url = f"http://127.0.0.1:{upstream.port}{PATH['openai.chat']}"
+                await client.post(url, content=body)
+            (call,) = upstream.calls
+            return call
+
+    request = asyncio.run(asked(b'{"temperature": NaN}')).exchange.request
+    assert request is not None
+    assert (request.json, request.raw) == (None, b'{"temperature": NaN}')

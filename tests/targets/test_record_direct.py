@@ -159,6 +159,17 @@ def test_a_recording_is_asked_anew(tmp_path: Path) -> None:
     assert "Cookie" not in dict(again[0].headers)
 
 
+def test_a_body_that_is_no_json_is_sent_and_kept_as_it_came(tmp_path: Path) -> None:
+    raws = [b'{"temperature": NaN}', b"\x00\xff", b"model=m"]
+    asked = [DirectRequest("/chat/completions", raw=raw) for raw in raws]
+    cassette, server = recorded(tmp_path, asked, *[Script([*WIRE, END])] * 3)
+    assert [each.request and each.request.raw for each in cassette.exchanges] == raws
+    for raw, sent in zip(raws, server.requests, strict=True):
+        assert raw in sent
+    again = load_requests(tmp_path / "a.cassette.jsonl", None, "/v1")
+    assert [one.raw for one in again] == raws
+
+
 def test_files_that_hold_no_request_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("{")
     with pytest.raises(CassetteError, match="expected a request body in JSON"):

@@ -1,14 +1,14 @@
 """Looks for secrets that were left in a file, and tells their lines.
 
 Rule 1: what redaction would replace is a secret; stand-ins and opaque reasoning data are none.
-Rule 2: a body of a cassette is looked at as a whole, so a secret in two chunks, or spelled out over
+Rule 2: what the user named as a key of their own is one, too, however it is spelled.
+Rule 3: a body of a cassette is looked at as a whole, so a secret in two chunks, or spelled out over
 several events, is found; every other file, and the other lines of a cassette, line by line.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -18,9 +18,10 @@ from conformance.cassette.positions import cassette_layout
 from conformance.cassette.read import exchanges
 from conformance.cassette.records import parse_record
 from conformance.cassette.redaction.deltas import Deltas
+from conformance.cassette.redaction.known_secrets import KnownSecrets
 from conformance.cassette.redaction.message_deltas import MessageDeltas
 from conformance.cassette.redaction.opaque import find_secrets
-from conformance.cassette.redaction.placeholders import is_stand_in
+from conformance.cassette.redaction.placeholders import Placeholders, is_stand_in
 from conformance.cassette.redaction.redact import CREDENTIAL_HEADERS, REDACTED
 from conformance.cassette.source import RawLine, plain_name, read_lines
 from conformance.core.binary import event_text, message_length
@@ -29,7 +30,7 @@ from conformance.core.events import Request, Response
 from conformance.core.framing import Framing, framing_of
 
 _PEEK: Final = 8192
-_BLANKED: Final = re.compile(rb"\x00+")
+_SAME_RUN: Final = 3  # bytes that are alike by chance
 
 
 class Sighting(Struct, frozen=True):
@@ -40,37 +41,44 @@ class Sighting(Struct, frozen=True):
     hint: str
 
 
-def scan(path: Path | str) -> Iterator[Sighting]:
-    """Every secret of a file, in its order. A binary file has none. Raises CassetteError."""
+def scan(path: Path | str, keys: Iterable[str] = ()) -> Iterator[Sighting]:
+    """Every secret of a file, in its order, `keys` among them. Raises CassetteError.
+
+    A binary file has none.
+    """
     where = Path(path)
+    known = KnownSecrets(Placeholders())
+    for key in keys:
+        known.learn_key(key)
     if plain_name(where).endswith(".cassette.jsonl"):
-        yield from sorted(_in_cassette(where), key=lambda one: one.place.line or 0)
+        yield from sorted(_in_cassette(where, known), key=lambda one: one.place.line or 0)
     elif not _is_binary(where):
         for line in read_lines(where):
-            for rule, size in _line_secrets(line.data):
+            for rule, size in _line_secrets(line.data, known):
                 yield _sighting_at(where, line.number, rule, size)
 
 
-def _in_cassette(path: Path) -> Iterator[Sighting]:
+def _in_cassette(path: Path, known: KnownSecrets) -> Iterator[Sighting]:
     file = str(path)
     for line in read_lines(path):
         if not line.ended or line.number == 1:
-            found = list(_line_secrets(line.data))
+            found = list(_line_secrets(line.data, known))
         else:
-            found = list(_beside_bodies(file, line))
+            found = list(_beside_bodies(file, line, known))
         for rule, size in found:
             yield _sighting_at(path, line.number, rule, size)
     for exchange in exchanges(path):
         body = exchange.body
         framing = framing_of(exchange)
-        spans = list(_in_messages(body) if framing == "binary" else _in_body(body, framing))
+        is_binary = framing == "binary"
+        spans = list(_in_messages(body, known) if is_binary else _in_body(body, framing, known))
         layout = cassette_layout(path, exchange.number) if spans else None
         for start, size, rule in spans:
             assert layout is not None
             yield _sighting_at(path, layout.line(start), rule, size)
 
 
-def _beside_bodies(file: str, line: RawLine) -> Iterator[tuple[str, int]]:
+def _beside_bodies(file: str, line: RawLine, known: KnownSecrets) -> Iterator[tuple[str, int]]:
     """What a line that is no part of a body holds."""
     record = parse_record(file, line)
     kinds = record.kinds()
@@ -81,31 +89,36 @@ def _beside_bodies(file: str, line: RawLine) -> Iterator[tuple[str, int]]:
             for name, value in message.headers:
                 if name.lower() in CREDENTIAL_HEADERS and value != REDACTED:
                     yield f"header {name.lower()}", len(value)
-    yield from _line_secrets(line.data)
+    yield from _line_secrets(line.data, known)
 
 
-def _in_body(body: bytes, framing: Framing) -> Iterator[tuple[int, int, str]]:
+def _in_body(body: bytes, framing: Framing, known: KnownSecrets) -> Iterator[tuple[int, int, str]]:
     """As `_spans`, and secrets over several events: where redaction would put a stand-in."""
     found: list[tuple[int, int, str]] = []
     at = 0
 
     def look(events: bytes) -> bytes:
         nonlocal at
-        found.extend((at + start, size, rule) for start, size, rule in _secret_spots(events))
+        found.extend((at + start, size, rule) for start, size, rule in _secret_spots(events, known))
         at += len(events)
         return events
 
-    deltas = Deltas(_blank, look, lambda _: None, framing)
+    deltas = Deltas(_blank, look, lambda _: None, framing, known=known or None)
     marked = deltas.feed(body) + deltas.close()
     if marked != body:
-        runs = (match.span() for match in _BLANKED.finditer(marked))
-        found += [(a, b - a, "over several events") for a, b in runs if body[a]]
+        apart = [run for run in _changed_runs(body, marked) if not _is_found(run, found)]
+        found += [(start, size, "over several events") for start, size in apart]
     yield from sorted(found)
 
 
-def _in_messages(body: bytes) -> Iterator[tuple[int, int, str]]:
+def _in_messages(body: bytes, known: KnownSecrets) -> Iterator[tuple[int, int, str]]:
     """As `_in_body`, of binary messages: each stands for all of its bytes."""
-    deltas = MessageDeltas(Deltas(_blank, lambda events: events, lambda _: None, "lines"))
+    deltas = MessageDeltas(
+        Deltas(
+            *(_blank, lambda events: events, lambda _: None, "lines"),
+            known=known or None,
+        )
+    )
     marked = deltas.feed(body) + deltas.close()
     at = 0
     while at < len(body):
@@ -113,10 +126,11 @@ def _in_messages(body: bytes) -> Iterator[tuple[int, int, str]]:
         message, other = body[at:stop], marked[at:stop]
         is_whole = stop <= len(body)
         text = event_text(message) if is_whole else message
-        for size, rule in ((size, rule) for rule, size in _line_secrets(text)):
+        for size, rule in ((size, rule) for rule, size in _line_secrets(text, known)):
             yield at, size, rule
-        if is_whole and (run := _BLANKED.search(event_text(other))) and text != event_text(other):
-            yield at, len(run[0]), "over several events"
+        if is_whole and text != event_text(other):
+            sizes = [size for _, size in _changed_runs(text, event_text(other))]
+            yield at, sum(sizes), "over several events"
         at = stop
 
 
@@ -125,15 +139,33 @@ def _blank(secret: bytes) -> bytes:
     return secret if known else bytes(len(secret))
 
 
-def _line_secrets(text: bytes) -> Iterator[tuple[str, int]]:
-    for _, size, rule in _secret_spots(text):
+def _changed_runs(body: bytes, marked: bytes) -> Iterator[tuple[int, int]]:
+    """Start and length of what redaction would change; a stand-in may keep a character or two."""
+    start = stop = -1
+    for at in (at for at, (a, b) in enumerate(zip(body, marked, strict=True)) if a != b):
+        if stop >= 0 and at - stop > _SAME_RUN:
+            yield start, stop - start
+            start = at
+        start, stop = (at if stop < 0 else start), at + 1
+    if stop >= 0:
+        yield start, stop - start
+
+
+def _is_found(run: tuple[int, int], found: list[tuple[int, int, str]]) -> bool:
+    start, size = run
+    return any(at < start + size and start < at + other for at, other, _ in found)
+
+
+def _line_secrets(text: bytes, known: KnownSecrets) -> Iterator[tuple[str, int]]:
+    for _, size, rule in _secret_spots(text, known):
         yield rule, size
 
 
-def _secret_spots(text: bytes) -> Iterator[tuple[int, int, str]]:
+def _secret_spots(text: bytes, known: KnownSecrets) -> Iterator[tuple[int, int, str]]:
     """Start, length and rule of every secret; a place that two rules claim counts once."""
     stop = 0
-    for start, end, rule in sorted(find_secrets(text)):
+    own = [(a, b, "own key") for a, b, _ in known.spots(text)] if known else []
+    for start, end, rule in sorted([*own, *find_secrets(text)]):
         raw = text[start:end].decode("utf-8", "surrogateescape")
         if start >= stop and raw != REDACTED and not is_stand_in(raw):
             stop = end

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -27,6 +26,7 @@ from conformance.wire.client import ClientConnection
 from conformance.wire.faults import BrokenExchange, ExchangeLimits
 from conformance.wire.heads import Headers, end_to_end, without_headers
 from conformance.wire.origin import Origin
+from conformance.wire.requests import sent_body
 
 _MOST_REQUEST: Final = 64 * 1024 * 1024
 _MOST_REMEMBERED: Final = 16 * 1024 * 1024
@@ -34,10 +34,14 @@ _OWN: Final = ("host", "content-length", "accept-encoding")
 
 
 class DirectRequest(Struct, frozen=True):
-    """A request as it goes out: the path below the server's URL, headers with credentials."""
+    """A request as it goes out: the path below the server's URL, headers with credentials.
+
+    `raw` is a body that is not JSON.
+    """
 
     path: str
     body: Any = None
+    raw: bytes = b""
     method: str = "POST"
     headers: Headers = ()
     after: int | None = None
@@ -65,6 +69,7 @@ def load_requests(file: Path, path: str | None, base: str = "") -> list[DirectRe
         DirectRequest(
             path=each.request.path.removeprefix(base) if path is None else path,
             body=each.request.json,
+            raw=each.request.raw or b"",
             method=each.request.method,
             headers=tuple(pair for pair in each.request.headers if pair[1] != REDACTED),
             after=each.after,
@@ -166,8 +171,9 @@ async def _send_and_record(
     request = recorder.request
     connection = await ClientConnection.connect(origin, timeout=limits.connect)
     try:
-        body = b"" if request.json is None else _encode_json(request.json)
-        await connection.send_request(request.method, request.path, request.headers, body)
+        await connection.send_request(
+            request.method, request.path, request.headers, sent_body(request)
+        )
         idle = limits.idle if asks_for_stream(request.path, request.json) else None
         head = await connection.read_head(request.method, idle=idle)
         recorder.record_head(head.response)
@@ -194,11 +200,8 @@ def _request_to_send(origin: Origin, direct: DirectRequest, secrets: Mapping[str
         fixed = (*fixed, *ENDPOINTS[dialect].headers)
     names = {name.lower() for name, _ in own}
     defaults = tuple((name, value) for name, value in fixed if name not in names)
-    return Request(direct.method, target, (*defaults, *own, *secrets.items()), direct.body)
-
-
-def _encode_json(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    headers = (*defaults, *own, *secrets.items())
+    return Request(direct.method, target, headers, direct.body).with_raw(direct.raw)
 
 
 def _load_body(file: Path) -> Any:

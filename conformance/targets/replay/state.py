@@ -20,7 +20,7 @@ from conformance.targets.replay.routing import MountTable
 from conformance.targets.replay.tape import ExchangeAddress
 from conformance.wire.heads import lower_names
 from conformance.wire.hosts import AllowedHosts
-from conformance.wire.requests import HttpRequest, RequestRejected, json_or_none
+from conformance.wire.requests import HttpRequest, RequestRejected, with_body
 
 ReplayOutcome = Literal[
     "complete", "cut", "stalled", "client-closed", "server-closed", "refused", "rejected"
@@ -65,7 +65,7 @@ class SeenRequest(Struct, frozen=True):
     @property
     def request(self) -> Request:
         """The request as a recording would hold it."""
-        return Request(self.method, self.path, self.headers, json_or_none(self.body))
+        return with_body(Request(self.method, self.path, self.headers), self.body)
 
 
 def _shown_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
