@@ -37,6 +37,7 @@ from conformance.wire.passing import ChunkedBodyPasser, PlainBodyPasser
 
 READ_SIZE: Final = 256 * 1024
 _MOST_HEAD: Final = 256 * 1024
+_MOST_BEFORE_HEAD: Final = 1 << 20  # bytes, interim responses included
 _HALF_CLOSED_S: Final = 5.0
 _PLAIN_HEAD: Final = re.compile(
     rb"HTTP/1\.1 ([2-5][0-9]{2}) ([ -~]*+)\r\n%b\r\n" % HEADER_LINES.encode("latin-1")
@@ -138,13 +139,18 @@ class ClientConnection:
         # h11 wants to know what was asked; the bytes have been sent already.
         parser.send(h11.Request(method=method, target="/", headers=[("host", "x")]))
         parser.send(h11.EndOfMessage())
+        came = 0
         try:
             while data:
+                came += len(data)
                 parser.receive_data(data)
                 while (event := parser.next_event()) is not h11.NEED_DATA:
                     if isinstance(event, h11.Response):
                         self._rest = parser.trailing_data[0]
                         return self._response_head(*_response_of(event), method)
+                if came > _MOST_BEFORE_HEAD:
+                    why = f"no response head in the first {_MOST_BEFORE_HEAD:,} bytes"
+                    raise BrokenExchange("protocol-error", why)
                 data = await self._read_within(idle)
         except h11.RemoteProtocolError as err:
             raise BrokenExchange("protocol-error", f"no response head: {err}") from err

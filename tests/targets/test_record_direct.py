@@ -159,6 +159,14 @@ def test_a_recording_is_asked_anew(tmp_path: Path) -> None:
     assert "Cookie" not in dict(again[0].headers)
 
 
+def test_interim_responses_without_end_are_broken_off(tmp_path: Path) -> None:
+    interim = b"HTTP/1.1 102 Processing\r\n\r\n" * 1000
+    with pytest.raises(RemoteError, match="no response head in the first 1,048,576 bytes"):
+        recorded(tmp_path, [DirectRequest("/x", BODY)], Script([interim] * 200, "silence"))
+    (exchange,) = read(tmp_path / "a.cassette.jsonl").exchanges
+    assert (exchange.response, exchange.end) == (None, "protocol-error")
+
+
 def test_a_body_that_is_no_json_is_sent_and_kept_as_it_came(tmp_path: Path) -> None:
     raws = [b'{"temperature": NaN}', b"\x00\xff", b"model=m"]
     asked = [DirectRequest("/chat/completions", raw=raw) for raw in raws]
