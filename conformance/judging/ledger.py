@@ -49,8 +49,11 @@ class Ledger:
 
     def __init__(self, judged: StreamResult) -> None:
         self._judged = judged
-        self.verdicts = dict(judged.verdicts)
-        self.reasons = dict(judged.reasons)
+        # Thousands of exchanges share a few of these: they are copied before they are written to.
+        verdicts, reasons = judged.verdicts, judged.reasons
+        self.verdicts = verdicts if isinstance(verdicts, dict) else dict(verdicts)
+        self.reasons = reasons if isinstance(reasons, dict) else dict(reasons)
+        self._is_shared = True
         self.findings = list(judged.findings)
         self.changes = list(judged.changes)
         # Place of the last writer among WRITERS; replays of one exchange mix theirs.
@@ -112,19 +115,27 @@ class Ledger:
     def result(self, target: str | None = None, hop: str | None = None) -> StreamResult:
         """The result as it stands, and what the recording says of target and hop if it is given."""
         judged = self._judged
+        self._is_shared = True
         return replace(
             judged,
             target=judged.target if target is None else target,
             hop=judged.hop if hop is None else hop,
-            verdicts=dict(self.verdicts),
-            reasons=dict(self.reasons),
+            verdicts=self.verdicts,
+            reasons=self.reasons,
             findings=tuple(self.findings),
             changes=tuple(self.changes),
         )
 
+    def own(self) -> None:
+        """Verdicts and reasons are this ledger's alone, to be written to."""
+        if self._is_shared:
+            self.verdicts, self.reasons = dict(self.verdicts), dict(self.reasons)
+            self._is_shared = False
+
     def _write_verdict(self, rule: str, verdict: Verdict, why: str, by: str) -> None:
         self._take_turn(by)
         was = self.verdicts.get(rule)
+        self.own()
         self.verdicts[rule] = verdict
         if why:
             self.reasons[rule] = why

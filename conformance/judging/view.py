@@ -5,9 +5,10 @@ The *wire view* judges what a server sent, the *client view* what a client says 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 from msgspec import Struct
 
@@ -28,6 +29,10 @@ from conformance.rules.judge import Judge
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
+T = TypeVar("T")
+
+_MOST_SHARED: Final = 4
+
 
 class JudgeSetting(Struct, frozen=True):
     """How an exchange is judged: dialect, profile, and what was recorded of it."""
@@ -41,6 +46,25 @@ class JudgeSetting(Struct, frozen=True):
     keep: bool = False
     notes: tuple[str, ...] = ()
     declared: frozenset[str] | None = None  # events that the client under test reports
+
+
+class _LastMappings(Generic[T]):
+    """The last few mappings: of many exchanges that come to the same, one is kept for all."""
+
+    def __init__(self) -> None:
+        self._last: deque[Mapping[str, T]] = deque(maxlen=_MOST_SHARED)
+
+    def shared(self, given: Mapping[str, T]) -> Mapping[str, T]:
+        """One that is equal, in the same order, or the one that was given."""
+        for each in tuple(self._last):
+            if each == given and list(each) == list(given):
+                return each
+        self._last.append(given)
+        return given
+
+
+_LAST_VERDICTS: Final[_LastMappings[Verdict]] = _LastMappings()
+_LAST_REASONS: Final[_LastMappings[str]] = _LastMappings()
 
 
 class JudgedView(Struct, frozen=True, dict=True):
@@ -129,10 +153,11 @@ class ExchangeView:
         """Verdicts and findings, once the judge has closed."""
         self._add_fresh_findings()
         outcomes = self.outcomes_shown(outcomes)
-        verdicts, reasons = dict(outcomes.verdicts), dict(outcomes.reasons)
+        verdicts, reasons = outcomes.verdicts, outcomes.reasons
         error = _answer_error(self.judge.error)
         if error is not None:
             reasons = {rule: _with_error(why, error) for rule, why in reasons.items()}
+        verdicts, reasons = _LAST_VERDICTS.shared(verdicts), _LAST_REASONS.shared(reasons)
         # A rule may turn out not to apply only at the end, when an echo of the request is known.
         # What a scenario's rule broke stands, whatever comes of the exchange.
         several = {each.rule.id for each in self.setting.bound.scenario.rules}

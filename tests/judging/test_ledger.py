@@ -9,10 +9,15 @@ import pytest
 from msgspec.structs import replace
 
 import conformance
+from conformance.cassette import Cassette, Header
 from conformance.core.errors import HarnessError
+from conformance.core.events import Exchange, Response
 from conformance.evidence import writing
 from conformance.judging.ledger import WRITERS, Ledger
 from conformance.judging.result import Finding, StreamResult, VerdictChange
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import CheckChoices, check_recording
+from conformance.recordings.in_memory import InMemory
 from conformance.rules.verdicts import Level, Verdict
 
 
@@ -136,3 +141,26 @@ def test_the_order_is_written_down_where_the_writers_are() -> None:
             used |= {name for name in WRITERS if re.search(rf'[( =]"{name}"', text)}
     assert used == set(WRITERS)
     assert all(f"`{name}`" in (writing.__doc__ or "") for name in WRITERS if name != "baseline")
+
+
+def test_what_is_shared_is_copied_before_it_is_written_to() -> None:
+    verdicts = {"a": Verdict.PASS, "b": Verdict.PASS}
+    ledger = Ledger(StreamResult("f", 1, "openai.chat", "strict", True, verdicts, ()))
+    assert ledger.result().verdicts is verdicts
+    ledger.withdraw(["a"], "so", "profile")
+    first = ledger.result()
+    ledger.withdraw(["b"], "so", "baseline")
+    assert verdicts == {"a": Verdict.PASS, "b": Verdict.PASS}
+    assert dict(first.verdicts) == {"a": Verdict.NOT_APPLICABLE, "b": Verdict.PASS}
+    assert dict(first.reasons) == {"a": "so"}
+
+
+def test_exchanges_that_come_to_the_same_share_what_they_came_to() -> None:
+    exchange = Exchange(response=Response(200, headers=(("content-type", "text/event-stream"),)))
+    exchanges = tuple(replace(exchange, number=number) for number in range(1, 40))
+    cassette = Cassette(Header(dialect="openai.chat", profile="strict"), exchanges)
+    recording = InMemory(Path("x"), "cassette", cassette)
+    results = check_recording(recording, Rulebook.load(), CheckChoices())
+    assert len(results) == len(exchanges)
+    assert len({id(each.verdicts) for each in results}) <= 3
+    assert len({id(each.reasons) for each in results}) <= 3

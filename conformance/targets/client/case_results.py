@@ -88,6 +88,7 @@ class GatheredReplays(Struct):
         for rule in dict.fromkeys(rule for made in ledgers for rule in made.verdicts):
             given = [made for made in ledgers if rule in made.verdicts]
             verdict = combine(made.verdicts[rule] for made in given)
+            ledger.own()
             ledger.verdicts[rule] = verdict
             first = next(made for made in given if made.verdicts[rule] is verdict)
             ledger.changes += [change for change in first.changes if change.rule == rule]

@@ -65,6 +65,7 @@ class ClientLedger(Ledger):
 
     def take_judged(self, judged: StreamResult, rules: Collection[str]) -> None:
         """What the judge said of these rules."""
+        self.own()
         self.verdicts |= {rule: v for rule, v in judged.verdicts.items() if rule in rules}
         self.reasons |= {rule: why for rule, why in judged.reasons.items() if rule in rules}
         self.findings += [found for found in judged.findings if found.rule in rules]
