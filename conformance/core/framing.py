@@ -45,6 +45,7 @@ MOST_BODY_BYTES: Final = 64 * 1024 * 1024
 _REFUSED: Final = 400
 _MOST_WHITE_SPACE: Final = 4096  # bytes after which a response counts as a stream
 _BYTES_AT_ONCE: Final = 1 << 13
+_BYTES_AT_FIRST: Final = 1 << 10
 _LINE_TYPES: Final = ("ndjson", "jsonl", "json-lines", "json-seq", "stream+json")
 _OPENING: Final = (b"{", b"[")
 _CLOSING: Final = (b"}", b"]")
@@ -268,8 +269,10 @@ def exchange_frames(
     ms: float | None = 0.0
     for data, ms in chunk_times(exchange.chunks):
         for piece, came in framer.settle(data, ms):
-            for start in range(0, len(piece), _BYTES_AT_ONCE):
-                for frame in framer.feed(piece[start : start + _BYTES_AT_ONCE]):
+            start, size = 0, _BYTES_AT_FIRST
+            while start < len(piece):
+                for frame in framer.feed(piece[start : start + size]):
                     yield frame, came
+                start, size = start + size, _BYTES_AT_ONCE
     for frame in framer.close():
         yield frame, ms

@@ -5,7 +5,6 @@ Every row names its stream by `file`, `part` and `row`, so that the body can be 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -165,20 +164,18 @@ class FragmentTables(Struct):
 
 def verdict_values(stream: CorpusStream, result: StreamResult) -> dict[str, Any]:
     """The columns of `verdicts` that say what came of a stream."""
-    counts = Counter(result.verdicts.values())
+    by_verdict: dict[Verdict, list[str]] = {verdict: [] for verdict in _COUNTS.values()}
+    for rule, verdict in result.verdicts.items():
+        by_verdict[verdict].append(rule)
     first = result.findings[0] if result.findings else None
-    by_verdict = {
-        wanted: sorted(rule for rule, verdict in result.verdicts.items() if verdict is wanted)
-        for wanted in (Verdict.PASS, Verdict.FAIL)
-    }
     return {
         "found": how_found(result),
         "bytes": stream.size,
         "framing": result.framing,
-        **{name: counts[verdict] for name, verdict in _COUNTS.items()},
+        **{name: len(by_verdict[verdict]) for name, verdict in _COUNTS.items()},
         "findings": len(result.findings),
-        "failed_rules": by_verdict[Verdict.FAIL],
-        "passed_rules": " ".join(by_verdict[Verdict.PASS]),
+        "failed_rules": sorted(by_verdict[Verdict.FAIL]),
+        "passed_rules": " ".join(sorted(by_verdict[Verdict.PASS])),
         "silenced_rules": sorted(silenced_rules(result)),
         "first_rule": first.rule if first else None,
         "first_event": first.event if first else None,

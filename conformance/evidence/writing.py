@@ -321,6 +321,8 @@ def withdraw_touched(
     unless what it read is a stand-in.
     """
     exchanges = {each.number: each for each in recording.exchanges if each.touched}
+    if not exchanges:
+        return
     known = {rule.id: rule for rule in rules}
     for one in judged:
         exchange = exchanges.get(one.ledger.exchange)

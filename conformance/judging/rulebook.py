@@ -101,7 +101,10 @@ class Rulebook:
         """The rules for a profile's dialect, with its knobs and overrides."""
         key = (profile.dialect, profile.name, str(profile.file))
         found = self._bound.get(key)
-        if found is None or found.profile != profile:  # its file may have changed meanwhile
+        is_same = found is not None and found.profile is profile
+        if found is None or not (
+            is_same or found.profile == profile
+        ):  # its file may have changed meanwhile
             found = self._bound[key] = _bind_rules(self.rules, profile)
         return found
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from conformance.cassette import Redactor
 from conformance.core.events import Request
+from conformance.core.own_keys import KEYS
 from conformance.judging.result import Finding, StreamResult
 
 Clean = Callable[[str], str]
@@ -17,6 +18,8 @@ def without_sent_secrets(result: StreamResult, request: Request | None) -> Strea
     """The result without what the request of its exchange sent as a credential."""
     if request is None or not (result.findings or result.error or result.reasons):
         return result
+    if not (request.headers or request.path or KEYS):
+        return result  # nothing was sent that could be one
     redactor = Redactor(opaque=False)
     return redact_result(result, redactor.text) if redactor.learn_request(request) else result
 
