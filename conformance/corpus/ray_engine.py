@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import tempfile
 from functools import cache
 from typing import Any, Final
@@ -21,6 +22,7 @@ from conformance.corpus.engines import WorkerDeath, raise_error
 from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask, FragmentWorker
 from conformance.corpus.worker import answer_task
 
+_PATIENCE: Final = 5  # seconds for a cluster to answer
 # Ray tells its makers of every run where nobody says otherwise, and warns of accelerators.
 _QUIET: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -46,6 +48,7 @@ class RayEngine:
         quiet = {"log_to_driver": False, "logging_level": "ERROR"}
         try:
             if address is not None:
+                _expect_listener(address)
                 self._ray.init(address=address, **quiet)
                 return
             self._folder = tempfile.mkdtemp(prefix="ray")  # short: a socket's path has a limit
@@ -85,6 +88,13 @@ class RayEngine:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
+
+
+def _expect_listener(address: str) -> None:
+    """Raises OSError where nothing listens there: Ray itself would try for minutes."""
+    host, _, port = address.rpartition("//")[2].rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host, int(port)), _PATIENCE).close()
 
 
 def do_encoded_task(data: bytes) -> Any:

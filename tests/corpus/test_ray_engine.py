@@ -31,7 +31,7 @@ def run_ray(
     command = in_own_network([sys.executable, "-c", SAID, *verb, *more])
     env = {**os.environ, "PYTHONPATH": path}
     return subprocess.run(
-        command, env=env, capture_output=True, text=True, timeout=280, check=False
+        command, env=env, capture_output=True, text=True, timeout=200, check=False
     )
 
 
