@@ -25,6 +25,11 @@ def places_with(*path: str | int) -> Sites:
     return lambda stream: stream.holding(*path)
 
 
+def beside_upstream(sites: Sites) -> Sites:
+    """Places in what an application sent, where its provider's stream was recorded, too."""
+    return lambda stream: sites(stream) if stream.exchange.hop == "app" else ()
+
+
 def first_of(sites: Sites) -> Sites:
     """The first of these places."""
     return lambda stream: sites(stream)[:1]

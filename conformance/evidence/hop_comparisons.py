@@ -28,6 +28,7 @@ from conformance.rules.forms.texts import difference
 from conformance.rules.model import Rule
 
 _STOPPED: Final = frozenset({"abort", "cancelled"})
+_UNHEARD: Final = frozenset({"client-closed", "open"})  # ends of which the sender knows nothing
 _TELLING: Final = 12  # characters of a thought that no other text has by chance
 
 
@@ -66,7 +67,7 @@ class ApplicationHops(Struct, frozen=True):
     def is_stopped(self) -> bool:
         """Whether the user stopped the answer, or the application gave up listening."""
         finishes = set(self.shown.transcript.finishes)
-        return bool(_STOPPED & finishes) or self.shown.exchange.end == "client-closed"
+        return bool(_STOPPED & finishes) or self.shown.exchange.end in _UNHEARD
 
     @property
     def broke_off(self) -> bool:
@@ -74,8 +75,14 @@ class ApplicationHops(Struct, frozen=True):
         return not self.behind[-1].is_whole
 
     @property
+    def was_heard(self) -> bool:
+        """Whether all that the provider sent was recorded."""
+        return all(each.exchange.end not in _UNHEARD for each in self.behind)
+
+    @property
     def are_whole(self) -> bool:
-        return not (self.broke_off or self.is_stopped) and self.shown.is_whole
+        is_stopped = self.is_stopped or not self.was_heard
+        return not (self.broke_off or is_stopped) and self.shown.is_whole
 
 
 class HopDifference(Struct, frozen=True):
@@ -94,6 +101,8 @@ def _texts(hops: ApplicationHops, said: Sequence[SaidPart], sent: Sequence[SaidP
     wanted, got = ("".join(each.text for each in side) for side in (said, sent))
     if not hops.are_whole:
         wanted = wanted[: len(got)]
+    if not hops.was_heard:
+        got = got[: len(wanted)]
     if wanted == got:
         return bool(wanted)
     at, had, has = difference(wanted, got)
@@ -195,6 +204,22 @@ def _opaque(hops: ApplicationHops) -> Compared:
     return bool(values)
 
 
+def _returned(hops: ApplicationHops) -> Compared:
+    """What the model sealed before it called a tool stands in the request with the result."""
+    found = False
+    for number, (answer, later) in enumerate(pairwise(hops.behind)):
+        asked = later.exchange.request
+        if asked is None or asked.json is None or not answer.transcript.own_tools:
+            continue
+        text = json.dumps(asked.json, ensure_ascii=False)
+        for value in _last_values([e for e in hops.said.opaque if e.owner[0] == number]):
+            found = True
+            if value.data and value.data not in text:
+                message = f"expected the {value.kind} data in the next request, got it nowhere"
+                return HopDifference(message, value.place, hops.sent.last)
+    return found
+
+
 def _last_values(values: Sequence[OpaqueValue]) -> Iterator[OpaqueValue]:
     yield from {(each.owner, each.kind): each for each in values}.values()
 
@@ -231,7 +256,7 @@ def _call(part: SaidPart) -> str:
 
 
 def _failure(hops: ApplicationHops) -> Compared:
-    if not hops.broke_off or hops.is_stopped or hops.behind[-1].exchange.end == "client-closed":
+    if not hops.broke_off or hops.is_stopped or not hops.was_heard:
         return False
     if not hops.shown.is_whole:
         return True
@@ -241,7 +266,11 @@ def _failure(hops: ApplicationHops) -> Compared:
 
 
 def _failure_told(hops: ApplicationHops) -> Compared:
+    # Where the application hung up, it was stopped: that has to be told as well.
+    hung_up = hops.behind[-1].exchange.end == "client-closed"
     if not hops.broke_off or hops.is_stopped or hops.shown.is_whole:
+        return False
+    if not (hops.was_heard or hung_up):
         return False
     if hops.sent.errors:
         return True
@@ -250,7 +279,7 @@ def _failure_told(hops: ApplicationHops) -> Compared:
 
 
 def _answer_whole(hops: ApplicationHops) -> Compared:
-    if hops.broke_off or hops.is_stopped:
+    if hops.broke_off or hops.is_stopped or not hops.was_heard:
         return False
     if hops.shown.is_whole:
         return True
@@ -306,6 +335,7 @@ COMPARISONS: Final[Sequence[tuple[Rule, Callable[[ApplicationHops], Compared]]]]
     (rules.THINKING_APART, _thinking_apart),
     (rules.ORDER, _order),
     (rules.OPAQUE, _opaque),
+    (rules.RETURNED, _returned),
     (rules.HIDDEN, _hidden),
     (rules.FAILURE, _failure),
     (rules.FAILURE_TOLD, _failure_told),

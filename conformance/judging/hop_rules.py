@@ -49,7 +49,7 @@ ORDER: Final = _hop_rule(
 OPAQUE: Final = _hop_rule(
     "opaque",
     "Every signature and all encrypted thinking is sent on, or goes back to the model.",
-    "31 of 38",
+    "32 of 38",
     "Without them thinking cannot be sent back; a protocol without a place for them loses them.",
 )
 TEXT: Final = _hop_rule(
@@ -65,6 +65,12 @@ TOOLS: Final = _hop_rule(
     "26 of 26",
     "A call that is sent twice or not at all looks so, too.",
     Level.MUST,
+)
+RETURNED: Final = _hop_rule(
+    "opaque-returned",
+    "What the model sealed before it called a tool goes back to it with the result.",
+    "12 of 12",
+    "An application that keeps its history in other words than the model's loses it.",
 )
 HIDDEN: Final = _hop_rule(
     "thinking-hidden",
@@ -93,6 +99,6 @@ ANSWER_WHOLE: Final = _hop_rule(
     "An application that refuses what its provider sends looks like this.",
 )
 HOP_RULES: Final = (
-    *(TEXT, TOOLS, THINKING, THINKING_PARTS, THINKING_APART, ORDER, OPAQUE, HIDDEN),
+    *(TEXT, TOOLS, THINKING, THINKING_PARTS, THINKING_APART, ORDER, OPAQUE, RETURNED, HIDDEN),
     *(FAILURE, FAILURE_TOLD, ANSWER_WHOLE),
 )

@@ -15,6 +15,7 @@ from conformance.core.errors import UsageError
 from conformance.core.events import SEMANTIC_EVENTS, Exchange
 from conformance.editing.operator import Mutant, Operator, make_mutants
 from conformance.editing.stream import Stream
+from conformance.evidence.application import APP
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate.client_defects import client_mutants
@@ -69,7 +70,10 @@ class BaseRecording(Struct, frozen=True):
 
     def profile(self, stream: Stream) -> Profile:
         dialect = choose_dialect(stream.exchange, stream.dialect)
-        return choose_profile(dialect, self.choices, self.cassette.header.profile)[0]
+        # What stands behind an application has ways of its own.
+        is_beside = stream.exchange.hop == "upstream" and self.cassette.exchanges[0].hop == APP
+        recorded = None if is_beside else self.cassette.header.profile
+        return choose_profile(dialect, self.choices, recorded)[0]
 
     def with_exchange(self, edited: Exchange) -> Cassette:
         """The cassette with one exchange replaced."""

@@ -19,6 +19,7 @@ from tests.authoring.mutants_ui_message import (
     THOUGHT_OVER,
 )
 from tests.authoring.pieces import Message, Piece, opaque
+from tests.authoring.turns import asks
 from tests.authoring.ui_message import own, part
 
 SIGNED: Final = "vercel.ui/ai-sdk/hops-signed"
@@ -89,6 +90,12 @@ MUTANTS: Final = (
                 opaque("another signature"),
             ),
         ),
+    ),
+    # The loop goes on without what sealed the thought before the call; the interface has it.
+    Mutant(
+        "hop/opaque-returned",
+        LOOP,
+        turns={3: asks("input.1.encrypted_content", opaque("another item", 96))},
     ),
     # What is said to be hidden goes into data of the application's own.
     Mutant(

@@ -11,7 +11,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from conformance.cassette import Recording, open_recording
-from conformance.core.events import Chunk, Ending, Exchange
+from conformance.core.events import Chunk, Ending, Exchange, Request
 from conformance.recordings.both_hops import pair_recordings
 
 _NAMED: Final = re.compile(r"(\S+\.(?:sse|jsonl))(?: \((cut|ended|hangs) after (\d+) events.*\))?")
@@ -30,7 +30,12 @@ def _pair(captures: Path, entry: Mapping[str, Any], named: list[re.Match[str]]) 
     shown = open_recording(captures / entry["file"])
     if entry.get("read_error"):
         shown = _with_exchange(shown, replace(shown.exchanges[0], end="reset"))
-    return pair_recordings(shown, [_upstream(captures, each) for each in named])
+    behind = [_upstream(captures, each) for each in named]
+    if later := entry.get("second_upstream_request"):
+        asked = json.loads((captures / later).read_text(encoding="utf-8"))
+        request = Request("POST", json=asked.get("body", asked))
+        behind[1] = _with_exchange(behind[1], replace(behind[1].exchanges[0], request=request))
+    return pair_recordings(shown, behind)
 
 
 def _upstream(captures: Path, named: re.Match[str]) -> Recording:

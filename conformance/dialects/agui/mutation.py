@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from conformance.core.json_values import text_at, value_at
 from conformance.editing.edits import (
+    beside_upstream,
     double_piece,
     drop_piece,
     drop_value,
+    first_of,
     places_of,
     places_with,
     set_value,
@@ -88,6 +90,24 @@ def _forget_reasoning(stream: Stream, site: int) -> Stream | None:
     return None if kept == messages else stream.with_value(site, ("messages",), kept)
 
 
+@OPERATORS.edit(
+    "H5-diagnostic-in-text", beside_upstream(first_of(places_of("TEXT_MESSAGE_CONTENT")))
+)
+def _say_diagnostic(stream: Stream, site: int) -> Stream:
+    """A word of the application's own stands in the model's text."""
+    return stream.with_value(site, ("delta",), f"[retrying] {stream.text_at(site, 'delta')}")
+
+
+@OPERATORS.edit("X19-late-end", beside_upstream(places_of("REASONING_MESSAGE_END")))
+def _end_late(stream: Stream, site: int) -> Stream | None:
+    """Reasoning ends when the text is over."""
+    last = stream.typed("TEXT_MESSAGE_CONTENT")
+    return stream.move(site, last[-1]) if last else None
+
+
+OPERATORS.add("S7-seal-lost", "What the provider sealed is not sent on.")(
+    beside_upstream(places_of("REASONING_ENCRYPTED_VALUE")), drop_piece
+)
 OPERATORS.add("N11-span-lost", "A span of reasoning is not opened, or not closed.")(
     places_of("REASONING_START", "REASONING_END"), drop_piece
 )

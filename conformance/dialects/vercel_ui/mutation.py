@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from conformance.core.json_values import text_at, value_at
 from conformance.editing.edits import (
+    beside_upstream,
     double_piece,
     drop_piece,
     drop_value,
+    first_of,
     places_of,
     places_with,
     set_value,
@@ -99,6 +101,49 @@ def _swap_id(stream: Stream, site: int) -> Stream:
     return stream.with_value(site, ("id",), f"{stream.text_at(site, 'id')}-other")
 
 
+@OPERATORS.edit("N11-step-repeated", beside_upstream(first_of(places_of("finish-step"))))
+def _repeat_step(stream: Stream, site: int) -> Stream:
+    """A step is sent twice, with ids of its own."""
+    begun = stream.typed("start-step")[0]
+    again = [_renamed(piece) for piece in stream.pieces[begun : site + 1]]
+    pieces = stream.pieces
+    return stream.with_pieces([*pieces[: site + 1], *again, *pieces[site + 1 :]])
+
+
+def _renamed(piece: Piece) -> Piece:
+    payload = piece.payload
+    keys = [key for key in ("id", "toolCallId") if value_at(payload, key) is not None]
+    return piece.with_payload({**payload, **{key: f"{payload[key]}-again" for key in keys}})
+
+
+@OPERATORS.edit("E6-failure-as-success", beside_upstream(places_of("error")))
+def _sell_as_success(stream: Stream, site: int) -> Stream:
+    """What broke off upstream ends as a success."""
+    told = stream.with_pieces([*stream.pieces[:site], *stream.pieces[site + 1 :]])
+    (finish,) = told.typed("finish")
+    return told.with_value(finish, ("finishReason",), "stop")
+
+
+@OPERATORS.edit("X22-empty-thought-shown", beside_upstream(first_of(places_of("text-start"))))
+def _show_empty_thought(stream: Stream, site: int) -> Stream:
+    """A part of reasoning that nobody sent, without text, as where thinking is switched off."""
+    own = {"providerMetadata": {"provider": {"itemId": "spare"}}}
+    start, end = (
+        stream.pieces[site].with_payload({"type": f"reasoning-{what}", "id": "spare", **own})
+        for what in ("start", "end")
+    )
+    return stream.insert(site, end).insert(site, start)
+
+
+@OPERATORS.edit("X23-diagnostic-in-text", beside_upstream(first_of(places_of("text-delta"))))
+def _say_diagnostic(stream: Stream, site: int) -> Stream:
+    """A word of the application's own stands in the model's text."""
+    return stream.with_value(site, ("delta",), f"[retrying] {stream.text_at(site, 'delta')}")
+
+
+OPERATORS.add("S7-seal-lost", "What the provider sealed is not sent on.")(
+    beside_upstream(places_with("providerMetadata")), drop_value("providerMetadata")
+)
 OPERATORS.add("N11-no-start", "A part has no start.")(
     places_of("reasoning-start", "text-start", "tool-input-start"), drop_piece
 )
