@@ -185,5 +185,5 @@ def _judged_by(row: Row) -> str:
 
 def _cell_text(value: Any) -> str:
     if isinstance(value, bool):
-        return "supported" if value else "recognised, not supported yet"
+        return "supported" if value else "recognised, not judged"
     return "-" if value is None else visible(str(value))

@@ -108,6 +108,11 @@ def get(name: str) -> Dialect:
     if name in SUPPORTED:
         return SUPPORTED[name]
     known = ", ".join(SUPPORTED)
+    if (events := unsupported.IN_PROCESS.get(name)) is not None:
+        raise UsageError(
+            f"{events} ({name}) pass inside a process and are no wire",
+            hint="record what the application sends, or what its provider answers",
+        )
     if name in NAMES:
         raise UsageError(f"dialect {name} is not supported yet", hint=f"supported: {known}")
     near = get_close_matches(name, SUPPORTED, n=1, cutoff=0.4)

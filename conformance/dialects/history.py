@@ -1,7 +1,8 @@
 """The request as wire events: `request`, then `request.item` per history entry.
 
 An entry comes with `position` (from 0) and `kind`: its own `type`, which an event pattern cannot
-name because `type` there is the event's, else `message` where it has a role, else `unknown`.
+name because `type` there is the event's, else `message` where it has a role, else `unknown`. The
+last one says that it is `last`: what is asked now, or how the answer is to begin.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ def request_events(request: Request, entries: str) -> list[Event]:
     if request.json is None:
         return []
     events = [Event("request", event_data(request.json), 0, "wire")]
-    for position, entry in enumerate(_history_entries(request.json, entries)):
+    history = _history_entries(request.json, entries)
+    for position, entry in enumerate(history):
         fields = mapping(entry)
         kind = string(fields.get("type")) or ("message" if "role" in fields else "unknown")
-        data = event_data(entry, position=position, kind=kind)
+        last = {"last": True} if position + 1 == len(history) else {}
+        data = event_data(entry, position=position, kind=kind, **last)
         events.append(Event("request.item", data, 0, "wire"))
     return events
 

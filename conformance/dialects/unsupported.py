@@ -1,7 +1,8 @@
-"""Dialects that are recognised but have no reader yet, so that a stream of one is named.
+"""Dialects that are recognised but have no reader, so that a stream of one is named.
 
-Marks are structural: a key or a type that no other dialect uses. Errors, `[DONE]` and other
-payloads that several dialects share name none.
+What passes between the parts of one process is no wire, and gets none: its marks are here, so that
+who wrote it to a file is told. Marks are structural: a key or a type that no other dialect uses.
+Errors, `[DONE]` and other payloads that several dialects share name none.
 """
 
 from __future__ import annotations
@@ -20,10 +21,34 @@ def _is_claude_completion(fields: dict[str, Any]) -> bool:
     return fields.get("type") == "completion" and isinstance(fields.get("completion"), str)
 
 
+def _is_langchain_event(fields: dict[str, Any]) -> bool:
+    return fields.get("event") in _OF_LANGCHAIN
+
+
+def _is_agents_event(fields: dict[str, Any]) -> bool:
+    return fields.get("type") in _OF_AGENTS
+
+
+_OF_LANGCHAIN: Final = frozenset(
+    {
+        *("message-start", "content-block-start", "content-block-delta"),
+        *("content-block-finish", "message-finish"),
+    }
+)
+_OF_AGENTS: Final = frozenset(
+    {"agent_updated_stream_event", "raw_response_event", "run_item_stream_event"}
+)
 UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "openai.completions": _is_text_completion,
     "anthropic.complete": _is_claude_completion,
+    "langchain.messages": _is_langchain_event,
+    "openai-agents": _is_agents_event,
 }
+IN_PROCESS: Final[Mapping[str, str]] = {
+    "langchain.messages": "stream events of LangChain",
+    "openai-agents": "stream events of the OpenAI Agents SDK",
+}
+"""Those among them that are no wire -> what they are."""
 
 
 def named(payload: Any) -> str | None:

@@ -199,6 +199,13 @@ HISTORY: Final = (
         also=("history/messages/signed-unchanged",),
         turns={2: asks_not(f"{CONTENT}.0.signature")},
     ),
+    # The turn was aborted in its thinking, and what is left of it is sent.
+    Mutant(
+        "history/messages/content-not-empty",
+        MESSAGES_TURN,
+        also=("history/messages/always-carried",),
+        turns={2: asks(CONTENT, [])},
+    ),
     Mutant("history/messages/always-carried", MESSAGES_TURN, turns={2: asks_not(f"{CONTENT}.0")}),
     Mutant("history/messages/never-sent", MESSAGES_NEVER, turns={2: asks(CONTENT, _with_thinking)}),
 )

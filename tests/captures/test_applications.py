@@ -15,6 +15,10 @@ from conformance.rules.verdicts import Verdict
 TABLE: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "applications.yaml").read_text(encoding="utf-8")
 )
+REQUESTS: list[dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parent / "application_requests.yaml").read_text(encoding="utf-8")
+)
+IN_PROCESS = {"langchain.messages", "openai-agents.stream-events"}
 PROTOCOLS = {
     *("vercel.ui-message-stream", "ag-ui", "claude-code.stream-json", "codex.exec-jsonl", "acp"),
     "codex.app-server",
@@ -40,3 +44,35 @@ def test_every_stream_has_a_row_and_every_visible_defect_a_finding_or_a_reason(
     assert rows.keys() == recorded.keys()
     defects = {file for file, each in recorded.items() if each.get("visible_defect")}
     assert {file for file in defects if rows[file].keys() <= {"file", "profile"}} == set()
+
+
+def indexed(captures: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((captures / "INDEX.json").read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("row", REQUESTS, ids=lambda row: str(row["file"]))
+def test_a_request_is_judged_as_history_of_its_dialect(row: dict[str, Any], captures: Path) -> None:
+    report = check_paths([captures / row["file"]], dialect=row["dialect"])
+    assert report.errors == ()
+    assert {finding.rule for finding in report.findings} == set(row.get("findings", {}))
+    judged = {each for each, came in report.verdicts.items() if came in ("PASS", "FAIL")}
+    kept_nothing = "_abort_" in row["file"] or "_error_" in row["file"]
+    assert kept_nothing or any(rule.startswith("history/") for rule in judged), judged
+
+
+def test_every_request_after_a_round_trip_has_a_row(captures: Path) -> None:
+    kind = "provider request after a UI round trip"
+    recorded = {each["file"]: each for each in indexed(captures) if each.get("protocol") == kind}
+    assert {row["file"] for row in REQUESTS} == recorded.keys()
+    defects = {file for file, each in recorded.items() if each.get("visible_defect")}
+    assert defects == {row["file"] for row in REQUESTS if "findings" in row}
+
+
+def test_events_inside_a_process_are_refused_by_name(captures: Path) -> None:
+    files = [each["file"] for each in indexed(captures) if each.get("protocol") in IN_PROCESS]
+    assert len(files) == 15
+    for file in files:
+        (told,) = check_paths([captures / file]).errors
+        assert "pass inside a process and are no wire" in told
+        assert "langchain.messages" in told or "openai-agents" in told

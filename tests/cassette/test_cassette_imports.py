@@ -262,3 +262,27 @@ def test_raw_text_is_known_by_its_marker_or_by_who_names_the_dialect(tmp_path: P
     plain = written(tmp_path, "b.txt", "finalHi.")
     [exchange] = open_recording(plain, dialect="harmony").exchanges
     assert exchange.body == b"finalHi."
+
+
+def test_a_body_with_a_history_is_a_request_of_the_dialect_that_is_named(tmp_path: Path) -> None:
+    asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+    file = written(tmp_path, "a.json", json.dumps(asked))
+    [exchange] = import_file(file, dialect="anthropic.messages").exchanges
+    assert exchange.request == Request("POST", "", (("content-type", "application/json"),), asked)
+    assert (exchange.chunks, exchange.end) == ((), "open")
+    for dialect in (None, "openai.responses"):
+        [answer] = import_file(file, dialect=dialect).exchanges
+        assert answer.request is None
+        assert answer.body == file.read_bytes()
+
+
+def test_an_answer_is_none_of_the_dialect_that_is_named(tmp_path: Path) -> None:
+    said: dict[str, object] = {
+        "type": "message",
+        "content": [],
+        "stop_reason": None,
+        "messages": [],
+    }
+    file = written(tmp_path, "a.json", json.dumps(said))
+    [exchange] = import_file(file, dialect="anthropic.messages").exchanges
+    assert exchange.request is None

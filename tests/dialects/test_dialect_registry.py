@@ -37,6 +37,11 @@ def test_an_unknown_name_brings_the_nearest_one() -> None:
         dialects.get("openai.chats")
 
 
+def test_events_inside_a_process_are_told_from_a_wire() -> None:
+    with pytest.raises(UsageError, match=r"OpenAI Agents SDK .* inside a process and are no wire"):
+        dialects.get("openai-agents")
+
+
 def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
     with pytest.raises(UsageError, match=r"anthropic\.complete is not supported yet"):
         dialects.get("anthropic.complete")
@@ -75,6 +80,8 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"choices": []}, None),
         ({"object": "text_completion", "choices": [{"text": "Hi"}]}, "openai.completions"),
         ({"type": "completion", "completion": " Hi"}, "anthropic.complete"),
+        ({"event": "content-block-delta", "index": 0}, "langchain.messages"),
+        ({"type": "run_item_stream_event", "data": {}}, "openai-agents"),
         ({"type": "ping"}, None),
         ({"error": {"message": "x"}}, None),
         ({"type": "error", "error": {}}, None),
@@ -105,7 +112,7 @@ def test_a_request_is_unrolled_with_positions(dialect: str, history: str) -> Non
     assert [event.data for event in events] == [
         body,
         {"role": "user", "position": 0, "kind": "message"},
-        {"value": "odd", "position": 1, "kind": "unknown"},
+        {"value": "odd", "position": 1, "kind": "unknown", "last": True},
     ]
 
 
@@ -114,7 +121,8 @@ def test_a_bare_input_is_one_entry_of_the_user() -> None:
 
     events = dialects.get("openai.responses").reader(Reading()).request(request)
 
-    assert events[1].data == {"role": "user", "content": "hi", "position": 0, "kind": "message"}
+    entry = {"role": "user", "content": "hi", "position": 0, "kind": "message", "last": True}
+    assert events[1].data == entry
 
 
 @pytest.mark.parametrize("dialect", dialects.SUPPORTED)

@@ -6,7 +6,7 @@ The name tells what such a file is; where it tells nothing, the first bytes do.
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile, ImportedRecording, Importer
@@ -14,10 +14,11 @@ from conformance.cassette.payloads import DONE, rebuild, sends_lines, spoken_dia
 from conformance.cassette.positions import Layout, line_starts
 from conformance.cassette.token_ids import HINT, holds_token_ids
 from conformance.core.errors import CassetteError, Place
-from conformance.core.events import Chunk, Exchange, Fidelity, Response
+from conformance.core.events import Chunk, Exchange, Fidelity, Request, Response
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.lines import BOM
 from conformance.core.text import MARKER_BEGINNING
+from conformance.dialects import SUPPORTED
 
 _SSE_FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
 _LINES_TO_RECOGNISE: Final = 16
@@ -129,7 +130,34 @@ def _holds_answer(file: ForeignFile) -> bool:
     return value is not NOT_JSON and spoken_dialect(value) is not None
 
 
+def _asked_body(file: ForeignFile) -> dict[str, Any] | None:
+    """The body of a request of the dialect that the user names; None where the file holds none.
+
+    Only the name tells: requests of several dialects have the same keys.
+    """
+    spoken = SUPPORTED.get(file.dialect or "")
+    form = spoken.request if spoken is not None else None
+    if form is None or not file.head.lstrip().startswith(b"{"):
+        return None
+    value = decode_json(file.data.decode("utf-8", "replace"))
+    if not isinstance(value, dict) or not isinstance(value.get(form.history), list):
+        return None
+    return None if spoken_dialect(value) is not None else value
+
+
+def _imported_request(file: ForeignFile, body: dict[str, Any]) -> ImportedRecording:
+    """A request whose answer was not recorded."""
+    request = Request("POST", "", (("content-type", _JSON_TYPE),), body)
+    exchange = Exchange(request=request, end="open", dialect=file.dialect)
+    header = Header(origin="imported", fidelity="bytes", dialect=file.dialect)
+    notes = ("the file holds a request, and no answer to it",)
+    found = partial(line_starts, file.data)
+    return ImportedRecording(Cassette(header, (exchange,), notes=notes), (found,))
+
+
 def _read_answer(file: ForeignFile) -> ImportedRecording | None:
+    if (asked := _asked_body(file)) is not None:
+        return _imported_request(file, asked)
     named = file.name.endswith(".json")
     if named:
         _refuse_token_ids(file)
@@ -183,5 +211,5 @@ ANSWER: Final = Importer(
     (".json", ""),
     _holds_answer,
     _read_answer,
-    says="one whole answer, as it came",
+    says="one whole answer, as it came; with --dialect also the body of one request",
 )
