@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from conformance.dialects.json_edge import mapping
+from conformance.dialects.json_edge import mapping, string
 
 
 def _is_text_completion(fields: dict[str, Any]) -> bool:
@@ -22,11 +22,11 @@ def _is_claude_completion(fields: dict[str, Any]) -> bool:
 
 
 def _is_langchain_event(fields: dict[str, Any]) -> bool:
-    return fields.get("event") in _OF_LANGCHAIN
+    return string(fields.get("event")) in _OF_LANGCHAIN
 
 
 def _is_agents_event(fields: dict[str, Any]) -> bool:
-    return fields.get("type") in _OF_AGENTS
+    return string(fields.get("type")) in _OF_AGENTS
 
 
 _OF_LANGCHAIN: Final = frozenset(

@@ -83,6 +83,7 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"event": "content-block-delta", "index": 0}, "langchain.messages"),
         ({"type": "run_item_stream_event", "data": {}}, "openai-agents"),
         ({"type": "ping"}, None),
+        ({"event": {}, "type": [], "method": {}, "params": {"type": {}}}, None),
         ({"error": {"message": "x"}}, None),
         ({"type": "error", "error": {}}, None),
         ({}, None),

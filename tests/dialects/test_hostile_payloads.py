@@ -242,3 +242,11 @@ def test_many_ends_after_many_starts_take_linear_time(
     read_stream(dialect, [*opening, *[repeated] * 10_000])
 
     assert time.process_time() - start < 4
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_types_that_are_no_texts_have_no_columns(dialect: str) -> None:
+    odd: dict[str, Any] = {"type": {}, "method": [], "event": {"type": {}, "delta": {"type": []}}}
+    odd["params"] = {"type": {}, "update": {"sessionUpdate": [], "content": {"text": "a"}}}
+    odd["params"]["delta"] = "a"
+    assert dialects.SUPPORTED[dialect].columns(odd, Reading()) is None

@@ -14,5 +14,5 @@ _COLUMNS: Final = DeltaColumns((_TEXT,), _TEXT, dict.fromkeys(CHUNKS, "params.up
 
 def chunk_columns(payload: Any, _reading: Reading) -> DeltaColumns | None:
     update = mapping(mapping(mapping(payload).get("params")).get("update"))
-    is_chunk = update.get("sessionUpdate") in CHUNKS
+    is_chunk = string(update.get("sessionUpdate")) in CHUNKS
     return _COLUMNS if is_chunk and string(mapping(update.get("content")).get("text")) else None

@@ -21,7 +21,7 @@ _TIMED: Final = DeltaColumns(("params.delta", "emittedAtMs"), "params.delta", _W
 
 def delta_columns(payload: Any, _reading: Reading) -> DeltaColumns | None:
     fields = mapping(payload)
-    is_delta = fields.get("method") in _DELTAS and "id" not in fields
+    is_delta = string(fields.get("method")) in _DELTAS and "id" not in fields
     if not is_delta or not string(mapping(fields.get("params")).get("delta")):
         return None
     return _TIMED if type(fields.get("emittedAtMs")) is int else _PLAIN

@@ -159,5 +159,5 @@ def recognises(frame: Frame, payload: Any) -> bool:
     del frame
     fields = mapping(payload)
     params = mapping(fields.get("params"))
-    is_ours = fields.get("method") in METHODS and "jsonrpc" not in fields
+    is_ours = string(fields.get("method")) in METHODS and "jsonrpc" not in fields
     return is_ours and ("threadId" in params or "thread" in params)

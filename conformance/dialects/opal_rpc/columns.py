@@ -14,5 +14,5 @@ _COLUMNS: Final = DeltaColumns(("params.delta",), "params.delta", dict.fromkeys(
 def delta_columns(payload: Any, _reading: Reading) -> DeltaColumns | None:
     fields = mapping(payload)
     params = mapping(fields.get("params"))
-    is_delta = fields.get("method") == "agent/event" and params.get("type") in _DELTAS
+    is_delta = fields.get("method") == "agent/event" and string(params.get("type")) in _DELTAS
     return _COLUMNS if is_delta and string(params.get("delta")) else None
