@@ -21,8 +21,11 @@ GOOD = shipped.cassettes() / "openai.responses/demo/summary.cassette.jsonl"
 BROKEN = shipped.cassettes() / "mutants/demo/summary.cassette.jsonl"
 
 
-def judged(folder: Path, **inputs: str) -> tuple[str, str]:
-    """Runs the step `Judge`; gives its output and what it told the runner."""
+def judged(folder: Path, *, path: str = "", **inputs: str) -> tuple[str, str]:
+    """Runs the step `Judge`; gives its output and what it told the runner.
+
+    Programs are looked for in the folder `path` first.
+    """
     step = STEPS["conformance"]
     given = {name: each.get("default", "") for name, each in ACTION["inputs"].items()} | {
         name.replace("_", "-"): value for name, value in inputs.items()
@@ -33,7 +36,7 @@ def judged(folder: Path, **inputs: str) -> tuple[str, str]:
     told = folder / "told"
     environment = {
         **{variable: given[name] for variable, name in names.items()},
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{path}:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "GITHUB_OUTPUT": str(told),
         "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
     }
@@ -70,7 +73,26 @@ def test_arguments_are_taken_line_by_line_and_never_expanded(tmp_path: Path) -> 
 def test_a_wrong_call_is_told_and_not_lost(tmp_path: Path) -> None:
     out, told = judged(tmp_path, paths="none.sse")
     assert "error: none.sse: no such file or folder" in out
+    assert "\n::error title=conformance::none.sse: no such file or folder" in f"\n{out}"
     assert told == "exit-code=2\n"
+
+
+def test_a_live_run_is_saved_below_the_output(tmp_path: Path) -> None:
+    """With a command in the place of the tool that tells what it was given."""
+    told = tmp_path / "bin" / "conformance"
+    told.parent.mkdir()
+    told.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\necho "{}" > out/report.json\n')
+    told.chmod(0o755)
+    for arguments, saves in (("", 1), ("--save\nmine", 0), ("--client\nmine", 0)):
+        out, _ = judged(
+            tmp_path, path=str(told.parent), verb="run", output="out", arguments=arguments
+        )
+        assert out.count("--save\nout/recordings\n") == saves
+    assert "--save\nout" not in judged(tmp_path, path=str(told.parent), output="out")[0]
+
+
+def test_an_upload_that_a_repository_may_not_make_fails_nothing() -> None:
+    assert STEPS["Upload SARIF"]["continue-on-error"] is True
 
 
 def test_no_input_is_part_of_a_script() -> None:

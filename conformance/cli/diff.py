@@ -36,7 +36,7 @@ def diff_command(  # noqa: PLR0917  # typer makes options of parameters
     trust: TrustOption = None,
     outputs: OutputsOption = None,
     format_: Annotated[
-        str, typer.Option("--format", help="What goes to stdout: text, json or markdown.")
+        str, typer.Option("--format", help="What goes to stdout: text, json, markdown or html.")
     ] = "text",
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every change.")] = False,
 ) -> None:

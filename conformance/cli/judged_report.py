@@ -38,12 +38,15 @@ def warn_unanswered(report: Report) -> None:
 class CallClock:
     """Knows when a call began, and what was called."""
 
-    def __init__(self, suites: Sequence[str], as_of: str | None, *, target: str = "") -> None:
+    def __init__(
+        self, suites: Sequence[str], as_of: str | None, *, target: str = "", kept: bool = True
+    ) -> None:
         self._started = datetime.now(UTC)
         self._clock = monotonic()
         self._target = target
         self._suites = suites
         self._as_of = as_of
+        self._kept = kept
 
     def stopped(self, report: Report) -> Report:
         """The report with the call, which is over now."""
@@ -57,6 +60,7 @@ class CallClock:
             target=self._target,
             suites=_suite_files(self._suites),
             rules_as_of=self._as_of,
+            kept=self._kept,
         )
 
 

@@ -49,7 +49,8 @@ def run_command(given: RunArguments) -> None:
     check_outputs(given.format_, outputs)
     baseline = load_baseline(given.expected_failures) if given.expected_failures else None
     target = given.url or given.gateway or given.asgi_app or given.client or ""
-    clock = CallClock(given.suite or (), given.rules_as_of, target=target)
+    kept = given.save is not None or given.client is not None
+    clock = CallClock(given.suite or (), given.rules_as_of, target=target, kept=kept)
     with _run_folder(given.save) as folder:
         outcome = _judge_client(given) if given.client is not None else _judge_server(given, folder)
         report = clock.stopped(outcome.report)

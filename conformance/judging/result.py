@@ -164,7 +164,8 @@ class JudgedCall(Struct, frozen=True):
     """What was asked for, and when: `started` in UTC (ISO 8601), and for how many seconds.
 
     `target` is the address of a live target, empty where recordings were judged. `suites` are the
-    rule files by suite id; `rules_as_of` is the version whose rules were asked for.
+    rule files by suite id; `rules_as_of` is the version whose rules were asked for. `kept` is False
+    where the recordings are gone when the call is over.
     """
 
     started: str
@@ -173,6 +174,7 @@ class JudgedCall(Struct, frozen=True):
     target: str = ""
     suites: Mapping[str, str] = field(default_factory=dict)
     rules_as_of: str | None = None
+    kept: bool = True
 
 
 class Report(Struct, frozen=True):

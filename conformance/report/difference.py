@@ -1,4 +1,4 @@
-"""What changed between two recordings, as text for people and as JSON for programs.
+"""What changed between two recordings, as text and a page for people, as JSON for programs.
 
 `schemas/diff.schema.json` describes the JSON; keys may be added within version 1.
 """
@@ -65,10 +65,18 @@ def difference_markdown(
     return "\n".join(lines) + "\n"
 
 
+def difference_html(difference: RecordingDifference, **_: bool) -> str:
+    """A page with before beside after."""
+    from conformance.report.html.difference import difference_page  # noqa: PLC0415  # it is heavy
+
+    return difference_page(difference, difference_summary(difference))
+
+
 RENDERERS: Final[Mapping[str, Callable[..., str]]] = {
     "text": difference_text,
     "json": difference_json,
     "markdown": difference_markdown,
+    "html": difference_html,
 }
 
 

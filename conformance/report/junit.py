@@ -25,6 +25,7 @@ from conformance.judging.result import (
     finding_key,
     silenced_rules,
 )
+from conformance.report.locations import keeps_files
 from conformance.report.printable import Paint, visible
 from conformance.report.text import TextPage, finding_block
 from conformance.report.wording import (
@@ -78,7 +79,7 @@ def _add_stream_suite(
         if verdict is Verdict.NOT_APPLICABLE and rule not in silenced:
             continue
         case = SubElement(suite, "testcase", classname=class_name, name=visible(rule))
-        if stream.file:
+        if stream.file and keeps_files(report):
             case.set("file", visible(stream.file))
         found = [finding for finding in stream.findings if finding.rule == rule]
         excuses = [report.excuse(stream, finding) for finding in found]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import quote
 
+from conformance.judging.result import Report
+
 
 def path_below(file: str, root: str | None = None) -> str | None:
     """The file's path below `root` (default: the working folder), with `/`; None if elsewhere."""
@@ -21,6 +23,11 @@ def file_uri(file: str) -> tuple[str, bool]:
     if path is not None:
         return _quoted_path(path), True
     return f"file://{_quoted_path(Path(file).absolute().as_posix())}", False
+
+
+def keeps_files(report: Report) -> bool:
+    """Whether the files that the report names stay; those of a run that is not saved do not."""
+    return report.call is None or report.call.kept
 
 
 def _quoted_path(path: str) -> str:

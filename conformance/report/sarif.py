@@ -24,7 +24,7 @@ from conformance.judging.groups import (
 )
 from conformance.judging.result import Finding, FindingExcuse, Report
 from conformance.report.json import json_scalar
-from conformance.report.locations import file_uri
+from conformance.report.locations import file_uri, keeps_files
 from conformance.report.printable import visible
 from conformance.report.wording import (
     authority_lines,
@@ -56,6 +56,7 @@ def sarif_log(report: Report, *, verbose: bool = False) -> dict[str, Any]:
     """Build the log with its one run."""
     rules = _broken_rules(report)
     places = {rule: place for place, rule in enumerate(rules)}
+    kept = keeps_files(report)
     run = {
         "tool": {
             "driver": {
@@ -72,7 +73,7 @@ def sarif_log(report: Report, *, verbose: bool = False) -> dict[str, Any]:
         },
         "invocations": [_invocation_object(report)],
         "results": [
-            _result_object(group, places[group.first.rule], None if verbose else _PLACES)
+            _result_object(group, places[group.first.rule], None if verbose else _PLACES, kept=kept)
             | _properties_key(group, None if head is group else head)
             | _suppression_key(group.excuse)
             for head in finding_groups(report)
@@ -104,7 +105,9 @@ def _rule_descriptor(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _result_object(group: FindingGroup, index: int, most: int | None) -> dict[str, Any]:
+def _result_object(
+    group: FindingGroup, index: int, most: int | None, *, kept: bool
+) -> dict[str, Any]:
     finding = group.first
     is_error = finding.verdict is Verdict.ERROR
     sentence = finding_sentence(finding) or visible(finding.says)
@@ -117,8 +120,8 @@ def _result_object(group: FindingGroup, index: int, most: int | None) -> dict[st
         "kind": "fail",
         # Without `](`, which would make a link of what a stream said.
         "message": {"text": text.replace("](", "] (")},
-        "locations": [_location_object(group.places[0])],
-        "relatedLocations": list(_other_locations(group, most)),
+        "locations": [_location_object(group.places[0], kept=kept)],
+        "relatedLocations": list(_other_locations(group, most, kept=kept)),
         "occurrenceCount": len(group.places),
         "partialFingerprints": {
             FINGERPRINT: visible(finding.id),
@@ -127,14 +130,16 @@ def _result_object(group: FindingGroup, index: int, most: int | None) -> dict[st
     }
 
 
-def _other_locations(group: FindingGroup, most: int | None) -> Iterator[dict[str, Any]]:
+def _other_locations(
+    group: FindingGroup, most: int | None, *, kept: bool
+) -> Iterator[dict[str, Any]]:
     """Each place once: an event may break a rule in several slices."""
     known = {(group.stream.file, group.stream.exchange, group.first.event)}
     for place in group.places[1:]:
         at = (place.stream.file, place.stream.exchange, place.finding.event)
         if at not in known and (most is None or len(known) <= most):
             known.add(at)
-            yield _location_object(place)
+            yield _location_object(place, kept=kept)
 
 
 def _properties_key(group: FindingGroup, head: FindingGroup | None) -> dict[str, Any]:
@@ -156,11 +161,12 @@ def _properties_key(group: FindingGroup, head: FindingGroup | None) -> dict[str,
     return {"properties": told}
 
 
-def _location_object(found: FindingPlace) -> dict[str, Any]:
+def _location_object(found: FindingPlace, *, kept: bool) -> dict[str, Any]:
+    """Where a finding stands; in a file only if that stays."""
     stream, finding = found.stream, found.finding
     place = f"exchange {stream.exchange}, event {finding.event}"
     logical = {"fullyQualifiedName": stream_title(stream), "name": place, "kind": "event"}
-    if not stream.file:
+    if not (stream.file and kept):
         return {"logicalLocations": [logical]}
     reference, is_relative = file_uri(stream.file)
     artifact = {"uri": reference, **({"uriBaseId": "SRCROOT"} if is_relative else {})}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.cli import main
 from conformance.core import shipped
 from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
@@ -112,6 +113,7 @@ def test_marks_and_frames_are_reached_by_keyboard(chromium: Browser, page: Path)
 def test_a_click_on_a_mark_shows_its_frame_in_the_list(chromium: Browser, page: Path) -> None:
     chromium.open(page)
     place = chromium.evaluate("""(() => {
+      document.getElementById('ms1f15').scrollIntoView({block: 'center'});
       const mark = document.getElementById('ms1f15').getBoundingClientRect();
       return [mark.x + mark.width / 2, mark.y + mark.height / 2];
     })()""")
@@ -171,6 +173,93 @@ def test_text_stands_out_in_both_schemes(dark: bool, chromium: Browser, page: Pa
 def test_a_narrow_window_does_not_scroll_sideways(chromium: Browser, page: Path) -> None:
     chromium.open(page, width=420)
     assert chromium.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+SHOWN = "[...document.querySelectorAll(%r)].filter((one) => one.checkVisibility()).length"
+TYPE = """(() => {
+  const field = document.querySelector('#filters [name="%s"]');
+  field.value = %r;
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+})()"""
+WAIT = "new Promise((done) => setTimeout(() => done(true), 200))"
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = shipped.cassettes()
+    paths = [root / "mutants/wire/chat", root / "openai.chat/client"]
+    return written(tmp_path_factory.mktemp("many"), check_paths(paths))
+
+
+def test_what_is_shown_is_filtered_and_stands_in_the_address(chromium: Browser, many: Path) -> None:
+    rows, findings = ".matrix tbody tr", "article.one[id^=g]"
+    chromium.open(many)
+    every = chromium.evaluate(SHOWN % rows), chromium.evaluate(SHOWN % findings)
+    chromium.evaluate(TYPE % ("rule", "done-on"))
+    chromium.evaluate(TYPE % ("verdict", "FAIL"))
+    assert chromium.evaluate(SHOWN % rows) == chromium.evaluate(SHOWN % findings) == 1
+    assert chromium.evaluate(SHOWN % "details.stream") == 1
+    assert chromium.evaluate(SHOWN % ".matrix thead th") == 2
+    assert chromium.evaluate("location.hash") == "#filter?rule=done-on&verdict=FAIL"
+    said = chromium.evaluate("document.querySelector('#filters output').textContent")
+    assert said == f"1 of {every[0]} streams, 1 findings"
+    chromium.open(many)
+    chromium.evaluate(f"location.hash = '#filter?stream=client%2F'; {WAIT}")
+    assert 0 < chromium.evaluate(SHOWN % rows) < every[0]
+    assert chromium.evaluate(SHOWN % findings) == 0
+    chromium.evaluate("document.querySelector('#filters button').click()")
+    shown = chromium.evaluate(SHOWN % rows), chromium.evaluate(SHOWN % findings)
+    assert (shown, chromium.evaluate("location.hash")) == (every, "")
+    assert chromium.evaluate(f"{FOCUS}.name") == "q"
+    chromium.evaluate(TYPE % ("q", "no such text anywhere"))
+    assert chromium.evaluate(SHOWN % rows) == chromium.evaluate(SHOWN % findings) == 0
+    assert complaints(chromium) == []
+
+
+def test_a_finding_has_a_link_that_leads_to_it_whatever_is_filtered(
+    chromium: Browser, many: Path
+) -> None:
+    chromium.open(many)
+    anchor = chromium.evaluate("document.querySelector('.deep').getAttribute('href')")
+    chromium.evaluate(TYPE % ("q", "no such text anywhere"))
+    chromium.evaluate(f"location.hash = {anchor!r}; {WAIT}")
+    assert chromium.evaluate(f"document.querySelector({anchor!r}).checkVisibility()")
+
+
+def test_failing_columns_are_in_sight_on_a_narrow_screen(chromium: Browser, many: Path) -> None:
+    chromium.open(many, width=375)
+    assert chromium.evaluate("document.documentElement.scrollWidth") <= 375
+    assert chromium.evaluate("""[...document.querySelectorAll('.matrix tr.bad')].every((row) => {
+      const cell = row.querySelector('td.v-fail').getBoundingClientRect();
+      const name = row.querySelector('th').getBoundingClientRect();
+      return cell.right <= 375 && name.height < 220;
+    })""")
+
+
+def test_without_script_there_is_no_filter(chromium: Browser, many: Path) -> None:
+    chromium.open(many, script=False)
+    assert not chromium.evaluate("document.getElementById('filters').checkVisibility()")
+
+
+def test_paper_shows_no_controls(chromium: Browser, many: Path) -> None:
+    chromium.open(many)
+    chromium.call("Emulation.setEmulatedMedia", media="print", features=[])
+    assert chromium.evaluate(SHOWN % "#filters, #only, .deep") == 0
+    assert chromium.evaluate(SHOWN % "article.one[id^=g]") > 0
+    chromium.call("Emulation.setEmulatedMedia", media="", features=[])
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_what_changed_stands_side_by_side(dark: bool, chromium: Browser, tmp_path: Path) -> None:
+    root = shipped.cassettes()
+    old = root / "openai.responses/demo/summary.cassette.jsonl"
+    new = root / "mutants/summary/lifecycle/summary-streamed.cassette.jsonl"
+    file = tmp_path / "diff.html"
+    main(["diff", str(old), str(new), "-o", f"html={file}"])
+    chromium.open(file, width=375, dark=dark)
+    assert chromium.evaluate("document.documentElement.scrollWidth") <= 375
+    assert chromium.evaluate("document.querySelectorAll('.changes tbody tr').length") > 3
+    assert complaints(chromium) == []
 
 
 def test_a_hostile_stream_runs_nothing(chromium: Browser, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ VOID = frozenset({"meta", "input"})
 TAGS = frozenset(
     """html head meta title style body header main section footer h1 h2 h3 p b span a ul ol li pre
     code table thead tbody tr th td details summary div label input figure figcaption svg g rect
-    text line path article script button""".split()  # noqa: SIM905  # fifty quotes are no easier to read
+    text line path article script button search select option output""".split()  # noqa: SIM905  # fifty quotes are no easier to read
 )
 
 

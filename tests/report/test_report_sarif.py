@@ -16,6 +16,7 @@ from conformance.judging.result import (
     AppliedBaseline,
     Finding,
     FindingExcuse,
+    JudgedCall,
     Report,
     StreamResult,
     finding_key,
@@ -312,3 +313,12 @@ def test_a_verdict_of_error_is_an_error(finding: MakeFinding, stream: MakeStream
     run = run_of(Report((stream(found),)))
     assert run["results"][0]["level"] == "error"
     assert run["invocations"][0]["executionSuccessful"] is False
+
+
+def test_files_that_do_not_stay_are_no_place(finding: MakeFinding, stream: MakeStream) -> None:
+    streams = (stream(finding()), stream(finding(), exchange=2))
+    for kept in (True, False):
+        call = JudgedCall("2026-11-23T02:00:00.000+00:00", 1.0, kept=kept)
+        [result] = run_of(Report(streams, call=call))["results"]
+        places = [*result["locations"], *result["relatedLocations"]]
+        assert [("physicalLocation" in place) for place in places] == [kept, kept]

@@ -23,17 +23,28 @@ _SIGNS: Final[Mapping[Verdict, str]] = {
     Verdict.NOT_APPLICABLE: "·",
 }
 
+_BAD: Final = frozenset({Verdict.FAIL, Verdict.ERROR})
+
 Numbered = tuple[int, StreamResult]
 Suites = Mapping[str, Mapping[Verdict, list[str]]]
 
 
 def verdict_matrix(streams: list[Numbered]) -> Iterator[str]:
-    """The table as lines of HTML; `streams` come with the numbers that their sections have."""
+    """The table as lines of HTML; `streams` come with the numbers that their sections have.
+
+    Columns with failures come first, so that a narrow window shows them.
+    """
     rows = [(number, stream, _by_suite(stream)) for number, stream in streams[:_ROWS]]
-    suites = sorted({suite for _, _, cells in rows for suite in cells})
+    rules: dict[str, set[str]] = {}
+    failing: set[str] = set()
+    for _, _, cells in rows:
+        for suite, verdicts in cells.items():
+            rules.setdefault(suite, set()).update(*verdicts.values())
+            failing.update([suite] if not _BAD.isdisjoint(verdicts) else ())
+    suites = sorted(rules, key=lambda suite: (suite not in failing, suite))
     yield '<div class="wide" tabindex="0" role="region" aria-label="Verdicts by stream and suite">'
     yield '<table class="matrix"><thead><tr><th scope="col">stream</th>'
-    yield from (f'<th scope="col"><span>{escape_html(suite)}</span></th>' for suite in suites)
+    yield from (_column_head(suite, rules[suite]) for suite in suites)
     yield "</tr></thead><tbody>"
     for place, (number, stream, cells) in enumerate(rows):
         yield from _stream_row(number, stream, suites, cells, listed=place < _LISTED)
@@ -41,6 +52,14 @@ def verdict_matrix(streams: list[Numbered]) -> Iterator[str]:
     yield f'<p class="key">{" ".join(map(verdict_sign, COMBINING))}</p>'
     if len(streams) > _ROWS:
         yield f'<p class="left-out">{count(len(streams) - _ROWS, "more stream")} left out.</p>'
+
+
+def _column_head(suite: str, rules: Iterable[str]) -> str:
+    """The name of a suite, and for the filter the names of its rules."""
+    names = " ".join(sorted(rules))
+    return (
+        f'<th scope="col" data-rules="{escape_html(names)}"><span>{escape_html(suite)}</span></th>'
+    )
 
 
 def _by_suite(stream: StreamResult) -> dict[str, dict[Verdict, list[str]]]:

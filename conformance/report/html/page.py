@@ -59,7 +59,9 @@ def _body_lines(report: Report) -> Iterator[str]:
     yield f"<header><h1>Conformance</h1><p>{escape_html(summary_line(report))}</p>"
     counts = report.summary()
     signs = "".join(f"{verdict_sign(each, counts[each])} " for each in COMBINING if counts[each])
-    yield f'<p class="counts">{signs}</p></header><main>'
+    yield f'<p class="counts">{signs}</p></header>'
+    yield from _filter_bar()
+    yield "<main>"
     yield from _message_list("soak", soak_lines(report))
     yield from _message_list("error", report.errors)
     yield from _message_list(
@@ -70,13 +72,24 @@ def _body_lines(report: Report) -> Iterator[str]:
     groups = finding_groups(report)
     yield from group_sections(groups, numbered[:_STREAMS])
     if numbered:
-        yield "<section><h2>Verdicts</h2>"
+        yield '<section id="verdicts"><h2>Verdicts</h2>'
         yield '<p><label><input type="checkbox" id="only"> only streams with findings</label></p>'
         yield from verdict_matrix(numbered)
         yield "</section>"
     firsts = {id(group.stream) for group in every_group(groups)}
     yield from _stream_sections(report, numbered, firsts)
     yield f"</main><footer>reasoning-conformance {escape_html(__version__)}</footer>"
+
+
+def _filter_bar() -> Iterator[str]:
+    """What the script filters by; without it there is nothing to be seen of it."""
+    fields = (("q", "search"), ("rule", "rule"), ("stream", "stream"))
+    yield '<search id="filters" hidden>'
+    for name, label in fields:
+        yield f'<label>{label} <input type="search" name="{name}" autocomplete="off"></label>'
+    options = "".join(f"<option>{verdict}</option>" for verdict in COMBINING)
+    yield f'<label>verdict <select name="verdict"><option value="">any</option>{options}</select>'
+    yield '</label> <button type="button">clear</button> <output></output></search>'
 
 
 def _stream_sections(

@@ -1,0 +1,61 @@
+"""What changed between two runs, as a page: a table per exchange, before beside after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from conformance import __version__
+from conformance.diff import ExchangeComparison, RecordingDifference, WireChange
+from conformance.report.escaping import escape_html
+from conformance.report.html.page import page_lines
+from conformance.report.wording import count
+
+_EXCHANGES: Final = 500
+_CHANGES: Final = 200  # of one exchange
+_VALUE: Final = 600  # characters of one value
+
+
+def difference_page(difference: RecordingDifference, summary: str) -> str:
+    """The page; exchanges without a change are counted, not shown."""
+    return "\n".join(page_lines(summary, _body_lines(difference, summary))) + "\n"
+
+
+def _body_lines(difference: RecordingDifference, summary: str) -> Iterator[str]:
+    yield f"<header><h1>What changed</h1><p>{escape_html(summary)}</p></header><main>"
+    for error in difference.errors[:_CHANGES]:
+        yield f'<p class="error"><b>error:</b> {escape_html(error)}</p>'
+    changed = difference.changed
+    for place, each in enumerate(changed[:_EXCHANGES], 1):
+        yield from _exchange_section(place, each)
+    if changed[_EXCHANGES:]:
+        left = count(len(changed) - _EXCHANGES, "more exchange")
+        yield f'<p class="left-out">{left} left out.</p>'
+    alike = len(difference.compared) - len(changed)
+    yield f"<p>{count(alike, 'exchange')} without a change.</p></main>"
+    yield f"<footer>reasoning-conformance {escape_html(__version__)}</footer>"
+
+
+def _exchange_section(place: int, each: ExchangeComparison) -> Iterator[str]:
+    yield f'<details class="stream" id="e{place}" open><summary>'
+    yield f"<h2>{escape_html(each.name, 300)}</h2>"
+    yield f" <span>{count(len(each.changes), 'change')}</span></summary>"
+    yield from (f'<p class="note">{escape_html(note)}</p>' for note in each.notes)
+    yield '<div class="wide"><table class="changes"><thead><tr>'
+    yield "".join(f'<th scope="col">{name}</th>' for name in ("what", "before", "after"))
+    yield "</tr></thead><tbody>"
+    yield from map(_change_row, each.changes[:_CHANGES])
+    yield "</tbody></table></div>"
+    if each.changes[_CHANGES:]:
+        yield f'<p class="left-out">{len(each.changes) - _CHANGES} more left out.</p>'
+    yield "</details>"
+
+
+def _change_row(change: WireChange) -> str:
+    kind = "gone" if not change.now else "new" if not change.before else "other"
+    values = "".join(
+        f"<td><code>{escape_html(value, _VALUE)}</code></td>"
+        for value in (change.before, change.now)
+    )
+    what = f"{change.kind} <code>{escape_html(change.what, _VALUE)}</code>"
+    return f'<tr class="{kind}"><th scope="row">{what}</th>{values}</tr>'
