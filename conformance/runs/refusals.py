@@ -11,7 +11,7 @@ from conformance.core.errors import RemoteError
 from conformance.core.events import Exchange
 from conformance.dialects import get
 from conformance.dialects.base import Reading
-from conformance.judging.transcript import read_transcript
+from conformance.judging.transcript import is_refusal, read_transcript
 from conformance.report.printable import visible
 
 _ABSENT: Final = frozenset({404, 405, 501})
@@ -67,8 +67,8 @@ def elsewhere(exchange: Exchange, name: str) -> NotOfferedError | None:
 
 
 def error_words(exchange: Exchange, reading: Reading) -> str:
-    """What the server says of an error, as its API has it; empty where it says nothing."""
-    if exchange.dialect is None:
+    """What the server says of a refusal, as its API has it; empty where it says nothing."""
+    if exchange.dialect is None or not is_refusal(exchange):
         return ""
     errors = read_transcript(exchange, get(exchange.dialect), reading).errors
     words = str(errors[0].get("message") or "") if errors else ""
