@@ -4,130 +4,35 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import json
 import os
-import socket
-import zipfile
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from tests.hostile.answers import GOOD
-from tests.hostile.limited import START_MB
-
-Make = Callable[[Path], None]
-HEAD: Final = b'{"cassette":"1.0","dialect":"openai.chat","profile":"strict"}\n'
-ASKED: Final = b'{"request":{"method":"POST","path":"/v1/chat/completions"}}\n'
-OPEN: Final = HEAD + ASKED + b'{"response":{"status":200}}\n'
-END: Final = b'{"end":"eof"}\n'
-WHOLE: Final = OPEN + json.dumps({"text": GOOD.decode()}).encode() + b"\n" + END
-SUITE: Final = (
-    "suite: own/x\nrules:\n  - id: a\n    level: MUST\n    says: It is so.\n"
-    "    source: {breaks: a client}\n    since: 0.1.0\n"
+from tests.hostile.hostile_file import (
+    ASKED,
+    END,
+    FOLD,
+    HEAD,
+    OPEN,
+    PROFILE,
+    SUITE,
+    VCR,
+    WHOLE,
+    HostileFile,
+    cassette,
+    deep_folders,
+    line,
+    link_to,
+    loop_of_folders,
+    of_size,
+    rules,
+    socket_at,
+    sparse,
+    zipped_file,
 )
-FOLD: Final = SUITE + "    fold: {over: text.delta, take: text, matches: '%s'}\n"
-PROFILE: Final = "profile: own\ndialect: openai.chat\n"
-VCR: Final = (
-    "interactions:\n- request: {method: POST, uri: '%s', body: '{}'}\n"
-    "  response: {status: {code: 200}, headers: {}, body: {string: 'data: x'}}\n"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class HostileFile:
-    """One file. `check` and `lint` are their exit codes, None where any documented one will do.
-
-    `seconds` of processor time bound all verbs together, `megabytes` what the process may hold.
-    """
-
-    name: str
-    content: bytes | str | Make
-    check: int | None = 2
-    lint: int | None = 2
-    seconds: int = 40
-    megabytes: int = START_MB + 440
-    sampled: bool = False
-
-    def write(self, folder: Path) -> Path:
-        path = folder / self.name
-        if callable(self.content):
-            self.content(path)
-        else:
-            data = self.content
-            path.write_bytes(data if isinstance(data, bytes) else data.encode())
-        return path
-
-
-def line(**fields: object) -> bytes:
-    return json.dumps(fields).encode() + b"\n"
-
-
-def cassette(*lines: bytes) -> bytes:
-    return OPEN + b"".join(lines) + END
-
-
-def texted(data: bytes) -> bytes:
-    """A cassette of one answer."""
-    return cassette(line(text=data.decode("utf-8", "surrogatepass")))
-
-
-def zipped_file(data: bytes) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.cassette.jsonl", data)
-    return out.getvalue()
-
-
-def socket_at(path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as one:
-        here = Path.cwd()
-        os.chdir(path.parent)
-        try:
-            one.bind(path.name)
-        finally:
-            os.chdir(here)
-
-
-def link_to(target: str) -> Make:
-    return lambda path: path.symlink_to(target)
-
-
-def sparse(size: int) -> Make:
-    def make(path: Path) -> None:
-        with path.open("wb") as file:
-            file.truncate(size)
-
-    return make
-
-
-def loop_of_folders(path: Path) -> None:
-    path.mkdir()
-    (path / "again").symlink_to(path)
-
-
-def deep_folders(path: Path) -> None:
-    for _ in range(100):
-        path = path / "d"
-    path.mkdir(parents=True)
-
-
-def of_size(path_count: int) -> Make:
-    def make(path: Path) -> None:
-        path.mkdir()
-        for number in range(path_count):
-            (path / f"{number}.cassette.jsonl").write_bytes(b"")
-
-    return make
-
-
-def rules(count: int) -> str:
-    rule = SUITE.split("rules:\n")[1]
-    each = (rule.replace("id: a", f"id: a{n}") + "    never: done\n" for n in range(count))
-    return "suite: own/x\nrules:\n" + "".join(each)
-
 
 NAMES: Final = (
     HostileFile("\x1b[2J\x1b]0;owned\x07.yaml", "a: [", sampled=True),
@@ -290,30 +195,22 @@ DOCUMENTS: Final = (
         "laughs.yaml", "a: &a [x]\n" + "".join(f"b{n}: &b{n} [*a, *a]\n" for n in range(99))
     ),
     HostileFile("laughs-vcr.yaml", "interactions: &a [1]\nb: [*a, *a]\n"),
-    HostileFile("deep.yaml", "[" * 90_000, check=None, lint=None),
-    HostileFile(
-        "deep-blocks.yaml", "".join(" " * n + "a:\n" for n in range(3000)), check=None, lint=None
-    ),
-    HostileFile("deep-vcr.yaml", "interactions: " + "[" * 90_000, check=None, lint=None),
-    HostileFile(
-        "python.yaml", "a: !!python/object/apply:os.system ['touch owned']\n", check=None, lint=None
-    ),
+    HostileFile("deep.yaml", "[" * 90_000),
+    HostileFile("deep-blocks.yaml", "".join(" " * n + "a:\n" for n in range(3000))),
+    HostileFile("deep-vcr.yaml", "interactions: " + "[" * 90_000),
+    HostileFile("python.yaml", "a: !!python/object/apply:os.system ['touch owned']\n"),
     HostileFile(
         "python-vcr.yaml",
         "interactions: [!!python/object/apply:os.system ['touch owned']]\n",
-        check=None,
-        lint=None,
     ),
-    HostileFile("keys.yaml", "".join(f"k{n}: {n}\n" for n in range(30_000)), check=None, lint=None),
-    HostileFile("key.yaml", f"{'k' * 500_000}: 1\n", check=None, lint=None),
-    HostileFile("documents.yaml", "---\n{}\n" * 9_999, check=None, lint=None),
-    HostileFile("directive.yaml", "%YAML 9.9\n---\n{}\n", check=None, lint=None),
-    HostileFile("tabs.yaml", "suite:\tx\n", check=None, lint=None),
-    HostileFile("latin.yaml", b"suite: \xff\n", check=None, lint=None),
+    HostileFile("keys.yaml", "".join(f"k{n}: {n}\n" for n in range(30_000))),
+    HostileFile("key.yaml", f"{'k' * 500_000}: 1\n"),
+    HostileFile("documents.yaml", "---\n{}\n" * 9_999),
+    HostileFile("directive.yaml", "%YAML 9.9\n---\n{}\n"),
+    HostileFile("tabs.yaml", "suite:\tx\n"),
+    HostileFile("latin.yaml", b"suite: \xff\n"),
     HostileFile("utf16.yaml", SUITE.encode("utf-16")),
-    HostileFile(
-        "binary.yaml", "interactions: [{response: {body: !!binary '?'}}]\n", check=None, lint=None
-    ),
+    HostileFile("binary.yaml", "interactions: [{response: {body: !!binary '?'}}]\n"),
     HostileFile("uri.yaml", VCR % "http://a[b/", sampled=True),
     HostileFile("uri-port.yaml", VCR % "http://a:99999999/x"),
     HostileFile("uri-escapes.yaml", VCR % "\\e[2J http://x/"),
@@ -326,84 +223,58 @@ DOCUMENTS: Final = (
     HostileFile("pattern-classes.yaml", FOLD % (r"\\p{L}{500}" * 99)),
     HostileFile("pattern-behind.yaml", FOLD % r"(?<=a)b"),
     HostileFile("grammar.yaml", SUITE + f"    grammar: '{'(' * 9000}done{')' * 9000}'\n"),
-    HostileFile(
-        "grammar-wide.yaml", SUITE + f"    grammar: '{'(done?) ' * 200}'\n", check=None, lint=None
-    ),
+    HostileFile("grammar-wide.yaml", SUITE + f"    grammar: '{'(done?) ' * 200}'\n", lint=0),
     HostileFile("grammar-bounds.yaml", SUITE + "    grammar: 'done{0,999999999}'\n"),
     HostileFile(
         "grammar-power.yaml",
         SUITE + "    grammar: '((done | text.delta)* done (done | text.delta){40})'\n",
-        check=None,
-        lint=None,
     ),
     HostileFile(
         "schema.yaml",
         SUITE + "    each: {of: done, schema: {$ref: 'https://x.invalid/'}}\n",
-        check=None,
-        lint=None,
     ),
     HostileFile(
         "schema-loop.yaml",
         SUITE + "    each: {of: done, schema: {$ref: '#'}}\n",
-        check=None,
-        lint=None,
     ),
     HostileFile(
         "schema-file.yaml",
         SUITE + "    each: {of: done, schema: {$ref: 'file:///etc/passwd'}}\n",
-        check=None,
-        lint=None,
     ),
-    HostileFile("rules.yaml", rules(1000), check=None, lint=None),
+    HostileFile("rules.yaml", rules(1000), lint=0),
     HostileFile(
         "bound.yaml",
         SUITE + f"    fold: {{over: done, with: count, at_least: {'9' * 6000}}}\n",
-        check=None,
-        lint=None,
     ),
     HostileFile(
         "escapes.yaml",
         SUITE.replace("It is so.", '"\\e[2J\\u202e"') + "    never: done\n",
-        check=None,
-        lint=None,
     ),
     HostileFile(
         "id.yaml",
         SUITE.replace("id: a", 'id: "\\e[2J"') + "    never: done\n",
-        check=None,
-        lint=None,
     ),
-    HostileFile("dialect.yaml", "suite: x\ndialect: ../../x\nrules: []\n", check=None, lint=None),
-    HostileFile("extends.yaml", PROFILE + "extends: own\n", check=None, lint=None),
-    HostileFile(
-        "extends-path.yaml", PROFILE + "extends: ../../../etc/passwd\n", check=None, lint=None
-    ),
-    HostileFile("knobs.yaml", PROFILE + 'knobs: {"\\e[2J": {value: 1}}\n', check=None, lint=None),
+    HostileFile("dialect.yaml", "suite: x\ndialect: ../../x\nrules: []\n", lint=0),
+    HostileFile("extends.yaml", PROFILE + "extends: own\n"),
+    HostileFile("extends-path.yaml", PROFILE + "extends: ../../../etc/passwd\n"),
+    HostileFile("knobs.yaml", PROFILE + 'knobs: {"\\e[2J": {value: 1}}\n'),
     HostileFile(
         "scenario.yaml",
         "scenario: x\ntitle: x\nlet: {a: $b, b: $a}\nsteps: []\n",
-        check=None,
-        lint=None,
     ),
     HostileFile(
         "scenario-like.yaml",
         "scenario: x\ntitle: x\nsteps: [{role: a, like: a}]\n",
-        check=None,
-        lint=None,
     ),
-    HostileFile("baseline.yaml", "entries: [{rule: '*', reason: x}, 1]\n", check=None, lint=None),
-    HostileFile("system.yaml", "system: x\nrequirements: {}\n", check=None, lint=None),
+    HostileFile("baseline.yaml", "entries: [{rule: '*', reason: x}, 1]\n"),
+    HostileFile("system.yaml", "system: x\nrequirements: {}\n"),
     HostileFile(
         "tokenizer.json",
         '{"added_tokens": [{"content": 5}, null], "model": {"vocab": []}}',
-        check=None,
-        lint=None,
     ),
     HostileFile(
         "templates.json",
         json.dumps({"chat_template": "{{ '%s' }}" % ("x" * 900_000)}),
-        check=None,
-        lint=None,
     ),
 )
 FILES: Final = (*NAMES, *KINDS, *PACKED, *CASSETTES, *STREAMS, *DOCUMENTS)

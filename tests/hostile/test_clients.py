@@ -16,7 +16,7 @@ import pytest
 from tests.fakes.hostile import chunked, whole
 from tests.hostile import answers
 from tests.hostile.clients import CLIENTS, GOOD, PATIENCE_S, HostileClient, connected
-from tests.hostile.files import HEAD, WHOLE
+from tests.hostile.hostile_file import HEAD, WHOLE
 from tests.hostile.hosting import hosting
 from tests.hostile.limited import limit_process, wait_limited
 from tests.hostile.test_servers import CONTROL
