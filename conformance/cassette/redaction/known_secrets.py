@@ -12,8 +12,6 @@ not wait for the next event. Half of a long key is a secret, too.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -25,12 +23,18 @@ import jsonschema_rs
 
 from conformance.cassette.redaction import spellings
 from conformance.cassette.redaction.credentials import find_credentials
-from conformance.cassette.redaction.placeholders import Placeholders, is_stand_in
+from conformance.cassette.redaction.placeholders import Placeholders
+from conformance.cassette.redaction.secret_forms import (
+    SHORTEST,
+    forms_of,
+    is_harmless,
+    parts_of,
+    says_nothing,
+)
 from conformance.cassette.redaction.spellings import decode_numbers, decode_spellings
 from conformance.core.errors import CassetteError
 
 KEPT: Final = 2  # characters at the front of a secret that stay
-SHORTEST: Final = 8
 HEAD: Final = 6  # so many characters of it tell a secret
 _SHORTEST_KEY: Final = HEAD
 _LONGEST: Final = 4096
@@ -43,29 +47,8 @@ _ELLIPSES: Final = ("\u2026".encode(), b"...", rb"\u2026", b"&hellip;", b"&#8230
 _ELLIPSIS: Final = re.compile(rb"\xe2\x80\xa6|\.\.\.")
 # An escape that was cut, and an ellipsis for the rest.
 _CLIPPED: Final = re.compile(rb"[\\%&#;A-Za-z0-9]{0,8}(?:\xe2\x80\xa6|\.\.\.)")
-_PART: Final = re.compile(r"[^\s;,\"]+")
-_NAMED: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]*)=\"?(?!=*\Z)(.+)")
-_BASIC: Final = re.compile(r"basic\s+([A-Za-z0-9+/_-]+={0,2})\s*\Z", re.IGNORECASE)
 _NUMBERS: Final = re.compile(rb"\[[ \t]*+([0-9]{1,3}(?:[ \t\r\n]*+,[ \t\r\n]*+[0-9]{1,3})++)")
 _LISTED: Final = r"\[\s*[0-9]{1,3}\s*,\s*[0-9]{1,3}\s*,"
-# Request headers that say how a client is built or where it stands, and hold no secret.
-_HARMLESS: Final = re.compile(
-    r"accept-.*|content-.*|dnt|expect|forwarded|from|host|if-.*|origin|priority|range|referer|sec-.*"
-    r"|te|trailer|upgrade.*|x-forwarded-.*|x-real-ip|x-stainless-.*|anthropic-dangerous-.*"
-)
-# Names of the protocols themselves: replaced, they would make another stream.
-_WORD: Final = re.compile(
-    r"(?:api|apikey|application|assistant|basic|bearer|digest|key|choices|completions?|content|delta|encrypted|error|event|finish|format"
-    r"|function|messages?|model|object|output|reasoning|redacted|response|role|signature|status|stop"
-    r"|stream(?:ing)?|summary|text|think(?:ing)?|tokens?|tools?|type|usage|index|name|input|item|part"
-    r"|call|calls|reason|json|block|start|done|added|created|completed|arguments|keep|alive|true"
-    r"|false|null|chat|chunk|user|system|developer|details|id|[<>/_.\-])+"
-)
-
-
-def is_harmless(name: str) -> bool:
-    """Whether a request header of this name says how a client is built, and holds no secret."""
-    return bool(_HARMLESS.fullmatch(name.lower()))
 
 
 class SecretMatch(NamedTuple):
@@ -99,7 +82,7 @@ class KnownSecrets:
     def learn(self, secret: str, *, shortest: int = SHORTEST) -> None:
         """A secret, whatever its shape. Raises CassetteError where it is too much to remember."""
         for part in (secret[at : at + _LONGEST] for at in range(0, len(secret), _LONGEST)):
-            if len(part) < shortest or part in self._learnt or _says_nothing(part):
+            if len(part) < shortest or part in self._learnt or says_nothing(part):
                 continue
             raw = part.encode("utf-8", "surrogatepass")
             self._size += len(raw)
@@ -107,7 +90,7 @@ class KnownSecrets:
                 message = f"more than {_MOST} secrets, or {_MOST_BYTES} bytes of them, were sent"
                 raise CassetteError(message, hint="record into several files")
             self._learnt.add(part)
-            for form in _forms_of(raw):
+            for form in forms_of(raw):
                 self._add_form(form)
             spelled = json.dumps(part)[1:-1].encode()
             if b"\\" in spelled:  # what it escapes is not decoded
@@ -118,14 +101,14 @@ class KnownSecrets:
         """The value of a header that the user gave: all of it, its parts, and what they encode."""
         key = value.strip().removeprefix("Bearer ")
         self.learn(key, shortest=_SHORTEST_KEY)
-        for part in _parts_of(key):
+        for part in parts_of(key):
             self.learn(part, shortest=_SHORTEST_KEY)
 
     def learn_headers(self, headers: Iterable[tuple[str, str]]) -> None:
         """Values of request headers that are not on an allow-list."""
         for name, value in headers:
             if not is_harmless(name):
-                for part in _parts_of(value):
+                for part in parts_of(value):
                     self.learn(part)
 
     def learn_parameter(self, value: str) -> None:
@@ -292,41 +275,6 @@ class KnownSecrets:
         if form not in known:
             known.append(form)
             self._beginnings.update(form[:size] for size in range(1, HEAD))
-
-
-def _parts_of(value: str) -> Iterator[str]:
-    """The values in a header's value, and the user and password that Basic encodes."""
-    for part in _PART.findall(value):
-        named = _NAMED.fullmatch(part)
-        yield from (part,) if named is None else named.groups()
-    basic = _BASIC.search(value)
-    if basic is not None:
-        try:
-            pair = base64.b64decode(basic[1] + "==", altchars=b"-_").decode()
-        except (binascii.Error, UnicodeDecodeError):
-            return
-        yield pair
-        yield pair.partition(":")[2]
-
-
-def _says_nothing(part: str) -> bool:
-    """Whether it is a stand-in, or made of words that every stream has."""
-    return is_stand_in(part) or part == "[redacted]" or bool(_WORD.fullmatch(part.lower()))
-
-
-def _forms_of(raw: bytes) -> Iterator[bytes]:
-    yield raw
-    if len(raw) < SHORTEST:
-        return
-    yield raw.hex().encode()
-    yield raw.hex().upper().encode()
-    for before in range(3):
-        coded = base64.b64encode(bytes(before) + raw)
-        # Characters that bytes before or after have a part in are not known.
-        rest = (before + len(raw)) % 3
-        inner = coded[(0, 2, 3)[before] : len(coded) - (4 if rest else 0)]
-        inner += coded[-4:][:rest]
-        yield from dict.fromkeys((inner, inner.translate(bytes.maketrans(b"+/", b"-_"))))
 
 
 def _common(text: bytes, at: int, form: bytes) -> int:

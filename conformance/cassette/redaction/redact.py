@@ -27,10 +27,11 @@ from conformance.cassette.header import Cassette, Redaction
 from conformance.cassette.redaction.body_redaction import BodyRedactor
 from conformance.cassette.redaction.credentials import Span, cut_short, find_credentials
 from conformance.cassette.redaction.deltas import Deltas, is_plain, is_suspect
-from conformance.cassette.redaction.known_secrets import KnownSecrets, is_harmless
+from conformance.cassette.redaction.known_secrets import KnownSecrets
 from conformance.cassette.redaction.opaque import secret_spans
 from conformance.cassette.redaction.own_keys import own_keys
 from conformance.cassette.redaction.placeholders import Placeholders, is_stand_in
+from conformance.cassette.redaction.secret_forms import is_harmless
 from conformance.core.errors import CassetteError
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.core.framing import Framing
