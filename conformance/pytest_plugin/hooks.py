@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
+    from conformance.pytest_plugin.application import ApplicationJudge
     from conformance.pytest_plugin.model_stub import ModelStub
     from conformance.pytest_plugin.settings import ReplaySettings
     from conformance.pytest_plugin.trace import Tracer
@@ -80,6 +81,17 @@ def conformance_trace(
     from conformance.pytest_plugin.trace import Tracer  # noqa: PLC0415  # only tests that use it
 
     return Tracer(_test_settings(request.node, conformance_config), request)
+
+
+@pytest.fixture
+def conformance_application(
+    request: pytest.FixtureRequest, conformance_config: Mapping[str, Any]
+) -> ApplicationJudge:
+    """Judges an ASGI application with a played model behind it; see `ApplicationJudge`."""
+    from conformance.pytest_plugin.application import ApplicationJudge  # noqa: PLC0415  # as above
+
+    settings = _test_settings(request.node, conformance_config)
+    return ApplicationJudge(strict=settings.strict, profile=settings.profile)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -190,6 +190,12 @@ async def running_lifespan(application: Application) -> AsyncIterator[Message]:
 @asynccontextmanager
 async def hosted_app(name: str) -> AsyncIterator[AsgiTransport]:
     """A transport to the application, between its start-up and its shutdown. Raises UsageError."""
-    application = load_application(name)
+    async with hosted(load_application(name)) as transport:
+        yield transport
+
+
+@asynccontextmanager
+async def hosted(application: Application) -> AsyncIterator[AsgiTransport]:
+    """A transport to an application, between its start-up and its shutdown. Raises UsageError."""
     async with running_lifespan(application) as state:
         yield AsgiTransport(application, state)

@@ -33,7 +33,7 @@ _REASONS: Final = {
     "tool_use": "tool-calls",
     "error": "error",
 }
-_METADATA: Final = "providerMetadata"
+METADATA: Final = "providerMetadata"
 
 
 class ModelFailedError(Exception):
@@ -56,13 +56,13 @@ class Application:
             body += message.get("body", b"")
             more = message.get("more_body", False)
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-        async for part in self._answer(json.loads(body)):
+        async for part in self.answer(json.loads(body)):
             data = part if isinstance(part, str) else json.dumps(part, ensure_ascii=False)
             event = f"data: {data}\n\n".encode()
             await send({"type": "http.response.body", "body": event, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _answer(self, asked: Mapping[str, Any]) -> AsyncIterator[Part | str]:
+    async def answer(self, asked: Mapping[str, Any]) -> AsyncIterator[Part | str]:
         yield {"type": "start", "messageId": f"answer-{len(asked['messages'])}"}
         history = [turn for each in asked["messages"] for turn in _turns(each)]
         number, step = 0, None
@@ -162,7 +162,7 @@ class _Step:
             return [{"type": "text-start", "id": part_id}]
         self.open[index] = "reasoning"
         data = {"redactedData": block["data"]} if "data" in block else {}
-        more = {_METADATA: {"anthropic": data}} if data else {}
+        more = {METADATA: {"anthropic": data}} if data else {}
         return [{"type": "reasoning-start", "id": part_id, **more}]
 
     def _add(self, index: int, delta: Part) -> list[Part]:
@@ -184,7 +184,7 @@ class _Step:
         block["signature"] = delta["signature"]
         if "lost-signature" in self.faults:
             return []
-        own = {_METADATA: {"anthropic": {"signature": delta["signature"]}}}
+        own = {METADATA: {"anthropic": {"signature": delta["signature"]}}}
         return [{"type": "reasoning-delta", "id": part_id, "delta": "", **own}]
 
     def _think(self, part_id: str, said: str) -> list[Part]:
@@ -221,7 +221,7 @@ def _turns(message: Part) -> list[Part]:
     content: list[Part] = []
     results: list[Part] = []
     for part in message["parts"]:
-        own = part.get(_METADATA, {}).get("anthropic", {})
+        own = part.get(METADATA, {}).get("anthropic", {})
         if part["type"] == "text" and part["text"]:
             content.append({"type": "text", "text": part["text"]})
         elif part["type"] == "reasoning" and "redactedData" in own:

@@ -22,6 +22,7 @@ from conformance.scenarios import load_scenarios
 from conformance.targets import asgi
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer
+from tests.fakes.agui_application import AguiApplication
 from tests.fakes.application import HOSTED, Application, Fault, Message, Receive, Send
 
 
@@ -30,8 +31,8 @@ def ran(application: Any, folder: Path, protocol: str = "vercel.ui") -> RunOutco
 
     async def go() -> RunOutcome:
         async with serve_upstream(0) as upstream:
-            if isinstance(application, Application):
-                application.upstream = f"http://127.0.0.1:{upstream.port}"
+            inner = getattr(application, "inner", application)
+            inner.upstream = f"http://127.0.0.1:{upstream.port}"
             transport = asgi.AsgiTransport(application)
             async with LiveServer(f"{asgi.URL}/api/chat", transport=transport) as server:
                 return await run_application(
@@ -131,3 +132,21 @@ def test_options_that_do_not_fit_are_refused(given: list[str], message: str) -> 
     told = CliRunner().invoke(app, ["run", *given])
     assert isinstance(told.exception, UsageError)
     assert message in told.exception.message
+
+
+def test_an_agent_is_asked_in_its_protocol_and_judged_alike(tmp_path: Path) -> None:
+    agent = AguiApplication()
+    outcome = ran(agent, tmp_path, "agui")
+    assert [(f.rule, f.message) for f in outcome.report.findings] == []
+    (path,) = tmp_path.rglob("app-answer.cassette.jsonl")
+    asked = [
+        each.request.json for each in read(path).exchanges if each.request and each.hop == "app"
+    ]
+    (_, thought, answer, _) = asked[1]["messages"]
+    assert (thought["role"], answer["role"]) == ("reasoning", "assistant")
+    assert thought["encryptedValue"]
+
+
+def test_an_agent_that_loses_a_signature_is_found(tmp_path: Path) -> None:
+    agent = AguiApplication(Application(faults=frozenset({"lost-signature"})))
+    assert violated(ran(agent, tmp_path, "agui").report) == {"hop/opaque"}
