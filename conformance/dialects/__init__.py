@@ -25,6 +25,7 @@ from conformance.dialects.endpoint import BASE, Endpoint
 from conformance.dialects.gemini_generate import DIALECT as GEMINI_GENERATE
 from conformance.dialects.gemini_interactions import DIALECT as GEMINI_INTERACTIONS
 from conformance.dialects.harmony import DIALECT as HARMONY
+from conformance.dialects.mistral_chat import DIALECT as MISTRAL_CHAT
 from conformance.dialects.ollama_chat import DIALECT as OLLAMA_CHAT
 from conformance.dialects.ollama_generate import DIALECT as OLLAMA_GENERATE
 from conformance.dialects.opal_rpc import DIALECT as OPAL_RPC
@@ -38,6 +39,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {
     dialect.name: dialect
     for dialect in (
         OPENAI_CHAT,
+        MISTRAL_CHAT,
         OPENAI_RESPONSES,
         ANTHROPIC_MESSAGES,
         OLLAMA_CHAT,
@@ -75,6 +77,11 @@ APIS: Final[Mapping[str, str]] = {endpoint.api: name for name, endpoint in ENDPO
 """Names of dialects by the words of `--api`."""
 WIRE_KEYS: Final = reduce(or_, (dialect.keys for dialect in SUPPORTED.values()))
 """The keys of all dialects, for who looks at payloads of any."""
+_BY_MARKS: Final = sorted(SUPPORTED.values(), key=lambda dialect: dialect.refines is None)
+REFINED: Final[Mapping[str, Dialect]] = {
+    dialect.refines.dialect: dialect for dialect in _BY_MARKS if dialect.refines
+}
+"""The dialect that refines another one, by the name of that."""
 NAMES: Final = (*SUPPORTED, *unsupported.UNSUPPORTED)
 """Every dialect that `recognise` can name; those not in `SUPPORTED` have no reader yet."""
 
@@ -87,12 +94,14 @@ __all__ = [
     "NAMES",
     "NOT_JSON",
     "PROMPTS",
+    "REFINED",
     "SUPPORTED",
     "WIRE_KEYS",
     "Dialect",
     "Endpoint",
     "Reader",
     "Reading",
+    "agrees",
     "asks_for_stream",
     "base_path",
     "dialect_at",
@@ -122,10 +131,21 @@ def get(name: str) -> Dialect:
 
 def recognise(frame: Frame, payload: Any) -> str | None:
     """Name of the dialect that a payload belongs to, supported or not; None if it could be any."""
-    for dialect in SUPPORTED.values():
+    for dialect in _BY_MARKS:
         if dialect.recognises(frame, payload):
             return dialect.name
     return unsupported.named(payload)
+
+
+def agrees(dialect: Dialect, shown: str | None) -> bool:
+    """Whether a stream that shows this dialect, or none, may be read as the other one."""
+    if shown in (None, dialect.name) or shown in dialect.carriers:
+        return True
+    finer = REFINED.get(dialect.name)
+    return bool(
+        (finer is not None and shown == finer.name)
+        or (dialect.refines is not None and shown == dialect.refines.dialect)
+    )
 
 
 def dialect_at(path: str) -> str | None:

@@ -54,6 +54,17 @@ class DeltaColumns(Struct, frozen=True):
     within: Mapping[str, str] = field(default_factory=dict)
 
 
+class Refinement(Struct, frozen=True):
+    """The dialect whose payloads another one shares, all but those that this one recognises.
+
+    `mark` stands in the text of these. A stream with one of them is of the dialect that refines,
+    and may be read as the other one all the same.
+    """
+
+    dialect: str
+    mark: str
+
+
 class Dialect(Struct, frozen=True):
     """A wire grammar, and what else the toolkit can do with it: a facet each, None without it.
 
@@ -63,8 +74,9 @@ class Dialect(Struct, frozen=True):
     stream, `framing_at` that of a stream asked for at a path, where the path tells; a body is a
     body in every dialect. `mutation` names the module that has a `MUTATION`: few who load a dialect
     edit its streams. `carriers` are dialects without a reader whose payloads may hold it in their
-    texts: a stream that shows one of them does not contradict. `special_tokens` are the markers of
-    its text by their ids. `is_application`: an application is asked in it at one address, its URL.
+    texts: a stream that shows one of them does not contradict. `refines` is stated by a dialect
+    that shares most payloads with another one. `special_tokens` are the markers of its text by
+    their ids. `is_application`: an application is asked in it at one address, its URL.
     """
 
     name: str
@@ -87,6 +99,7 @@ class Dialect(Struct, frozen=True):
     client: ClientCases | None = None
     script: Script | None = None
     carriers: frozenset[str] = frozenset()
+    refines: Refinement | None = None
     special_tokens: Mapping[int, str] = field(default_factory=dict)
     is_application: bool = False
 

@@ -9,17 +9,25 @@ from conformance.core.events import STREAMED, Exchange
 from conformance.core.framing import exchange_frames
 from conformance.core.json_values import NOT_JSON
 from conformance.core.trace import frame_payload
-from conformance.dialects import recognise
+from conformance.dialects import REFINED, recognise
 
 FRAMES_TO_RECOGNISE: Final = 64
 
 
 def recognised_dialect(exchange: Exchange) -> str | None:
-    """The dialect that the first frames show, also one that is not supported yet."""
+    """The dialect that the first frames show, also one that is not supported yet.
+
+    Where another dialect refines it, a later frame may show that it is this one.
+    """
+    shown, mark = None, ""
     for frame, _ in islice(exchange_frames(exchange), FRAMES_TO_RECOGNISE):
-        if frame.kind in STREAMED or frame.kind == "body":
-            payload = frame_payload(frame)
-            name = None if payload is NOT_JSON else recognise(frame, payload)
-            if name is not None:
+        if mark not in frame.data or (frame.kind not in STREAMED and frame.kind != "body"):
+            continue
+        payload = frame_payload(frame)
+        name = None if payload is NOT_JSON else recognise(frame, payload)
+        if name is not None and name != shown:
+            finer = REFINED.get(name)
+            if finer is None or finer.refines is None:
                 return name
-    return None
+            shown, mark = name, finer.refines.mark
+    return shown

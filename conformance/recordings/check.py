@@ -317,7 +317,7 @@ def agreed_dialect(stated: str | None, shown: str | None) -> Dialect:
             "no known dialect is recognised", hint=f"name one: --dialect {known}"
         )
     agreed = dialects.get(stated or shown or "")
-    if shown is not None and shown != agreed.name and shown not in agreed.carriers:
+    if not dialects.agrees(agreed, shown):
         raise UsageError(f"the dialect is said to be {agreed.name}, but the stream speaks {shown}")
     return agreed
 

@@ -33,7 +33,7 @@ class RecognisedRecording(Struct):
         """Who sent the exchanges of one dialect; None where nothing tells."""
         if dialect.name not in self._senders:
             exchanges = self.recording.exchanges
-            spoken = (each for each in exchanges if self.dialect_of(each) == dialect.name)
+            spoken = (each for each in exchanges if dialects.agrees(dialect, self.dialect_of(each)))
             self._senders[dialect.name] = sender_of(spoken, dialect, self.folders)
         return self._senders[dialect.name]
 

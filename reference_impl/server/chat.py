@@ -19,6 +19,7 @@ from .chat_stream import ChatShape, ChatStream, Showing
 from .defects import Scene
 from .effort import Effort, leaving_room
 from .fields import Fields, typed
+from .mistral import MistralBody, MistralStream
 from .plan import Plan
 from .projection import projected
 from .service import Service
@@ -36,14 +37,18 @@ def plan(service: Service, fields: Fields, headers: Headers) -> Plan:
     ask = asked(request, _wanted(service.settings, request, opted_in=opted_in))
     prompt = prompted(service.model, ask)
     shape = _shape(service, request, opted_in=opted_in)
+    has_parts = shape.showing == "parts"
     scene = Scene(
-        "chat",
+        "mistral" if has_parts else "chat",
         shape.markers,
         hidden=shape.showing == "hidden",
         thinks=ask.thinks,
         streams=bool(request.stream),
     )
     begin = service.faulty(lambda: service.model.generate(prompt, ask.limits), scene)
+    if has_parts:
+        wires = projected(begin, MistralStream(shape, service.stamp))
+        return Plan(wires, None if request.stream else MistralBody(), scene)
     wires = projected(begin, ChatStream(shape, service.stamp))
     return Plan(wires, None if request.stream else ChatBody(), scene)
 

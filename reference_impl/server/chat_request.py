@@ -32,7 +32,13 @@ class RefusalPart(msgspec.Struct, tag="refusal"):
     refusal: str
 
 
-Content = str | list[TextPart | RefusalPart]
+class ThinkingPart(msgspec.Struct, tag="thinking"):
+    """What the model thought, as Mistral's API has it."""
+
+    thinking: list[TextPart]
+
+
+Content = str | list[TextPart | RefusalPart | ThinkingPart]
 
 
 class Named(msgspec.Struct):
@@ -187,7 +193,8 @@ def _turn(message: Message) -> Turn:
             text = _text(message.content)
             return {"role": "tool", "tool_call_id": message.tool_call_id, "content": text}
         case Assistant():
-            thought = message.reasoning_content or message.reasoning or ""
+            own = message.reasoning_content or message.reasoning
+            thought = own or _thought(message.content)
             calls = tuple(
                 called(call.id, call.function.name, call.function.arguments)
                 for call in message.tool_calls or ()
@@ -198,7 +205,16 @@ def _turn(message: Message) -> Turn:
 def _text(content: Content | None) -> str:
     if content is None or isinstance(content, str):
         return content or ""
-    return "".join(p.text if isinstance(p, TextPart) else p.refusal for p in content)
+    said = (part for part in content if not isinstance(part, ThinkingPart))
+    return "".join(p.text if isinstance(p, TextPart) else p.refusal for p in said)
+
+
+def _thought(content: Content | None) -> str:
+    """Thinking that came back among the parts of a turn."""
+    if content is None or isinstance(content, str):
+        return ""
+    parts = (part for part in content if isinstance(part, ThinkingPart))
+    return "".join(piece.text for part in parts for piece in part.thinking)
 
 
 def _tools(request: ChatRequest) -> Iterator[Mapping[str, Any]]:

@@ -26,7 +26,7 @@ from .stamp import Stamp
 from .summary import Told
 from .wire import DONE, Wire
 
-Showing = Literal["hidden", "wrapped", "reasoning_content", "reasoning"]
+Showing = Literal["hidden", "wrapped", "reasoning_content", "reasoning", "parts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +127,8 @@ class ChatStream:
         return Wire({**self._head, "choices": [choice]})
 
 
-def chat_usage(usage: Usage, *, zeros: bool = True) -> dict[str, Any]:
-    """Usage as this API counts: reasoning is part of the completion."""
+def chat_usage(usage: Usage, *, zeros: bool = True, details: bool = True) -> dict[str, Any]:
+    """Usage as this API counts: reasoning is part of the completion, told apart in `details`."""
     counts: dict[str, Any] = {
         "prompt_tokens": usage.prompt,
         "completion_tokens": usage.completion,
@@ -136,6 +136,6 @@ def chat_usage(usage: Usage, *, zeros: bool = True) -> dict[str, Any]:
     }
     if zeros:
         counts["prompt_tokens_details"] = {"cached_tokens": 0}
-    if zeros or usage.reasoning:
+    if details and (zeros or usage.reasoning):
         counts["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
     return counts

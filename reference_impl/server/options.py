@@ -149,7 +149,7 @@ def _add_answers(parser: argparse.ArgumentParser, base: Settings) -> None:
     group = parser.add_argument_group("answers")
     group.add_argument(
         "--chat-reasoning",
-        choices=("strip", "wrap", "reasoning_content", "reasoning"),
+        choices=("strip", "wrap", "reasoning_content", "reasoning", "parts"),
         default=base.chat_reasoning,
         help="where Chat Completions shows thinking; strip hides it from who does not opt in",
     )

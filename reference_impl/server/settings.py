@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 from .effort import LEVELS
 from .engine import Generates
 
-ChatReasoning = Literal["strip", "wrap", "reasoning_content", "reasoning"]
+ChatReasoning = Literal["strip", "wrap", "reasoning_content", "reasoning", "parts"]
 SummaryStyle = Literal["auto", "concise", "detailed"]
 SummaryCarrier = Literal["events", "item_done", "none"]
 SummaryParts = Literal["paragraphs", "whole"]

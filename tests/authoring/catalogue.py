@@ -25,6 +25,7 @@ from tests.authoring import (
     item_streams,
     likeness_streams,
     messages_streams,
+    mistral_streams,
     mutants_acp,
     mutants_agui,
     mutants_blocks,
@@ -44,6 +45,7 @@ from tests.authoring import (
     mutants_items,
     mutants_likeness,
     mutants_messages,
+    mutants_mistral,
     mutants_ollama,
     mutants_ollama_generate,
     mutants_opal,
@@ -83,6 +85,7 @@ def good() -> tuple[Draft, ...]:
         *harmony_streams.drafts(),
         *gemini_streams.drafts(),
         *interactions_streams.drafts(),
+        *mistral_streams.drafts(),
         *history_streams.drafts(),
         *item_streams.drafts(),
         *opt_in_streams.drafts(),
@@ -141,5 +144,6 @@ def mutants() -> tuple[Draft, ...]:
         *mutants_opal.MUTANTS,
         *mutants_gemini.MUTANTS,
         *mutants_interactions.MUTANTS,
+        *mutants_mistral.MUTANTS,
     )
     return tuple(mutant.draft(drafts) for mutant in made)

@@ -19,12 +19,14 @@ from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_recording
 from conformance.rules.verdicts import Verdict
 from reference_impl.server.defects import Api
+from reference_impl.server.settings import Settings
 from tests.reference.driving import Answer, Headers, ask
 from tests.reference.turns import (
     chat_turns,
     cohere_turns,
     interactions_turns,
     messages_turns,
+    mistral_turns,
     ollama_turns,
     responses_turns,
 )
@@ -36,6 +38,7 @@ PATHS: Final[Mapping[Api, str]] = {
     "ollama": "/api/chat",
     "cohere": "/v2/chat",
     "interactions": "/v1beta/interactions",
+    "mistral": "/v1/chat/completions",
     "ollama-generate": "/api/generate",
 }
 DIALECTS: Final[Mapping[Api, str]] = {
@@ -45,8 +48,11 @@ DIALECTS: Final[Mapping[Api, str]] = {
     "ollama": "ollama.chat",
     "cohere": "cohere.v2",
     "interactions": "gemini.interactions",
+    "mistral": "mistral.chat",
     "ollama-generate": "ollama.generate",
 }
+SETTINGS: Final[Mapping[Api, Settings]] = {"mistral": Settings(chat_reasoning="parts")}
+"""How the server has to be set up, where one path serves two APIs."""
 JSON: Final = (("content-type", "application/json"),)
 OPT_IN: Final = (("x-include-thinking", "true"),)
 SCHEMA: Final[Mapping[str, Any]] = {
@@ -169,6 +175,19 @@ def interactions_scenes() -> Iterator[Scene]:
     yield Scene("tool-turn-body", {**turn, "stream": False})
 
 
+def mistral_scenes() -> Iterator[Scene]:
+    draw = {"messages": [_user(DRAW)], "stream": True}
+    yield Scene("stream", draw)
+    yield Scene("body", {**draw, "stream": False})
+    yield Scene("off", {**draw, "reasoning_effort": "none"})
+    yield Scene("off-body", {**draw, "reasoning_effort": "none", "stream": False})
+    yield Scene("cut", {**draw, "messages": [_user(COUNT)], "max_tokens": CUT})
+    turn = {**draw, "messages": [_user(CALCULATE)], "tools": [_nested(TOOL)]}
+    yield Scene("tool-turn", turn)
+    yield Scene("follow-up", turn, after="tool-turn")
+    yield Scene("tool-turn-body", {**turn, "stream": False})
+
+
 def generate_scenes() -> Iterator[Scene]:
     draw = {"prompt": DRAW, "think": True}
     yield Scene("stream", draw)
@@ -187,6 +206,7 @@ SCENES: Final[Mapping[Api, Callable[[], Iterator[Scene]]]] = {
     "ollama": ollama_scenes,
     "cohere": cohere_scenes,
     "interactions": interactions_scenes,
+    "mistral": mistral_scenes,
     "ollama-generate": generate_scenes,
 }
 
@@ -210,6 +230,7 @@ TURNS: Final[Mapping[Api, Callable[[Mapping[str, Any], bytes, str], Mapping[str,
     "ollama": ollama_turns,
     "cohere": cohere_turns,
     "interactions": interactions_turns,
+    "mistral": mistral_turns,
 }
 
 

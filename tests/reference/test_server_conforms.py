@@ -16,7 +16,7 @@ from reference_impl.server.engine import Engine
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Model, Settings
 from tests.reference.actor import Actor
-from tests.reference.scenes import SCENES, Played, judged, play, recorded
+from tests.reference.scenes import SCENES, SETTINGS, Played, judged, play, recorded
 
 APIS: tuple[Api, ...] = (
     "chat",
@@ -25,6 +25,7 @@ APIS: tuple[Api, ...] = (
     "ollama",
     "cohere",
     "interactions",
+    "mistral",
     "ollama-generate",
 )
 VARIANTS = ("think", "bracket", "plain", "prompt-opened")
@@ -52,12 +53,13 @@ def findings(api: Api, played: list[Played], place: Path, profile: str = "refere
 
 @pytest.mark.parametrize("api", APIS)
 def test_acted_answers_conform(api: Api, tmp_path: Path) -> None:
-    assert findings(api, answers(Actor(), api, Settings()), tmp_path) == []
+    settings = SETTINGS.get(api, Settings())
+    assert findings(api, answers(Actor(), api, settings), tmp_path) == []
 
 
 @pytest.mark.parametrize("api", APIS)
 def test_answers_of_every_variant_conform(engine: Engine, api: Api, tmp_path: Path) -> None:
-    played = answers(engine, api, Settings())
+    played = answers(engine, api, SETTINGS.get(api, Settings()))
     # Who cannot think refuses to be asked for it, as Ollama does.
     refused = {400} if api.startswith("ollama") and engine.markers is None else set()
     assert {each.answer.status for each in played} == {200, *refused}

@@ -14,8 +14,9 @@ from reference_impl.server.__main__ import main
 from reference_impl.server.app import application
 from reference_impl.server.defects import DEFECTS, Api
 from reference_impl.server.service import Service
+from reference_impl.server.settings import Settings
 from tests.reference.actor import Actor
-from tests.reference.scenes import SCENES, failing, judged, play, recorded
+from tests.reference.scenes import SCENES, SETTINGS, failing, judged, play, recorded
 
 RULES = {rule.id for suite in load_suites() for rule in suite.rules}
 PLANTED = [(name, api) for name, defect in DEFECTS.items() for api in defect.rules]
@@ -24,7 +25,7 @@ PLANTED = [(name, api) for name, defect in DEFECTS.items() for api in defect.rul
 @pytest.mark.parametrize(("name", "api"), PLANTED)
 def test_defect_fails_the_rules_it_lists(name: str, api: Api, tmp_path: Path) -> None:
     defect = DEFECTS[name]
-    app = application(Service(Actor(), defect=defect))
+    app = application(Service(Actor(), SETTINGS.get(api, Settings()), defect=defect))
     played = asyncio.run(play(app, api, SCENES[api](), "actor"))
     report = judged(recorded(api, played, tmp_path / "all.cassette.jsonl"))
     assert failing(report) == set(defect.rules[api])

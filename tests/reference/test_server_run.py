@@ -13,7 +13,9 @@ from reference_impl.server.app import application
 from reference_impl.server.defects import DEFECTS, Api, Defect
 from reference_impl.server.engine import Engine
 from reference_impl.server.service import Service
+from reference_impl.server.settings import Settings
 from tests.reference.defective import app
+from tests.reference.scenes import SETTINGS
 
 pytestmark = pytest.mark.long
 
@@ -24,6 +26,7 @@ APIS: tuple[Api, ...] = (
     "ollama",
     "cohere",
     "interactions",
+    "mistral",
     "ollama-generate",
 )
 PLANTED = [(name, api) for name, defect in DEFECTS.items() for api in defect.rules]
@@ -40,7 +43,7 @@ def failing(
     capsys: pytest.CaptureFixture[str], engine: Engine, api: Api, defect: Defect | None
 ) -> set[str]:
     """Rules that a live run finds violated, those of its scenarios among them."""
-    app.inner = application(Service(engine, defect=defect))
+    app.inner = application(Service(engine, SETTINGS.get(api, Settings()), defect=defect))
     where = ["--asgi", "tests.reference.defective:app", "--api", api]
     assert main(["run", *where, "--profile", "reference", "--format", "json"]) in (0, 1)
     report = json.loads(capsys.readouterr().out)

@@ -92,6 +92,21 @@ def cohere_turns(fields: Fields, data: bytes, result: str) -> Fields:
     return {**fields, "messages": [*fields["messages"], turn, *results]}
 
 
+def mistral_turns(fields: Fields, data: bytes, result: str) -> Fields:
+    """With the thinking as a part, the calls, and their results."""
+    thought, calls = "", list[dict[str, Any]]()
+    for chunk in events(data):
+        for choice in chunk.get("choices", ()):
+            content = choice["delta"].get("content")
+            for part in content if isinstance(content, list) else ():
+                thought += "".join(piece["text"] for piece in part["thinking"])
+            calls += choice["delta"].get("tool_calls", ())
+    told = [{"type": "thinking", "thinking": [{"type": "text", "text": thought}], "closed": True}]
+    turn = {"role": "assistant", "content": told if thought else "", "tool_calls": calls}
+    results = [{"role": "tool", "tool_call_id": call["id"], "content": result} for call in calls]
+    return {**fields, "messages": [*fields["messages"], turn, *results]}
+
+
 def interactions_turns(fields: Fields, data: bytes, result: str) -> Fields:
     """With the steps put together, and the results of the calls."""
     steps: dict[int, dict[str, Any]] = {}

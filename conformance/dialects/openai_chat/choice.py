@@ -194,6 +194,8 @@ class Choice:
             self._read_text(text)
         elif kind == "thinking":
             self._read_thinking(text)
+        elif kind == "signature":
+            self._say_opaque([("signature", text)], is_cut_short=False)
         elif kind == "closed":
             self._closed = True
         else:

@@ -19,9 +19,12 @@ from conformance.dialects.json_edge import objects, string
 Fields = Mapping[str, tuple[str, ...]]
 Opaque = tuple[str, str]
 """Kind and data of what is never displayed."""
-PartKind = Literal["thinking", "closed", "end", "text"]
+PartKind = Literal["thinking", "signature", "closed", "end", "text"]
 Part = tuple[PartKind, str]
-"""A stretch of `content`; `closed` says that the thinking before it is, `end` ends it at once."""
+"""A stretch of `content`; `closed` says that the thinking before it is, `end` ends it at once.
+
+A signature is that of the thinking before it.
+"""
 
 TOOL_CARRIERS: Final = frozenset({"tool_calls", "function_call"})
 STRING_CARRIERS: Final = ("reasoning_content", "reasoning", "reasoning_text")
@@ -144,7 +147,9 @@ def _thinking_parts(part: dict[str, Any]) -> list[Part]:
     nested = objects(value) or objects(part.get("summary"))
     pieces = "".join(string(piece.get("text")) for piece in nested)
     text = string(value) or pieces or string(part.get("text"))
-    if text:
-        said: list[Part] = [("thinking", text)]
-        return [*said, ("closed", "")] if part.get("closed") is True else said
-    return [("end", "")] if value == [] else []
+    said: list[Part] = [("thinking", text)] if text else []
+    if signature := string(part.get("signature")):
+        said.append(("signature", signature))
+    if text and part.get("closed") is True:
+        said.append(("closed", ""))
+    return [*said, ("end", "")] if value == [] and not text else said

@@ -24,6 +24,7 @@ Api = Literal[
     "cohere",
     "gemini",
     "interactions",
+    "mistral",
     "ollama-generate",
     "bedrock",
 ]

@@ -25,6 +25,7 @@ OF_CHAT: Final = (
         "every chunk says the role",
         {
             "chat": ("wire/chat/role-once",),
+            "mistral": ("wire/chat/role-once",),
         },
         wires=chat_wires.role_on_every_chunk,
     ),
@@ -34,6 +35,7 @@ OF_CHAT: Final = (
         {
             "chat": ("wire/chat/done-present",),
             "interactions": ("wire/interactions/sentinel-present",),
+            "mistral": ("wire/chat/done-present",),
         },
         wires=lost(chat_wires.is_done),
     ),
@@ -43,6 +45,7 @@ OF_CHAT: Final = (
         {
             "chat": ("wire/chat/done-once",),
             "interactions": ("wire/interactions/sentinel-last",),
+            "mistral": ("wire/chat/done-once",),
         },
         wires=doubled(chat_wires.is_done),
     ),
@@ -55,6 +58,10 @@ OF_CHAT: Final = (
                 "wire/chat/finish-present",
                 "wire/chat/usage-last",
             ),
+            "mistral": (
+                "wire/chat/finish-present",
+                "wire/mistral/body-counted",
+            ),
         },
         wires=lost(chat_wires.is_finish),
         live=("scenario/ending",),
@@ -64,6 +71,10 @@ OF_CHAT: Final = (
         "the chunk with the finish reason is sent twice",
         {
             "chat": ("wire/chat/finish-once",),
+            "mistral": (
+                "wire/chat/finish-once",
+                "wire/chat/usage-once",
+            ),
         },
         wires=doubled(chat_wires.is_finish),
     ),

@@ -1,0 +1,46 @@
+"""The chat of Mistral's API: Chat Completions whose content may be parts, thinking among them.
+
+What makes it a dialect of its own is the API that publishes it: its schema knows parts where others
+have fields, its switches and its refusals are its own. A stream that shows no such part cannot be
+told from Chat Completions, and is read as these where nobody says more.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.dialects.base import Dialect, Refinement
+from conformance.dialects.client_cases import ClientCases
+from conformance.dialects.endpoint import Endpoint, ModelListing
+from conformance.dialects.mistral_chat.columns import delta_columns
+from conformance.dialects.mistral_chat.knob_signs import MistralKnobs
+from conformance.dialects.mistral_chat.reader import (
+    NAME,
+    VOCABULARY,
+    MistralReader,
+    recognises,
+    whole_message,
+)
+from conformance.dialects.mistral_chat.requests import REQUEST
+from conformance.dialects.mistral_chat.script import SCRIPT
+from conformance.dialects.openai_chat.reader import NAME as CHAT
+from conformance.dialects.openai_chat.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
+
+DIALECT: Final = Dialect(
+    name=NAME,
+    vocabulary=VOCABULARY,
+    reader=MistralReader,
+    recognises=recognises,
+    refines=Refinement(CHAT, '"thinking"'),
+    columns=delta_columns,
+    keys=WIRE_KEYS,
+    envelope=ENVELOPE,
+    bounds=BOUNDS,
+    knobs=MistralKnobs,
+    endpoint=Endpoint("mistral", "/chat/completions"),
+    models=ModelListing("/models"),
+    request=REQUEST,
+    script=SCRIPT,
+    mutation="conformance.dialects.mistral_chat.mutation",
+    client=ClientCases(whole_message, ends_calls=False),
+)

@@ -1,0 +1,59 @@
+"""Dialect `mistral.chat`: the chunks and bodies of Chat Completions, as Mistral's API has them.
+
+Rule 1: chunks and bodies are read as `openai.chat` reads them, parts of content among them: the
+        wire is the same.
+Rule 2: a request is its entries, then `request.part` per part of their content: `position` and
+        `role` are those of the entry, `kind` is the part's own type, `thought` the text of a part
+        of thinking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from conformance.core.events import Event, Frame, Request, Vocabulary
+from conformance.dialects.json_edge import elements, event_data, mapping, objects, string
+from conformance.dialects.openai_chat import fields as chat_fields
+from conformance.dialects.openai_chat.reader import VOCABULARY as CHAT
+from conformance.dialects.openai_chat.reader import ChatReader
+
+NAME: Final = "mistral.chat"
+VOCABULARY: Final = Vocabulary(NAME, CHAT.wire | {"request.part"})
+
+
+class MistralReader(ChatReader):
+    """Reader of one exchange."""
+
+    def request(self, request: Request) -> list[Event]:
+        return [*super().request(request), *_request_parts(request.json)]
+
+
+def _request_parts(body: Any) -> Iterator[Event]:
+    """Rule 2."""
+    for position, turn in enumerate(elements(mapping(body).get("messages"))):
+        fields = mapping(turn)
+        for part in elements(fields.get("content")):
+            place = {"position": position, "role": string(fields.get("role"))}
+            said = chat_fields.content({"content": [part]}, {})
+            thought = "".join(text for kind, text in said if kind == "thinking")
+            data = event_data(part, **place, kind=mapping(part).get("type"), thought=thought)
+            yield Event("request.part", data, 0, "wire")
+
+
+def whole_message(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The message of a whole answer, as a client keeps it."""
+    choices = objects(body.get("choices"))
+    message = choices[0].get("message") if len(choices) == 1 else None
+    return message if isinstance(message, dict) else None
+
+
+def recognises(frame: Frame, payload: Any) -> bool:
+    """A chunk or a completion with a part of thinking that is itself in parts."""
+    del frame
+    choices = objects(mapping(payload).get("choices"))
+    said = (mapping(choice.get(key)) for choice in choices for key in ("delta", "message"))
+    parts = (part for each in said for part in objects(each.get("content")))
+    return any(
+        part.get("type") == "thinking" and isinstance(part.get("thinking"), list) for part in parts
+    )

@@ -1,0 +1,81 @@
+"""Scripted answers of Mistral's chat: the first text stands beside the last thinking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from conformance.dialects.script import (
+    ARGUMENTS,
+    MODEL,
+    TOOL,
+    Script,
+    ScriptedAnswer,
+    ScriptedEvent,
+    pieces_of,
+)
+
+_REASONS: Final = {"tools": "tool_calls", "length": "length"}
+
+
+def _error_body(message: str, *, is_refusal: bool) -> dict[str, Any]:
+    kind, code = ("invalid_request_error", "3000") if is_refusal else ("internal_error", "3700")
+    return {"object": "error", "message": message, "type": kind, "param": None, "code": code}
+
+
+def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
+    yield _chunk(answer, {"role": "assistant", "content": ""})
+    for piece in pieces_of(answer.thinking):
+        yield _chunk(answer, {"content": [_thinking(piece)]})
+    if answer.thinking:
+        yield _chunk(answer, {"content": [{"type": "thinking", "thinking": []}]})
+    for piece in answer.text_pieces():
+        yield _chunk(answer, {"content": piece})
+    if answer.calls_tool:
+        yield _chunk(answer, {"content": "", "tool_calls": [_call(answer)]})
+    if answer.word == "error":
+        yield "", {"error": _error_body(answer.error, is_refusal=False)}
+    if answer.is_finished:
+        yield _chunk(answer, {"content": ""}, finish=_REASONS.get(answer.word, "stop"))
+        yield "", "[DONE]"
+
+
+def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
+    text = "" if answer.calls_tool else answer.text
+    shown = [_thinking(answer.thinking, closed=True)] if answer.thinking else []
+    spoken = [{"type": "text", "text": text}] if text else []
+    calls = {"tool_calls": [_call(answer)] if answer.calls_tool else None}
+    message = {"role": "assistant", "content": [*shown, *spoken] if shown else text, **calls}
+    reason = _REASONS.get(answer.word, None if answer.word == "no-finish" else "stop")
+    choice = {"index": 0, "message": message, "finish_reason": reason}
+    return {**_head(answer, "chat.completion"), "choices": [choice], **_usage(answer)}
+
+
+def _thinking(text: str, **more: Any) -> dict[str, Any]:
+    return {"type": "thinking", "thinking": [{"type": "text", "text": text}], **more}
+
+
+def _call(answer: ScriptedAnswer) -> dict[str, Any]:
+    function = {"name": TOOL, "arguments": ARGUMENTS}
+    return {"id": f"call{answer.number:05}", "type": "function", "function": function, "index": 0}
+
+
+def _head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:
+    return {"id": f"{answer.number:032x}", "object": kind, "created": 1, "model": MODEL}
+
+
+def _usage(answer: ScriptedAnswer) -> dict[str, Any]:
+    given, said, _ = answer.tokens
+    counts = {"prompt_tokens": given, "completion_tokens": said, "total_tokens": given + said}
+    return {"usage": counts}
+
+
+def _chunk(
+    answer: ScriptedAnswer, delta: Mapping[str, Any], *, finish: str | None = None
+) -> ScriptedEvent:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    chunk = {**_head(answer, "chat.completion.chunk"), "choices": [choice]}
+    return "", {**chunk, **_usage(answer)} if finish else chunk
+
+
+SCRIPT: Final = Script(_stream_events, _whole_body, _error_body)

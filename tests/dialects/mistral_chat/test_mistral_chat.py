@@ -1,0 +1,143 @@
+"""Mistral's chat: parts of content, what goes back, and how it is told from Chat Completions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance import dialects
+from conformance.core.errors import UsageError
+from conformance.core.events import Chunk, Exchange, Frame, Request, Response
+from conformance.core.reading import Reading
+from conformance.dialects.recognition import recognised_dialect
+from conformance.dialects.requests import Continuation
+from conformance.recordings.check import agreed_dialect, check_paths
+from tests.authoring.mistral import (
+    END,
+    answer,
+    body,
+    chunk,
+    parts,
+    said,
+    thinking,
+    thought,
+    written,
+)
+from tests.authoring.pieces import Message, encoded
+
+USAGE = (7, 9)
+EVENT_STREAM = Response(200, "1.1", (("content-type", "text/event-stream"),))
+
+
+def read(*messages: Message) -> list[Any]:
+    """Semantic events as type and what is said; wire events by type alone."""
+    reader = dialects.get("mistral.chat").reader(Reading())
+    events = []
+    for number, message in enumerate(messages, 1):
+        frame = Frame("event", "message", "", "", 0)
+        events += reader.read(frame, message.payload, number)
+    events += reader.end("eof", len(messages) + 1)
+    return [(e.type, dict(e.data)) if e.layer == "semantic" else e.type for e in events]
+
+
+def kinds(events: list[Any]) -> list[str]:
+    return [event[0] for event in events if isinstance(event, tuple)]
+
+
+def exchange(*messages: Message) -> Exchange:
+    chunks = tuple(Chunk(encoded(message), 0.0) for message in messages)
+    return Exchange(number=1, request=None, response=EVENT_STREAM, chunks=chunks, end="eof")
+
+
+def test_an_empty_part_ends_thinking() -> None:
+    events = read(*thought("Two and two."), parts(END), *said(["Four."]))
+    assert kinds(events)[:7] == [
+        *("message.start", "thinking.start", "thinking.delta", "thinking.delta", "thinking.end"),
+        *("text.start", "text.delta"),
+    ]
+    assert [e[1]["explicit"] for e in events if e[0] == "thinking.end"] == [True]
+    assert events.count("chat.part") == 3
+
+
+def test_thinking_and_text_of_one_array_are_told_in_order() -> None:
+    events = read(parts(thinking("Two.", closed=True), written("Four.")))
+    assert kinds(events)[1:6] == [
+        *("thinking.start", "thinking.delta", "thinking.end", "text.start", "text.delta")
+    ]
+
+
+def test_a_signature_is_opaque_and_its_thinkings() -> None:
+    events = read(parts(thinking("Two.", signature="c2ln")))
+    (opaque,) = [event[1] for event in events if event[0] == "thinking.opaque"]
+    assert opaque == {"choice": 0, "block": 0, "kind": "signature", "data": "c2ln"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "name"),
+    [
+        ([chunk(role="assistant", content=""), *said(["Four."])], "openai.chat"),
+        ([chunk(role="assistant", content=""), *said([""]), *thought("Two.")], "mistral.chat"),
+        (thought("Two."), "mistral.chat"),
+    ],
+)
+def test_a_part_of_thinking_tells_it_from_chat_completions(
+    messages: list[Message], name: str
+) -> None:
+    assert recognised_dialect(exchange(*messages)) == name
+
+
+def test_either_may_be_said_of_a_stream_that_shows_the_other() -> None:
+    assert agreed_dialect("openai.chat", "mistral.chat").name == "openai.chat"
+    assert agreed_dialect("mistral.chat", "openai.chat").name == "mistral.chat"
+    with pytest.raises(UsageError, match=r"the stream speaks mistral\.chat"):
+        agreed_dialect("anthropic.messages", "mistral.chat")
+
+
+def test_a_recording_of_before_is_judged_as_it_says(tmp_path: Path) -> None:
+    """Recordings and baselines name `openai.chat` and its profile `mistral`."""
+    file = tmp_path / "before.sse"
+    pieces = answer([*thought("Two."), *said(["Four."])], USAGE)
+    file.write_bytes(b"".join(map(encoded, pieces)))
+    (before,) = check_paths([file], dialect="openai.chat", profile="mistral").streams
+    (now,) = check_paths([file], profile="mistral").streams
+    assert (before.dialect, before.findings) == ("openai.chat", ())
+    assert (now.dialect, now.findings) == ("mistral.chat", ())
+
+
+def test_parts_of_a_request_are_told() -> None:
+    turn = {"role": "assistant", "content": [thinking("Two.", closed=True), written("Four.")]}
+    asked = Request(json={"messages": [{"role": "user", "content": "2 + 2?"}, turn]})
+    events = dialects.get("mistral.chat").reader(Reading()).request(asked)
+    told = [(e.data["position"], e.data["kind"], e.data["thought"]) for e in events[3:]]
+    assert told == [(1, "thinking", "Two."), (1, "text", "")]
+
+
+def test_thinking_goes_back_as_a_signed_part() -> None:
+    form = dialects.get("mistral.chat").request
+    assert form is not None
+    reader = dialects.get("mistral.chat").reader(Reading())
+    payload = parts(thinking("Two.", signature="c2ln")).payload
+    events = reader.read(Frame("event", "", "", "", 0), payload, 1)
+    after = Continuation(
+        request={"messages": []},
+        events=events,
+        thinking="Two.",
+        text="Four.",
+        tools=(),
+        keeps_thinking=True,
+        result="",
+        question="",
+    )
+    (turn,) = form.next_turns(after)
+    signed = thinking("Two.", closed=True, signature="c2ln")
+    assert turn["content"] == [signed, written("Four.")]
+
+
+@pytest.mark.parametrize("content", [7, [7], [[]], [{"type": "thinking", "thinking": 7}], {}])
+def test_hostile_content_is_read(content: Any) -> None:
+    assert read(chunk(content=content))
+    assert not dialects.get("mistral.chat").recognises(
+        Frame("body", "", "", "", 0), body({"content": content}, USAGE)
+    )

@@ -1,0 +1,111 @@
+"""Mistral's own client reads what the reference server sends, and what a replay sends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+from mistralai.client import Mistral
+from mistralai.client.errors import SDKError
+
+from conformance.cassette import open_recording
+from conformance.core.events import Event
+from conformance.core.shipped import cassettes
+from conformance.recordings.api import check_chunks
+from conformance.targets.replay import serving
+from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
+
+ASK: list[Any] = [{"role": "user", "content": "What is 2 + 2?"}]
+FUNCTION = {"name": "calculator", "description": "Adds.", "parameters": SCHEMA}
+TOOLS: list[Any] = [{"type": "function", "function": FUNCTION}]
+REPLAYED = ["end-mark", "closed", "all-parts", "thinking-off", "length"]
+
+
+def connected(url: str, http: Any) -> Any:
+    return Mistral(api_key=KEY, server_url=url, client=http)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with server("--chat-reasoning", "parts") as url, httpx.Client(timeout=60) as http:
+        yield connected(url, http)
+
+
+def parts_of(content: Any) -> tuple[str, str]:
+    """Thinking and text of a content, which is a text or a list of parts."""
+    if not isinstance(content, list):
+        return "", content or ""
+    thought = (piece.text for part in content if part.type == "thinking" for piece in part.thinking)
+    return "".join(thought), "".join(part.text for part in content if part.type == "text")
+
+
+def joined(events: Iterable[Any]) -> dict[str, Any]:
+    """What the client gives, put together: texts, calls, the reason and the tokens."""
+    said: dict[str, Any] = {"thinking": "", "text": "", "calls": []}
+    for event in events:
+        for choice in event.data.choices:
+            thought, text = parts_of(choice.delta.content)
+            said["thinking"] += thought
+            said["text"] += text
+            said["calls"] += choice.delta.tool_calls or ()
+            said["reason"] = choice.finish_reason
+        said["usage"] = event.data.usage
+    return said
+
+
+def test_thinking_and_text_are_read_alike_from_stream_and_body(client: Any) -> None:
+    asked: Any = {"model": MODEL, "messages": ASK, "temperature": 0}
+    said = joined(client.chat.stream(**asked))
+    (choice,) = client.chat.complete(**asked).choices
+    assert parts_of(choice.message.content) == (said["thinking"], said["text"])
+    assert said["thinking"]
+    assert said["text"] == "2 + 2 = 4."
+    assert said["reason"] == choice.finish_reason == "stop"
+    assert said["usage"].completion_tokens > 0
+
+
+def test_thinking_that_is_turned_off_does_not_come(client: Any) -> None:
+    asked: Any = {"model": MODEL, "messages": ASK, "reasoning_effort": "none"}
+    assert joined(client.chat.stream(**asked))["thinking"] == ""
+    (choice,) = client.chat.complete(**asked).choices
+    assert isinstance(choice.message.content, str)
+
+
+def test_a_tool_turn_comes_back_with_its_thinking(client: Any) -> None:
+    asked: Any = {"model": MODEL, "tools": TOOLS, "temperature": 0}
+    turns: list[Any] = [{"role": "user", "content": CALCULATE}]
+    (choice,) = client.chat.complete(messages=turns, **asked).choices
+    assert choice.finish_reason == "tool_calls"
+    (call,) = choice.message.tool_calls
+    assert len(call.id) == 9
+    result = {"role": "tool", "tool_call_id": call.id, "name": call.function.name, "content": "5"}
+    turns += [choice.message, result]
+    assert parts_of(choice.message.content)[0]
+    assert "5" in joined(client.chat.stream(messages=turns, **asked))["text"]
+
+
+def test_a_refusal_is_an_error_of_the_client(client: Any) -> None:
+    with pytest.raises(SDKError, match="no-such-model"):
+        client.chat.complete(model="no-such-model", messages=ASK)
+
+
+@pytest.mark.parametrize("name", REPLAYED)
+def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
+    path = cassettes() / f"mistral.chat/mistral/{name}.cassette.jsonl"
+    (exchange,) = open_recording(path).exchanges
+    assert exchange.request is not None
+    asked = {**exchange.request.json}
+    del asked["stream"]
+    with serving([path]) as replay, httpx.Client() as http:
+        said = joined(connected(replay.url, http).chat.stream(**asked))
+    chunks = [chunk.data for chunk in exchange.chunks]
+    report = check_chunks(chunks, dialect="mistral.chat", profile="strict", keep=True)
+    events: tuple[Event, ...] = report.events or ()
+
+    def text(kind: str) -> str:
+        return "".join(event.data["text"] for event in events if event.type == kind)
+
+    assert said["thinking"] == text("thinking.delta")
+    assert said["text"] == text("text.delta")
