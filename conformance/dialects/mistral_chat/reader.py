@@ -1,7 +1,7 @@
 """Dialect `mistral.chat`: the chunks and bodies of Chat Completions, as Mistral's API has them.
 
-Rule 1: chunks and bodies are read as `openai.chat` reads them, parts of content among them: the
-        wire is the same.
+Rule 1: chunks and bodies are read as `openai.chat` reads them: the wire is the same. Every part of
+        a content that is a list is `chat.part`, too, with its own type as `kind`.
 Rule 2: a request is its entries, then `request.part` per part of their content: `position` and
         `role` are those of the entry, `kind` is the part's own type, `thought` the text of a part
         of thinking.
@@ -19,7 +19,7 @@ from conformance.dialects.openai_chat.reader import VOCABULARY as CHAT
 from conformance.dialects.openai_chat.reader import ChatReader
 
 NAME: Final = "mistral.chat"
-VOCABULARY: Final = Vocabulary(NAME, CHAT.wire | {"request.part"})
+VOCABULARY: Final = Vocabulary(NAME, CHAT.wire | {"chat.part", "request.part"})
 
 
 class MistralReader(ChatReader):
@@ -27,6 +27,12 @@ class MistralReader(ChatReader):
 
     def request(self, request: Request) -> list[Event]:
         return [*super().request(request), *_request_parts(request.json)]
+
+    def _wire_inner(self, inner: dict[str, Any], choice: Any) -> None:
+        for part in elements(inner.get("content")):
+            kind = mapping(part).get("type")
+            self._sink.wire("chat.part", event_data(part, choice=choice, kind=kind))
+        super()._wire_inner(inner, choice)
 
 
 def _request_parts(body: Any) -> Iterator[Event]:

@@ -1,9 +1,8 @@
 """Dialect `openai.chat`: Chat Completions, streamed or whole.
 
-Rule 1: a chunk is `chat.chunk`, then per choice `chat.choice`, `chat.part`, `chat.tool`,
-        `chat.detail`; a body is `chat.completion`, then per choice `chat.message` and the same; a
-        list of models is `models`, then `models.entry` per model. A part is one of `content`, where
-        that is a list, with its own `type` as `kind`. `choice` is the element's own `index`,
+Rule 1: a chunk is `chat.chunk`, then per choice `chat.choice`, `chat.tool`, `chat.detail`; a body
+        is `chat.completion`, then per choice `chat.message`, `chat.tool`, `chat.detail`; a list of
+        models is `models`, then `models.entry` per model. `choice` is the element's own `index`,
         whatever it holds; semantic events fall back to its position.
 Rule 2: choices of one chunk come one after the other, then usage, error and done.
 Rule 3: every finish, usage object and `[DONE]` is reported, however often it comes.
@@ -39,7 +38,6 @@ VOCABULARY: Final = Vocabulary(
             "request.item",
             "chat.chunk",
             "chat.choice",
-            "chat.part",
             "chat.tool",
             "chat.detail",
             "chat.completion",
@@ -170,10 +168,7 @@ class ChatReader:
             if not isinstance(inner, dict):
                 inner = NO_FIELDS
             else:
-                if type(inner.get("content")) is list:
-                    self._wire_content(inner["content"], index)
-                if "tool_calls" in inner or "reasoning_details" in inner:
-                    self._wire_parts(inner, index)
+                self._wire_inner(inner, index)
             if fits and not self._is_over:
                 choice = self._choice_at(index, position, field)
                 fits = choice is not None and choice.read(inner, element, fields)
@@ -191,12 +186,10 @@ class ChatReader:
         index, reason = element.get("index"), element.get("finish_reason")
         self._sink.wire("chat.message", event_data(message, choice=index, finish_reason=reason))
 
-    def _wire_content(self, content: list[Any], choice: Any) -> None:
-        for part in content:
-            kind = mapping(part).get("type")
-            self._sink.wire("chat.part", event_data(part, choice=choice, kind=kind))
-
-    def _wire_parts(self, inner: dict[str, Any], choice: Any) -> None:
+    def _wire_inner(self, inner: dict[str, Any], choice: Any) -> None:
+        """Tells the elements of the lists in a delta or message."""
+        if "tool_calls" not in inner and "reasoning_details" not in inner:
+            return
         for name, kind in _UNROLLED.items():
             for part in elements(inner.get(name)):
                 self._sink.wire(kind, event_data(part, choice=choice))
