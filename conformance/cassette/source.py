@@ -227,9 +227,11 @@ def _open_raw(path: Path) -> io.BufferedReader:
 
 def _compression(path: Path, first: bytes) -> str:
     """`.gz` or `.zst`, empty where the bytes are as they are."""
-    found = next((kind for magic, kind in _FIRST_BYTES.items() if first.startswith(magic)), "")
-    suffix = path.suffix.lower()
-    return found or (suffix if suffix in COMPRESSIONS else "")
+    for magic, kind in _FIRST_BYTES.items():
+        if first.startswith(magic):
+            return kind
+    name = str(path).lower()  # `suffix` takes its time
+    return next((kind for kind in COMPRESSIONS if name.endswith(kind)), "")
 
 
 def _unpacking(

@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance.cassette import discover, read, write
+from conformance.cassette.recording import is_named_recording
 from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Exchange
 from conformance.targets.replay.matching import ExchangeIndex
@@ -52,8 +53,9 @@ class CassetteFolder(Struct, frozen=True):
     path: Path
 
     def files(self) -> tuple[Path, ...]:
-        """Its recordings, sorted."""
-        return discover(self.path) if self.path.is_dir() else ()
+        """Its recordings, sorted: those that their names tell, for here files are deleted."""
+        found = discover(self.path) if self.path.is_dir() else ()
+        return tuple(path for path in found if is_named_recording(path))
 
     @contextmanager
     def temporary_sibling(self) -> Iterator[Path]:
@@ -91,6 +93,8 @@ class CassetteFolder(Struct, frozen=True):
             return
         index = ExchangeIndex(load_exchanges(again), options)
         for path in self.files():
+            if not path.name.endswith(_SUFFIX):
+                continue
             kept = [each for each in read(path).exchanges if not _holds_request(index, each)]
             _keep_exchanges(path, kept)
 

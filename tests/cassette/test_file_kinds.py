@@ -394,6 +394,24 @@ def test_line_ends_come_back_behind_dots(payloads: list[Any], frame: str) -> Non
             assert restore_line_ends(body.replace(b"\n", b".")) == body
 
 
+LARGE = {
+    "blocks": b"== Info: x\n<= Recv data, 1 bytes (0x1)\n0000: a\n" * 60_000,
+    "requests": b"=> Send header, 1 bytes (0x1)\n0000: a\n" * 60_000,
+    "flows": netstring({"type": "http", "response": {}, "a": "\n" * 200}) * 60_000,
+    "dots": b"<= Recv header, 19 bytes (0x13)\n0000: HTTP/1.1 200 OK\n0011: \n"
+    b"<= Recv data, 640064 bytes (0x1)\n"
+    + b"".join(b"%04x: %b\n" % (at, b"." * 64) for at in range(0, 640_000, 64))
+    + b"%04x: %b\n" % (640_000, b"x" * 64),
+}
+
+
+@pytest.mark.parametrize("case", LARGE)
+def test_large_files_take_time_in_proportion(tmp_path: Path, case: str) -> None:
+    """In proportion to the square of their length they would take minutes."""
+    report = check_paths([stored(tmp_path, "a", LARGE[case])])
+    assert len(report.errors) == 1
+
+
 def test_folders_find_every_known_kind_and_count_the_rest(tmp_path: Path) -> None:
     for path in SAVED.iterdir():
         stored(tmp_path, path.name, path.read_bytes())

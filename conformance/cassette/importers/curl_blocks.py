@@ -108,8 +108,8 @@ def _block_bytes(
         found += shown if digits is None else digits
     if len(found) + len(_CRLF) == size and not plain:
         found += _CRLF
-    is_last = not any(line.strip() for line in lines[stop:])
-    if len(found) > size or (len(found) < size and not is_last):
+    # What follows is looked at once: behind a short block there is nothing, or an error.
+    if len(found) > size or (len(found) < size and any(map(bytes.strip, lines[stop:]))):
         raise file.error(f"expected {size} bytes, got {len(found)}", at + 1)
     return bytes(found), plain
 

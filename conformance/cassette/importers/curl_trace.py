@@ -53,6 +53,7 @@ class _Transfer(Struct):
     """The blocks of one request and its answer."""
 
     blocks: list[TraceBlock] = field(default_factory=list)
+    answered: bool = False
 
     def of(self, kind: str) -> list[TraceBlock]:
         return [each for each in self.blocks if each.kind == kind]
@@ -96,11 +97,11 @@ def _transfers(blocks: Iterable[TraceBlock]) -> Iterator[_Transfer]:
     open_ones: dict[bytes, _Transfer] = {}
     for block in blocks:
         known = open_ones.get(block.transfer)
-        answered = known is not None and block.kind == "request head" and known.of("response head")
-        if known is None or answered:
+        if known is None or (known.answered and block.kind == "request head"):
             known = open_ones[block.transfer] = _Transfer()
             found.append(known)
         known.blocks.append(block)
+        known.answered = known.answered or block.kind == "response head"
     yield from found
 
 

@@ -13,7 +13,7 @@ _JSON_TOKEN: Final = re.compile(
     rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]|(?<!\d)\.|\.(?!\d)', re.DOTALL
 )
 _DATA: Final = re.compile(rb"data: ?(?=[\[{])")
-_NEXT_FIELD: Final = re.compile(rb"\.+(?=data:|event:|id:|retry:|: |\Z)")
+_NEXT_FIELD: Final = re.compile(rb"(?<!\.)\.++(?=data:|event:|id:|retry:|: |\Z)")
 _DOTS: Final = re.compile(rb"[.\r\n]*")
 
 

@@ -44,10 +44,13 @@ def _read_flows(file: ForeignFile) -> ImportedRecording | None:
 
 
 def _flows(file: ForeignFile) -> Iterator[SeenExchange]:
+    line, before = 1, 0
     try:
         for at, flow in read_netstrings(file.data):
+            line += file.data.count(b"\n", before, at)
+            before = at
             if _kind_of(file, flow, at) == "http" and isinstance(flow.get("response"), dict):
-                yield _seen(file, flow, Layout(1 + file.data.count(b"\n", 0, at)))
+                yield _seen(file, flow, Layout(line))
     except BrokenNetstringError as err:
         place = Place(str(file.path), byte=err.at)
         raise CassetteError(f"no file of mitmproxy: {err}", place=place) from err
