@@ -26,6 +26,7 @@ _LETTERS: Final = {
     "MAY": "w",
 }
 _WORD: Final = "conformance_word"
+_IS_COUNTED: Final = "conformance_is_counted"
 _STUBS: Final[pytest.StashKey[list[ModelStub]]] = pytest.StashKey()
 
 
@@ -138,6 +139,22 @@ def pytest_collection_modifyitems(
         items.append(stale_item(session, shared.stale_entries))
 
 
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """Of two traces that are not equal, the difference of their event sequences."""
+    loaded = sys.modules.get("conformance.pytest_plugin.trace")
+    if op != "==" or loaded is None:
+        return None
+    if not (isinstance(left, loaded.Trace) and isinstance(right, loaded.Trace)):
+        return None
+    from conformance.pytest_plugin.event_lines import sequence_difference  # noqa: PLC0415  # as above
+
+    one, other = left.sequence, right.sequence
+    if one == other:
+        return [f"{left!r} == {right!r}", "the events are equal; bytes, times or names differ"]
+    told = f"{left!r} == {right!r}"
+    return [told, "events of the left (-) and of the right (+):", *sequence_difference(one, other)]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item,
@@ -149,8 +166,12 @@ def pytest_runtest_makereport(
         setattr(report, _WORD, str(outcome.word))
         if report.skipped and not hasattr(report, "wasxfail"):
             path, line, _ = item.reportinfo()
+            counted = getattr(item, "counted_with", None)
+            others = counted(outcome) if counted else 0
+            setattr(report, _IS_COUNTED, others is not None)
+            more = f" (and {others} more of this exchange)" if others else ""
             # Else every skip would stand in the plugin's own file.
-            report.longrepr = (os.fspath(path), (line or 0) + 1, outcome.why)
+            report.longrepr = (os.fspath(path), (line or 0) + 1, f"{outcome.why}{more}")
     return report
 
 
@@ -160,7 +181,8 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
     if word is None or not report.skipped or hasattr(report, "wasxfail"):
         return None
     # The word stays pytest's own: its summary prints one word for all that was skipped.
-    return "skipped", _LETTERS.get(word, "s"), "SKIPPED"
+    category = "skipped" if getattr(report, _IS_COUNTED, True) else ""
+    return category, _LETTERS.get(word, "s"), "SKIPPED"
 
 
 class SpecFile(pytest.File):

@@ -12,7 +12,7 @@ import pytest
 
 from conformance.core.errors import ConformanceError
 from conformance.judging.result import StreamResult
-from conformance.pytest_plugin.verdicts import FileVerdicts, ItemOutcome, finding_lines
+from conformance.pytest_plugin.verdicts import UNCLEAR, FileVerdicts, ItemOutcome, finding_lines
 
 _MILDER: Final = ("xfailed", "passed", "skipped")
 
@@ -71,6 +71,19 @@ class RuleItem(SpecItem):
         stream = self.parent.stream
         return self.parent.verdicts.outcome(stream, self.name), stream
 
+    def counted_with(self, outcome: ItemOutcome) -> int | None:
+        """How many rules of the exchange are skipped with this one; None where one counts already.
+
+        What nothing exercises is one gap of the recording, however many rules would look at it.
+        """
+        if outcome.word not in UNCLEAR:
+            return 0
+        parent = self.parent
+        if outcome.word in parent.counted:
+            return None
+        parent.counted.add(outcome.word)
+        return sum(parent.stream.verdicts.get(rule) == outcome.word for rule in parent.rules) - 1
+
 
 class ExchangeOfCassette:
     """What a node of a recorded exchange holds, beside being one."""
@@ -83,10 +96,21 @@ class ExchangeOfCassette:
 
 
 class ExchangeNode(ExchangeOfCassette, pytest.Collector):
-    """One exchange of one recording, with an item for each rule."""
+    """One exchange of one recording, with an item for each rule.
+
+    `counted` are verdicts short of a pass for which one rule counts in the summary already.
+    """
+
+    def __init__(self, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.counted: set[str] = set()
+
+    @property
+    def rules(self) -> list[str]:
+        return list(self.verdicts.rules(self.stream))
 
     def collect(self) -> Iterator[pytest.Item]:
-        for rule in self.verdicts.rules(self.stream):
+        for rule in self.rules:
             yield RuleItem.from_parent(self, name=rule)
 
 

@@ -83,11 +83,14 @@ class ModelStub:
     def _recording_hint(self) -> str:
         """What helps after a miss; nothing ever goes live by itself."""
         settings = self.settings
+        path, here = settings.folder.path, Path.cwd()
+        shown = path.relative_to(here) if path.is_relative_to(here) else path
         if not settings.sources():
-            path, here = settings.folder.path, Path.cwd()
-            shown = path.relative_to(here) if path.is_relative_to(here) else path
             how = "--conformance-record once --conformance-url URL records it"
             return f"{shown} holds no recording: {how}"
+        if settings.cassettes:
+            how = f"--conformance-record new_episodes --conformance-url URL adds it to {shown}"
+            return f"what the marker names is only read: {how}"
         return "--conformance-record rewrite (or new_episodes) --conformance-url URL records it"
 
     def _unused_lines(self) -> list[str]:

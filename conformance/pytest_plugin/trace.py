@@ -30,6 +30,7 @@ from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.result import Report, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.pytest_plugin import responses
+from conformance.pytest_plugin.event_lines import event_lines
 from conformance.pytest_plugin.options import display_path
 from conformance.recordings.check import (
     CheckChoices,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 TraceSource = Any
 """An httpx response, the path of a recording, the bytes of a body, or an exchange."""
 
+_SHOWN: Final = 20  # events that a trace names in a failing assert
 _LEVELS: Final = tuple(Level)
 _NO_RULES: Final = Rulebook(())
 _NAME: Final = "response.cassette.jsonl"
@@ -84,6 +86,16 @@ class Trace(Struct, frozen=True):
     def semantic(self) -> tuple[Event, ...]:
         """What a correct client would report of it."""
         return tuple(event for event in self.events if event.layer == "semantic")
+
+    @property
+    def sequence(self) -> list[str]:
+        """The semantic events, a line each, as snapshots have them: adjacent deltas joined."""
+        return list(event_lines(self.exchanges, self.semantic))
+
+    def __repr__(self) -> str:
+        types = [line.partition(" ")[0] for line in self.sequence]
+        shown = " ".join(types[:_SHOWN]) + (" ..." if types[_SHOWN:] else "")
+        return f"<trace of {self.recording.path.name}: {shown or 'no events'}>"
 
     @property
     def thinking(self) -> str:

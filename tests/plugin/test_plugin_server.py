@@ -38,6 +38,23 @@ def test_miss_shows_the_nearest_request_and_what_differs(project: Project) -> No
     result.stdout.fnmatch_lines(["*nearest is 0001-chat exchange 1: n was not recorded, sent 2*"])
 
 
+def test_the_hint_after_a_miss_beside_a_marker_records_what_was_missed(
+    project: Project, upstream: ThreadedServer
+) -> None:
+    project.take(PLAIN, "shared/think.cassette.jsonl")
+    mark = (
+        "import pytest\n@pytest.mark.conformance('shared/think.cassette.jsonl', unused='ignore')\n"
+    )
+    project.tests(f"{mark}def test_asks(conformance_server):\n    ask(conformance_server, n=2)")
+    result = project.run()
+    counts(result, failed=1)
+    result.stdout.fnmatch_lines(
+        ["*what the marker names is only read: --conformance-record new_episodes *URL adds it to *"]
+    )
+    counts(project.run("--conformance-record=new_episodes", *url(upstream)), passed=1)
+    counts(project.run(), passed=1)
+
+
 def test_miss_never_goes_live(project: Project, upstream: ThreadedServer) -> None:
     project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
     project.tests("def test_asks(conformance_server):\n    ask(conformance_server, n=2)")

@@ -209,3 +209,35 @@ def test_asynchronous_application_needs_no_port(project: Project) -> None:
         "    assert len(trace.exchanges[0].chunks) == 3\n"
     )
     counts(project.run(), passed=1)
+
+
+def test_a_trace_names_its_events_and_no_bytes() -> None:
+    trace = trace_of(BODY)
+    assert repr(trace).startswith("<trace of response.cassette.jsonl: message.start text.start ")
+    assert len(repr(trace)) < 400
+    assert [line.partition(" ")[0] for line in trace.sequence][-2:] == ["finish", "done"]
+
+
+def test_a_failing_assert_tells_the_events_that_differ(project: Project) -> None:
+    project.take(PLAIN, "a.cassette.jsonl")
+    project.take(SEEN, "b.cassette.jsonl")
+    project.tests(
+        """
+        def test_differ(conformance_trace):
+            assert conformance_trace("a.cassette.jsonl") == conformance_trace("b.cassette.jsonl")
+
+        def test_alike(conformance_trace):
+            one = conformance_trace("a.cassette.jsonl")
+            assert one.sequence == conformance_trace("a.cassette.jsonl").sequence
+            assert one == conformance_trace("a.cassette.jsonl".encode())
+    """.replace("\n        ", "\n")
+    )
+    result = project.run("-vv")
+    counts(result, failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "*<trace of a.cassette.jsonl: *> == <trace of b.cassette.jsonl: *",
+            "*events of the left (-) and of the right (+):*",
+            "E*- text.delta *",
+        ]
+    )

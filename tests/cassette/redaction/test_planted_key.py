@@ -27,7 +27,6 @@ from conformance.core.errors import RemoteError
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
-from conformance.pytest_plugin.snapshots import event_lines
 from conformance.pytest_plugin.trace import ConformanceFailure, assert_conforms, trace_of
 from conformance.recordings.check import CheckChoices, check_recording
 from conformance.recordings.in_memory import InMemory
@@ -162,7 +161,7 @@ class Way:
         return ""
 
     def snapshot(self) -> str:
-        return "\n".join(event_lines(trace_of(self.evidence.exchanges[0])))
+        return "\n".join(trace_of(self.evidence.exchanges[0]).sequence)
 
     def record(self) -> str:
         folder = self.folder / "kept"
