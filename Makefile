@@ -49,7 +49,7 @@ format: $(DEV)/installed
 
 bench: $(DEV)/installed      ## candidates interleaved in one run, ratios of medians
 	$(RUN)/python -m pip install -q -e ".[dev,bench]"
-	for each in real sse check memory cassettes start engine replay proxy live run pytest corpus; do $(RUN)/python tests/benchmarks/bench_$$each.py || exit 1; done
+	for each in real sse check memory cassettes start engine replay proxy redaction live run pytest corpus; do $(RUN)/python tests/benchmarks/bench_$$each.py || exit 1; done
 
 MINUTES ?= 10
 SEED ?=
