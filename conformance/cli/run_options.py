@@ -205,11 +205,12 @@ def server_options(given: RunArguments) -> RunOptions:
     _check_application(given)
     is_between = given.gateway is not None or given.protocol is not None
     if is_between != (given.upstream_port is not None):
-        raise UsageError("--upstream-port N goes with --gateway URL, and with --protocol")
+        which = "--gateway URL" if given.protocol is None else "--protocol NAME"
+        raise UsageError(f"{which} and --upstream-port N go together")
     if given.only:
         raise UsageError("--only goes with --client")
     if given.cassette and not is_between:
-        raise UsageError("--cassette goes with --client, --gateway and --protocol")
+        raise UsageError("--cassette goes with --client and --gateway, and with --protocol")
     if given.profile is None and os.environ.get("CI", "").lower() not in _NO:
         hint = "--profile NAME, or --profile auto"
         raise UsageError("under CI a profile must be named", hint=hint)

@@ -28,7 +28,7 @@ EVERYWHERE = ("F1-", "F2-", "F6-", "F8-", "X8-", "X1-no-role", "I1-", "U5-less-u
 # Operators that edit every event of a text, an item, a part or a call, or all that state a text.
 SEVERAL = (
     *("B1-", "B2-", "B3-", "B4-", "B5-", "B10-", "B11-", "E2-", "S7-", "T2-marker-in-item-name"),
-    *("I3-", "I5-", "I9-", "I10-block-index-reused", "N2-", "N12-"),
+    *("I3-", "I5-", "I9-", "I10-block-index-reused", "N11-step-repeated", "N2-", "N12-"),
     *(
         "U4-no-finish",
         *("U5-no-usage", "U5-delta-without-usage", "U5-response-without-usage"),

@@ -120,7 +120,10 @@ def test_the_command_names_an_application_or_its_url(
     [
         (["--app", "http://x"], "--app URL and --protocol NAME go together"),
         (["--app", "http://x", "--protocol", "chat"], "no application speaks 'chat'"),
-        (["--app", "http://x", "--protocol", "agui"], "--upstream-port N goes with"),
+        (
+            ["--app", "http://x", "--protocol", "agui"],
+            "--protocol NAME and --upstream-port N go together",
+        ),
         (["--url", "http://x", "--protocol", "agui"], "--protocol NAME goes with --app"),
         (
             ["--app", "http://x", "--protocol", "agui", "--upstream-port", "1", "--soak", "1s"],
