@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Response
-from conformance.dialects import ENDPOINTS, get
+from conformance.dialects import ENDPOINTS, dialect_at, get
 from conformance.dialects.base import Reading
 from conformance.dialects.requests import Question
 from conformance.judging.transcript import Transcript, read_transcript
@@ -32,7 +32,7 @@ ASKED = {"model": "scripted", "messages": [], "stream": True}
 SUMMARY = {"reasoning": {"effort": "low", "summary": "auto"}}
 WHOLE = ("answer", "tools", "length")
 # They count thinking among the rest, and not by itself.
-COUNTS_NO_THINKING = ("bedrock.converse", "ollama.chat", "ollama.generate")
+COUNTS_NO_THINKING = ("bedrock.converse", "mistral.chat", "ollama.chat", "ollama.generate")
 
 
 async def _posted(source: ScriptedUpstream | RecordedUpstream, body: object, path: str) -> _Posted:
@@ -76,7 +76,9 @@ def test_what_is_said_upstream_is_without_fault(
     asked = {**ASKED, **more, "stream": stream, **(usage if dialect == "openai.chat" else {})}
     said = scripted_answer(script, dialect, 1, asked)
     report = check_chunks(said.chunks, dialect=dialect, profile="strict", request=asked)
-    assert [f"{f.rule}: {f.message}" for f in report.findings] == []
+    # Mistral's API refuses the field that asks for a summary: a fault of the request.
+    found = (f for f in report.findings if f.rule != "effort/mistral/own-fields")
+    assert [f"{f.rule}: {f.message}" for f in found] == []
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -129,7 +131,8 @@ def test_what_was_sent_is_what_was_kept(dialect: str, script: str) -> None:
     response, heard = posted(script, ASKED, dialect)
     (one,) = heard
     assert one.exchange.body == response.content
-    assert one.exchange.dialect == dialect
+    # At a path that two dialects share the played server speaks the first of them.
+    assert one.exchange.dialect == dialect_at(PATH[dialect])
     assert one.exchange.request is not None
     assert one.exchange.request.json == ASKED
     assert one.exchange.response is not None
@@ -239,7 +242,7 @@ def test_answers_can_be_told_apart(dialect: str) -> None:
     asked = form.ask(Question("x", limit=9, streams=False, thinks=True, summarises=True))
     first, second = (read(dialect, scripted_answer("answer", dialect, n, asked)) for n in (1, 2))
     assert first.text != second.text
-    assert first.raw != second.raw
+    assert first.thinking != second.thinking  # a summary, where that is all that is ever shown
 
 
 def test_a_call_for_an_earlier_request_is_not_counted_for_the_next() -> None:
