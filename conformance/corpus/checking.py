@@ -15,6 +15,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from conformance import __version__
 from conformance.core.errors import UsageError
 from conformance.corpus.deadly_rows import judge_fragment
 from conformance.corpus.engines import Engine, WorkerDeath
@@ -91,7 +92,7 @@ def check_corpus(
     judge = CorpusJudge(choices)
     storage = Storage(absolute_source(source))
     _expect_streams(storage, choices)
-    about = CorpusAbout(storage.shown(), choices, rules=_rules_hash(judge))
+    about = CorpusAbout(storage.shown(), choices, __version__, _rules_hash(judge))
     output = CorpusOutput(folder)
     output.begin(about)
     try:

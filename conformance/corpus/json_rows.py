@@ -48,7 +48,7 @@ def first_row(storage: Storage, path: str) -> Mapping[str, Any] | None:
             lines = iter(lambda: stream.readline(_FIRST_LINE), b"")
             line = next((each for each in lines if each.strip()), b"")
         value = _DECODER.decode(line)
-    except (OSError, EOFError, zlib.error) as err:
+    except _damage(path) as err:
         place = Place(storage.shown(path))
         raise CassetteError(f"the file is damaged or cut short: {err}", place=place) from err
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -85,7 +85,7 @@ def read_json_rows(
                 for each in rows:
                     yield row, each
                     row += 1
-    except (OSError, EOFError, zlib.error) as err:
+    except _damage(path) as err:
         raise CassetteError(f"the file is damaged or cut short: {err}", place=place) from err
 
 
@@ -121,12 +121,26 @@ def open_inflated(storage: Storage, path: str) -> Any:
     if path.lower().endswith(".gz"):
         return io.BufferedReader(gzip.GzipFile(fileobj=file), _BLOCK)
     if path.lower().endswith(".zst"):
-        for name in ("compression.zstd", "zstandard"):
-            try:
-                return io.BufferedReader(importlib.import_module(name).open(file, "rb"), _BLOCK)
-            except ImportError:
-                continue
-        hint = "pip install zstandard"
-        message = "a .zst file needs Python 3.14 or the package zstandard"
-        raise CassetteError(message, place=Place(storage.shown(path)), hint=hint)
+        module = _zstd_module()
+        if module is None:
+            hint = "pip install zstandard"
+            message = "a .zst file needs Python 3.14 or the package zstandard"
+            raise CassetteError(message, place=Place(storage.shown(path)), hint=hint)
+        return io.BufferedReader(module.open(file, "rb"), _BLOCK)
     return io.BufferedReader(file, _BLOCK)
+
+
+def _zstd_module() -> Any:
+    for name in ("compression.zstd", "zstandard"):
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            continue
+    return None
+
+
+def _damage(path: str) -> tuple[type[Exception], ...]:
+    """What reading a damaged file raises."""
+    known: tuple[type[Exception], ...] = (OSError, EOFError, zlib.error)
+    module = _zstd_module() if path.lower().endswith(".zst") else None
+    return known if module is None else (*known, module.ZstdError)

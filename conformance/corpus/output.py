@@ -16,7 +16,6 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from conformance import __version__
 from conformance.core.errors import Place, UsageError
 from conformance.corpus.arrow import load_module
 from conformance.corpus.fragments import Fragment
@@ -24,19 +23,23 @@ from conformance.corpus.judge import JudgeChoices
 from conformance.corpus.tables import IS_WHOLE, STAMP, TABLES
 
 ABOUT: Final = "corpus.json"
+FORM: Final = 1
 _DRAFT: Final = ".draft"
 _SUFFIX: Final = ".parquet"
 
 
-class CorpusAbout(Struct, frozen=True, omit_defaults=True):
-    """What an output folder is of. `rules` is a hash of the rules that judged."""
+class CorpusAbout(Struct, frozen=True):
+    """What an output folder is of: `toolkit` is its version, `rules` a hash of those that judged.
+
+    `corpus` is the version of the folder's form.
+    """
 
     source: str
     choices: JudgeChoices
-    toolkit: str = __version__
-    rules: str = ""
+    toolkit: str
+    rules: str
     is_complete: bool = False
-    corpus: int = 1
+    corpus: int = FORM
 
 
 class CorpusOutput:
@@ -173,13 +176,17 @@ def read_about(folder: Path) -> CorpusAbout:
     """What a folder is of. Raises UsageError where it is no output of a corpus."""
     file = folder / ABOUT
     try:
-        return msgspec.json.decode(file.read_bytes(), type=CorpusAbout)
+        about = msgspec.json.decode(file.read_bytes(), type=CorpusAbout)
     except OSError as err:
         place = Place(str(folder))
         raise UsageError("is no output of a corpus: it has no corpus.json", place=place) from err
     except (msgspec.DecodeError, UnicodeDecodeError) as err:
         message = f"is no output of a corpus that this version reads: {err}"
         raise UsageError(message, place=Place(str(file))) from err
+    if about.corpus != FORM:
+        message = f"is of form {about.corpus}, this version reads {FORM}"
+        raise UsageError(message, place=Place(str(file)))
+    return about
 
 
 def table_files(folder: Path, table: str) -> Iterator[Path]:

@@ -240,6 +240,7 @@ def kills(count: int, work: Path) -> None:
             shutil.rmtree(work / "out", ignore_errors=True)
             killed += (kill_workers if kind == "workers" else kill_driver)(work, source)
             same += tables(work / "out") == expected
+            say(f"{kind}: the same so far", str(same))
         say(f"{kind} killed ({killed} in all), runs with the same output", f"{same} of {count}")
 
 

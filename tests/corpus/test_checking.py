@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import shutil
@@ -12,6 +13,7 @@ import pytest
 from conformance.core.errors import UsageError
 from conformance.corpus.columns import ColumnNames
 from conformance.corpus.engines import OwnProcess, WorkerProcesses
+from conformance.corpus.fragment_work import FragmentOutcome, FragmentTask
 from conformance.corpus.judge import JudgeChoices
 from conformance.corpus.output import CorpusOutput, read_about
 from conformance.recordings.check import check_paths
@@ -265,6 +267,63 @@ def test_a_file_cut_short_is_told_and_judged_once_it_is_whole(corpus: Path, tmp_
     (source / "b.jsonl.gz").write_bytes(packed)
     assert check(source, out).unreadable == 0
     assert {row["id"] for row in rows(out)} == {made.stream_id(n) for n in range(70)}
+
+
+def test_damaged_zstd_is_told(tmp_path: Path) -> None:
+    made.write_json_lines(tmp_path / "a.jsonl.zst", range(50))
+    whole = (tmp_path / "a.jsonl.zst").read_bytes()
+    (tmp_path / "a.jsonl.zst").write_bytes(whole[:40] + b"?" + whole[41:])
+    progress = check(tmp_path / "a.jsonl.zst", tmp_path / "out")
+    assert progress.unreadable == 1
+    assert "damaged or cut short" in progress.faults[0]
+
+
+def test_a_full_disk_leaves_nothing_half_written(
+    corpus: Path, checked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = []
+
+    def full(descriptor: int) -> None:
+        written.append(descriptor)
+        if len(written) > 4:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    out = tmp_path / "out"
+    monkeypatch.setattr("os.fsync", full)
+    assert "cannot be written: no space left on device" in refused(corpus, out)
+    monkeypatch.undo()
+    assert not list(out.rglob("*.draft"))
+    check(corpus, out)
+    assert output_bytes(out) == output_bytes(checked)
+
+
+def test_another_version_is_another_output(corpus: Path, tmp_path: Path) -> None:
+    check(corpus / "b.jsonl", tmp_path / "out")
+    file = tmp_path / "out" / "corpus.json"
+    about = json.loads(file.read_bytes())
+    file.write_text(json.dumps({**about, "toolkit": "0.0.1"}), encoding="utf-8")
+    assert "another corpus: by other version" in refused(corpus / "b.jsonl", tmp_path / "out")
+    file.write_text(json.dumps({**about, "corpus": 2}), encoding="utf-8")
+    assert "is of form 2, this version reads 1" in refused(corpus / "b.jsonl", tmp_path / "out")
+
+
+def test_ctrl_c_leaves_a_corpus_that_can_be_taken_up(
+    corpus: Path, checked: Path, tmp_path: Path
+) -> None:
+    class Interrupted(OwnProcess):
+        tasks = 0
+
+        def run_task(self, place: int, task: FragmentTask) -> FragmentOutcome:
+            self.tasks += 1
+            if self.tasks == 3:
+                raise KeyboardInterrupt
+            return super().run_task(place, task)
+
+    with pytest.raises(KeyboardInterrupt):
+        check(corpus, tmp_path, Interrupted())
+    progress = check(corpus, tmp_path)
+    assert progress.done_before == 2
+    assert output_bytes(tmp_path) == output_bytes(checked)
 
 
 def test_one_check_at_a_time_writes_to_a_folder(corpus: Path, checked: Path) -> None:

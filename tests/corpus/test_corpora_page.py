@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -72,15 +73,13 @@ def test_a_plain_loop(source: Path) -> None:
 
 def test_ray_data(source: Path, tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="the example of Ray Data needs ray[data]")
-    begun = (
-        "import sys, ray; ray.init(address='local', num_cpus=2, include_dashboard=False,"
-        f" _temp_dir={str(tmp_path / 'ray')[:60]!r})\n"
-    )
-    run_apart(
-        f"{begun}{example('check_with_ray')}\ncheck_with_ray(*sys.argv[1:])",
-        source,
-        tmp_path / "out",
-    )
+    with tempfile.TemporaryDirectory(prefix="r") as short:  # paths of sockets have a limit
+        begun = (
+            "import sys, ray; ray.init(address='local', num_cpus=2, include_dashboard=False,"
+            f" _temp_dir={short!r})\n"
+        )
+        code = f"{begun}{example('check_with_ray')}\ncheck_with_ray(*sys.argv[1:])"
+        run_apart(code, source, tmp_path / "out")
     assert told(tmp_path / "out") == expected()
 
 
