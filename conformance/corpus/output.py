@@ -20,9 +20,9 @@ from conformance.core.errors import Place, UsageError
 from conformance.corpus.arrow import load_module
 from conformance.corpus.fragments import Fragment
 from conformance.corpus.judge import JudgeChoices
+from conformance.corpus.storage import ABOUT
 from conformance.corpus.tables import IS_WHOLE, STAMP, TABLES
 
-ABOUT: Final = "corpus.json"
 FORM: Final = 1
 _DRAFT: Final = ".draft"
 _SUFFIX: Final = ".parquet"

@@ -14,6 +14,8 @@ from conformance.core.errors import CassetteError, Place, UsageError
 from conformance.corpus.arrow import load_module
 
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+ABOUT: Final = "corpus.json"
+"""The file by which an output folder is known."""
 _HIDDEN: Final = ("_", ".")  # marks of engines (`_SUCCESS`) and unfinished files
 _BLOCK: Final = 1 << 20  # bytes
 
@@ -74,6 +76,8 @@ class Storage:
             found = self.filesystem.get_file_info(selector)
         except OSError as err:
             raise self.error(f"cannot be read: {reason_of(err)}", folder) from err
+        if folder and any(info.base_name == ABOUT for info in found):
+            return  # what an earlier check wrote
         for info in sorted(found, key=lambda each: str(each.base_name)):
             path = f"{folder}/{info.base_name}".lstrip("/")
             if info.base_name.startswith(_HIDDEN):

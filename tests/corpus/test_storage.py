@@ -47,6 +47,12 @@ def test_files_of_a_folder_are_sorted_and_hidden_ones_left_out(tmp_path: Path) -
     assert [file.path for file in Storage(str(tmp_path)).files()] == ["a/c.jsonl", "b.jsonl"]
 
 
+def test_an_output_inside_of_its_source_is_no_part_of_it(tmp_path: Path) -> None:
+    made.write_json_lines(tmp_path / "in.jsonl", range(3))
+    assert check(tmp_path, tmp_path / "out").known == 1
+    assert check(tmp_path, tmp_path / "out").known == 1
+
+
 def test_a_name_and_password_are_not_shown() -> None:
     pytest.importorskip("fsspec", reason="a URL of another kind is opened by fsspec")
     with pytest.raises(UsageError) as caught:
