@@ -96,9 +96,15 @@ def _api_streams(run: ApiRun, soak: SoakOutcome | None) -> list[StreamResult]:
 
 def _without_lines(result: StreamResult) -> StreamResult:
     """The result without lines of a file that is gone."""
-    findings = tuple(replace(finding, line=None) for finding in result.findings)
     name = Path(result.file).name.removesuffix(SUFFIX)
-    return replace(result, file=f"{result.dialect}/{name}", findings=findings)
+    file = f"{result.dialect}/{name}"
+    findings = tuple(
+        replace(
+            each, line=None, upstream=each.upstream and replace(each.upstream, file=file, line=None)
+        )
+        for each in result.findings
+    )
+    return replace(result, file=file, findings=findings)
 
 
 def _api_notes(run: ApiRun) -> Iterator[str]:

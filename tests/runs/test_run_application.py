@@ -26,8 +26,11 @@ from tests.fakes.agui_application import AguiApplication
 from tests.fakes.application import HOSTED, Application, Fault, Message, Receive, Send
 
 
-def ran(application: Any, folder: Path, protocol: str = "vercel.ui") -> RunOutcome:
-    options = RunOptions(model="think-1", profile="strict", save=folder)
+def ran(
+    application: Any, folder: Path, protocol: str = "vercel.ui", *, is_kept: bool = True
+) -> RunOutcome:
+    save = folder if is_kept else None
+    options = RunOptions(model="think-1", profile="strict", save=save)
 
     async def go() -> RunOutcome:
         async with serve_upstream(0) as upstream:
@@ -78,6 +81,12 @@ def test_a_planted_fault_is_found_and_no_other(fault: Fault, tmp_path: Path) -> 
 def test_of_several_faults_each_is_found(tmp_path: Path) -> None:
     found = violated(ran(Application(faults=frozenset(FAULTS)), tmp_path).report)
     assert found >= {rule for rules in FAULTS.values() for rule in rules}
+
+
+def test_what_is_not_kept_has_no_file_and_no_line(tmp_path: Path) -> None:
+    outcome = ran(Application(faults=frozenset({"lost-signature"})), tmp_path, is_kept=False)
+    beside = [f.upstream for f in outcome.report.findings if f.upstream is not None]
+    assert {(each.file.partition("/")[0], each.line) for each in beside} == {("vercel.ui", None)}
 
 
 def test_both_hops_are_in_one_recording_and_judged_alike_offline(tmp_path: Path) -> None:
