@@ -28,18 +28,10 @@ EVERYWHERE = ("F1-", "F2-", "F6-", "F8-", "X8-", "X1-no-role", "I1-", "U5-less-u
 # Operators that edit every event of a text, an item, a part or a call, or all that state a text.
 SEVERAL = (
     *("B1-", "B2-", "B3-", "B4-", "B5-", "B10-", "B11-", "E2-", "S7-", "T2-marker-in-item-name"),
-    *("I3-", "I5-", "I9-", "I10-block-index-reused", "N11-step-repeated", "N2-", "N12-"),
-    *(
-        "U4-no-finish",
-        *("U5-no-usage", "U5-delta-without-usage", "U5-response-without-usage"),
-        "X7-",
-        "X10-",
-        "X18-blank",
-        "X15-thinking-block",
-        "B12-",
-        "B13-",
-        "F13-",
-    ),
+    *("I3-", "I5-", "I9-", "I10-block-index-reused", "I10-steps-from-one"),
+    *("N11-step-repeated", "N2-", "N12-"),
+    *("U4-no-finish", "U5-no-usage", "U5-delta-without-usage", "U5-response-without-usage"),
+    *("X7-", "X10-", "X18-blank", "X15-thinking-block", "B12-", "B13-", "F13-"),
 )
 
 
@@ -71,7 +63,11 @@ def test_operators_that_share_a_name_have_the_same_outcome() -> None:
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))
 def test_operator_acts_on_a_shipped_recording(operator: Operator) -> None:
-    assert any(True for stream in streams() for _ in make_mutants(operator, stream, most=1))
+    """A dialect that refines another one has its operators; then a recording of either will do."""
+    same = [each for each in OPERATORS if each.edit is operator.edit]
+    assert any(
+        True for each in same for stream in streams() for _ in make_mutants(each, stream, most=1)
+    )
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))
@@ -146,7 +142,7 @@ def test_unknown_operator_is_a_usage_error() -> None:
         find_operators("X6-duplicate-dleta")
 
 
-def test_there_are_five_bases_per_dialect() -> None:
+def test_there_are_four_bases_per_dialect() -> None:
     found = Counter(stream.dialect for stream in streams())
     assert {operator.dialect for operator in OPERATORS} - {""} <= set(found)
-    assert min(found[operator.dialect] for operator in OPERATORS if operator.dialect) >= 5
+    assert min(found[operator.dialect] for operator in OPERATORS if operator.dialect) >= 4

@@ -110,7 +110,7 @@ OPERATORS.add("X12-left-open", "Thinking says that it is open, and text follows.
     lambda stream: _thoughts(stream)[-1:] if _spoken(stream) and not _end_marks(stream) else [],
     set_value(False, *_PART, "closed"),
 )
-OPERATORS.add("U10-unknown-reason", "The finish reason is no known one.")(
+OPERATORS.add("U10-reason-eos", "The finish reason is that of an engine.")(
     finish_places, set_value("eos", *CHOICE, "finish_reason")
 )
 OPERATORS.add("U5-finish-without-usage", "The chunk that finishes counts nothing.")(
