@@ -59,7 +59,9 @@ def messages_turns(fields: Fields, data: bytes, result: str) -> Fields:
         {"role": "assistant", "content": list(blocks.values())},
         {"role": "user", "content": results},
     ]
-    return {**fields, "messages": [*fields["messages"], *turns]}
+    # The API refuses turns without content: of an answer that broke off nothing goes back.
+    kept = [turn for turn in turns if turn["content"]]
+    return {**fields, "messages": [*fields["messages"], *kept]}
 
 
 def _add(block: dict[str, Any], delta: Mapping[str, Any]) -> None:

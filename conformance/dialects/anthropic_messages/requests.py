@@ -34,9 +34,10 @@ def _next_turns(after: Continuation) -> list[Any]:
         for each in blocks
         if each.get("type") == "tool_use"
     ]
-    answer = {"role": "assistant", "content": kept}
+    # The API refuses a turn that is over and has no content.
+    answer = [{"role": "assistant", "content": kept}] if kept else []
     then = [{"role": "user", "content": results}] if results else after.user_turn
-    return [*elements(after.request.get("messages")), answer, *then]
+    return [*elements(after.request.get("messages")), *answer, *then]
 
 
 def _answer_blocks(events: Iterable[Event]) -> list[Mapping[str, Any]]:

@@ -75,11 +75,16 @@ def path_below_version(path: str) -> str:
     return path[found.end() :] if found else path
 
 
+_SERVED: Final = {"upstream": ("", "upstream"), "downstream": ("", "downstream", "app")}
+"""Side that is asked for -> hops that are on it."""
+
+
 class ExchangeIndex:
     """Exchanges by request; never changes, so that sessions share it."""
 
     def __init__(self, entries: Sequence[RecordedExchange], options: ReplayOptions) -> None:
-        self.entries = tuple(e for e in entries if e.exchange.hop in ("", options.hop))
+        served = _SERVED[options.hop]
+        self.entries = tuple(each for each in entries if each.exchange.hop in served)
         self.options = options
         self._ignored = parse_paths(options.ignore)
         self._headers = tuple(name.lower() for name in options.headers)
