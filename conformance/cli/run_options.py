@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from conformance.cli import options as shared
 from conformance.core.errors import UsageError
-from conformance.dialects import APPLICATIONS, ENDPOINTS
+from conformance.dialects import APPLICATIONS, ENDPOINTS, SUPPORTED
 from conformance.runs import RunOptions
 from conformance.runs.options import (
     API_WORDS,
@@ -175,6 +175,12 @@ class RunArguments(Struct, frozen=True, kw_only=True):
     verbose: shared.VerboseOption = False
 
 
+_REFINING: Final = [
+    ENDPOINTS[each.name] for each in SUPPORTED.values() if each.refines and each.name in ENDPOINTS
+]
+"""Endpoints of APIs that share the path of a more general one: whoever means them says so."""
+
+
 def at_base(given: RunArguments) -> RunArguments:
     """With a URL that names a whole endpoint: that API alone, at its base.
 
@@ -186,9 +192,11 @@ def at_base(given: RunArguments) -> RunArguments:
     path = address.path.rstrip("/")
     named = [each for each in ENDPOINTS.values() if path.endswith(each.path)]
     usual = [each for each in named if path.endswith(each.base + each.path)]
-    if len(usual or named) != 1:
+    asked = [each for each in usual or named if given.api == [each.api]]
+    found = asked or [each for each in usual or named if each not in _REFINING]
+    if len(found) != 1:
         return given
-    (endpoint,) = usual or named
+    (endpoint,) = found
     if given.api and given.api != [endpoint.api]:
         hint = f"--api {endpoint.api}, or none"
         raise UsageError(f"--url names the endpoint of {endpoint.api}", hint=hint)

@@ -14,6 +14,7 @@ from conformance.cassette.search import MUTANTS, named_paths
 from conformance.core.errors import ConformanceError, Place, UsageError
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
+from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites, shipped_suites
 from conformance.recordings.check import CheckChoices, check_recording
 from conformance.recordings.lint_recording import find_flaws
@@ -37,6 +38,7 @@ def lint_recordings(paths: Sequence[Path], suites: Sequence[Suite] = ()) -> Lint
     UsageError for a path that is not there.
     """
     rules = {rule.id for suite in (*shipped_suites(), *suites) for rule in suite.rules}
+    rules |= ADDED_RULES.keys()
     problems: list[Problem] = []
     good: list[Recording] = []
     kinds: Counter[str] = Counter()

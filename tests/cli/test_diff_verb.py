@@ -64,9 +64,12 @@ WRONG: list[tuple[list[str], str]] = [
     ([GOOD, str(ROOT)], "error: expected two files or two folders"),
     (
         [GOOD, GOOD, "--format", "pdf"],
-        "error: format must be one of text, json, markdown, got 'pdf'\n",
+        "error: format must be one of text, json, markdown, html, got 'pdf'\n",
     ),
-    ([GOOD, GOOD, "-o", "pdf=x"], "error: format must be one of text, json, markdown, got 'pdf'\n"),
+    (
+        [GOOD, GOOD, "-o", "pdf=x"],
+        "error: format must be one of text, json, markdown, html, got 'pdf'\n",
+    ),
     ([GOOD, GOOD, "-o", "x"], "error: -o must be FORMAT=FILE, got 'x'"),
     ([GOOD, CHAT, "--dialect", "openai.chat"], "error: "),
 ]

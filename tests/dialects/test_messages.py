@@ -77,7 +77,7 @@ def test_a_request_is_unrolled_entry_by_entry() -> None:
 
     assert [event.type for event in events] == ["request", "request.item", "request.item"]
     assert events[0].data == body
-    assert events[2].data == {**turn, "position": 1, "kind": "message"}
+    assert events[2].data == {**turn, "position": 1, "kind": "message", "last": True}
 
 
 def test_nothing_of_the_request_is_echoed() -> None:

@@ -15,8 +15,9 @@ SUITES = ("thinking/client", "thinking/start")
 MOST = 4
 # The matrix tries a defect on few streams, so that it would call these stale.
 DISCHARGED = tuple(
-    Allowance(defect, "an error event discharges what is still owed", base="*/error-in-*")
+    Allowance(defect, "an error event discharges what is still owed", base=f"*/{failed}-in-*")
     for defect in ("C8-no-end", "C14-text-started-early")
+    for failed in ("error", "failed")
 )
 
 

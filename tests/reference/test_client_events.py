@@ -60,7 +60,9 @@ def cases(path: Path, profile: str | None = None) -> Iterator[Case]:
         is_answer = exchange.request is None or exchange.request.method == "POST"
         refused = exchange.response is not None and (exchange.response.status or 200) >= 400
         if dialect in APIS and is_answer and not refused:
-            yield case(path.name, dialect, profile or recording.header.profile, exchange)
+            # Of an application's recording the profile is the application's.
+            own = None if exchange.hop == "upstream" else recording.header.profile
+            yield case(path.name, dialect, profile or own, exchange)
 
 
 def paths() -> list[Path]:
@@ -136,15 +138,16 @@ def _wire(frame: Any) -> bytes:
 def test_broken_streams_are_read_alike(name: str) -> None:
     folder = shipped.cassettes()
     one = open_base(folder / f"{name}.cassette.jsonl", folder)
-    tried = 0
+    tried, most = 0, 0
     for stream in one.streams():
+        most = sum(each.dialect in {"", stream.dialect} for each in OPERATORS)
         for operator in OPERATORS:
             for mutant in make_mutants(operator, stream, most=1):
                 if operator.name not in OPEN:
                     tried += 1
                     broken = Case(name, stream.dialect, one.profile(stream), mutant.exchange)
                     assert_agreed(broken)
-    assert tried > len(OPERATORS) // 4
+    assert tried > most // 4
 
 
 @pytest.mark.parametrize("seed", range(0, 240, 12))

@@ -19,8 +19,9 @@ from reference_impl.server.app import application
 from reference_impl.server.defects import DEFECTS, Api
 from reference_impl.server.engine import EngineEvent, TextDelta
 from reference_impl.server.service import Service
+from reference_impl.server.settings import Settings
 from tests.reference.actor import Actor
-from tests.reference.scenes import DIALECTS
+from tests.reference.scenes import DIALECTS, SETTINGS
 
 NAMES = ("think", "history")
 CROSS_TALK = "scenario/cross-talk"
@@ -49,7 +50,8 @@ async def _with_word(
 
 
 def soak(api: Api, defect: str, folder: Path, model: Actor) -> Report:
-    app = application(Service(model, defect=DEFECTS.get(defect)))
+    settings = SETTINGS.get(api, Settings())
+    app = application(Service(model, settings, defect=DEFECTS.get(defect)))
     options = RunOptions(
         "actor",
         (DIALECTS[api],),

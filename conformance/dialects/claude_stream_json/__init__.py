@@ -12,7 +12,7 @@ from conformance.dialects.claude_stream_json.reader import (
     StreamJsonReader,
     recognises,
 )
-from conformance.dialects.claude_stream_json.wire_keys import BOUNDS, WIRE_KEYS
+from conformance.dialects.claude_stream_json.wire_keys import WIRE_KEYS
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -22,6 +22,5 @@ DIALECT: Final = Dialect(
     columns=delta_columns,
     framing="lines",
     keys=WIRE_KEYS,
-    bounds=BOUNDS,
     mutation="conformance.dialects.claude_stream_json.mutation",
 )

@@ -1,10 +1,10 @@
-"""Keys of the lines of Claude Code, and which of them begin and end an answer."""
+"""Keys of the lines of Claude Code; a session holds several answers."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.wire_keys import AnswerBounds, WireKeys
+from conformance.dialects.wire_keys import WireKeys
 
 WIRE_KEYS: Final = WireKeys(
     texts=("text", "thinking", "partial_json", "result"),
@@ -13,7 +13,4 @@ WIRE_KEYS: Final = WireKeys(
     opaque=("signature",),
     words=("type", "subtype", "role", "stop_reason", "status"),
     free=("input", "modelUsage", "tool_use_result"),
-)
-BOUNDS: Final = AnswerBounds(
-    first=frozenset({"message_start", "assistant"}), last=frozenset({"result"})
 )

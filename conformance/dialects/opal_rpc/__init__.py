@@ -7,7 +7,7 @@ from typing import Final
 from conformance.dialects.base import Dialect
 from conformance.dialects.opal_rpc.columns import delta_columns
 from conformance.dialects.opal_rpc.reader import NAME, VOCABULARY, OpalReader, recognises
-from conformance.dialects.opal_rpc.wire_keys import BOUNDS, WIRE_KEYS
+from conformance.dialects.opal_rpc.wire_keys import WIRE_KEYS
 
 DIALECT: Final = Dialect(
     name=NAME,
@@ -17,6 +17,5 @@ DIALECT: Final = Dialect(
     columns=delta_columns,
     framing="lines",
     keys=WIRE_KEYS,
-    bounds=BOUNDS,
     mutation="conformance.dialects.opal_rpc.mutation",
 )
