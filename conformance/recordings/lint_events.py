@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from conformance.core.events import Event, Exchange
 from conformance.core.framing import exchange_frames
 from conformance.core.json_values import NOT_JSON, decode_json
-from conformance.dialects import SUPPORTED
-
-_BOUNDS: Final = tuple(dialect.bounds for dialect in SUPPORTED.values())
-_FIRST: Final = frozenset[str]().union(*(bounds.first for bounds in _BOUNDS))
-_ONCE: Final = frozenset[str]().union(*(bounds.once for bounds in _BOUNDS))
-_LAST: Final = frozenset[str]().union(*(bounds.last for bounds in _BOUNDS))
-_IDENTIFIED: Final = frozenset(bounds.identified for bounds in _BOUNDS)
+from conformance.dialects.wire_keys import AnswerBounds
 
 
 class CutEvent(NamedTuple):
@@ -67,9 +61,10 @@ def _begins_like_json(data: str) -> bool:
     return data[:1] in ("{", "[") and data != "[DONE]"
 
 
-def find_splice(events: Iterable[Event]) -> int | None:
+def find_splice(events: Iterable[Event], bounds: AnswerBounds) -> int | None:
     """Number of the frame in which a second answer begins; None if there is one answer only.
 
+    `bounds` are those of the dialect.
     An answer begins with its first wire event, also where the one before never ended, and where
     another id brings a role or a text after the finish.
     """
@@ -79,12 +74,12 @@ def find_splice(events: Iterable[Event]) -> int | None:
             finished = shown if event.type == "finish" else finished
         if event.layer != "wire":
             continue
-        if (ended and event.type in _FIRST) or (begun and event.type in _ONCE):
+        if (ended and event.type in bounds.first) or (begun and event.type in bounds.once):
             return event.number
-        begun = begun or event.type in _ONCE
-        if event.type in _IDENTIFIED:
+        begun = begun or event.type in bounds.once
+        if event.type == bounds.identified:
             shown = str(event.data.get("id"))
-        if finished not in ("", shown) and any(bounds.speaks(event) for bounds in _BOUNDS):
+        if finished not in ("", shown) and bounds.speaks(event):
             return event.number
-        ended = ended or event.type in _LAST
+        ended = ended or event.type in bounds.last
     return None

@@ -20,7 +20,7 @@ from conformance.cassette.search import MUTANTS
 from conformance.core.errors import Place
 from conformance.core.events import Exchange
 from conformance.core.framing import framing_of
-from conformance.dialects import asks_for_stream
+from conformance.dialects import asks_for_stream, get
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_trusted
@@ -197,7 +197,7 @@ class _RecordingLint(Struct, frozen=True):
                 yield self._make_problem("event-cut", message, severity, exchange, at)
 
     def _second_answers(self, exchange: Exchange, result: StreamResult) -> Iterator[Problem]:
-        number = find_splice(result.events)
+        number = find_splice(result.events, get(result.dialect).bounds)
         if number is not None:
             message = f"a second answer begins with event {number}: record one to an exchange"
             at = frame_offset(exchange, number)
