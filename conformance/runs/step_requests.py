@@ -166,16 +166,25 @@ def ask_for_marker(body: Any, word: str) -> Any:
         history = body.get(name)
         if isinstance(history, str):
             return {**body, name: f"{history}{_marker_wish(word)}"}
-        if isinstance(history, list) and history and _is_plain(history[-1]):
-            last = history[-1]
-            turn = {**last, "content": f"{last['content']}{_marker_wish(word)}"}
+        if isinstance(history, list) and history:
+            turn = _turn_with_wish(history[-1], _marker_wish(word))
             return {**body, name: [*history[:-1], turn]}
     return body
 
 
-def _is_plain(turn: Any) -> bool:
-    is_user = isinstance(turn, Mapping) and turn.get("role") == "user"
-    return is_user and isinstance(turn.get("content"), str)
+def _turn_with_wish(turn: Any, wish: str) -> Any:
+    """A turn of the user whose text, or the last part of it, ends with the wish."""
+    if not isinstance(turn, Mapping) or turn.get("role", "user") != "user":
+        return turn
+    content = turn.get("content")
+    if isinstance(content, str):
+        return {**turn, "content": f"{content}{wish}"}
+    if not isinstance(content, list) or not content:
+        return turn
+    last = content[-1]
+    if not isinstance(last, Mapping) or not isinstance(last.get("text"), str):
+        return turn
+    return {**turn, "content": [*content[:-1], {**last, "text": f"{last['text']}{wish}"}]}
 
 
 def _marker_wish(word: str) -> str:
