@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from conformance.editing.operator import Operator
 from conformance.judging.rulebook import Rulebook
+from conformance.judging.run_rules import ADDED_RULES
 from conformance.mutate import (
     Matrix,
     find_operators,
@@ -44,7 +45,7 @@ def test_matrix_holds_and_its_page_is_current() -> None:
     assert matrix_faults(whole) == [], "no survivor, false alarm, dead rule or stale allowance"
     told = "stale: conformance mutate --matrix --format markdown > docs/mutation-matrix.md"
     assert PAGE.read_text(encoding="utf-8") == format_matrix(whole, "markdown"), told
-    levels = {rule.id: rule.level for rule in Rulebook.load().rules}
+    levels = {rule.id: rule.level for rule in (*Rulebook.load().rules, *ADDED_RULES.values())}
     killers = {rule for trial in whole.of("killed") for rule in trial.killers}
     assert Level.MAY not in {levels[rule] for rule in killers}, "only a binding rule kills"
 

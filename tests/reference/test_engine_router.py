@@ -104,7 +104,7 @@ def blocks(tokens: Sequence[int], *, opens: bool = False) -> Told:
         text = TOKENIZER.decode(block, skip_special_tokens=True)
         shown = kind
         if kind == "tool":
-            shown = "call" if complete and text == ADD else "text"
+            shown = "call" if complete and text.strip(" \t\n\r") == ADD else "text"
             text = 'add {"a": 1}' if shown == "call" else text
         if text:
             told.append((shown, text))

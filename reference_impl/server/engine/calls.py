@@ -62,7 +62,7 @@ def _expect(text: str, at: int, mark: str) -> int:
 
 
 def _ended(text: str, at: int, members: dict[str, str]) -> dict[str, str]:
-    if text[at:].strip():
+    if text[_skip(text, at) :]:
         raise ValueError("something follows the object")
     return members
 
