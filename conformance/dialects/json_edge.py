@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -17,6 +18,12 @@ def string(value: Any) -> str:
 def whole(value: Any) -> int | None:
     """The value if it is a whole number that is not negative (a boolean is none), else None."""
     return value if type(value) is int and value >= 0 else None
+
+
+def whole_counts(value: Any, keys: Mapping[str, str]) -> dict[str, int | None]:
+    """Name -> the whole number under its key, None where there is none; `keys` by name."""
+    fields = mapping(value)
+    return {name: whole(fields.get(key)) for name, key in keys.items()}
 
 
 def mapping(value: Any) -> dict[str, Any]:

@@ -19,7 +19,13 @@ from conformance.core.json_values import NOT_JSON
 from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.history import request_events
-from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
+from conformance.dialects.json_edge import (
+    elements,
+    event_data,
+    mapping,
+    string,
+    whole_counts,
+)
 from conformance.dialects.ollama_message import Message
 from conformance.dialects.sink import Sink
 from conformance.dialects.wire_keys import AnswerBounds
@@ -113,10 +119,7 @@ class LineReader:
         self._message.close()
         if reason := string(fields.get("done_reason")):
             self._sink.say("finish", {"choice": 0, "reason": reason})
-        counts = {name: whole(fields.get(key)) for name, key in _COUNTS.items()}
-        known = {name: count for name, count in counts.items() if count is not None}
-        if known:
-            self._sink.say("usage", {"choice": 0, **known})
+        self._sink.say_usage(whole_counts(fields, _COUNTS))
         self._done(explicit=True)
 
     def _done(self, *, explicit: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from conformance.core.events import Event
@@ -33,6 +34,18 @@ class Sink:
         """A message of the model begins; who says no role is the assistant."""
         data = {"choice": choice, "role": role or "assistant"}
         self.say("message.start", {**data, "id": message_id} if message_id else data)
+
+    def say_usage(self, counts: Mapping[str, int | None]) -> None:
+        """Token counts in the words of all dialects; one that is not stated is left out."""
+        if known := {name: count for name, count in counts.items() if count is not None}:
+            self.say("usage", {"choice": 0, **known})
+
+    def end_message(self, reason: str, counts: Mapping[str, int | None]) -> None:
+        """An answer is over, and says so: why, if that is known, and what it cost."""
+        if reason:
+            self.say("finish", {"choice": 0, "reason": reason})
+        self.say_usage(counts)
+        self.say("done", {"choice": 0, "explicit": True})
 
     def events(self) -> list[Event]:
         """All of the frame's."""

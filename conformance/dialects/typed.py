@@ -28,6 +28,7 @@ class TypedReader:
 
     unknown: ClassVar[str]  # the wire event of data that has no type
     history: ClassVar[str]  # the field of a request that holds what was said before
+    is_of_lines: ClassVar[bool] = False  # then what comes as a body is a stream of one line
 
     def __init__(self) -> None:
         self._is_done = False
@@ -58,7 +59,7 @@ class TypedReader:
                 sink.wire("[DONE]", {})
             else:
                 sink.wire(self.unknown, {"text": frame.data})
-        elif frame.kind == "body":
+        elif frame.kind == "body" and not self.is_of_lines:
             self._read_body(payload)
         else:
             self._read_event(frame, payload)

@@ -25,6 +25,9 @@ def drafts() -> Iterator[Draft]:
     again = item(3, "reasoning", text="**Reading the list**\n\nThere is a fern.")
     answer = item(4, "agent_message", text="A fern.")
     yield drafted("codex/command-run", run([thought, *listed, again, answer]))
+    more = item(2, "reasoning", text="**Checking the algae**\n\nMost lichens have only one kind.")
+    both = item(3, "agent_message", text=LICHEN_TEXT)
+    yield drafted("codex/two-thoughts", run([thought, more, both]))
     yield drafted("codex/turn-failed", run([thought], failed("The model is overloaded.")))
 
 

@@ -28,6 +28,7 @@ def drafts() -> Iterator[Draft]:
         *shown,
     ]
     yield drafted("opal/tool-loop", [prompt, taken, *run(looked)])
+    yield drafted("opal/message-alone", run([message(HEATH_TEXT)]))
     aborted = run([thinking(HEATH)], event("agent_abort"))
     yield drafted("opal/aborted", aborted)
     broken = run([thinking(HEATH), message(HEATH_TEXT)[:2]], event("error", reason=":timeout"))

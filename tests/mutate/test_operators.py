@@ -63,11 +63,7 @@ def test_operators_that_share_a_name_have_the_same_outcome() -> None:
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))
 def test_operator_acts_on_a_shipped_recording(operator: Operator) -> None:
-    """A dialect that refines another one has its operators; then a recording of either will do."""
-    same = [each for each in OPERATORS if each.edit is operator.edit]
-    assert any(
-        True for each in same for stream in streams() for _ in make_mutants(each, stream, most=1)
-    )
+    assert any(True for stream in streams() for _ in make_mutants(operator, stream, most=1))
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=ids(OPERATORS))
@@ -142,7 +138,7 @@ def test_unknown_operator_is_a_usage_error() -> None:
         find_operators("X6-duplicate-dleta")
 
 
-def test_there_are_four_bases_per_dialect() -> None:
+def test_there_are_five_bases_per_dialect() -> None:
     found = Counter(stream.dialect for stream in streams())
     assert {operator.dialect for operator in OPERATORS} - {""} <= set(found)
-    assert min(found[operator.dialect] for operator in OPERATORS if operator.dialect) >= 4
+    assert min(found[operator.dialect] for operator in OPERATORS if operator.dialect) >= 5

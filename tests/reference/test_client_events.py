@@ -147,7 +147,7 @@ def test_broken_streams_are_read_alike(name: str) -> None:
                     tried += 1
                     broken = Case(name, stream.dialect, one.profile(stream), mutant.exchange)
                     assert_agreed(broken)
-    assert tried > most // 4
+    assert tried > most * 2 // 5
 
 
 @pytest.mark.parametrize("seed", range(0, 240, 12))

@@ -18,7 +18,7 @@ from typing import Any, Final
 from conformance.core.events import Frame, Vocabulary
 from conformance.core.reading import Reading
 from conformance.dialects.acp.messages import OVERFLOW, TurnMessages
-from conformance.dialects.json_edge import event_data, mapping, string, whole
+from conformance.dialects.json_edge import event_data, mapping, string, whole_counts
 from conformance.dialects.open_parts import PartKind
 from conformance.dialects.typed import TypedReader
 
@@ -58,6 +58,7 @@ class AcpReader(TypedReader):
     """Reader of one turn, or of a session."""
 
     unknown = "line.unknown"
+    is_of_lines = True
     history = "prompt"
 
     def __init__(self, reading: Reading) -> None:
@@ -148,20 +149,9 @@ class AcpReader(TypedReader):
             said["message"] = message or string(failure.get("message"))
             self._sink.say("error", {"choice": 0, **said})
             return
-        if reason := string(result.get("stopReason")):
-            self._sink.say("finish", {"choice": 0, "reason": _REASONS.get(reason, reason)})
-        usage = mapping(result.get("usage"))
-        counts = {name: whole(usage.get(key)) for name, key in _COUNTS.items()}
-        if known := {name: count for name, count in counts.items() if count is not None}:
-            self._sink.say("usage", {"choice": 0, **known})
-        self._sink.say("done", {"choice": 0, "explicit": True})
-
-    def _read_body(self, payload: Any) -> None:
-        """A turn of one line."""
-        self._read_event(_ONE_LINE, payload)
-
-
-_ONE_LINE: Final = Frame("line", "message", "", "", 0)
+        reason = string(result.get("stopReason"))
+        counts = whole_counts(result.get("usage"), _COUNTS)
+        self._sink.end_message(_REASONS.get(reason, reason), counts)
 
 
 def recognises(frame: Frame, payload: Any) -> bool:

@@ -108,10 +108,7 @@ class AguiReader(TypedReader):
             error = {"code": string(fields.get("code")), "message": string(fields.get("message"))}
             self._sink.say("error", {"choice": 0, **error})
             return
-        self._sink.say("finish", {"choice": 0, "reason": reasons_of(fields.get("outcome"))})
-        if usage := _usage(fields.get("usage")):
-            self._sink.say("usage", {"choice": 0, **usage})
-        self._sink.say("done", {"choice": 0, "explicit": True})
+        self._sink.end_message(reasons_of(fields.get("outcome")), _usage(fields.get("usage")))
 
     def _read_step(self, kind: str, name: str) -> None:
         if kind == "STEP_STARTED":

@@ -24,7 +24,14 @@ from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.bedrock_converse.content import OVERFLOW, Content
 from conformance.dialects.history import request_events
-from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
+from conformance.dialects.json_edge import (
+    elements,
+    event_data,
+    mapping,
+    string,
+    whole,
+    whole_counts,
+)
 from conformance.dialects.sink import Sink
 
 NAME: Final = "bedrock.converse"
@@ -194,12 +201,8 @@ class ConverseReader:
 
     def _count_tokens(self, fields: dict[str, Any]) -> None:
         """Counts that are missing or not whole numbers are left out; none says nothing."""
-        usage = mapping(fields.get("usage"))
         names = {"input": "inputTokens", "output": "outputTokens", "total": "totalTokens"}
-        counts = {name: whole(usage.get(key)) for name, key in names.items()}
-        known = {name: count for name, count in counts.items() if count is not None}
-        if known:
-            self._sink.say("usage", {"choice": 0, **known})
+        self._sink.say_usage(whole_counts(fields.get("usage"), names))
 
     def _settle(self) -> None:
         """Rule 3."""

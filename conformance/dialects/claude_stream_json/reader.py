@@ -37,6 +37,7 @@ class StreamJsonReader(MessagesReader):
     """Reader of one run."""
 
     unknown = "line.unknown"
+    is_of_lines = True
 
     def __init__(self, reading: Reading) -> None:
         super().__init__(reading)
@@ -129,13 +130,6 @@ class StreamJsonReader(MessagesReader):
             self._sink.say("step.end", {"choice": 0, "step": self._steps})
             self._steps += 1
             self._in_step = False
-
-    def _read_body(self, payload: Any) -> None:
-        """A run of one line."""
-        self._read_event(_ONE_LINE, payload)
-
-
-_ONE_LINE: Final = Frame("line", "message", "", "", 0)
 
 
 def recognises(frame: Frame, payload: Any) -> bool:

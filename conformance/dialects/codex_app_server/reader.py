@@ -61,6 +61,7 @@ class AppServerReader(TypedReader):
     """Reader of one turn, or of a session."""
 
     unknown = "line.unknown"
+    is_of_lines = True
     history = "input"
 
     def __init__(self, reading: Reading) -> None:
@@ -141,17 +142,7 @@ class AppServerReader(TypedReader):
             message = string(mapping(turn.get("error")).get("message"))
             self._sink.say("error", {"choice": 0, "code": "", "message": message})
             return
-        self._sink.say("finish", {"choice": 0, "reason": _REASONS.get(status, status)})
-        if self._usage:
-            self._sink.say("usage", {"choice": 0, **self._usage})
-        self._sink.say("done", {"choice": 0, "explicit": True})
-
-    def _read_body(self, payload: Any) -> None:
-        """A turn of one line."""
-        self._read_event(_ONE_LINE, payload)
-
-
-_ONE_LINE: Final = Frame("line", "message", "", "", 0)
+        self._sink.end_message(_REASONS.get(status, status), self._usage)
 
 
 def recognises(frame: Frame, payload: Any) -> bool:

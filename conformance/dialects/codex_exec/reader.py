@@ -16,7 +16,13 @@ from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
 from conformance.core.reading import Reading
-from conformance.dialects.json_edge import arguments_text, event_data, mapping, string, whole
+from conformance.dialects.json_edge import (
+    arguments_text,
+    event_data,
+    mapping,
+    string,
+    whole_counts,
+)
 from conformance.dialects.open_parts import OpenParts
 from conformance.dialects.typed import TypedReader
 
@@ -82,6 +88,7 @@ class ExecReader(TypedReader):
     """Reader of one run of the command."""
 
     unknown = "line.unknown"
+    is_of_lines = True
     history = "input"
 
     def __init__(self, reading: Reading) -> None:
@@ -116,19 +123,7 @@ class ExecReader(TypedReader):
             message = string(mapping(fields.get("error")).get("message"))
             self._sink.say("error", {"choice": 0, "code": "", "message": message})
             return
-        self._sink.say("finish", {"choice": 0, "reason": "stop"})
-        usage = mapping(fields.get("usage"))
-        counts = {name: whole(usage.get(key)) for name, key in _COUNTS.items()}
-        if known := {name: count for name, count in counts.items() if count is not None}:
-            self._sink.say("usage", {"choice": 0, **known})
-        self._sink.say("done", {"choice": 0, "explicit": True})
-
-    def _read_body(self, payload: Any) -> None:
-        """A run of one line."""
-        self._read_event(_ONE_LINE, payload)
-
-
-_ONE_LINE: Final = Frame("line", "message", "", "", 0)
+        self._sink.end_message("stop", whole_counts(fields.get("usage"), _COUNTS))
 
 
 def recognises(frame: Frame, payload: Any) -> bool:

@@ -21,7 +21,13 @@ from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.cohere_v2.content import Content
 from conformance.dialects.cohere_v2.vocabulary import STREAMED, UNKNOWN
-from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
+from conformance.dialects.json_edge import (
+    elements,
+    event_data,
+    mapping,
+    string,
+    whole_counts,
+)
 from conformance.dialects.typed import TypedReader
 
 _REASONS: Final = {
@@ -125,11 +131,7 @@ class CohereReader(TypedReader):
         failed = reason in _FAILURES or string(ending.get("error"))
         if reason and not failed:
             self._sink.say("finish", {"choice": 0, "reason": _REASONS.get(reason, reason)})
-        tokens = mapping(value_at(ending, "usage", "tokens"))
-        counts = {name: whole(tokens.get(key)) for name, key in _COUNTS.items()}
-        known = {name: count for name, count in counts.items() if count is not None}
-        if known:
-            self._sink.say("usage", {"choice": 0, **known})
+        self._sink.say_usage(whole_counts(value_at(ending, "usage", "tokens"), _COUNTS))
         if failed:
             said = {"message": string(ending.get("error")), "code": reason}
             self._sink.say("error", outcome.error(said))

@@ -25,6 +25,7 @@ from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.gemini_generate.candidate import Candidate
 from conformance.dialects.gemini_generate.parts import CALL, kind_of, part_data
+from conformance.dialects.gemini_usage import token_counts
 from conformance.dialects.history import request_events
 from conformance.dialects.json_edge import elements, event_data, mapping, objects, string, whole
 from conformance.dialects.sink import Sink
@@ -126,8 +127,7 @@ class GeminiReader:
         total = sum(filter(None, (whole(usage.get(key)) for key in _COUNTED)))
         self._sink.wire("gemini.usage", {**usage, "sum": total, "before": self._counted})
         self._counted = usage
-        if counts := token_counts(usage):
-            self._sink.say("usage", {"choice": 0, **counts})
+        self._sink.say_usage(token_counts(usage, _COUNTED, "totalTokenCount"))
 
     def _read_candidate(self, element: Any, model: str) -> tuple[Candidate, str] | None:
         """Reads the parts of a candidate; with its reason where it finishes."""
@@ -147,18 +147,6 @@ class GeminiReader:
             candidate.read(mapping(part))
         reason = string(fields.get("finishReason"))
         return (candidate, reason) if reason else None
-
-
-def token_counts(usage: dict[str, Any]) -> dict[str, int]:
-    """Token counts in the words of all dialects; what is not stated is left out."""
-    prompt, said, thought, tools = (whole(usage.get(key)) for key in _COUNTED)
-    counts = {
-        "input": None if prompt is None else prompt + (tools or 0),
-        "output": None if said is thought is None else (said or 0) + (thought or 0),
-        "reasoning": thought,
-        "total": whole(usage.get("totalTokenCount")),
-    }
-    return {name: count for name, count in counts.items() if count is not None}
 
 
 def _request_parts(request: Request) -> Iterator[Event]:

@@ -32,6 +32,7 @@ from conformance.dialects.gemini_interactions.vocabulary import (
     UNKNOWN,
     USAGE,
 )
+from conformance.dialects.gemini_usage import token_counts
 from conformance.dialects.json_edge import elements, event_data, mapping, objects, string, whole
 from conformance.dialects.typed import TypedReader
 
@@ -152,18 +153,9 @@ class InteractionsReader(TypedReader):
             self._sink.say("error", outcome.error(said))
 
     def _count(self, usage: dict[str, Any]) -> None:
-        given, said, thought, tools = (whole(usage.get(key)) for key in _COUNTED)
-        total = sum(filter(None, (given, said, thought, tools)))
+        total = sum(filter(None, (whole(usage.get(key)) for key in _COUNTED)))
         self._sink.wire(USAGE, {**usage, "sum": total})
-        counts = {
-            "input": None if given is None else given + (tools or 0),
-            "output": None if said is thought is None else (said or 0) + (thought or 0),
-            "reasoning": thought,
-            "total": whole(usage.get("total_tokens")),
-        }
-        known = {name: count for name, count in counts.items() if count is not None}
-        if known:
-            self._sink.say("usage", {"choice": 0, **known})
+        self._sink.say_usage(token_counts(usage, _COUNTED, "total_tokens"))
 
 
 def recognises(frame: Frame, payload: Any) -> bool:

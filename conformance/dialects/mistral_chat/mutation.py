@@ -24,8 +24,16 @@ from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
 OPERATORS: Final = OperatorTable()
-# Details are harmless in Chat Completions; this API has none.
-_FOREIGN: Final = frozenset({"S4-own-detail", "S6-signature-alone"})
+# On what this API has not: details and fields of thinking, usage in a chunk of its own, calls in
+# fragments.
+_FOREIGN: Final = frozenset(
+    {
+        *("S1-no-signature", "S4-late-signature", "S4-own-detail", "S6-signature-alone"),
+        *("S8-no-detail-index", "N1-mirrored", "H3-lost-thinking", "H4-thinking-in-content"),
+        *("U5-no-usage", "U6-usage-first"),
+        *("T3-doubled-fragment", "T3-lost-fragment", "T4-named-again", "T8-typed-again"),
+    }
+)
 _CONTENT: Final = (*DELTA, "content")
 _PART: Final = (*_CONTENT, 0)
 _BODY: Final = (*CHOICE, "message", "content")

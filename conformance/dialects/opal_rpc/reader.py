@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
 from conformance.core.reading import Reading
-from conformance.dialects.json_edge import event_data, mapping, string, whole
+from conformance.dialects.json_edge import event_data, mapping, string, whole_counts
 from conformance.dialects.opal_rpc.run import OVERFLOW, AgentRun
 from conformance.dialects.typed import TypedReader
 
@@ -54,6 +54,7 @@ class OpalReader(TypedReader):
     """Reader of one run, or of a session."""
 
     unknown = "line.unknown"
+    is_of_lines = True
     history = "messages"
 
     def __init__(self, reading: Reading) -> None:
@@ -121,19 +122,7 @@ class OpalReader(TypedReader):
             self._sink.say("error", {"choice": 0, "code": "", "message": reason})
             return
         reason = "stop" if kind == "agent_end" else "cancelled"
-        self._sink.say("finish", {"choice": 0, "reason": reason})
-        usage = mapping(params.get("usage"))
-        counts = {name: whole(usage.get(key)) for name, key in _COUNTS.items()}
-        if known := {name: count for name, count in counts.items() if count is not None}:
-            self._sink.say("usage", {"choice": 0, **known})
-        self._sink.say("done", {"choice": 0, "explicit": True})
-
-    def _read_body(self, payload: Any) -> None:
-        """A run of one line."""
-        self._read_event(_ONE_LINE, payload)
-
-
-_ONE_LINE: Final = Frame("line", "message", "", "", 0)
+        self._sink.end_message(reason, whole_counts(params.get("usage"), _COUNTS))
 
 
 def recognises(frame: Frame, payload: Any) -> bool:
