@@ -1,0 +1,83 @@
+"""Arrays and lines of chunks, as programs keep them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.cassette import open_recording
+from conformance.recordings.check import check_paths
+from tests.cassette.saved_files import CHUNK, LAST, as_event, stored, timed
+
+LISTS: dict[str, tuple[Any, str, int]] = {
+    "payloads": ([CHUNK, LAST], "chunk-array", 2),
+    "texts": ([f"data: {json.dumps(CHUNK)}\n\n", "data: [DO", "NE]\n\n"], "chunk-array", 3),
+    "lines": ([f"data: {json.dumps(CHUNK)}", "data: [DONE]"], "chunk-array", 2),
+    "lines with blanks": ([f"data: {json.dumps(CHUNK)}", "", "data: [DONE]", ""], "chunk-array", 4),
+    "payloads as texts": ([json.dumps(CHUNK), json.dumps(LAST), "[DONE]"], "chunk-array", 3),
+}
+
+
+@pytest.mark.parametrize("case", LISTS)
+def test_arrays_of_chunks_are_put_together(tmp_path: Path, case: str) -> None:
+    value, kind, chunks = LISTS[case]
+    for indent in (None, 2):
+        recording = open_recording(stored(tmp_path, "a.json", json.dumps(value, indent=indent)))
+        [exchange] = recording.exchanges
+        assert (recording.kind, len(exchange.chunks)) == (kind, chunks)
+        events = exchange.body.replace(b"\r", b"").strip().split(b"\n\n")
+        assert json.loads(events[0].removeprefix(b"data: ")) == CHUNK
+        assert events[-1] == b"data: [DONE]"
+        [report] = check_paths([recording.path]).streams
+        assert report.dialect == "openai.chat"
+
+
+def test_an_api_that_answers_with_an_array_is_no_list_of_chunks(tmp_path: Path) -> None:
+    answers = [{"candidates": [{"content": {"parts": [{"text": "a"}]}}]}]
+    assert open_recording(stored(tmp_path, "a.json", json.dumps(answers))).kind == "json"
+
+
+NOW_NS = 1718 * 10**15
+
+
+STAMPS: dict[str, tuple[list[Any], str, list[float | None]]] = {
+    "seconds": ([1718000000.5, 1718000000.75, 1718000001.0], "ts", [0.0, 250.0, 250.0]),
+    "milliseconds": ([1718000000500, 1718000000750, 1718000001000], "time", [0.0, 250.0, 250.0]),
+    "nanoseconds": (
+        [NOW_NS, NOW_NS + 10**6, NOW_NS + 2 * 10**6],
+        "t",
+        [0.0, 1.0, 1.0],
+    ),
+    "dates": (
+        ["2026-01-01T00:00:00.100Z", "2026-01-01T00:00:00.350Z", "2026-01-01T00:00:00.600Z"],
+        "timestamp",
+        [0.0, 250.0, 250.0],
+    ),
+    "by name": ([3, 253, 503], "elapsed_ms", [0.0, 250.0, 250.0]),
+    "no unit": ([0.1, 0.35, 0.6], "ts", [None, None, None]),
+    "backwards": ([1718000001.0, 1718000000.5, 1718000001.0], "ts", [None, None, None]),
+    "no date": (["now", "then", "never"], "at", [None, None, None]),
+}
+
+
+@pytest.mark.parametrize("case", STAMPS)
+@pytest.mark.parametrize("wrap", [as_event, lambda chunk: chunk])
+def test_timed_chunks_keep_times_whose_unit_is_certain(
+    tmp_path: Path, case: str, wrap: Callable[[Any], Any]
+) -> None:
+    stamps, key, expected = STAMPS[case]
+    lines = timed(stamps, wrap, key)
+    if wrap is not as_event:
+        lines = lines.replace('"[DONE]"', json.dumps(LAST))
+    recording = open_recording(stored(tmp_path, "a.jsonl", lines))
+    [exchange] = recording.exchanges
+    assert recording.kind == "timed-chunks"
+    found = [chunk.ms for chunk in exchange.chunks]
+    assert found == (expected if None in expected else pytest.approx(expected, abs=0.01))
+    told = recording.notes[-1]
+    assert told.startswith("times begin" if found[0] is not None else "times were left out")
+    assert recording.locate(1, [0, len(exchange.body) - 1]) == [1, 3]
