@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
 
 from tests.authoring.acp import (
     answered,
@@ -16,12 +17,13 @@ from tests.authoring.acp import (
     stopped,
     update,
 )
-from tests.authoring.draft import Draft
-from tests.authoring.pieces import LINES, Piece
+from tests.authoring.draft import Draft, output_draft
 
 DIALECT: Final = "acp"
 REED: Final = "A reed has a hollow stem, so the wind bends it and does not break it."
 REED_TEXT: Final = "Because its stem is hollow."
+
+drafted = partial(output_draft, dialect=DIALECT)
 
 
 def drafts() -> Iterator[Draft]:
@@ -63,15 +65,3 @@ def _both_directions() -> Draft:
         stopped(),
     ]
     return drafted("agent/both-directions", pieces)
-
-
-def drafted(topic: str, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        path="",
-        asked={},
-        pieces=tuple(pieces),
-        target={"name": topic.partition("/")[0]},
-        **{"profile": "strict", "content_type": LINES, **facts},
-    )

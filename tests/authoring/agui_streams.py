@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
 
 from tests.authoring.agui import (
     RUN,
@@ -18,13 +19,15 @@ from tests.authoring.agui import (
     text,
     thought,
 )
-from tests.authoring.draft import Draft
+from tests.authoring.draft import Draft, stream_draft
 from tests.authoring.history_streams import FERRY, FERRY_RESULT, FERRY_TEXT, FERRY_THOUGHT, FOUND
-from tests.authoring.pieces import Fields, Message, Piece, opaque
+from tests.authoring.pieces import Fields, Message, opaque
 
 DIALECT: Final = "agui"
 CLOUD: Final = "Clouds that are flat below and round above bring no rain by themselves."
 CLOUD_TEXT: Final = "No rain from those."
+
+drafted = partial(stream_draft, dialect=DIALECT, path="/agent")
 
 
 def drafts() -> Iterator[Draft]:
@@ -36,18 +39,6 @@ def _asked(question: str) -> Fields:
     said = {"id": "user-1", "role": "user", "content": question}
     rest: Fields = {"state": {}, "tools": [], "context": [], "forwardedProps": {}}
     return {**RUN, "messages": [said], **rest}
-
-
-def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        path="/agent",
-        asked=asked,
-        pieces=tuple(pieces),
-        target={"name": topic.partition("/")[0]},
-        **{"profile": "strict", **facts},
-    )
 
 
 def _thinking() -> Iterator[Draft]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 from tests.authoring.chat import CREATED_AT, Server, answer, counted
-from tests.authoring.draft import JSON_BODY, Draft
+from tests.authoring.draft import JSON_BODY, Draft, stream_draft
 from tests.authoring.pieces import (
     DONE,
     Fields,
@@ -27,23 +28,12 @@ SHORT_THOUGHT: Final = "Dusk is the word."
 TOOLS_THOUGHT: Final = "Two towns are named, so I ask the weather service twice."
 LOOK: Final = "I will look up the weather in Oslo with the tool that was given."
 
+drafted = partial(stream_draft, dialect=DIALECT, path="/v1/chat/completions")
+
 
 def _asked(prompt: str = "When are street lamps lit?", **more: Any) -> Fields:
     messages = [{"role": "user", "content": prompt}]
     return {"model": "think-1", "messages": messages, "stream": True, **more}
-
-
-def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    implementation = topic.partition("/")[0]
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        path="/v1/chat/completions",
-        asked=asked,
-        pieces=tuple(pieces),
-        target={"name": implementation},
-        **{"profile": "strict", **facts},
-    )
 
 
 def drafts() -> Iterator[Draft]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 from tests.authoring.claude import FAILURE, events, failed, line, lines, returned, run
-from tests.authoring.draft import Draft
+from tests.authoring.draft import Draft, output_draft
 from tests.authoring.history_streams import (
     ARGUMENTS,
     FERRY_RESULT,
@@ -16,30 +17,20 @@ from tests.authoring.history_streams import (
     FOUND,
 )
 from tests.authoring.messages import redacted, text, thinking, tool
-from tests.authoring.pieces import LINES, Fields, Piece, characters
+from tests.authoring.pieces import Fields, characters
 
 DIALECT: Final = "claude.stream-json"
 MOSS: Final = "Moss has no roots, so it drinks through its leaves, and cares little for the soil."
 MOSS_TEXT: Final = "Through its leaves."
 USAGE: Final = (12, 40, 24)
 
+drafted = partial(output_draft, dialect=DIALECT)
+
 
 def drafts() -> Iterator[Draft]:
     yield from _answers()
     yield _tool_loop()
     yield from _failures()
-
-
-def drafted(topic: str, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        path="",
-        asked={},
-        pieces=tuple(pieces),
-        target={"name": topic.partition("/")[0]},
-        **{"profile": "strict", "content_type": LINES, **facts},
-    )
 
 
 def counter(tokens: int) -> Fields:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
 
 from tests.authoring.codex_server import command, ended, message, note, raw, summarised, turn
-from tests.authoring.draft import Draft
-from tests.authoring.pieces import LINES, Line, Piece
+from tests.authoring.draft import Draft, output_draft
+from tests.authoring.pieces import Line
 
 DIALECT: Final = "codex.app-server"
 PEAT: Final = (
@@ -15,6 +16,8 @@ PEAT: Final = (
     "**Why it is wet**\n\nRain.",
 )
 PEAT_TEXT: Final = "Moss that never rotted."
+
+drafted = partial(output_draft, dialect=DIALECT)
 
 
 def drafts() -> Iterator[Draft]:
@@ -55,15 +58,3 @@ def _both_directions() -> Draft:
     )
     stopped = Line({"id": 4, "method": "turn/interrupt", "params": place})
     return drafted("codex/both-directions", [started, begun, *rest[:-1], stopped, rest[-1]])
-
-
-def drafted(topic: str, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        path="",
-        asked={},
-        pieces=tuple(pieces),
-        target={"name": topic.partition("/")[0]},
-        **{"profile": "strict", "content_type": LINES, **facts},
-    )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
 
 from tests.authoring.codex import command, failed, item, run
-from tests.authoring.draft import Draft
-from tests.authoring.pieces import LINES, Piece
+from tests.authoring.draft import Draft, output_draft
 
 DIALECT: Final = "codex.exec"
 LICHEN: Final = "**Looking at lichen**\n\nA lichen is a fungus with algae in it, so it is two."
 LICHEN_TEXT: Final = "Two: a fungus, and algae."
+
+drafted = partial(output_draft, dialect=DIALECT)
 
 
 def drafts() -> Iterator[Draft]:
@@ -29,15 +31,3 @@ def drafts() -> Iterator[Draft]:
     both = item(3, "agent_message", text=LICHEN_TEXT)
     yield drafted("codex/two-thoughts", run([thought, more, both]))
     yield drafted("codex/turn-failed", run([thought], failed("The model is overloaded.")))
-
-
-def drafted(topic: str, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        path="",
-        asked={},
-        pieces=tuple(pieces),
-        target={"name": topic.partition("/")[0]},
-        **{"profile": "strict", "content_type": LINES, **facts},
-    )

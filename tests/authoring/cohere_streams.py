@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from tests.authoring.cohere import (
@@ -19,7 +20,7 @@ from tests.authoring.cohere import (
     text,
     thinking,
 )
-from tests.authoring.draft import JSON_BODY, Draft
+from tests.authoring.draft import Draft, body_draft, stream_draft
 from tests.authoring.history_streams import (
     ARGUMENTS,
     FERRY,
@@ -30,12 +31,15 @@ from tests.authoring.history_streams import (
     NAME,
     ROUND,
 )
-from tests.authoring.pieces import Fields, Message, Piece, characters, compact
+from tests.authoring.pieces import Fields, Message, characters
 
 DIALECT: Final = "cohere.v2"
 
 GLAZE: Final = "A glaze needs sugar and a little water, so the question is only how much of each."
 GLAZE_TEXT: Final = "Four spoons of sugar to one of water."
+
+drafted = partial(stream_draft, dialect=DIALECT, path="/v2/chat")
+_in_one_piece = partial(body_draft, dialect=DIALECT, path="/v2/chat")
 
 
 def drafts() -> Iterator[Draft]:
@@ -51,18 +55,6 @@ def _asked(*messages: Fields | str, **more: Any) -> Fields:
     turns = [{"role": "user", "content": m} if isinstance(m, str) else m for m in messages]
     enabled = {"type": "enabled"}
     return {"model": MODEL, "messages": turns, "thinking": enabled, "stream": True, **more}
-
-
-def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        path="/v2/chat",
-        asked=asked,
-        pieces=tuple(pieces),
-        target={"name": topic.partition("/")[0]},
-        **{"profile": "strict", **facts},
-    )
 
 
 def _thinking() -> Iterator[Draft]:
@@ -120,10 +112,6 @@ def _bodies() -> Iterator[Draft]:
     called = {"content": [{"type": "thinking", "thinking": FERRY_THOUGHT}], "tool_calls": [_call()]}
     whole = body(called, (60, 30, 19), "TOOL_CALL")
     yield _in_one_piece("cohere/body-with-call", asked, whole)
-
-
-def _in_one_piece(topic: str, asked: Fields, payload: Fields) -> Draft:
-    return drafted(topic, asked, (compact(payload).encode(),), content_type=JSON_BODY)
 
 
 def _tool() -> Fields:

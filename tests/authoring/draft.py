@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, Final
 from conformance.cassette import Cassette, CassetteClock, Header
 from conformance.cassette import write as write_cassette
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
-from tests.authoring.pieces import Piece, encoded
+from tests.authoring.pieces import LINES, Fields, Piece, compact, encoded
 
 SUFFIX: Final = ".cassette.jsonl"
 RECORDED: Final = "live-"  # how the names of recordings of live servers begin
@@ -124,6 +124,31 @@ class Draft:
                 return
             yield Chunk(body[start : start + size], next(gaps))
             start += size
+
+
+def stream_draft(
+    topic: str, asked: Fields, pieces: Iterable[Piece], *, dialect: str, **facts: Any
+) -> Draft:
+    """A stream of the dialect; the first word of the topic names what it came from."""
+    return Draft(
+        name=f"{dialect}/{topic}",
+        dialect=dialect,
+        asked=asked,
+        pieces=tuple(pieces),
+        target={"name": topic.partition("/")[0]},
+        **{"profile": "strict", **facts},
+    )
+
+
+def body_draft(topic: str, asked: Fields, payload: Fields, **facts: Any) -> Draft:
+    """An answer in one piece of JSON."""
+    pieces = (compact(payload).encode(),)
+    return stream_draft(topic, asked, pieces, **{"content_type": JSON_BODY, **facts})
+
+
+def output_draft(topic: str, pieces: Iterable[Piece], **facts: Any) -> Draft:
+    """Lines that a command wrote to its standard output."""
+    return stream_draft(topic, {}, pieces, **{"path": "", "content_type": LINES, **facts})
 
 
 def write(draft: Draft, folder: Path) -> Path:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
-from tests.authoring.draft import JSON_BODY, Draft
+from tests.authoring.draft import Draft, body_draft, stream_draft
 from tests.authoring.gemini import (
     CALL_SIGNATURE,
     MODEL,
@@ -24,7 +25,7 @@ from tests.authoring.gemini import (
     thought,
 )
 from tests.authoring.history_streams import FERRY, FERRY_RESULT, FERRY_TEXT, FERRY_THOUGHT, FOUND
-from tests.authoring.pieces import Fields, Piece, characters, compact
+from tests.authoring.pieces import Fields, characters
 
 DIALECT: Final = "gemini.generate"
 ROUND: Final = "tool-round"
@@ -39,6 +40,9 @@ SOUP_TEXT: Final = "About forty minutes, if the lentils are red."
 SIGNED_END: Final[Fields] = {"text": "", "thoughtSignature": SIGNATURE}
 TOOL: Final = "get_timetable"
 ARGUMENTS: Final[Fields] = {"line": "island"}
+
+drafted = partial(stream_draft, dialect=DIALECT, path=STREAM, content_type="text/event-stream")
+_in_one_piece = partial(body_draft, dialect=DIALECT, path=WHOLE)
 
 
 def drafts() -> Iterator[Draft]:
@@ -67,18 +71,6 @@ def _asked(*turns: Fields | str, shows: bool = True, tools: bool = False, **conf
         schema = {"type": "object", "properties": {"line": {"type": "string"}}}
         asked["tools"] = [{"functionDeclarations": [{"name": TOOL, "parameters": schema}]}]
     return asked
-
-
-def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    stream = {"profile": "strict", "content_type": "text/event-stream", "path": STREAM}
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        asked=asked,
-        pieces=tuple(pieces),
-        target={"name": topic.partition("/")[0]},
-        **{**stream, **facts},
-    )
 
 
 def _streams() -> Iterator[Draft]:
@@ -133,12 +125,6 @@ def _bodies() -> Iterator[Draft]:
     asked = _asked("Does the ferry sail today?", tools=True)
     called = [thought(FERRY_THOUGHT), call(TOOL, ARGUMENTS, CALL_SIGNATURE)]
     yield _in_one_piece("gemini/body-with-call", asked, body(called, counts(88, 12, 21)))
-
-
-def _in_one_piece(topic: str, asked: Fields, payload: Fields, **facts: Any) -> Draft:
-    pieces = (compact(payload).encode(),)
-    whole = {"content_type": JSON_BODY, "path": WHOLE}
-    return drafted(topic, asked, pieces, **{**whole, **facts})
 
 
 def _code() -> Draft:

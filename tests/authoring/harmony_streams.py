@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
-from tests.authoring.draft import JSON_BODY, Draft
+from tests.authoring.draft import Draft, body_draft, stream_draft
 from tests.authoring.harmony import (
     MODEL,
     PLAIN,
@@ -25,7 +26,7 @@ from tests.authoring.harmony import (
     thought,
 )
 from tests.authoring.history_streams import FERRY, FERRY_RESULT, FERRY_TEXT, FERRY_THOUGHT, FOUND
-from tests.authoring.pieces import DONE, Fields, Piece, compact
+from tests.authoring.pieces import DONE, Fields, Piece
 
 DIALECT: Final = "harmony"
 ROUND: Final = "tool-round"
@@ -34,6 +35,9 @@ SOUP_TEXT: Final = "About forty minutes.\n\nSplit lentils take half of it."
 SOUP_ASKED: Final = "How long does lentil soup take?"
 TOOL: Final = "functions.get_timetable"
 ARGUMENTS: Final = '{"line": "island"}'
+
+_drafted = partial(stream_draft, dialect=DIALECT, path="/v1/completions")
+_whole = partial(body_draft, dialect=DIALECT, path="/v1/completions")
 
 
 def drafts() -> Iterator[Draft]:
@@ -45,18 +49,6 @@ def drafts() -> Iterator[Draft]:
 
 def _raw(topic: str, pieces: Iterable[Piece], **facts: Any) -> Draft:
     return _drafted(f"raw/{topic}", {}, pieces, path="/generate", content_type=PLAIN, **facts)
-
-
-def _drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    stated = {"profile": "strict", "path": "/v1/completions"}
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        asked=asked,
-        pieces=tuple(pieces),
-        target={"name": topic.partition("/")[0]},
-        **{**stated, **facts},
-    )
 
 
 def _raw_texts() -> Iterator[Draft]:
@@ -115,10 +107,6 @@ def _two_choices() -> list[Piece]:
         chunk(usage=counted(60, 58)),
         DONE,
     ]
-
-
-def _whole(topic: str, asked: Fields, payload: Fields) -> Draft:
-    return _drafted(topic, asked, (compact(payload).encode(),), content_type=JSON_BODY)
 
 
 def _tool_round() -> Draft:

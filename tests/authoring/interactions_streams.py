@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
-from tests.authoring.draft import JSON_BODY, Draft
+from tests.authoring.draft import Draft, body_draft, stream_draft
 from tests.authoring.history_streams import (
     ARGUMENTS,
     FERRY,
@@ -32,7 +33,7 @@ from tests.authoring.interactions import (
     user,
     written,
 )
-from tests.authoring.pieces import Fields, Piece, characters, compact, opaque
+from tests.authoring.pieces import Fields, characters, opaque
 
 DIALECT: Final = "gemini.interactions"
 CALL_ID: Final = "k3p9x2"
@@ -43,6 +44,9 @@ KILN: Final = (
 )
 KILN_TEXT: Final = "Fire the stoneware last, nine hours after the first kiln has cooled."
 CODE: Final = "print(sum(range(1, 11)))"
+
+drafted = partial(stream_draft, dialect=DIALECT, path="/v1beta/interactions")
+_in_one_piece = partial(body_draft, dialect=DIALECT, path="/v1beta/interactions")
 
 
 def drafts() -> Iterator[Draft]:
@@ -58,18 +62,6 @@ def _asked(*said: Fields | str, **more: Any) -> Fields:
     steps = [user(each) if isinstance(each, str) else each for each in said]
     config = {"thinking_level": "low", "thinking_summaries": "auto"}
     return {"model": MODEL, "input": steps, "generation_config": config, "stream": True, **more}
-
-
-def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        path="/v1beta/interactions",
-        asked=asked,
-        pieces=tuple(pieces),
-        target={"name": topic.partition("/")[0]},
-        **{"profile": "strict", **facts},
-    )
 
 
 def _thoughts() -> Iterator[Draft]:
@@ -142,10 +134,6 @@ def _bodies() -> Iterator[Draft]:
     unnamed = body([_thought(), _call()], (60, 30, 19), "requires_action")
     del unnamed["id"]  # nothing was stored
     yield _in_one_piece("gemini/body-with-call", asked, unnamed)
-
-
-def _in_one_piece(topic: str, asked: Fields, payload: Fields) -> Draft:
-    return drafted(topic, asked, (compact(payload).encode(),), content_type=JSON_BODY)
 
 
 def _tool() -> Fields:

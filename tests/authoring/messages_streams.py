@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
-from tests.authoring.draft import JSON_BODY, Draft
+from tests.authoring.draft import JSON_BODY, Draft, stream_draft
 from tests.authoring.messages import (
     MODEL,
     answer,
@@ -21,13 +22,15 @@ from tests.authoring.messages import (
     thinking,
     tool,
 )
-from tests.authoring.pieces import Fields, Piece, characters, compact
+from tests.authoring.pieces import Fields, characters, compact
 
 DIALECT: Final = "anthropic.messages"
 
 BREAD: Final = "The dough has to rise twice, so the loaf takes about four hours in all."
 BREAD_TEXT: Final = "Plan for four hours, most of them waiting."
 TIDE: Final = "Only the tide table knows when the water is low, so the tool has to be asked."
+
+drafted = partial(stream_draft, dialect=DIALECT, path="/v1/messages")
 
 
 def drafts() -> Iterator[Draft]:
@@ -46,19 +49,6 @@ def _asked(prompt: str, **more: Any) -> Fields:
         "stream": True,
         **more,
     }
-
-
-def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    implementation = topic.partition("/")[0]
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        path="/v1/messages",
-        asked=asked,
-        pieces=tuple(pieces),
-        target={"name": implementation},
-        **{"profile": "strict", **facts},
-    )
 
 
 def _thinking() -> Iterator[Draft]:
@@ -83,7 +73,7 @@ def _thinking() -> Iterator[Draft]:
         text(2, bird, characters(bird)),
     ]
     pieces = answer(blocks, (13, 35, None))
-    facts = {"profile": "anthropic", "sizes": (61, 7, 190)}
+    facts: Fields = {"profile": "anthropic", "sizes": (61, 7, 190)}
     yield drafted("anthropic/text-before-thinking", asked, pieces, **facts)
 
     yield from _switched()

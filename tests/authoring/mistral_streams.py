@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
-from tests.authoring.draft import JSON_BODY, Draft
+from tests.authoring.draft import Draft, body_draft, stream_draft
 from tests.authoring.history_streams import (
     ARGUMENTS,
     FERRY,
@@ -31,12 +32,15 @@ from tests.authoring.mistral import (
     thought,
     written,
 )
-from tests.authoring.pieces import Fields, Message, Piece, characters, compact, deltas, opaque
+from tests.authoring.pieces import Fields, Message, characters, deltas, opaque
 
 DIALECT: Final = "mistral.chat"
 
 TIDE: Final = "High water is at noon, so the boat must be off the mud an hour before it."
 TIDE_TEXT: Final = "Leave at eleven."
+
+drafted = partial(stream_draft, dialect=DIALECT, path="/v1/chat/completions")
+_in_one_piece = partial(body_draft, dialect=DIALECT, path="/v1/chat/completions")
 
 
 def drafts() -> Iterator[Draft]:
@@ -50,18 +54,6 @@ def drafts() -> Iterator[Draft]:
 def _asked(*messages: Fields | str, **more: Any) -> Fields:
     turns = [{"role": "user", "content": m} if isinstance(m, str) else m for m in messages]
     return {"model": MODEL, "messages": turns, "reasoning_effort": "high", "stream": True, **more}
-
-
-def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        path="/v1/chat/completions",
-        asked=asked,
-        pieces=tuple(pieces),
-        target={"name": topic.partition("/")[0]},
-        **{"profile": "strict", **facts},
-    )
 
 
 def _thinking() -> Iterator[Draft]:
@@ -121,10 +113,6 @@ def _bodies() -> Iterator[Draft]:
     }
     whole = body(called, (60, 30), "tool_calls")
     yield _in_one_piece("mistral/body-with-call", asked, whole)
-
-
-def _in_one_piece(topic: str, asked: Fields, payload: Fields) -> Draft:
-    return drafted(topic, asked, (compact(payload).encode(),), content_type=JSON_BODY)
 
 
 def _tool() -> Fields:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
-from tests.authoring.draft import JSON_BODY, Draft
+from tests.authoring.draft import JSON_BODY, Draft, stream_draft
 from tests.authoring.ollama import MODEL, counted
-from tests.authoring.pieces import LINES, Fields, Line, Piece, characters, compact, cut, deltas
+from tests.authoring.pieces import LINES, Fields, Line, characters, compact, cut, deltas
 
 DIALECT: Final = "ollama.generate"
 TOKENS: Final = [151644, 872, 198, 3838]
 
 JAM: Final = "Plums have pectin enough of their own, so sugar is all that is missing."
 JAM_TEXT: Final = "As much sugar as plums, by weight."
+
+drafted = partial(stream_draft, dialect=DIALECT, path="/api/generate", content_type=LINES)
 
 
 def drafts() -> Iterator[Draft]:
@@ -53,18 +56,6 @@ def drafts() -> Iterator[Draft]:
 
 def _asked(prompt: str, **more: Any) -> Fields:
     return {"model": MODEL, "prompt": prompt, "think": True, **more}
-
-
-def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        path="/api/generate",
-        asked=asked,
-        pieces=tuple(pieces),
-        target={"name": topic.partition("/")[0]},
-        **{"profile": "strict", "content_type": LINES, **facts},
-    )
 
 
 def line(response: str = "", *, at: int = 0, **more: Any) -> Line:

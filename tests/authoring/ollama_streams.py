@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
-from tests.authoring.draft import JSON_BODY, Draft
+from tests.authoring.draft import Draft, body_draft, stream_draft
 from tests.authoring.history_streams import FERRY, FERRY_RESULT, FERRY_TEXT, FERRY_THOUGHT, FOUND
 from tests.authoring.ollama import (
     MODEL,
@@ -16,7 +17,7 @@ from tests.authoring.ollama import (
     spoken,
     thought,
 )
-from tests.authoring.pieces import LINES, Fields, Line, Piece, characters, compact, cut
+from tests.authoring.pieces import LINES, Fields, Line, characters, cut
 
 DIALECT: Final = "ollama.chat"
 ROUND: Final = "tool-round"
@@ -25,6 +26,9 @@ SOUP: Final = "Lentils need no soaking, so the soup is done within the hour."
 SOUP_TEXT: Final = "About forty minutes."
 TOOL: Final = "get_timetable"
 ARGUMENTS: Final[Fields] = {"line": "island"}
+
+drafted = partial(stream_draft, dialect=DIALECT, path="/api/chat", content_type=LINES)
+_in_one_piece = partial(body_draft, dialect=DIALECT, path="/api/chat")
 
 
 def drafts() -> Iterator[Draft]:
@@ -39,19 +43,6 @@ def drafts() -> Iterator[Draft]:
 def _asked(*messages: Fields | str, **more: Any) -> Fields:
     turns = [{"role": "user", "content": m} if isinstance(m, str) else m for m in messages]
     return {"model": MODEL, "messages": turns, "think": True, **more}
-
-
-def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    stream = {"profile": "strict", "content_type": LINES}
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        path="/api/chat",
-        asked=asked,
-        pieces=tuple(pieces),
-        target={"name": topic.partition("/")[0]},
-        **{**stream, **facts},
-    )
 
 
 def _streams() -> Iterator[Draft]:
@@ -97,11 +88,6 @@ def _bodies() -> Iterator[Draft]:
     function = {"index": 0, "name": TOOL, "arguments": ARGUMENTS}
     called = {"thinking": FERRY_THOUGHT, "tool_calls": [{"id": "call_0", "function": function}]}
     yield _in_one_piece("ollama/body-with-call", asked, body(called, (88, 33)))
-
-
-def _in_one_piece(topic: str, asked: Fields, payload: Fields, **facts: Any) -> Draft:
-    pieces = (compact(payload).encode(),)
-    return drafted(topic, asked, pieces, content_type=JSON_BODY, **facts)
 
 
 def _tool() -> Fields:

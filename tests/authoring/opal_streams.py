@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
 
-from tests.authoring.draft import Draft
+from tests.authoring.draft import Draft, output_draft
 from tests.authoring.opal import SESSION, event, message, run, thinking, tool
-from tests.authoring.pieces import LINES, Line, Piece
+from tests.authoring.pieces import Line
 
 DIALECT: Final = "opal.rpc"
 HEATH: Final = "Heath grows where the soil is poor, so few other plants stand in its way."
 HEATH_TEXT: Final = "Because the soil is poor."
+
+drafted = partial(output_draft, dialect=DIALECT)
 
 
 def drafts() -> Iterator[Draft]:
@@ -33,15 +36,3 @@ def drafts() -> Iterator[Draft]:
     yield drafted("opal/aborted", aborted)
     broken = run([thinking(HEATH), message(HEATH_TEXT)[:2]], event("error", reason=":timeout"))
     yield drafted("opal/error-in-message", broken)
-
-
-def drafted(topic: str, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        path="",
-        asked={},
-        pieces=tuple(pieces),
-        target={"name": topic.partition("/")[0]},
-        **{"profile": "strict", "content_type": LINES, **facts},
-    )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
-from tests.authoring.draft import JSON_BODY, Draft
+from tests.authoring.draft import JSON_BODY, Draft, stream_draft
 from tests.authoring.pieces import (
     DONE,
     Fields,
     Message,
-    Piece,
     comment,
     compact,
     cut,
@@ -48,23 +48,12 @@ DUSK: Final = (
 DUSK_TEXT: Final = "They are lit in the evening."
 TEA: Final = "The water has to be cooler than boiling for green tea, about eighty degrees."
 
+drafted = partial(stream_draft, dialect=DIALECT, path="/v1/responses")
+
 
 def _asked(prompt: str, **more: Any) -> Fields:
     reasoning = {"effort": "medium", "summary": "auto"}
     return {"model": "think-1", "input": prompt, "reasoning": reasoning, "stream": True, **more}
-
-
-def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    implementation = topic.partition("/")[0]
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        path="/v1/responses",
-        asked=asked,
-        pieces=tuple(pieces),
-        target={"name": implementation},
-        **{"profile": "strict", **facts},
-    )
 
 
 def _answer(asked: Fields) -> Answer:

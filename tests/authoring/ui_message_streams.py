@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
 
-from tests.authoring.draft import Draft
+from tests.authoring.draft import Draft, stream_draft
 from tests.authoring.history_streams import FERRY, FERRY_RESULT, FERRY_TEXT, FERRY_THOUGHT, FOUND
-from tests.authoring.pieces import DONE, Fields, Message, Piece, opaque
+from tests.authoring.pieces import DONE, Fields, Message, opaque
 from tests.authoring.ui_message import (
     HEADER,
     START,
@@ -28,6 +29,8 @@ TOOL: Final = "get_timetable"
 ARGUMENTS: Final[Fields] = {"line": "island"}
 RAW_CONTENT: Final[Fields] = {"provider_details": {"raw_content": [DYE]}}
 
+drafted = partial(stream_draft, dialect=DIALECT, path="/api/chat", answer_headers=(HEADER,))
+
 
 def drafts() -> Iterator[Draft]:
     yield from _thinking()
@@ -45,18 +48,6 @@ def _said(number: int, message: Fields | str) -> Fields:
         return message
     parts = [{"type": "text", "text": message}]
     return {"id": f"user-{number}", "role": "user", "parts": parts}
-
-
-def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        path="/api/chat",
-        asked=asked,
-        pieces=tuple(pieces),
-        target={"name": topic.partition("/")[0]},
-        **{"profile": "strict", "answer_headers": (HEADER,), **facts},
-    )
 
 
 def _thinking() -> Iterator[Draft]:

@@ -1,14 +1,16 @@
-"""Streams from payloads, as a witness sees them."""
+"""Streams from payloads, as a reader and as a witness see them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pytest
 
-from conformance.core.events import Chunk, Ending, Event, Exchange
+from conformance.core.events import Chunk, Ending, Event, Exchange, Frame, FrameKind
+from conformance.core.json_values import NOT_JSON
 from conformance.dialects import get
 from conformance.dialects.base import Reading
 
@@ -35,6 +37,40 @@ SEMANTIC_ORDER: Final = {
 }
 
 Seen = Callable[..., list[Event]]
+Payload = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PayloadReader:
+    """The reader of a dialect, given payloads one by one.
+
+    `ending` is the data of the frame that tells the end of a stream, where the dialect has one.
+    """
+
+    dialect: str
+    kind: FrameKind = "line"
+    ending: str = ""
+
+    def read(self, *payloads: Payload, done: bool = True) -> list[Event]:
+        """All events; without `done` the stream stops before its ending."""
+        reader = get(self.dialect).reader(Reading())
+        frame = Frame(self.kind, "message", "", "", 0)
+        events = [e for n, each in enumerate(payloads, 1) for e in reader.read(frame, each, n)]
+        if self.ending and done:
+            last = Frame(self.kind, "message", self.ending, "", 0)
+            events += reader.read(last, NOT_JSON, len(payloads) + 1)
+        return [*events, *reader.end("eof", len(payloads) + 2)]
+
+    def said(self, *payloads: Payload, done: bool = True) -> list[tuple[str, Payload]]:
+        """Semantic events without the choice."""
+        return [
+            (event.type, {k: v for k, v in event.data.items() if k != "choice"})
+            for event in self.read(*payloads, done=done)
+            if event.layer == "semantic"
+        ]
+
+    def kinds(self, *payloads: Payload, done: bool = True) -> list[str]:
+        return [kind for kind, _ in self.said(*payloads, done=done)]
 
 
 def body(payloads: tuple[Any, ...], *, done: bool, named: bool) -> bytes:

@@ -7,34 +7,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance import dialects
-from conformance.core.events import Event, Frame
-from conformance.dialects import Reading
 from conformance.dialects.acp.messages import OVERFLOW
 from conformance.dialects.open_parts import MOST_OPEN
-from tests.dialects.streams import assert_each_ends_once
+from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
 
-Payload = dict[str, Any]
-FRAME = Frame("line", "message", "", "", 0)
-
-
-def read(*payloads: Payload) -> list[Event]:
-    reader = dialects.get("acp").reader(Reading())
-    events = [e for n, each in enumerate(payloads, 1) for e in reader.read(FRAME, each, n)]
-    return [*events, *reader.end("eof", len(payloads) + 1)]
-
-
-def said(*payloads: Payload) -> list[tuple[str, Payload]]:
-    """Semantic events without the choice."""
-    return [
-        (event.type, {k: v for k, v in event.data.items() if k != "choice"})
-        for event in read(*payloads)
-        if event.layer == "semantic"
-    ]
-
-
-def kinds(*payloads: Payload) -> list[str]:
-    return [kind for kind, _ in said(*payloads)]
+READER = PayloadReader("acp")
+read, said, kinds = READER.read, READER.said, READER.kinds
 
 
 def wired(*payloads: Payload) -> list[str]:

@@ -7,27 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance import dialects
-from conformance.core.events import Event, Frame
-from conformance.dialects import Reading
+from tests.dialects.streams import Payload, PayloadReader
 
-Payload = dict[str, Any]
-FRAME = Frame("line", "message", "", "", 0)
-
-
-def read(*payloads: Payload) -> list[Event]:
-    reader = dialects.get("claude.stream-json").reader(Reading())
-    events = [e for n, each in enumerate(payloads, 1) for e in reader.read(FRAME, each, n)]
-    return [*events, *reader.end("eof", len(payloads) + 1)]
-
-
-def said(*payloads: Payload) -> list[tuple[str, Payload]]:
-    """Semantic events without the choice."""
-    return [
-        (event.type, {k: v for k, v in event.data.items() if k != "choice"})
-        for event in read(*payloads)
-        if event.layer == "semantic"
-    ]
+READER = PayloadReader("claude.stream-json")
+read, said = READER.read, READER.said
 
 
 def wired(kind: str, *payloads: Payload) -> list[Payload]:

@@ -7,31 +7,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance import dialects
-from conformance.core.events import Event, Frame
-from conformance.dialects import Reading
 from conformance.dialects.codex_exec.reader import OVERFLOW
 from conformance.dialects.open_parts import MOST_OPEN
-from tests.dialects.streams import assert_each_ends_once
+from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
 
-Payload = dict[str, Any]
-FRAME = Frame("line", "message", "", "", 0)
+READER = PayloadReader("codex.exec")
+read, said = READER.read, READER.said
 BEGUN = {"type": "turn.started"}
-
-
-def read(*payloads: Payload) -> list[Event]:
-    reader = dialects.get("codex.exec").reader(Reading())
-    events = [e for n, each in enumerate(payloads, 1) for e in reader.read(FRAME, each, n)]
-    return [*events, *reader.end("eof", len(payloads) + 1)]
-
-
-def said(*payloads: Payload) -> list[tuple[str, Payload]]:
-    """Semantic events without the choice."""
-    return [
-        (event.type, {k: v for k, v in event.data.items() if k != "choice"})
-        for event in read(*payloads)
-        if event.layer == "semantic"
-    ]
 
 
 def item(kind: str, what: str = "completed", **fields: Any) -> Payload:

@@ -8,38 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance import dialects
-from conformance.core.events import Event, Frame
-from conformance.core.json_values import NOT_JSON
-from conformance.dialects import Reading
 from conformance.dialects.open_parts import MOST_OPEN
 from conformance.dialects.vercel_ui.parts import OVERFLOW, opaque_data
-from tests.dialects.streams import assert_each_ends_once
+from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
 
-Part = dict[str, Any]
-FRAME = Frame("event", "message", "", "", 0)
-DONE = Frame("event", "message", "[DONE]", "", 0)
-
-
-def read(*parts: Part, done: bool = True) -> list[Event]:
-    reader = dialects.get("vercel.ui").reader(Reading())
-    events = [e for n, part in enumerate(parts, 1) for e in reader.read(FRAME, part, n)]
-    if done:
-        events += reader.read(DONE, NOT_JSON, len(parts) + 1)
-    return [*events, *reader.end("eof", len(parts) + 2)]
-
-
-def said(*parts: Part, done: bool = True) -> list[tuple[str, dict[str, Any]]]:
-    """Semantic events without the choice."""
-    return [
-        (event.type, {k: v for k, v in event.data.items() if k != "choice"})
-        for event in read(*parts, done=done)
-        if event.layer == "semantic"
-    ]
-
-
-def kinds(*parts: Part, done: bool = True) -> list[str]:
-    return [kind for kind, _ in said(*parts, done=done)]
+READER = PayloadReader("vercel.ui", "event", "[DONE]")
+read, said, kinds = READER.read, READER.said, READER.kinds
 
 
 def test_a_step_with_thinking_and_text() -> None:
@@ -187,5 +161,5 @@ PARTS = st.fixed_dictionaries(
 
 
 @given(st.lists(PARTS, max_size=30))
-def test_every_block_and_call_that_starts_is_ended_once(parts: list[Part]) -> None:
+def test_every_block_and_call_that_starts_is_ended_once(parts: list[Payload]) -> None:
     assert_each_ends_once(said(*parts))
