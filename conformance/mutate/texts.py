@@ -128,20 +128,23 @@ def _shorten_arguments(stream: Stream, site: int) -> Stream:
     return rewrite_deltas(stream, [(delta, delta.text[:-1])])
 
 
-def _opaque_data(stream: Stream) -> str:
+def _opaque_data(stream: Stream) -> list[str]:
+    """The first and the last piece of opaque data."""
     found = (stream.layout.opaque(piece) for _, piece in stream.events())
-    return next((data for data in found if len(data) >= _ENOUGH_OPAQUE), "")
+    long_enough = list(dict.fromkeys(data for data in found if len(data) >= _ENOUGH_OPAQUE))
+    return [*long_enough[:1], *long_enough[1:][-1:]]
 
 
 def _beside_opaque(stream: Stream) -> list[int]:
-    return list(range(len(find_deltas(stream, "text")))) if _opaque_data(stream) else []
+    return list(range(len(find_deltas(stream, "text")) * len(_opaque_data(stream))))
 
 
 @TEXTS.edit("S7-opaque-shown", _beside_opaque)
 def _show_opaque(stream: Stream, site: int) -> Stream:
     """Opaque data is visible text."""
-    delta = find_deltas(stream, "text")[site]
-    return restate_delta(stream, delta, f"{delta.text} {_opaque_data(stream)}")
+    found = _opaque_data(stream)
+    delta = find_deltas(stream, "text")[site // len(found)]
+    return restate_delta(stream, delta, f"{delta.text} {found[site % len(found)]}")
 
 
 def _last_text(stream: Stream) -> list[int]:

@@ -9,6 +9,7 @@ from tests.authoring import edits
 from tests.authoring.edits import Pieces, having
 from tests.authoring.gemini import (
     CALL_SIGNATURE,
+    SIGNATURE,
     Chunk,
     answer,
     array,
@@ -97,6 +98,13 @@ UNCHANGED: Final = "history/gemini/signed-unchanged"
 IN_PLACE: Final = "history/gemini/signed-in-place"
 
 MUTANTS: Final = (
+    # The signature stands behind the text that shows it.
+    Mutant(
+        "stripping/visible-text/no-opaque-data",
+        TEXT,
+        (edits.change(_spoken, f"{PART}.text", f"{SIGNATURE} About "),),
+        name="stripping/visible-text/no-opaque-data-behind-text",
+    ),
     Mutant(f"{SUITE}/answer-present", TEXT, (lambda _pieces: [],)),
     Mutant(
         f"{SUITE}/framed-as-asked",

@@ -9,7 +9,7 @@ from tests.authoring import edits
 from tests.authoring.edits import Where, done, having
 from tests.authoring.interactions import DONE, message, updated
 from tests.authoring.mutant import Mutant
-from tests.authoring.pieces import Message, at
+from tests.authoring.pieces import Message, at, opaque
 from tests.authoring.turns import asks, in_body, not_in_body
 
 TEXT: Final = "gemini.interactions/gemini/thought-then-text"
@@ -172,6 +172,13 @@ MUTANTS: Final = (
     Mutant(f"{STEPS}/call-json", CALLS, (edits.drop(GIVEN),)),
     Mutant(f"{STEPS}/body-call", BODY_CALL, (in_body(_at_step(1, "arguments"), _as_text),)),
     Mutant(f"{STEPS}/body-step-typed", BODY, (not_in_body(_at_step(1, "content")),)),
+    # Of two signatures the second one shows.
+    Mutant(
+        "stripping/visible-text/no-opaque-data",
+        CODE,
+        (edits.change(SAID, "delta.text", f"{opaque('sum again')} The "),),
+        name="stripping/visible-text/no-opaque-data-of-two",
+    ),
     Mutant(
         "effort/interactions/level-known",
         TEXT,

@@ -157,6 +157,13 @@ def folds(at: Places) -> Rules:
                 "lacks": {"over": "think", "take": "text", "at_least": 12},
             }
         },
+        "fold-lacks-values": {
+            "fold": {
+                "over": "text",
+                "take": "text",
+                "lacks": {"over": "think", "take": "text", "with": "list", "at_least": 12},
+            }
+        },
         "fold-lacks-frames": {"fold": {"over": "frame", "take": "data", "lacks": ["so the"]}},
         "fold-grows": {"fold": {"over": "d", "take": at.text, "grows": False}},
     }

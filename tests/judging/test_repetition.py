@@ -96,7 +96,7 @@ def chat(words: list[str]) -> list[Piece]:
 WORDS: Final = [f" a{n}" for n in range(40)]
 PADS: Final = [*["x"] * 20, "", *["x"] * 19]
 DONE: Final = Piece(
-    compact({"type": "response.output_text.done", "sequence_number": 40, "text": "q"}),
+    compact({"type": "response.output_text.done", "sequence_number": 40, "text": "a7"}),
     "response.output_text.done",
 )
 NAMES: Final[Mapping[str, Fields]] = {
@@ -106,6 +106,7 @@ NAMES: Final[Mapping[str, Fields]] = {
             "obfuscation": {"not": {"minLength": 1}},
         },
         "e": "response.output_text.delta",
+        "stated": "response.output_text.done",
     },
     "openai.chat": {
         "bad": {"type": "chat.chunk", "choices.*.delta.content": {"contains": {"const": "BAD"}}},
@@ -224,6 +225,28 @@ CASES: Final[Mapping[str, tuple[str, list[Piece], Fields]]] = {
                 "over": "d",
                 "take": "delta",
                 "lacks": {"over": "e", "take": "delta", "at_least": 5},
+            }
+        },
+    ),
+    "values that are in the text": (
+        "openai.responses",
+        [*responses(WORDS), *responses(["a7", "R"], item="j")],
+        {
+            "fold": {
+                "over": "text",
+                "take": "text",
+                "lacks": {"over": "d", "take": "delta", "with": "list", "at_least": 2},
+            }
+        },
+    ),
+    "values that come behind the text": (
+        "openai.responses",
+        [*responses(WORDS), DONE],
+        {
+            "fold": {
+                "over": "text",
+                "take": "text",
+                "lacks": {"over": "stated", "take": "text", "with": "list", "at_least": 1},
             }
         },
     ),

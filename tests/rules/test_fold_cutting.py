@@ -93,3 +93,33 @@ def repeats(given_runs: list[tuple[str, str]]) -> bool:
     return any(
         kind == "c" and len(text) >= 3 and text in later[n] for n, (kind, text) in enumerate(merged)
     )
+
+
+VALUES: Final = {
+    "fold": {
+        "over": "a",
+        "take": "t",
+        "lacks": {"over": "c", "take": "t", "with": "list", "at_least": 3},
+    }
+}
+
+
+@settings(deadline=None)
+@given(runs, cuts)
+@example([("c", "xyz"), ("c", "zzx"), ("a", "yzzxy")], [2])
+@example([("a", "yzzxy"), ("c", "xyz"), ("c", "zzx")], [2])
+def test_each_value_is_found_anywhere_in_the_text(
+    run_rules: Any, given_runs: list[tuple[str, str]], at: list[int]
+) -> None:
+    rows = [
+        (0, "wire", kind, {"t": piece})
+        for kind, text in given_runs
+        for piece in ([text] if kind == "c" else cut(text, at))
+    ]
+    numbered = [(number, *row[1:]) for number, row in enumerate(rows, 1)]
+    (outcome,) = run_rules({"values": VALUES}, numbered)
+    text = "".join(text for kind, text in given_runs if kind == "a")
+    values = [text for kind, text in given_runs if kind == "c" and len(text) >= 3]
+    is_leaked = any(value in text for value in values)
+    wanted = "FAIL" if is_leaked else "PASS" if text and values else "VACUOUS"
+    assert outcome.verdict.value == wanted

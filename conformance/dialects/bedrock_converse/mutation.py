@@ -46,8 +46,14 @@ def _block_deltas(place: int, piece: Piece) -> Iterator[Delta]:
             yield Delta(place, (path,), kind, group, text)
 
 
+def _opaque(piece: Piece) -> str:
+    found = (text_at(piece.payload, *path) for path in (_SIGNATURE, _REDACTED))
+    return next(filter(None, found), "")
+
+
 _LAYOUT: Final = StreamLayout(
     deltas=_block_deltas,
+    opaque=_opaque,
     error=lambda message, _code: {"message": message},
     raised="modelStreamErrorException",
     openings=("messageStart",),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from conformance.core.json_values import list_at, text_at
@@ -42,6 +41,5 @@ MUTATION: Final = Mutation(
             "gemini.candidate": ("candidates", 0),
             "gemini.part": (*_PARTS, 0),
         },
-    ),
-    legal=Path(__file__).with_name("legal.yaml"),
+    )
 )

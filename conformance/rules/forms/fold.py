@@ -1,7 +1,7 @@
 """Form `fold`: collect a field over events, and compare what came together in exactly one way.
 
 What is collected and compared is in `fold_collect`; the folds that only watch a text stream by are
-in `fold_lacks` and `fold_grows`.
+in `fold_lacks`, `fold_lacks_values` and `fold_grows`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from conformance.rules.forms.fold_collect import (
 )
 from conformance.rules.forms.fold_grows import GrowsMachine
 from conformance.rules.forms.fold_lacks import LacksMachine
+from conformance.rules.forms.fold_lacks_values import LacksValuesMachine
 from conformance.rules.forms.reading import FormReader, chosen, must_compile, read_texts
 from conformance.rules.node import Node
 from conformance.rules.patterns import regex, texts
@@ -29,6 +30,7 @@ from conformance.rules.patterns import regex, texts
 WITH: Final[tuple[With, ...]] = ("concat", "list", "count", "sum", "json")
 
 _COMPARISONS: Final = ("equals", "contains", "lacks", "matches", "at_least", "grows")
+_OVERLAPS: Final[tuple[With, ...]] = ("concat", "list")
 # Option of a fold -> what it goes with; elsewhere it would be ignored in silence.
 _FITTING: Final[Mapping[str, tuple[str, ...]]] = {
     "at": ("json", "matches", "at_least"),
@@ -38,11 +40,15 @@ _FITTING: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class Overlap(Struct, frozen=True):
-    """`lacks` another fold: its text of at least `at_least` and at most `at_most` characters."""
+    """`lacks` another fold: its text of at least `at_least` and at most `at_most` characters.
+
+    With `is_list` each of its values for itself.
+    """
 
     paths: Mapping[str, str]
     at_least: int
     at_most: int | None = None
+    is_list: bool = False
 
 
 class Fold(Form, frozen=True):
@@ -115,7 +121,8 @@ class Fold(Form, frozen=True):
             return GrowsMachine(aliases, self.over, sliced=sliced)
         if isinstance(self.lacks, Overlap):
             over, sizes = self.lacks.paths, (self.lacks.at_least, self.lacks.at_most)
-            return LacksMachine(aliases, self.over, over, sizes=sizes, sliced=sliced)
+            machine = LacksValuesMachine if self.lacks.is_list else LacksMachine
+            return machine(aliases, self.over, over, sizes=sizes, sliced=sliced)
         if self.lacks is not None:
             markers = texts(self.lacks, knobs)
             return LacksMachine(aliases, self.over, {}, markers=markers, sliced=sliced)
@@ -179,10 +186,11 @@ def _read_stated(reader: FormReader, node: Node | None) -> Stated | None:
 def _read_lacks(reader: FormReader, node: Node | None) -> Any:
     if node is None or node.kind != "mapping":
         return read_texts(node) if node else None
-    entries = node.mapping({"over", "take", "at_least", "at_most"})
+    entries = node.mapping({"over", "take", "with", "at_least", "at_most"})
     paths = reader.event_paths(node.required("over"), entries.get("take"))
     at_most = entries["at_most"].integer() if "at_most" in entries else None
-    return Overlap(paths, node.required("at_least").integer(), at_most)
+    is_list = "with" in entries and chosen(entries["with"], _OVERLAPS) == "list"
+    return Overlap(paths, node.required("at_least").integer(), at_most, is_list)
 
 
 def _positive(node: Node | None) -> Node | None:

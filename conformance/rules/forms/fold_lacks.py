@@ -7,7 +7,7 @@ run are looked for: a leak begins at the beginning, and memory stays bounded.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from conformance.core.events import Event
 from conformance.rules.alias import Alias
@@ -23,7 +23,7 @@ from conformance.rules.forms.base import (
     State,
     Step,
 )
-from conformance.rules.forms.texts import Search
+from conformance.rules.forms.texts import Hit, Search
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.repetition import Columns, Stretch, is_related
 
@@ -46,13 +46,19 @@ class WatchedText:
         if len(self.needle) < LONGEST_NEEDLE:
             self.needle = (self.needle + text)[:LONGEST_NEEDLE]
 
-    def end_needle(self, at_least: int, at_most: int | None) -> None:
+    def end_needle(self, machine: LacksMachine) -> None:
         """Looks for the other fold's text from here on, if it has as many characters."""
         needle, self.needle = self.needle.strip(), ""
-        is_short = at_most is None or len(needle) <= at_most
-        if len(needle) >= at_least and is_short and self.needles < MOST_NEEDLES:
+        if machine.looks_for(needle) and self.needles < MOST_NEEDLES:
             self.search.add(needle)
             self.needles += 1
+
+
+def breach(hit: Hit, where: str, number: int | None = None) -> Breach:
+    """What is told of a needle that was found."""
+    clipped = hit.needle if len(hit.needle) <= 60 else hit.needle[:60] + "…"
+    message = f"{clipped!r} in text (…{hit.around[:120]!r}…){where}"
+    return Breach(message, ("text without it",), repr(clipped), number=number)
 
 
 class LacksMachine(Machine):
@@ -74,19 +80,26 @@ class LacksMachine(Machine):
         self.markers = markers
         self.sizes = sizes
 
-    def memory(self) -> WatchedText:
+    def memory(self) -> Any:
         return WatchedText(self.markers)
+
+    def looks_for(self, needle: str) -> bool:
+        """Whether text of the other fold is as long as is asked for."""
+        at_least, at_most = self.sizes or (1, None)
+        return len(needle) >= at_least and (at_most is None or len(needle) <= at_most)
 
     def step(self, state: State, names: Names) -> Step:
         acts: list[Act] = []
         if other := names & self.other.keys():
             acts.append(_TakeNeedle(self, self.other[min(other)]))
         if own := names & self.over.keys():
-            acts.append(_SearchText(self, self.over[min(own)], is_first=state is OPEN))
+            acts.append(SearchText(self, self.over[min(own)], is_first=state is OPEN))
         return state, tuple(acts)
 
 
-class _ReadText(Act):
+class ReadText(Act):
+    """Reads one of the two texts."""
+
     collects = True
 
     def __init__(self, machine: LacksMachine, path: str) -> None:
@@ -102,7 +115,7 @@ class _ReadText(Act):
         return not (is_related(self.path, columns) or (value and value is not MISSING))
 
 
-class _TakeNeedle(_ReadText):
+class _TakeNeedle(ReadText):
     """Takes the text that may not come again in the other."""
 
     def perform(self, slice_: Slice, event: Event) -> None:
@@ -116,7 +129,7 @@ class _TakeNeedle(_ReadText):
             slice_.memory[self.machine.position].add_to_needle(column.joined)
 
 
-class _SearchText(_ReadText):
+class SearchText(ReadText):
     """Searches the next piece of text."""
 
     def __init__(self, machine: LacksMachine, path: str, *, is_first: bool) -> None:
@@ -128,15 +141,13 @@ class _SearchText(_ReadText):
         if not isinstance(text, str) or not text:
             return None
         watched: WatchedText = slice_.memory[self.machine.position]
-        if watched.needle and self.machine.sizes is not None:
-            watched.end_needle(*self.machine.sizes)
+        if watched.needle:
+            watched.end_needle(self.machine)
         hit = watched.search.feed(text, event.number)
         if hit is None:
             return FIRED if self.is_first and watched.search.needles else None
         spread = f", begun in event {hit.first}" if hit.first != hit.last else ""
-        clipped = hit.needle if len(hit.needle) <= 60 else hit.needle[:60] + "…"
-        message = f"{clipped!r} in text (…{hit.around[:120]!r}…){spread}"
-        return Breach(message, ("text without it",), repr(clipped), number=hit.last)
+        return breach(hit, spread, number=hit.last)
 
     def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
         watched: WatchedText = slice_.memory[self.machine.position]
