@@ -1,21 +1,26 @@
-"""Requests of a user interface to an agent: the input of a run."""
+"""Requests of a user interface to an agent: the input of a run.
+
+An answer goes back as the messages that the protocol's own client makes of it, under the ids that
+the agent gave them: an agent that keeps the thread knows them again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
+from uuid import uuid4
 
-from conformance.dialects.json_edge import elements, string
+from conformance.dialects.agui.shown_messages import shown_messages
+from conformance.dialects.json_edge import elements
 from conformance.dialects.requests import Continuation, Question, RequestForm
 
 
 def _ask(question: Question) -> dict[str, Any]:
     tools = [{"name": name, "description": name, "parameters": {}} for name in question.tools]
     return {
-        "threadId": "thread-1",
-        "runId": "run-1",
+        "threadId": f"thread-{uuid4()}",  # agents keep threads: no two conversations share one
+        "runId": f"run-{uuid4()}",
         "state": {},
-        "messages": [{"id": "user-1", "role": "user", "content": question.text}],
+        "messages": [{"id": "user-0", "role": "user", "content": question.text}],
         "tools": tools,
         "context": [],
         "forwardedProps": {},
@@ -24,56 +29,11 @@ def _ask(question: Question) -> dict[str, Any]:
 
 def _next_turns(after: Continuation) -> list[Any]:
     before = elements(after.request.get("messages"))
-    number = len(before)
-    answer: dict[str, Any] = {"id": f"answer-{number}", "role": "assistant", "content": after.text}
-    calls = [
-        {
-            "id": call.get("id"),
-            "type": "function",
-            "function": {"name": call.get("name"), "arguments": string(call.get("arguments"))},
-        }
-        for call in after.tools
-    ]
-    if calls:
-        answer["toolCalls"] = calls
-    told = {
-        event.data.get("toolCallId"): event.data.get("content")
-        for event in after.events
-        if event.type == "TOOL_CALL_RESULT"
-    }
-    results = [
-        {
-            "id": f"result-{number}-{place}",
-            "role": "tool",
-            "toolCallId": call["id"],
-            "content": told.get(call["id"], after.result),
-        }
-        for place, call in enumerate(calls)
-    ]
-    asked = [{"id": f"user-{number}", "role": "user", "content": after.question}]
-    return [
-        *before,
-        *(_thoughts(after) if after.keeps_thinking else ()),
-        answer,
-        *results,
-        *(asked if after.question else []),
-    ]
-
-
-def _thoughts(after: Continuation) -> Iterator[dict[str, Any]]:
-    """A message for each one of reasoning, with the encrypted value that names it."""
-    texts: dict[str, str] = {}
-    sealed: dict[str, str] = {}
-    for event in after.events:
-        if event.type.startswith(("REASONING_MESSAGE", "REASONING_START", "THINKING_TEXT")):
-            name = string(event.data.get("messageId"))
-            texts[name] = texts.get(name, "") + string(event.data.get("delta"))
-        elif event.type == "REASONING_ENCRYPTED_VALUE":
-            sealed[string(event.data.get("entityId"))] = string(event.data.get("encryptedValue"))
-    for name, text in texts.items():
-        if text or name in sealed:
-            kept = {"encryptedValue": sealed[name]} if name in sealed else {}
-            yield {"id": name or "thought", "role": "reasoning", "content": text, **kept}
+    shown = shown_messages(before, after.events, after.result)
+    if not after.keeps_thinking:
+        shown = [each for each in shown if each in before or each.get("role") != "reasoning"]
+    asked = {"id": f"user-{len(before)}", "role": "user", "content": after.question}
+    return [*shown, *([asked] if after.question else [])]
 
 
 REQUEST: Final = RequestForm(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
+from uuid import uuid4
 
 from conformance.core.events import Event
 from conformance.dialects.json_edge import elements, mapping, string
@@ -15,21 +16,31 @@ from conformance.dialects.requests import Continuation, Question, RequestForm
 
 
 def _ask(question: Question) -> dict[str, Any]:
-    said = {"id": "user-1", "role": "user", "parts": [{"type": "text", "text": question.text}]}
-    return {"id": "chat-1", "trigger": "submit-message", "messages": [said]}
+    said = {"id": "user-0", "role": "user", "parts": [{"type": "text", "text": question.text}]}
+    # Applications keep chats: no two conversations share one.
+    return {"id": f"chat-{uuid4()}", "trigger": "submit-message", "messages": [said]}
 
 
 def _next_turns(after: Continuation) -> list[Any]:
     before = elements(after.request.get("messages"))
     shown = _shown_parts(after.events, after.result)
     kept = [each for each in shown if after.keeps_thinking or each["type"] != "reasoning"]
-    answer = {"id": f"answer-{len(before)}", "role": "assistant", "parts": kept}
+    answer = {
+        "id": _message_id(after.events) or f"answer-{len(before)}",
+        "role": "assistant",
+        "parts": kept,
+    }
     asked = {
         "id": f"user-{len(before)}",
         "role": "user",
         "parts": [{"type": "text", "text": after.question}],
     }
     return [*before, answer, *([asked] if after.question else [])]
+
+
+def _message_id(events: Iterable[Event]) -> str:
+    named = (string(event.data.get("messageId")) for event in events if event.type == "start")
+    return next(filter(None, named), "")
 
 
 def _shown_parts(events: Iterable[Event], result: str) -> list[dict[str, Any]]:
@@ -65,8 +76,10 @@ def _take_text(
     key = (kind, string(data.get("id")))
     part = texts.get(key)
     if what == "start" or part is None:
-        part = texts[key] = {"type": kind, "text": "", "state": "done"}
+        part = texts[key] = {"type": kind, "text": "", "state": "streaming"}
         parts.append(part)
+    if what == "end":
+        part["state"] = "done"
     part["text"] += string(data.get("delta"))
     if own := mapping(data.get("providerMetadata")):
         part["providerMetadata"] = own
