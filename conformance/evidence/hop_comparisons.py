@@ -28,6 +28,7 @@ from conformance.rules.forms.texts import difference
 from conformance.rules.model import Rule
 
 _STOPPED: Final = frozenset({"abort", "cancelled"})
+_TOLD: Final = frozenset({"error", "interrupted"})  # reasons that say that an answer broke off
 _UNHEARD: Final = frozenset({"client-closed", "open"})  # ends of which the sender knows nothing
 _TELLING: Final = 12  # characters of a thought that no other text has by chance
 
@@ -272,7 +273,7 @@ def _failure_told(hops: ApplicationHops) -> Compared:
         return False
     if not (hops.was_heard or hung_up):
         return False
-    if hops.sent.errors:
+    if hops.sent.errors or _TOLD & set(hops.shown.transcript.finishes):
         return True
     message = f"expected an error, got none: {hops.behind[-1].transcript.ending} upstream"
     return HopDifference(message, hops.said.last, hops.sent.last)

@@ -25,6 +25,7 @@ WHOLE_ENDS: Final = frozenset({"complete", "length", "tools", "filtered"})
 
 _LEAST_REFUSAL: Final = 300
 _FINISHES: Final = {"stop": "complete", "length": "length", "content_filter": "filtered"}
+_UNHEARD: Final = frozenset({"client-closed", "idle-timeout"})
 
 
 class Transcript(Struct):
@@ -77,11 +78,11 @@ class Transcript(Struct):
         response = self.exchange.response
         if is_refusal(self.exchange) and response is not None:
             return "refused" if 400 <= (response.status or 0) < 500 else "failed"
-        if self.errors:
+        if self.errors or "error" in self.finishes:
             return "failed"
         if self.listed and self.exchange.end == "eof":
             return "complete"
-        if not self.done or self.exchange.end in ("client-closed", "idle-timeout"):
+        if not self.done or self.exchange.end in _UNHEARD or "interrupted" in self.finishes:
             return "cut"
         if self.own_tools or "tool_calls" in self.finishes:
             return "tools"

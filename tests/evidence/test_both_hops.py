@@ -120,3 +120,21 @@ def test_what_an_application_is_said_to_hide_is_found_in_any_field() -> None:
     assert {finding.rule for finding in report.findings} == {"hop/thinking-hidden"}
     shown = check_paths([mutant], profile="strict")
     assert {finding.rule for finding in shown.findings} == {"hop/thinking", "hop/opaque"}
+
+
+@pytest.mark.parametrize(
+    ("reason", "broken"),
+    [("interrupted", set()), ("error", set()), ("other", {"hop/failure-no-success"})],
+)
+def test_a_reason_may_say_that_the_answer_broke_off(
+    two_files: tuple[Path, Path], reason: str, broken: set[str]
+) -> None:
+    """AI SDK 7 finishes as `interrupted` where its provider's stream has no end."""
+    shown, behind = two_files
+    said = behind.read_bytes().partition(b"event: message_delta")[0]
+    behind.write_bytes(said)
+    shown.write_bytes(shown.read_bytes().replace(b'"stop"', f'"{reason}"'.encode()))
+    report = check_paths([shown], upstream=[behind])
+    told = {"hop/failure-no-success", "hop/failure-told"}
+    assert {finding.rule for finding in report.findings} & told == broken
+    assert (report.verdicts.get("hop/failure-told") is Verdict.PASS) is (not broken)

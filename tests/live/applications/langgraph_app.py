@@ -12,14 +12,12 @@ from ag_ui_langgraph import LangGraphAgent, add_langgraph_fastapi_endpoint
 from fastapi import FastAPI
 from langchain.agents import create_agent
 from langchain_anthropic import ChatAnthropic
-from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.live.applications.serving import serve
 
 
-@tool
 def calculator(expression: str = "") -> str:
     """Works out an arithmetic expression."""
     del expression

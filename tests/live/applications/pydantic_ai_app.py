@@ -40,9 +40,7 @@ def model(kind: str, url: str) -> Any:
     provider = OpenAIProvider(api_key="none", base_url=f"{url}/v1")
     if kind == "chat":
         return OpenAIChatModel("think-1", provider=provider)
-    settings = OpenAIResponsesModelSettings(
-        openai_reasoning_summary="auto", openai_include_encrypted_reasoning=True
-    )
+    settings = OpenAIResponsesModelSettings(openai_reasoning_summary="auto")
     return OpenAIResponsesModel("gpt-5", provider=provider, settings=settings)
 
 
@@ -59,7 +57,7 @@ def application(protocol: str, kind: str, url: str) -> Starlette:
     async def answer(request: Request) -> Response:
         if protocol == "vercel":
             return await VercelAIAdapter.dispatch_request(request, agent=agent, sdk_version=6)
-        version = {"ag_ui_version": "0.1.10"} if protocol == "agui-0.1.10" else {}
+        version: dict[str, Any] = {"ag_ui_version": "0.1.10"} if protocol == "agui-0.1.10" else {}
         return await AGUIAdapter.dispatch_request(request, agent=agent, **version)
 
     return Starlette(routes=[Route("/", answer, methods=["POST"])])
