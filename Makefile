@@ -9,12 +9,13 @@ endif
 DEMO := .venv-demo
 DEV  := .venv
 RUN  := $(DEV)/$(SCRIPTS)
+SITE := .venv-site
 JOBS ?= auto
 # Installed before anything that depends on torch. Where the package index gives a build for GPUs
 # under this name, name a CPU build instead: it is all that is needed here, and far smaller.
 TORCH ?= torch==2.13.0
 
-.PHONY: demo demo-live test test-docs test-live test-long test-hostile check format bench fuzz cassettes docs clean
+.PHONY: demo demo-live test test-docs site test-live test-long test-hostile check format bench fuzz cassettes docs clean
 
 demo: $(DEMO)/installed      ## judge what ships, from the installed wheel with base dependencies only
 	$(DEMO)/$(SCRIPTS)/conformance demo
@@ -27,6 +28,11 @@ test: check                  ## lint, types and all tests that need no GPU and n
 
 test-docs: $(DEV)/installed  ## every command and code block of README and docs, in a fresh environment
 	$(RUN)/python -m pytest tests/docs -m docs
+
+site: $(DEV)/installed $(SITE)/installed  ## docs/ as a site in build/site/out, strictly; without npm it has no judge in the browser
+	$(RUN)/python -m website.build build/site $(if $(shell command -v npm),,--no-judge)
+	$(SITE)/$(SCRIPTS)/zensical build --strict --config-file build/site/zensical.toml
+	SITE=build/site/out $(RUN)/python -m pytest tests/website -m docs
 
 test-live: $(DEV)/installed  ## real servers and clients; what is not installed is skipped visibly
 	$(RUN)/python -m pytest -m live
@@ -76,6 +82,11 @@ $(DEMO)/installed: pyproject.toml hatch_build.py $(shell find conformance specs 
 	$(DEMO)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check .
 	touch $@
 
+$(SITE)/installed: website/requirements.txt
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check -r website/requirements.txt
+	touch $@
+
 $(DEV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(DEV)
 	$(DEV)/$(SCRIPTS)/python -m pip install -q --disable-pip-version-check "$(TORCH)"
@@ -83,4 +94,4 @@ $(DEV)/installed: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(DEMO) $(DEV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(DEMO) $(DEV) $(SITE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

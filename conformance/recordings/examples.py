@@ -18,6 +18,7 @@ from conformance.judging.result import Finding, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_recording
 from conformance.rules.forms.compare import Compare
+from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
 _SUFFIX: Final = ".cassette.jsonl"
@@ -38,8 +39,23 @@ class RuleExample(Struct, frozen=True):
     finding: Finding | None = None
 
 
+class ExampleStreams(Struct, frozen=True):
+    """The shipped stream that breaks a rule, with its finding, and one that keeps the rule."""
+
+    rules: tuple[Rule, ...]  # the rule, as it was judged
+    finding: Finding
+    failing: JudgedRecording
+    passing: JudgedRecording | None
+
+
 def rule_example(rule_id: str) -> RuleExample | None:
     """The shipped example of a rule; None where none was shipped or nothing was found in it."""
+    streams = example_streams(rule_id)
+    return None if streams is None else _clipped_example(streams)
+
+
+def example_streams(rule_id: str) -> ExampleStreams | None:
+    """The recordings that a rule's example is taken from; None as above."""
     try:
         root = shipped.cassettes()
     except HarnessError:
@@ -48,16 +64,20 @@ def rule_example(rule_id: str) -> RuleExample | None:
     if not path.is_file():
         return None
     rulebook = Rulebook.load((), [rule_id])
-    broken = _JudgedRecording.read(path, rulebook)
+    broken = JudgedRecording.read(path, rulebook)
     finding = broken.finding(rule_id) if broken else None
     if broken is None or finding is None:
         return None
     kept = _passing_recording(root, broken, rulebook, rule_id)
+    return ExampleStreams(tuple(rulebook.rules), finding, broken, kept)
+
+
+def _clipped_example(streams: ExampleStreams) -> RuleExample:
+    finding, broken, kept = streams.finding, streams.failing, streams.passing
     failing, at = broken.lines_at(finding)
     passing = kept.lines_like(broken, finding) if kept else []
-    if any(
-        isinstance(rule.form, Compare) for rule in rulebook.rules
-    ):  # its finding stands nowhere in particular
+    if any(isinstance(rule.form, Compare) for rule in streams.rules):
+        # Its finding stands nowhere in particular.
         at = min(_shared_lines(passing, failing), len(failing) - 1)
     end = _aligned_line(passing, failing, at)
     return RuleExample(
@@ -67,14 +87,14 @@ def rule_example(rule_id: str) -> RuleExample | None:
     )
 
 
-class _JudgedRecording(Struct, frozen=True):
-    """A recording and what came of one rule in it."""
+class JudgedRecording(Struct, frozen=True):
+    """A recording, and what came of one rule in its exchanges."""
 
     recording: Recording
     results: tuple[StreamResult, ...]
 
     @classmethod
-    def read(cls, path: Path, rulebook: Rulebook) -> _JudgedRecording | None:
+    def read(cls, path: Path, rulebook: Rulebook) -> JudgedRecording | None:
         """None for a recording that cannot be judged: an example is worth no failure."""
         try:
             recording = open_recording(path)
@@ -95,7 +115,7 @@ class _JudgedRecording(Struct, frozen=True):
     def lines_at(self, finding: Finding) -> tuple[list[str], int]:
         """The text that the finding is about, by lines, and which of them it stands in."""
         result = next(r for r in self.results if finding in r.findings)
-        exchange = self._exchange_numbered(result.exchange)
+        exchange = self.exchange_numbered(result.exchange)
         lines = _exchange_lines(exchange, finding, result.view)
         if result.view == "client":
             return lines, min(max(finding.event - 1, 0), len(lines) - 1)
@@ -107,21 +127,22 @@ class _JudgedRecording(Struct, frozen=True):
         ends = _BLANK_LINE.search(body, finding.byte)
         return lines, max(len(_nonblank_lines(body[: ends.start() if ends else None])) - 1, 0)
 
-    def lines_like(self, other: _JudgedRecording, finding: Finding) -> list[str]:
+    def lines_like(self, other: JudgedRecording, finding: Finding) -> list[str]:
         """The lines of the same kind in the exchange of the same number, or in the first."""
         theirs = next(r for r in other.results if finding in r.findings)
-        return _exchange_lines(self._exchange_numbered(theirs.exchange), finding, theirs.view)
+        return _exchange_lines(self.exchange_numbered(theirs.exchange), finding, theirs.view)
 
-    def _exchange_numbered(self, number: int) -> Exchange:
+    def exchange_numbered(self, number: int) -> Exchange:
+        """The exchange of that number, or the first."""
         exchanges = self.recording.exchanges
         return next((e for e in exchanges if e.number == number), exchanges[0])
 
 
 def _passing_recording(
-    root: Path, broken: _JudgedRecording, rulebook: Rulebook, rule_id: str
-) -> _JudgedRecording | None:
+    root: Path, broken: JudgedRecording, rulebook: Rulebook, rule_id: str
+) -> JudgedRecording | None:
     for path in _candidate_paths(root, broken.recording):
-        judged = _JudgedRecording.read(path, rulebook)
+        judged = JudgedRecording.read(path, rulebook)
         if judged is not None and judged.passes_rule(rule_id):
             return judged
     return None

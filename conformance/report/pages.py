@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -12,6 +13,7 @@ from conformance.report.silences import Silence, knob_conditions
 from conformance.report.wording import finding_sentence
 from conformance.rules.model import Rule, Suite
 
+_MARKUP: Final = re.compile(r"[\\`*_\[]")
 _EXCERPT: Final = 160  # characters of one line of a stream
 
 
@@ -33,15 +35,20 @@ def rule_page(
         _titled_part("Fix", [_one_line(text) for text in (rule.fix, rule.hint) if text]),
         _titled_part(
             "Where it is legal",
-            [*_condition_lines(rule, knobs or {}), *(_silence_line(one) for one in silences)],
+            _legal_lines(list(_condition_lines(rule, knobs or {})), silences),
         ),
     )
     return "\n".join(line for part in parts for line in part) + "\n"
 
 
 def _one_line(text: str) -> str:
-    """Text on one line that Markdown shows as it is, tags and all."""
-    return " ".join(text.split()).replace("<", "&lt;")
+    """Markdown on one line, whose tags are shown and whose links lead nowhere."""
+    return " ".join(text.split()).replace("<", "&lt;").replace("](", "]\\(")
+
+
+def _literal(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    return _MARKUP.sub(r"\\\g<0>", text).replace("<", "&lt;")
 
 
 def _rule_scope(rule: Rule) -> str:
@@ -76,7 +83,7 @@ def _code_block(lines: Sequence[str]) -> list[str]:
 
 
 def _failing_example(example: RuleExample) -> list[str]:
-    found = ["", f"> {finding_sentence(example.finding)}"] if example.finding else []
+    found = ["", f"> {_literal(finding_sentence(example.finding))}"] if example.finding else []
     return [*_code_block(example.failing), *found]
 
 
@@ -89,6 +96,12 @@ def _condition_lines(rule: Rule, knobs: Mapping[str, str]) -> Iterator[str]:
             else f"Judges by the knob `{knob}`"
         )
         yield f"{head}. {knobs.get(knob, '')}".rstrip()
+
+
+def _legal_lines(conditions: list[str], silences: Sequence[Silence]) -> list[str]:
+    told = [_silence_line(one) for one in silences]
+    # A list begins behind a blank line: not every reader of Markdown sees it without.
+    return [*conditions, "", *told] if conditions and told else conditions + told
 
 
 def _silence_line(one: Silence) -> str:

@@ -83,6 +83,24 @@ def trace_exchange(stream: StreamResult, exchange: Exchange, most: int) -> Shown
     return keeper.result()
 
 
+class LaneChoice:
+    """Which lane a semantic event stands in; a block of thinking stays in the one it began in."""
+
+    def __init__(self) -> None:
+        self._channels: dict[tuple[object, object], Lane] = {}
+
+    def of(self, event: Event) -> Lane:
+        """The lane of the next event."""
+        kind = event.type.partition(".")[0]
+        if kind == "thinking":
+            key = (event.data.get("choice"), event.data.get("block"))
+            channel = event.data.get("channel")
+            if channel is not None:
+                self._channels[key] = "summary" if channel == "summary" else "thinking"
+            return self._channels.get(key, "thinking")
+        return _LANE_OF.get(kind, "stream")
+
+
 class _FrameKeeper:
     """Decides frame by frame what stays, and draws the blocks."""
 
@@ -94,7 +112,7 @@ class _FrameKeeper:
         self._kept = [head]  # of a long one
         self._last = head
         self._run: tuple[tuple[str, ...], int] = ((), 0)
-        self._channels: dict[tuple[object, object], Lane] = {}
+        self._lanes = LaneChoice()
         self._open: dict[tuple[object, ...], LaneBlock] = {}
 
     def take(self, each: TracedFrame) -> None:
@@ -131,7 +149,7 @@ class _FrameKeeper:
     def _draw_block(self, event: Event, number: int, ms: float) -> Lane | None:
         if event.layer != "semantic":
             return None
-        lane = self._event_lane(event)
+        lane = self._lanes.of(event)
         choice, block = event.data.get("choice"), event.data.get("block", event.data.get("index"))
         key = (lane, choice, block)
         bar = self._open.get(key)
@@ -143,16 +161,6 @@ class _FrameKeeper:
         if event.type.endswith(".end"):
             self._open.pop(key, None)
         return lane
-
-    def _event_lane(self, event: Event) -> Lane:
-        kind = event.type.partition(".")[0]
-        if kind == "thinking":
-            key = (event.data.get("choice"), event.data.get("block"))
-            channel = event.data.get("channel")
-            if channel is not None:
-                self._channels[key] = "summary" if channel == "summary" else "thinking"
-            return self._channels.get(key, "thinking")
-        return _LANE_OF.get(kind, "stream")
 
     def _add_block(self, lane: Lane, bar: LaneBlock) -> None:
         bars = self.traced.blocks[lane]

@@ -56,8 +56,9 @@ class Browser:
             self.events.append(answer)
 
     def open(
-        self, page: Path, *, width: int = 1200, dark: bool = False, script: bool = True
+        self, page: Path | str, *, width: int = 1200, dark: bool = False, script: bool = True
     ) -> None:
+        """Opens a file or an address."""
         self.session = ""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         found = self.call("Target.attachToTarget", targetId=target, flatten=True)
@@ -70,7 +71,7 @@ class Browser:
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **size)
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
-        self.call("Page.navigate", url=page.as_uri())
+        self.call("Page.navigate", url=page if isinstance(page, str) else page.as_uri())
         self.wait("Page.loadEventFired")
 
     def wait(self, method: str) -> None:

@@ -93,6 +93,7 @@ Send it last.
 ## Where it is legal
 
 Speaks where the profile has `done`: `required` or `optional`. Whether a last line is sent.
+
 - `x` (openai.chat) sets `done: forbidden`: it never sends one (seen: 8 of 8)
 """
 
@@ -102,6 +103,17 @@ def test_the_whole_page(rule: Rule, finding: Callable[..., Finding]) -> None:
     example = RuleExample(("data: [DONE]",), ("data: {}",), finding())
     knobs = {"done": "Whether a last line is sent.", "other": "Not of this rule."}
     assert rule_page(rule, [silence], example, knobs) == GOLDEN
+
+
+def test_a_finding_is_shown_as_it_is(rule: Rule, finding: Callable[..., Finding]) -> None:
+    found = replace(finding(), message="'</think>' in text_a, *not* `b\\s` [c](#d)")
+    page = rule_page(rule, (), RuleExample((), ("data: {}",), found))
+    assert "\n> '&lt;/think>' in text\\_a, \\*not\\* \\`b\\\\s\\` \\[c](#d)" in page
+
+
+def test_a_quoted_link_leads_nowhere(rule: Rule) -> None:
+    page = rule_page(replace(rule, source=({"advice": "see [here](#there)"},)))
+    assert "- Advice: see [here]\\(#there)\n" in page
 
 
 def test_empty_sections_are_left_out(rule: Rule) -> None:

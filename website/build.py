@@ -1,0 +1,88 @@
+"""Writes what the site is made of: Markdown, assets, and the file that Zensical reads.
+
+    python -m website.build FOLDER            # needs npm and pip, for the judge in the browser
+    python -m website.build FOLDER --no-judge # leaves it out
+
+`make site` does this and makes the pages of it. The project's address is that of pyproject.toml;
+without one the site has no links to its sources.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+from typing import Final
+
+from conformance.recordings.examples import example_streams
+from website.bundle import write_judge
+from website.lanes import lane_tables
+from website.pages import ROOT, written_pages
+
+OWN: Final = Path(__file__).parent
+_FORM: Final = re.compile(r"<form.*?</form>\n", re.DOTALL)
+_EXCERPTS: Final = ("## Passes", "## Fails")
+
+
+def main(arguments: list[str]) -> int:
+    """Writes into one folder, which is made anew; 2 for anything else."""
+    if not arguments or arguments[1:] not in ([], ["--no-judge"]):
+        sys.stderr.write(f"{__doc__}\n")
+        return 2
+    folder = Path(arguments[0])
+    write_site(folder)
+    if arguments[1:]:
+        _leave_out_judge(folder / "pages" / "judge.md")
+    else:
+        write_judge(folder / "pages" / "assets")
+    return 0
+
+
+def write_site(folder: Path, rules: frozenset[str] | None = None) -> None:
+    """Everything that the site is made of; lanes for these rules, or for all."""
+    shutil.rmtree(folder, ignore_errors=True)
+    address = project_address()
+    for place, text in written_pages(address).items():
+        page = folder / "pages" / place
+        page.parent.mkdir(parents=True, exist_ok=True)
+        is_rule = place.startswith("rules/") and place != "rules/README.md"
+        rule = place.removeprefix("rules/").removesuffix(".md")
+        drawn = is_rule and (rules is None or rule in rules)
+        page.write_text(with_lanes(text, rule) if drawn else text, encoding="utf-8")
+    for page in sorted((OWN / "pages").glob("*.md")):
+        shutil.copy(page, folder / "pages")
+    shutil.copy(ROOT / "docs" / "report.svg", folder / "pages")
+    shutil.copytree(OWN / "assets", folder / "pages" / "assets")
+    (folder / "zensical.toml").write_text(_settings(address), encoding="utf-8")
+
+
+def _leave_out_judge(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    page.write_text(_FORM.sub("This copy of the site was built without it.\n\n", text), "utf-8")
+
+
+def project_address() -> str:
+    """The one that pyproject.toml holds; empty where none is known yet."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return str(project["tool"]["hatch"]["metadata"]["hooks"]["custom"]["address"]).rstrip("/")
+
+
+def with_lanes(page: str, rule: str) -> str:
+    """The page of a rule with its example drawn, before the excerpts that it is drawn from."""
+    streams = example_streams(rule)
+    tables = lane_tables(streams) if streams else ""
+    place = min((page.find(f"\n{head}\n") for head in _EXCERPTS if head in page), default=-1)
+    if not tables or place < 0:
+        return page
+    return f"{page[:place]}\n## In lanes\n\n{tables}{page[place:]}"
+
+
+def _settings(address: str) -> str:
+    own = (OWN / "zensical.toml").read_text(encoding="utf-8")
+    return own.replace("[project]\n", f'[project]\nrepo_url = "{address}"\n', 1) if address else own
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,91 @@
+"""Stands in for jsonschema-rs in a browser, where that has no build: the same names, in Python.
+
+Rule 1: only in the browser, and only for streams that a reader pastes there. Regular expressions
+run in the engine of Python, so the time they take is not bounded as it is elsewhere.
+Rule 2: verdicts are the same for all that ships, which tests hold; the words of an error differ.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+
+# The end of the text alone: `$` of Python also stands before a last line feed.
+_END = re.compile(r"(?<!\\)((?:\\\\)*)\$")
+
+
+class ValidationError(ValueError):
+    """What jsonschema-rs raises of a value; never raised here."""
+
+
+class ReferencingError(ValueError):
+    """What jsonschema-rs raises of a reference; never raised here."""
+
+
+class RegexOptions:
+    """Chooses the engine of linear time, which is not to be had here."""
+
+
+class SchemaError:
+    """One reason why a value is not valid."""
+
+    def __init__(self, error: Any) -> None:
+        self.message = error.message
+        self.instance_path = list(error.absolute_path)
+        self.schema_path = list(error.absolute_schema_path)
+
+
+class Validator:
+    """A JSON Schema (2020-12), or one pattern alone, which is most of them."""
+
+    def __init__(self, schema: Any) -> None:
+        self._whole = jsonschema.Draft202012Validator(_as_python(schema))
+        lone = (
+            isinstance(schema, dict)
+            and "pattern" in schema
+            and schema.keys()
+            <= {
+                "pattern",
+                "type",
+            }
+        )
+        self._is_text_only = lone and schema.get("type") == "string"
+        self._search = re.compile(_as_python(schema)["pattern"]).search if lone else None
+
+    def is_valid(self, value: Any) -> bool:
+        """Whether a decoded value is valid."""
+        if self._search is None:
+            return bool(self._whole.is_valid(value))
+        if not isinstance(value, str):
+            return not self._is_text_only
+        return self._search(value) is not None
+
+    def iter_errors(self, value: Any) -> Iterator[SchemaError]:
+        """Every reason why a value is not valid."""
+        return map(SchemaError, self._whole.iter_errors(value))
+
+
+def validator_for(
+    schema: Any, pattern_options: object = None, retriever: object = None
+) -> Validator:
+    """A validator; the last two are those of jsonschema-rs, and count for nothing here."""
+    del pattern_options, retriever
+    return Validator(schema)
+
+
+Draft202012Validator = validator_for
+
+
+def _as_python(schema: Any) -> Any:
+    """A schema whose patterns mean in Python what they mean to the regex crate."""
+    if isinstance(schema, dict):
+        return {
+            key: _END.sub(r"\1\\Z", each)
+            if key == "pattern" and isinstance(each, str)
+            else _as_python(each)
+            for key, each in schema.items()
+        }
+    return [_as_python(each) for each in schema] if isinstance(schema, list) else schema
