@@ -15,10 +15,17 @@ import typer
 from conformance.baseline.entries import load_baseline
 from conformance.cli.failures import CONFORMS, FINDINGS, INTERRUPTED, NOTHING, REMOTE
 from conformance.cli.judged_report import CallClock, check_outputs, put_report, warn_unanswered
-from conformance.cli.run_options import RunArguments, at_base, client_options, server_options
+from conformance.cli.run_options import (
+    RunArguments,
+    at_base,
+    client_options,
+    server_options,
+    with_agent_defaults,
+)
 from conformance.cli.terminal import progress_line, put, warn, warn_errors
 from conformance.cli.verbs import takes_fields_of
 from conformance.core.errors import UsageError
+from conformance.dialects.script import MODEL
 from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.runs import (
@@ -35,9 +42,10 @@ from conformance.runs import (
 from conformance.runs.options import API_WORDS, parse_headers
 from conformance.scenarios import Scenario, load_scenarios, own_request
 from conformance.targets import asgi
+from conformance.targets.agent import AgentTarget, command_words
 from conformance.targets.client import run_client
 from conformance.targets.gateway import serve_upstream
-from conformance.targets.server import LiveServer
+from conformance.targets.server import LiveServer, TurnTarget
 from conformance.wire.client import certificates
 from conformance.wire.faults import ExchangeLimits
 
@@ -48,7 +56,7 @@ def run_command(given: RunArguments) -> None:
     outputs = given.outputs or ()
     check_outputs(given.format_, outputs)
     baseline = load_baseline(given.expected_failures) if given.expected_failures else None
-    target = given.url or given.gateway or given.asgi_app or given.client or ""
+    target = given.url or given.gateway or given.asgi_app or given.client or given.agent or ""
     kept = given.save is not None or given.client is not None
     clock = CallClock(given.suite or (), given.rules_as_of, target=target, kept=kept)
     with _run_folder(given.save) as folder:
@@ -66,7 +74,7 @@ def _judge_client(given: RunArguments) -> RunOutcome:
 
 
 def _judge_server(given: RunArguments, folder: Path) -> RunOutcome:
-    given = at_base(given)
+    given = with_agent_defaults(at_base(given))
     options = server_options(given)
     scenarios = _load_scenarios(given, options)
     if given.show_plan:
@@ -83,26 +91,19 @@ async def _run_live(
     folder: Path,
     show_progress: Callable[[str], None],
 ) -> RunOutcome:
-    limits = ExchangeLimits(given.timeout, given.idle_timeout, max_bytes=given.max_bytes)
     async with AsyncExitStack() as stack:
-        transport = None
-        if given.asgi_app is not None:
-            transport = await stack.enter_async_context(asgi.hosted_app(given.asgi_app))
-        server = await stack.enter_async_context(
-            LiveServer(
-                given.url or given.gateway or given.app_url or asgi.URL,
-                limits=limits,
-                headers=parse_headers(given.header or ()),
-                transport=transport,
-                trusted=_trusted(given),
-            )
-        )
         upstream = None
         if given.upstream_port is not None:
             upstream = await stack.enter_async_context(serve_upstream(given.upstream_port))
         if given.protocol is not None and upstream is not None:
+            if given.agent is not None:
+                url = f"http://127.0.0.1:{upstream.port}"
+                agent = _agent(given, options, url)
+                target: TurnTarget = await stack.enter_async_context(agent)
+            else:
+                target = await _live_server(given, stack)
             return await run_application(
-                server,
+                target,
                 given.protocol,
                 scenarios,
                 options,
@@ -110,12 +111,42 @@ async def _run_live(
                 upstream=upstream,
                 show_progress=show_progress,
             )
+        server = await _live_server(given, stack)
         if not options.model:
             model = await only_model(server, options.secrets, options.dialects)
             options = replace(options, model=model)
         return await run_server(
             server, scenarios, options, folder, show_progress, upstream=upstream
         )
+
+
+async def _live_server(given: RunArguments, stack: AsyncExitStack) -> LiveServer:
+    transport = None
+    if given.asgi_app is not None:
+        transport = await stack.enter_async_context(asgi.hosted_app(given.asgi_app))
+    return await stack.enter_async_context(
+        LiveServer(
+            given.url or given.gateway or given.app_url or asgi.URL,
+            limits=_limits(given),
+            headers=parse_headers(given.header or ()),
+            transport=transport,
+            trusted=_trusted(given),
+        )
+    )
+
+
+def _agent(given: RunArguments, options: RunOptions, url: str) -> AgentTarget:
+    return AgentTarget(
+        command_words(given.agent or ""),
+        given.protocol or "",
+        url=url,
+        model=options.model or MODEL,
+        limits=_limits(given),
+    )
+
+
+def _limits(given: RunArguments) -> ExchangeLimits:
+    return ExchangeLimits(given.timeout, given.idle_timeout, max_bytes=given.max_bytes)
 
 
 def _trusted(given: RunArguments) -> ssl.SSLContext | None:

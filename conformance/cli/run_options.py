@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from conformance.cli import options as shared
 from conformance.core.errors import UsageError
-from conformance.dialects import APPLICATIONS, ENDPOINTS, SUPPORTED
+from conformance.dialects import AGENT_PROTOCOL, AGENTS, APPLICATIONS, ENDPOINTS, SUPPORTED
 from conformance.runs import RunOptions
 from conformance.runs.options import (
     API_WORDS,
@@ -30,6 +30,9 @@ from conformance.wire.faults import ExchangeLimits
 LIMITS: Final = ExchangeLimits()
 CASE_DEADLINE: Final = 5.0  # seconds for one case of a client, unless --timeout says otherwise
 _NO: Final = frozenset({"", "0", "false", "no"})
+
+
+_ASKED_AT_URLS: Final = tuple(name for name in APPLICATIONS if name not in AGENTS)
 
 
 class RunArguments(Struct, frozen=True, kw_only=True):
@@ -60,16 +63,29 @@ class RunArguments(Struct, frozen=True, kw_only=True):
             help="URL at which an application is asked, whose model asks us at --upstream-port.",
         ),
     ] = None
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CMD",
+            help="Command of an agent, asked on its standard streams, whose model we play"
+            " (docs/applications.md).",
+        ),
+    ] = None
     protocol: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help=f"What the application speaks: {' or '.join(APPLICATIONS)}."
+            metavar="NAME",
+            help=f"What the application speaks: {' or '.join(_ASKED_AT_URLS)}; an agent:"
+            f" {' or '.join(AGENTS)} (default: {AGENT_PROTOCOL}).",
         ),
     ] = None
     upstream_port: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=0, max=65535, help="Port on which we play the server behind it."
+            metavar="N",
+            min=0,
+            max=65535,
+            help="Port on which we play the server behind it; of an agent by default any.",
         ),
     ] = None
     client: Annotated[
@@ -204,12 +220,20 @@ def at_base(given: RunArguments) -> RunArguments:
     return replace(given, url=urlunsplit(base), api=[endpoint.api])
 
 
+def with_agent_defaults(given: RunArguments) -> RunArguments:
+    """An agent speaks its usual protocol, and is told at which port we play its model."""
+    if given.agent is None:
+        return given
+    port = given.upstream_port or 0
+    return replace(given, protocol=given.protocol or AGENT_PROTOCOL, upstream_port=port)
+
+
 def server_options(given: RunArguments) -> RunOptions:
     """Raises UsageError for options that do not go together."""
-    targets = (given.url, given.asgi_app, given.gateway, given.app_url)
+    targets = (given.url, given.asgi_app, given.gateway, given.app_url, given.agent)
     if sum(each is not None for each in targets) != 1:
-        expected = "--url URL, --asgi MODULE:APP, --gateway URL, --app URL or --client CMD"
-        raise UsageError(f"expected one target: {expected}")
+        expected = "--url URL, --asgi MODULE:APP, --gateway URL, --app URL, --agent CMD"
+        raise UsageError(f"expected one target: {expected} or --client CMD")
     _check_application(given)
     is_between = given.gateway is not None or given.protocol is not None
     if is_between != (given.upstream_port is not None):
@@ -251,11 +275,14 @@ def _check_application(given: RunArguments) -> None:
         raise UsageError("--app URL and --protocol NAME go together", hint=hint)
     if given.protocol is None:
         return
-    if given.protocol not in APPLICATIONS:
-        hint = f"one of {', '.join(APPLICATIONS)}"
-        raise UsageError(f"no application speaks {given.protocol!r}", hint=hint)
+    asked, kind = (AGENTS, "agent") if given.agent is not None else (_ASKED_AT_URLS, "application")
+    if given.protocol not in asked:
+        other = "--agent CMD" if given.protocol in AGENTS else "--app URL"
+        hint = f"one of {', '.join(asked)}"
+        hint = f"{hint}; {other} goes with it" if given.protocol in APPLICATIONS else hint
+        raise UsageError(f"no {kind} speaks {given.protocol!r}", hint=hint)
     if given.url is not None or given.gateway is not None:
-        raise UsageError("--protocol NAME goes with --app URL or --asgi MODULE:APP")
+        raise UsageError("--protocol NAME goes with --app URL, --asgi MODULE:APP or --agent CMD")
     others: Mapping[str, object] = {
         "--api": given.api,
         "--request": given.request,
@@ -274,6 +301,7 @@ def client_options(given: RunArguments) -> ClientOptions:
         "--asgi": given.asgi_app,
         "--gateway": given.gateway,
         "--app": given.app_url,
+        "--agent": given.agent,
         "--protocol": given.protocol,
         "--upstream-port": given.upstream_port is not None,
         "--model": given.model,

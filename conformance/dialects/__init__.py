@@ -64,7 +64,11 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = {
 """Dialects that servers are asked in, by name."""
 APPLICATIONS: Final = tuple(name for name, each in SUPPORTED.items() if each.is_application)
 """Dialects that applications are asked in by user interfaces."""
-_REQUESTS: Final = [each.request for each in SUPPORTED.values() if each.request]
+AGENTS: Final = {name: each.agent for name, each in SUPPORTED.items() if each.agent}
+"""Those of them in which a command is asked on its standard streams."""
+AGENT_PROTOCOL: Final = ACP.name
+"""That of agents in general."""
+_REQUESTS: Final = [each.request for each in SUPPORTED.values() if each.request and not each.agent]
 HISTORIES: Final = tuple(dict.fromkeys(each.history for each in _REQUESTS))
 """Keys under which requests hold what was said before."""
 PROMPTS: Final = tuple(dict.fromkeys(each.prompt for each in _REQUESTS if each.prompt))
@@ -86,6 +90,8 @@ NAMES: Final = (*SUPPORTED, *unsupported.UNSUPPORTED)
 """Every dialect that `recognise` can name; those not in `SUPPORTED` have no reader yet."""
 
 __all__ = [
+    "AGENTS",
+    "AGENT_PROTOCOL",
     "APIS",
     "APPLICATIONS",
     "ENDPOINTS",

@@ -12,6 +12,7 @@ from conformance.core.events import Event, Exchange, Frame, Request, Vocabulary
 from conformance.core.framing import Framing
 from conformance.core.reading import Reader, Reading
 from conformance.core.trace import TracedFrame, trace_exchange
+from conformance.dialects.agent import AgentForm
 from conformance.dialects.client_cases import ClientCases
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.requests import RequestForm
@@ -76,7 +77,9 @@ class Dialect(Struct, frozen=True):
     edit its streams. `carriers` are dialects without a reader whose payloads may hold it in their
     texts: a stream that shows one of them does not contradict. `refines` is stated by a dialect
     that shares most payloads with another one. `special_tokens` are the markers of its text by
-    their ids. `is_application`: an application is asked in it at one address, its URL.
+    their ids. `is_application`: an application is asked in it at one address, its URL or, where
+    `agent` says how, a command. `carries_opaque`: it has a place for signatures and for thinking
+    that is sealed.
     """
 
     name: str
@@ -102,6 +105,8 @@ class Dialect(Struct, frozen=True):
     refines: Refinement | None = None
     special_tokens: Mapping[int, str] = field(default_factory=dict)
     is_application: bool = False
+    agent: AgentForm | None = None
+    carries_opaque: bool = True
 
     def stated(self, request: Request | None) -> Request | None:
         """The request with what it says in its path as part of its body (`Endpoint.stated`)."""

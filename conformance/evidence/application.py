@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from conformance.cassette import Recording
-from conformance.core.events import Exchange
+from conformance.core.events import Exchange, Request
 from conformance.core.json_values import NOT_JSON
 from conformance.core.trace import frame_payload
 from conformance.dialects.base import Dialect, Reading
@@ -54,6 +54,13 @@ def answers_behind(recording: Recording, shown: Exchange) -> list[Exchange]:
     ]
 
 
+def later_requests(recording: Recording, shown: Exchange) -> list[Request]:
+    """What the provider was asked in the turns that carry on the one that is shown."""
+    turns = [e for e in recording.exchanges if e.hop == APP and e.after == shown.number]
+    asked = (each.request for turn in turns for each in answers_behind(recording, turn))
+    return [request for request in asked if request is not None]
+
+
 def read_answer(
     exchange: Exchange, dialect: Dialect, reading: Reading, source: tuple[str, int] = ("", 1)
 ) -> ReadAnswer:
@@ -75,9 +82,16 @@ def read_answer(
 
 
 def compare_application(
-    ledger: Ledger, shown: ReadAnswer, behind: Sequence[ReadAnswer], *, hides: bool
+    ledger: Ledger,
+    shown: ReadAnswer,
+    behind: Sequence[ReadAnswer],
+    *,
+    later: Sequence[Request] = (),
+    hides: bool,
 ) -> None:
     """Judges what an application sent by what was said to it.
+
+    `later` are the requests to the provider of the turns that carry the shown one on.
 
     A recording of either that was torn tells nothing of the other.
     """
@@ -89,12 +103,15 @@ def compare_application(
         said=read_content([each.transcript for each in behind]),
         sent=read_content([shown.transcript]),
         strings=_strings(shown),
+        later=later,
         hides=hides,
     )
     for rule, compared in COMPARISONS:
         found = compared(hops)
         if isinstance(found, HopDifference):
             ledger.add(rule.id, Verdict.FAIL, findings=(_finding(rule, hops, found),), by=_NAME)
+        elif isinstance(found, str):
+            ledger.add(rule.id, Verdict.NOT_APPLICABLE, found, by=_NAME)
         elif found:
             ledger.add(rule.id, Verdict.PASS, by=_NAME)
 

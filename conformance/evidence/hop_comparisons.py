@@ -7,6 +7,7 @@ Rule 2: of an answer that broke off, or that the user stopped, what was sent mus
 Rule 3: thinking that a provider sends twice, itself and as a summary, may be sent on either way.
 Rule 4: data that is never displayed is kept if the interface gets it, wherever it stands, or if a
         later request to the provider has it. Of several values of one block the last one counts.
+        A protocol without a place for it is judged by later requests alone.
 Rule 5: an application that is said to hide thinking sends none of it, in whatever field.
 """
 
@@ -19,7 +20,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from conformance.core.events import Exchange
+from conformance.core.events import Exchange, Request
 from conformance.dialects.base import Dialect, Reading
 from conformance.evidence.said import EventPlace, OpaqueValue, SaidContent, SaidPart
 from conformance.judging import hop_rules as rules
@@ -54,7 +55,8 @@ class ApplicationHops(Struct, frozen=True):
     """Both sides. `behind` are the provider's answers in turn, `shown` is the application's.
 
     `said` is the content of the one, `sent` of the other; `strings` are those of the application's
-    payloads, by path, each with its event. `hides`: the application is said to show no thinking.
+    payloads, by path, each with its event. `later` are the provider's requests in the turns that
+    carry this one on. `hides`: the application is said to show no thinking.
     """
 
     behind: tuple[ReadAnswer, ...]
@@ -62,6 +64,7 @@ class ApplicationHops(Struct, frozen=True):
     said: SaidContent
     sent: SaidContent
     strings: Mapping[str, Sequence[tuple[int, str]]]
+    later: Sequence[Request] = ()
     hides: bool = False
 
     @property
@@ -94,8 +97,9 @@ class HopDifference(Struct, frozen=True):
     sent: EventPlace
 
 
-Compared = HopDifference | bool
-"""A difference; True where both are alike, False where there was nothing to compare."""
+Compared = HopDifference | bool | str
+"""A difference; True where both are alike, False where there was nothing to compare, a text where
+nothing can be: it says why."""
 
 
 def _texts(hops: ApplicationHops, said: Sequence[SaidPart], sent: Sequence[SaidPart]) -> Compared:
@@ -197,6 +201,9 @@ def _opaque(hops: ApplicationHops) -> Compared:
     if hops.hides or not hops.are_whole:
         return False
     values = [each for each in _last_values(hops.said.opaque) if each.data]
+    if values and not hops.shown.dialect.carries_opaque and not hops.later:
+        why = "no later request shows whether they are kept"
+        return f"{hops.shown.dialect.name} {rules.NO_PLACE}, and {why}"
     kept = list(_kept_strings(hops)) if values else []
     for value in values:
         if not any(value.data in each for each in kept):
@@ -229,8 +236,7 @@ def _kept_strings(hops: ApplicationHops) -> Iterator[str]:
     yield from (each.data for each in hops.sent.opaque)
     for pieces in hops.strings.values():
         yield from (piece for _, piece in pieces)
-    for answer in hops.behind:
-        request = answer.exchange.request
+    for request in (*(answer.exchange.request for answer in hops.behind), *hops.later):
         if request is not None and request.json is not None:
             yield json.dumps(request.json, ensure_ascii=False)
 

@@ -32,6 +32,7 @@ from conformance.evidence.application import (
     ReadExchange,
     answers_behind,
     compare_application,
+    later_requests,
 )
 from conformance.evidence.expectations import (
     compares_answers,
@@ -170,6 +171,7 @@ def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
             ledger,
             judged.read_hop(exchange),
             [judged.read_hop(each) for each in behind],
+            later=later_requests(recording, exchange),
             hides=knobs.get("hidden") is True or "thinking" in expected.without,
         )
 

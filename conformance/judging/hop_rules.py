@@ -14,6 +14,9 @@ from conformance.rules.verdicts import Level
 
 _SOURCE: Final = {"advice": "an interface shows what the model said, and nothing else as its words"}
 
+NO_PLACE: Final = "has no place for signatures and for thinking that is sealed"
+"""What is said of a protocol in which they cannot stand."""
+
 
 def _hop_rule(id_: str, says: str, seen: str, hint: str, level: Level = Level.SHOULD) -> Rule:
     """A rule `hop/...`; `seen` says how many of the recorded pairs keep it that show it."""

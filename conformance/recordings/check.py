@@ -17,7 +17,7 @@ from conformance.core.errors import CassetteError, ConformanceError, Place, Spec
 from conformance.core.events import Exchange
 from conformance.dialects.base import Dialect
 from conformance.dialects.recognition import recognised_dialect
-from conformance.evidence.application import APP, read_answer
+from conformance.evidence.application import APP, answers_behind, read_answer
 from conformance.evidence.expectations import (
     expected_of,
     is_played,
@@ -229,10 +229,10 @@ def _judge_exchanges(
             is_last=exchange is last,
             transcript=transcript if looks_at_answers(recording, exchange) else None,
         )
-        if judged.judged.error is not None:
-            error = _error_to_tell(judged.judged.error, setting, exchange, recording)
-            judged = replace(judged, judged=replace(judged.judged, error=error))
         of_exchange = JudgedExchange(setting, exchange, recording, transcript, read_hop, trusted)
+        if judged.judged.error is not None:
+            error = _error_to_tell(judged.judged.error, of_exchange)
+            judged = replace(judged, judged=replace(judged.judged, error=error))
         write_exchange(judged.ledger, of_exchange)
         yield judged
         if exchange.seen is not None:
@@ -256,13 +256,15 @@ def _read_hop(
     return read_answer(exchange, setting.dialect, way, (str(file), number))
 
 
-def _error_to_tell(
-    error: AnswerError, setting: JudgeSetting, exchange: Exchange, recording: Recording
-) -> AnswerError | None:
+def _error_to_tell(error: AnswerError, judged: JudgedExchange) -> AnswerError | None:
     """The error, and whether it is all that came; None where it was to come, or is our own."""
+    setting, exchange, recording = judged.setting, judged.exchange, judged.recording
     answer = read_transcript(exchange, setting.dialect, setting.bound.reading)
     expected = expected_of(stated_run(recording.header) or {}, exchange)
     if is_played(recording.header, exchange) or answer.ending in expected.ends:
+        return None
+    behind = answers_behind(recording, exchange) if exchange.hop == APP else ()
+    if behind and not judged.read_hop(behind[-1]).is_whole:
         return None
     return replace(error, is_all=not (answer.order or answer.opaque))
 

@@ -60,8 +60,8 @@ class ApiRun(Struct):
     """What came of an API so far. It grows, for scenarios run side by side.
 
     `profile` was named by the user, else by the target's own `signs`. `died` says when the target
-    fell silent for good; `finding_notes` are by id of a finding; `telling` names
-    requests whose answers would show cross-talk.
+    fell silent for good, `faults` what broke off the answers to steps; `finding_notes` are by id of
+    a finding; `telling` names requests whose answers would show cross-talk.
     """
 
     target: ApiTarget
@@ -72,6 +72,7 @@ class ApiRun(Struct):
     deterministic: bool = True
     died: str = ""
     silent: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     finding_notes: dict[str, str] = field(default_factory=dict)
     kept: dict[str, KeptRun] = field(default_factory=dict)

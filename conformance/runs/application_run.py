@@ -7,13 +7,19 @@ recorded answer in that API are left out.
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from conformance.core.errors import RemoteError
+from conformance.core.events import Exchange
+from conformance.dialects import AGENTS
+from conformance.dialects.base import Reading
+from conformance.dialects.script import TOOL
 from conformance.evidence.application import APP
 from conformance.judging.rulebook import Rulebook
+from conformance.report.printable import visible
 from conformance.runs.api_run import ApiRun, ApiTarget, ShowProgress
 from conformance.runs.cross_talk import CrossTalkWatch
 from conformance.runs.options import RunOptions
@@ -27,14 +33,16 @@ from conformance.runs.session import profiles_of
 from conformance.runs.step_requests import RequestSettings
 from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets.gateway import UpstreamStandIn
-from conformance.targets.server import LiveServer
+from conformance.targets.server import TurnTarget
 
 FIRST: Final = "app-answer"
 """The shipped scenario whose step asks for no more than an answer."""
+TOOLS: Final = "tools"
+"""What a scenario needs in which the model calls a tool."""
 
 
 async def run_application(
-    server: LiveServer,
+    target: TurnTarget,
     protocol: str,
     scenarios: Sequence[Scenario],
     options: RunOptions,
@@ -43,7 +51,7 @@ async def run_application(
     upstream: UpstreamStandIn,
     show_progress: ShowProgress = lambda _: None,
 ) -> RunOutcome:
-    """Runs scenarios on an application that is asked in `protocol`; its URL is that of `server`.
+    """Runs scenarios on an application that is asked in `protocol`, by a server or as a command.
 
     Raises RemoteError where nobody answers, or nothing is asked upstream; UsageError as
     `run_server`.
@@ -54,15 +62,15 @@ async def run_application(
     run_folder = RunFolder(folder, options, kind=APP)
     run_folder.claim_alone()
     profiles_of(options)
-    sender = RequestSender(server, pace, options.secrets, upstream=upstream)
+    sender = RequestSender(target, pace, options.secrets, upstream=upstream)
     watch = CrossTalkWatch()
-    target = ApiTarget(protocol, sender, run_folder, options, rulebook, show_progress, watch)
-    run = _new_run(target)
+    api = ApiTarget(protocol, sender, run_folder, options, rulebook, show_progress, watch)
+    run = _new_run(api)
     plan = plan_requests(scenarios, protocol, options, gateway=True)
     run.left_out += plan.left_out
-    asked_in = await _find_upstream(run)
+    call = await _find_upstream(run)
     for scenario_run in plan.runs:
-        if why := _why_not(scenario_run, asked_in):
+        if why := _why_not(scenario_run, call):
             run.leave_out(scenario_run.name, why)
             continue
         show_progress(f"{protocol} {scenario_run.name} ({pace.sent} requests)")
@@ -82,22 +90,37 @@ def _new_run(target: ApiTarget) -> ApiRun:
     return ApiRun(target, settings, ScenarioOutcome(sanity), profile, deterministic=False)
 
 
-async def _find_upstream(run: ApiRun) -> str:
-    """The dialect in which the application asks its model. Raises RemoteError."""
+async def _find_upstream(run: ApiRun) -> Exchange:
+    """The first call of the application to its model. Raises RemoteError."""
     outcome = await run_scenario(run.sanity.run, run.target.sender, run.settings)
     if outcome.silent:
-        raise RemoteError(next(iter(outcome.silent.values())), hint="see --app")
+        hint = "see --agent" if run.dialect in AGENTS else "see --app"
+        raise RemoteError(next(iter(outcome.silent.values())), hint=hint)
     calls = [each for each in outcome.exchanges if each.hop == "upstream"]
     if not calls:
         port = run.target.sender.upstream.port if run.target.sender.upstream else 0
-        status = outcome.answers[0].response.status if outcome.answers[0].response else None
-        message = f"the application answered HTTP {status}, and asked nothing at port {port}"
+        message = f"the application {_what_came(outcome)}, and asked nothing at port {port}"
         raise RemoteError(message, hint="point the base URL of its provider there")
-    return calls[0].dialect or ""
+    return calls[0]
 
 
-def _why_not(scenario_run: ScenarioRun, asked_in: str) -> str:
-    """Why a scenario cannot be run with an application that asks in this API."""
+def _what_came(outcome: ScenarioOutcome) -> str:
+    """How the application answered the first step, in words for a message."""
+    response = outcome.answers[0].response
+    if response is not None and response.status is not None:
+        return f"answered HTTP {response.status}"
+    errors = outcome.transcript_of(outcome.answers[0], Reading()).errors
+    said = next((str(each.get("message") or each.get("code")) for each in errors), "")
+    faults = [str(each["fault"]) for each in outcome.step_facts.values() if "fault" in each]
+    why = "; ".join(filter(None, (visible(said), *faults)))
+    return f"answered with an error ({why})" if why else "answered"
+
+
+def _why_not(scenario_run: ScenarioRun, call: Exchange) -> str:
+    """Why a scenario cannot be run with an application that asks its model like this."""
+    asked_in, asked = call.dialect or "", call.request.json if call.request else None
+    if TOOLS in scenario_run.scenario.needs and json.dumps(TOOL) not in json.dumps(asked):
+        return f"the application offers its model no tool {TOOL}"
     if any(step.behind and asked_in not in step.behind for step in scenario_run.steps):
         return f"it has no recorded answer in {asked_in}, in which the application asks"
     return ""
@@ -107,7 +130,14 @@ async def _take_scenario(run: ApiRun, scenario_run: ScenarioRun) -> None:
     outcome = await run_scenario(scenario_run, run.target.sender, run.settings)
     run.left_out += outcome.left_out
     run.silent += [f"{scenario_run.name}/{role}: {why}" for role, why in outcome.silent.items()]
+    faults = {role: facts.get("fault") for role, facts in outcome.step_facts.items()}
+    run.faults += [
+        f"{run.dialect} {scenario_run.name}/{role} did not end by itself: {why}"
+        for role, why in faults.items()
+        if why and role not in outcome.silent
+    ]
     if outcome.exchanges:
         run.keep_outcome(outcome)
     if outcome.silent:
-        run.died = f"the application stopped answering at {scenario_run.name}"
+        role, why = next(iter(outcome.silent.items()))
+        run.died = f"the application stopped answering at {scenario_run.name}/{role}: {why}"

@@ -12,6 +12,8 @@ from msgspec.structs import replace
 
 from conformance.cassette import Recording
 from conformance.core.errors import RemoteError
+from conformance.dialects import get
+from conformance.judging.hop_rules import NO_PLACE
 from conformance.judging.result import Report, StreamResult
 from conformance.report.permitted import permission_lines
 from conformance.report.wording import count
@@ -108,6 +110,9 @@ def _without_lines(result: StreamResult) -> StreamResult:
 
 
 def _api_notes(run: ApiRun) -> Iterator[str]:
+    yield from map(run.target.folder.secrecy.clean_line, run.faults)
+    if not get(run.dialect).carries_opaque:
+        yield f"{run.dialect} {NO_PLACE}: who keeps a history of what it shows has none of them"
     if run.signs and run.target.options.profile is None:
         signs = "; ".join(run.signs)
         yield f"{run.dialect}: profile {run.profile} identified by: {signs}"

@@ -18,7 +18,7 @@ from conformance.targets.gateway import (
     UpstreamSource,
     UpstreamStandIn,
 )
-from conformance.targets.server import FetchedAnswer, LiveServer, NoAnswerError
+from conformance.targets.server import FetchedAnswer, NoAnswerError, TurnTarget
 from conformance.wire.received import MOST_RECORDED
 
 
@@ -55,7 +55,7 @@ class RequestSender(Struct):
     must come one at a time then.
     """
 
-    server: LiveServer
+    server: TurnTarget
     pace: RequestPace
     secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     tokens: TokenCount = field(default_factory=TokenCount)

@@ -213,6 +213,8 @@ def _application_bodies(entries: Mapping[str, Node], carry: Carry | None) -> dic
     for name in APPLICATIONS:
         form = required(get(name).request, name, "request bodies")
         asked = form.ask(question)
+        if carry and form.previous:
+            asked |= {form.previous: "$response"}
         bodies[name] = {**asked, form.history: "$turns"} if carry else asked
     return bodies
 

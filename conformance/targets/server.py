@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from math import inf
 from time import monotonic
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 import httpx
 from msgspec import Struct
@@ -66,6 +66,20 @@ class NoAnswerError(RemoteError):
     def __init__(self, message: str, end: Ending, *, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.end = end
+
+
+class TurnTarget(Protocol):
+    """What is asked turn by turn: a server, an application, an agent."""
+
+    async def fetch(
+        self,
+        request: Request,
+        secrets: Mapping[str, str] | None = None,
+        room: int = MOST_RECORDED,
+        *,
+        stops: bool = False,
+    ) -> FetchedAnswer:
+        """As `LiveServer.fetch`."""
 
 
 class LiveServer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from conformance.dialects.acp.agent import AGENT, REQUEST
 from conformance.dialects.acp.columns import chunk_columns
 from conformance.dialects.acp.reader import NAME, VOCABULARY, AcpReader, recognises
 from conformance.dialects.acp.wire_keys import BOUNDS, WIRE_KEYS
@@ -18,5 +19,9 @@ DIALECT: Final = Dialect(
     framing="lines",
     keys=WIRE_KEYS,
     bounds=BOUNDS,
+    request=REQUEST,
+    is_application=True,
+    agent=AGENT,
+    carries_opaque=False,
     mutation="conformance.dialects.acp.mutation",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.dialects.base import Dialect
+from conformance.dialects.claude_stream_json.agent import AGENT, REQUEST
 from conformance.dialects.claude_stream_json.columns import delta_columns
 from conformance.dialects.claude_stream_json.reader import (
     NAME,
@@ -22,5 +23,8 @@ DIALECT: Final = Dialect(
     columns=delta_columns,
     framing="lines",
     keys=WIRE_KEYS,
+    request=REQUEST,
+    is_application=True,
+    agent=AGENT,
     mutation="conformance.dialects.claude_stream_json.mutation",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.dialects.base import Dialect
+from conformance.dialects.codex_app_server.agent import AGENT, REQUEST
 from conformance.dialects.codex_app_server.columns import delta_columns
 from conformance.dialects.codex_app_server.reader import (
     NAME,
@@ -23,5 +24,9 @@ DIALECT: Final = Dialect(
     framing="lines",
     keys=WIRE_KEYS,
     bounds=BOUNDS,
+    request=REQUEST,
+    is_application=True,
+    agent=AGENT,
+    carries_opaque=False,
     mutation="conformance.dialects.codex_app_server.mutation",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.dialects.base import Dialect
+from conformance.dialects.codex_exec.agent import AGENT, REQUEST
 from conformance.dialects.codex_exec.reader import NAME, VOCABULARY, ExecReader, recognises
 from conformance.dialects.codex_exec.wire_keys import BOUNDS, WIRE_KEYS
 
@@ -16,5 +17,9 @@ DIALECT: Final = Dialect(
     framing="lines",
     keys=WIRE_KEYS,
     bounds=BOUNDS,
+    request=REQUEST,
+    is_application=True,
+    agent=AGENT,
+    carries_opaque=False,
     mutation="conformance.dialects.codex_exec.mutation",
 )

@@ -1,0 +1,164 @@
+"""How a command is asked that speaks a dialect on its standard streams, in words of no dialect.
+
+A *conversation* is what is said to one process, and what is heard of it: messages in, messages
+out, without bytes and without a clock.
+
+What an agent asks of its client is refused: nothing that a played model wants is carried out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Final, Protocol
+
+from msgspec import Struct
+
+from conformance.core.events import Event
+from conformance.dialects.json_edge import elements, mapping, string
+from conformance.dialects.requests import Continuation, Question, RequestForm
+
+Message = Mapping[str, Any]
+
+NO_METHOD: Final = -32601
+"""The code of JSON-RPC for a method that is not there."""
+
+
+class AgentConversation(Protocol):
+    """What is said to one process; `folder` is where its sessions work.
+
+    `is_asked`: the handshake is done, and the last turn asked for; `is_over`: it is answered.
+    `refusal` says why no turn can be asked for, else empty.
+    """
+
+    is_asked: bool
+    is_over: bool
+    refusal: str
+
+    def ask(self, body: Message) -> list[Message]:
+        """Begins a turn: what to write first."""
+
+    def take(self, message: Any) -> list[Message]:
+        """Takes the next JSON value of the agent: what to write now."""
+
+    def stop(self) -> list[Message]:
+        """What the user's wish to stop the turn is written as."""
+
+
+class AgentForm(Struct, frozen=True):
+    """How a command is asked: by messages on its standard input, or by its words.
+
+    `words` are put behind the user's command; they are given the request, the id of the model and
+    the folder to work in. Without a `conversation` each turn is a process of its own, which ends
+    with it; a user stops it by an interrupt.
+    """
+
+    words: Callable[[Message, str, str], Sequence[str]] = lambda _body, _model, _folder: ()
+    conversation: Callable[[str], AgentConversation] | None = None
+
+
+def text_block(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def user_turn(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def asked_text(body: Message, key: str) -> str:
+    """What the user says in a request."""
+    turns = map(mapping, elements(body.get(key)))
+    return "\n".join(string(each.get("text")) or string(each.get("content")) for each in turns)
+
+
+def agent_request(
+    key: str,
+    previous: str,
+    answer_id: Callable[[Event], str],
+    turn: Callable[[str], dict[str, Any]] = text_block,
+) -> RequestForm:
+    """Requests of a user to an agent, which keeps what was said before by itself.
+
+    `key` holds the turn, `previous` the id of the session that it carries on.
+    """
+
+    def ask(question: Question) -> dict[str, Any]:
+        return {key: [turn(question.text)]}
+
+    def next_turns(after: Continuation) -> list[Any]:
+        return [turn(after.question)]
+
+    return RequestForm(
+        history=key,
+        limits=(),
+        ask=ask,
+        next_turns=next_turns,
+        streams=lambda _body: True,
+        previous=previous,
+        answer_id=answer_id,
+    )
+
+
+class RpcConversation:
+    """A conversation of JSON-RPC messages, whose turns are requests; a dialect says which.
+
+    The requests of the client are numbered from 0; `version` is what every message says beside.
+    """
+
+    version: ClassVar[Message] = {}
+
+    def __init__(self) -> None:
+        self.is_asked = self.is_over = False
+        self.refusal = ""
+        self._asked: dict[int, str] = {}
+        self._count = 0
+
+    def take(self, message: Any) -> list[Message]:
+        """Takes the next JSON value of the agent: what to write now."""
+        fields = mapping(message)
+        method, number = string(fields.get("method")), fields.get("id")
+        if method and number is not None:
+            return [{**self.version, "id": number, **self.answer(method, mapping(fields))}]
+        if method:
+            return self.hear(method, mapping(fields.get("params")))
+        asked = self._asked.pop(number, "") if isinstance(number, int) else ""
+        if not asked:
+            return []
+        if "error" in fields and not self.ends(asked):
+            error = mapping(fields["error"])
+            self.refusal = f"it refused {asked}: {string(error.get('message')) or error}"
+            return []
+        return self.go_on(asked, mapping(fields.get("result")))
+
+    def answer(self, method: str, fields: Message) -> Message:
+        """Result or error of a request of the agent; refused, where the dialect knows no other."""
+        del fields
+        return {"error": {"code": NO_METHOD, "message": f"{method} is not offered"}}
+
+    def hear(self, method: str, params: Message) -> list[Message]:
+        """What to write after a notification."""
+        del method, params
+        return []
+
+    def ends(self, method: str) -> bool:
+        """Whether the response to that request ends a turn, be it an error."""
+        del method
+        return False
+
+    def go_on(self, method: str, result: Message) -> list[Message]:
+        """What to write after the response to a request of the client."""
+        raise NotImplementedError
+
+    def begin_turn(self, method: str, params: Message) -> Message:
+        """The request of a turn."""
+        self.is_asked = True
+        return self.request(method, params)
+
+    def request(self, method: str, params: Message) -> Message:
+        """A request of the client, which is remembered."""
+        number, self._count = self._count, self._count + 1
+        self._asked[number] = method
+        return {**self.version, "id": number, "method": method, "params": params}
+
+    def notice(self, method: str, params: Message) -> Message:
+        """A notification of the client."""
+        return {**self.version, "method": method, "params": params}

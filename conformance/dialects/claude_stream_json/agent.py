@@ -1,0 +1,28 @@
+"""How Claude Code is asked on its command line: a process a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from conformance.core.events import Event
+from conformance.dialects.agent import AgentForm, Message, agent_request, asked_text, user_turn
+from conformance.dialects.json_edge import string
+
+_TURN: Final = "messages"
+_SESSION: Final = "session_id"
+_OPTIONS: Final = ("--output-format", "stream-json", "--verbose", "--include-partial-messages")
+
+
+def _words(body: Message, model: str, _folder: str) -> Sequence[str]:
+    session = string(body.get(_SESSION))
+    carried = ("--resume", session) if session else ()
+    return ("-p", asked_text(body, _TURN), *_OPTIONS, "--model", model, *carried)
+
+
+def _session_of(event: Event) -> str:
+    return string(event.data.get(_SESSION))
+
+
+AGENT: Final = AgentForm(_words)
+REQUEST: Final = agent_request(_TURN, _SESSION, _session_of, user_turn)

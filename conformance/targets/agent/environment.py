@@ -1,0 +1,61 @@
+"""The environment of an agent: the model that it asks is the one that the toolkit plays.
+
+Each variable and file is known to some provider package or coding tool. What they do not look at
+does no harm; what they do is the command's own to change (`env NAME=VALUE CMD`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+KEY: Final = "played"  # what stands where a key is asked for; no key of the user's is passed on
+_LOCAL: Final = "127.0.0.1,localhost,::1"
+_URLS: Final[Mapping[str, str]] = {
+    "OPENAI_BASE_URL": "{url}/v1",
+    "OPENAI_API_BASE": "{url}/v1",
+    "ANTHROPIC_BASE_URL": "{url}",
+    "GOOGLE_GEMINI_BASE_URL": "{url}",
+    "OLLAMA_HOST": "{url}",
+}
+_KEYS: Final = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY")
+_LEFT_OUT: Final = ("ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CODEX_API_KEY")
+_SWITCHES: Final = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    # One try a call: what fails upstream fails at once.
+    "CLAUDE_CODE_MAX_RETRIES": "0",
+    "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
+}
+_CODEX: Final = """\
+model = {model}
+model_provider = "played"
+[model_providers.played]
+name = "played"
+base_url = "{url}/v1"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+"""
+
+
+def agent_environment(url: str, model: str, folder: Path) -> dict[str, str]:
+    """Ours, but for what names a model server; homes of coding tools are below `folder`.
+
+    `url` is that of the played model, without `/v1`.
+    """
+    homes = {"CODEX_HOME": folder / "codex", "CLAUDE_CONFIG_DIR": folder / "claude"}
+    for home in homes.values():
+        home.mkdir()
+    settings = _CODEX.format(url=url, model=json.dumps(model))
+    (homes["CODEX_HOME"] / "config.toml").write_text(settings, encoding="utf-8")
+    own = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT}
+    own |= {name: value.format(url=url) for name, value in _URLS.items()}
+    own |= dict.fromkeys(_KEYS, KEY) | _SWITCHES
+    own |= {name: str(home) for name, home in homes.items()}
+    for name in ("NO_PROXY", "no_proxy"):
+        own[name] = ",".join(filter(None, (own.get(name), _LOCAL)))
+    return own

@@ -1,0 +1,179 @@
+"""An agent as a process: its lines, its stderr, and its end.
+
+Rule 1: nothing that it writes is kept without a bound: a line has one, and of stderr the end stays.
+Rule 2: nothing is waited for without a deadline, also not for an agent to read what it is told.
+Rule 3: whatever happens, it is ended together with its children: it leads a group of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+from asyncio import BaseProtocol, BaseTransport, StreamReader, StreamReaderProtocol, WriteTransport
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Final, Self
+
+from conformance.core.errors import UsageError
+from conformance.report.printable import visible
+
+LONGEST_LINE: Final = 4 * 1024 * 1024  # bytes
+_MOST_UNREAD: Final = 1024 * 1024  # bytes that it was told and did not read
+_TAIL: Final = 4096  # bytes of its stderr
+_READ: Final = 1 << 16
+_PATIENCE: Final = 2.0  # seconds that it may take to end by itself
+
+
+def command_words(command: str) -> list[str]:
+    """The words of a command line. Raises UsageError where it has none."""
+    try:
+        words = shlex.split(command)
+    except ValueError as err:
+        raise UsageError(f"--agent {command!r} is no command: {str(err).lower()}") from err
+    if not words:
+        raise UsageError("--agent needs a command")
+    return words
+
+
+class LongLineError(Exception):
+    """A line is longer than any may be; `beginning` are its first bytes."""
+
+    def __init__(self, beginning: bytes) -> None:
+        super().__init__(f"a line of more than {LONGEST_LINE} bytes")
+        self.beginning = beginning
+
+
+class AgentProcess:
+    """A running agent. Made by `start`, ended by `end`."""
+
+    def __init__(self, popen: subprocess.Popen[bytes]) -> None:
+        self._popen = popen
+        self._stdout = StreamReader(limit=_READ)
+        self._stderr = StreamReader(limit=_READ)
+        self._transports: list[BaseTransport] = []
+        self._stdin: WriteTransport | None = None
+        self._begun = bytearray()
+        self._tail = b""
+        self._watch: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def start(cls, words: Sequence[str], environment: Mapping[str, str]) -> Self:
+        """Starts a command. Raises UsageError where that is not possible."""
+        try:
+            popen = subprocess.Popen(  # noqa: S603, ASYNC220  # the user's own command
+                list(words),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(environment),
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as err:
+            reason = (getattr(err, "strerror", None) or str(err)).lower()
+            raise UsageError(f"--agent {words[0]!r} cannot be started: {reason}") from err
+        process = cls(popen)
+        await process._connect()
+        return process
+
+    async def _connect(self) -> None:
+        loop = asyncio.get_running_loop()
+        pipes = ((self._stdout, self._popen.stdout), (self._stderr, self._popen.stderr))
+        for reader, pipe in pipes:
+            transport, _ = await loop.connect_read_pipe(partial(StreamReaderProtocol, reader), pipe)
+            self._transports.append(transport)
+        self._stdin, _ = await loop.connect_write_pipe(BaseProtocol, self._popen.stdin)
+        self._transports.append(self._stdin)
+        self._watch = asyncio.create_task(self._keep_stderr())
+
+    def write(self, line: bytes) -> bool:
+        """Hands over a line; False where the agent does not read what it was told before."""
+        stdin = self._stdin
+        if stdin is None or stdin.is_closing():
+            return True  # what it writes, or its end, tells the rest
+        if stdin.get_write_buffer_size() > _MOST_UNREAD:
+            return False
+        stdin.write(line)
+        return True
+
+    def close_input(self) -> None:
+        """Nothing more is told to it."""
+        if self._stdin is not None:
+            self._stdin.close()
+
+    async def next_lines(self) -> list[bytes]:
+        """The next lines with their ends, at least one; none at the end of its output.
+
+        What stands behind the last line end is a line, too. Raises LongLineError.
+        """
+        while data := await self._stdout.read(_READ):
+            *whole, rest = data.split(b"\n")
+            lines = [part + b"\n" for part in whole]
+            if lines:
+                lines[0] = bytes(self._begun) + lines[0]
+                self._begun.clear()
+            self._begun += rest
+            if len(self._begun) > LONGEST_LINE:
+                raise LongLineError(bytes(self._begun[:LONGEST_LINE]))
+            if lines:
+                return lines
+        last, self._begun = bytes(self._begun), bytearray()
+        return [last] if last else []
+
+    def interrupt(self) -> None:
+        """Asks it to stop, as Ctrl-C does."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._popen.pid, signal.SIGINT)
+
+    async def how_it_ended(self) -> str:
+        """What became of it, in words for a message; it is given a moment to end."""
+        code = await self._exit_code(_PATIENCE)
+        how = "closed its output" if code is None else f"ended with {_describe_exit(code)}"
+        return f"{how}{self.stderr_words()}"
+
+    def stderr_words(self) -> str:
+        """The end of its stderr, behind another message; empty where it said nothing."""
+        tail = self._tail.decode("utf-8", "replace").strip()
+        return f"; stderr ends: {visible(tail[-_TAIL:], _TAIL)}" if tail else ""
+
+    async def end(self, *, patient: bool) -> None:
+        """Closes its input, waits a little if `patient`, and ends it with all its children."""
+        self.close_input()
+        if patient:
+            await self._exit_code(_PATIENCE)
+        # The group lives as long as any child of it, also after its leader.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._popen.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            self._popen.kill()
+        await asyncio.to_thread(self._popen.wait)
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
+        for transport in self._transports:
+            _abort(transport)
+
+    async def _exit_code(self, patience: float) -> int | None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return await asyncio.to_thread(self._popen.wait, patience)
+        return None
+
+    async def _keep_stderr(self) -> None:
+        while data := await self._stderr.read(_READ):
+            self._tail = (self._tail + data)[-_TAIL:]
+
+
+def _abort(transport: BaseTransport) -> None:
+    if isinstance(transport, WriteTransport) and transport.get_write_buffer_size():
+        transport.abort()  # nobody will read it
+    transport.close()
+
+
+def _describe_exit(code: int) -> str:
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            return signal.Signals(-code).name
+    return f"exit status {code}"

@@ -1,0 +1,261 @@
+"""An agent as a target: one turn out, every line that passes kept, within limits.
+
+A *turn* is one exchange. Of an agent that is asked by messages both directions are its lines, in
+the order in which they passed, with the handshake before the first turn of a session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import Final, Self
+
+from msgspec.structs import replace
+
+from conformance.cassette import CassetteClock
+from conformance.core.events import Chunk, Ending, Exchange, Request, Response
+from conformance.dialects import AGENTS
+from conformance.dialects.agent import AgentConversation, Message
+from conformance.report.printable import visible
+from conformance.targets.agent.environment import agent_environment
+from conformance.targets.agent.process import AgentProcess, LongLineError
+from conformance.targets.server import FetchedAnswer, NoAnswerError
+from conformance.wire.faults import BrokenExchange, ExchangeLimits
+from conformance.wire.received import MOST_RECORDED, ReceivedBody
+
+_MOMENT: Final = 1.0  # seconds of silence, before a user stops an answer
+_AFTER: Final = 0.1  # seconds in which what comes too late may come
+_INSTANT: Final = 0.001  # seconds in which what is there already is read
+_SHOWN: Final = 200  # characters of a line in a message
+_HEAD: Final = Response(headers=(("content-type", "application/x-ndjson"),))
+
+
+class AgentTarget:
+    """A command, asked turn by turn; an asynchronous context manager that ends it.
+
+    `url` is that of the played model, without `/v1`. Raises UsageError where the command cannot be
+    started. One that is asked by messages is started anew where it has ended.
+    """
+
+    def __init__(
+        self, words: list[str], protocol: str, *, url: str, model: str, limits: ExchangeLimits
+    ) -> None:
+        self._words = words
+        self._form = AGENTS[protocol]
+        self._url = url
+        self._model = model
+        self._limits = limits
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="conformance-agent-", ignore_cleanup_errors=True
+        )
+        self._environment: Mapping[str, str] = {}
+        self._process: AgentProcess | None = None
+        self._conversation: AgentConversation | None = None
+
+    async def __aenter__(self) -> Self:
+        home = Path(self._folder.name)
+        self._environment = agent_environment(self._url, self._model, home)
+        self._workspace.mkdir()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            await self._end_process()
+        finally:
+            self._folder.cleanup()
+
+    async def fetch(
+        self,
+        request: Request,
+        secrets: Mapping[str, str] | None = None,
+        room: int = MOST_RECORDED,
+        *,
+        stops: bool = False,
+    ) -> FetchedAnswer:
+        """Asks for one turn, and takes all lines until it is over.
+
+        `secrets` go nowhere: an agent has a played model. `room` is what the lines may take of a
+        recording, in bytes. `stops`: the user stops the turn once it has been silent for a moment.
+        Raises NoAnswerError where the agent cannot be asked.
+        """
+        del secrets
+        body: Message = request.json if isinstance(request.json, dict) else {}
+        process = self._process or await self._start(body)
+        turn = _Turn(process, self._conversation, self._limits, room)
+        try:
+            await turn.take(body, stops=stops)
+        except NoAnswerError:
+            turn.has_ended = True
+            raise
+        finally:
+            if turn.has_ended:
+                await self._end_process(patient=not turn.fault)
+        exchange = Exchange(
+            request=replace(request, path=""),
+            response=_HEAD,
+            chunks=tuple(turn.chunks),
+            end=turn.end,
+        )
+        clock = CassetteClock(head=0.0, end=turn.silence_ms)
+        return FetchedAnswer(exchange, clock, turn.fault, turn.received.recorded_size)
+
+    @property
+    def _workspace(self) -> Path:
+        return Path(self._folder.name) / "workspace"
+
+    async def _start(self, body: Message) -> AgentProcess:
+        own = self._form.words(body, self._model, str(self._workspace))
+        process = await AgentProcess.start([*self._words, *own], self._environment)
+        self._process = process
+        if self._form.conversation is None:
+            process.close_input()
+        else:
+            self._conversation = self._form.conversation(str(self._workspace))
+        return process
+
+    async def _end_process(self, *, patient: bool = True) -> None:
+        process, self._process, self._conversation = self._process, None, None
+        if process is not None:
+            await process.end(patient=patient)
+
+
+class _Turn:
+    """One turn while it goes on; without a conversation it ends with the process."""
+
+    def __init__(
+        self,
+        process: AgentProcess,
+        conversation: AgentConversation | None,
+        limits: ExchangeLimits,
+        room: int,
+    ) -> None:
+        self.chunks: list[Chunk] = []
+        self.received = ReceivedBody(room)
+        self.end: Ending = "eof"
+        self.fault = ""
+        self.has_ended = conversation is None  # the process
+        self._process = process
+        self._conversation = conversation
+        self._limits = limits
+        self._begun = self._last = monotonic()
+        self._size = 0
+        self._is_answered = False  # anything came that may be the agent's answer
+        self._stray = ""  # the first line that is no JSON
+
+    @property
+    def silence_ms(self) -> float:
+        return round((monotonic() - self._last) * 1000, 3)
+
+    async def take(self, body: Message, *, stops: bool) -> None:
+        """Raises NoAnswerError where the agent cannot be asked, or says nothing at all."""
+        try:
+            if self._conversation is not None:
+                # What came behind the turn before is not said in this one.
+                self._hear(await self._next_lines(_INSTANT) or [])
+                self._say(self._conversation.ask(body))
+            await self._take_lines(stops=stops)
+        except BrokenExchange as broken:
+            self.end, self.fault = broken.end, f"{broken}{self._process.stderr_words()}"
+        if self._conversation is not None and self._conversation.is_asked:
+            self.fault = self.fault or self._conversation.refusal
+        self.has_ended = self.has_ended or bool(self.fault)
+        if not self._is_answered:
+            raise NoAnswerError(self._why_no_answer(), self.end)
+
+    async def _take_lines(self, *, stops: bool) -> None:
+        while True:
+            is_over = self._conversation is not None and self._conversation.is_over
+            waits = _AFTER if is_over else _MOMENT if stops else self._limits.idle
+            lines = await self._next_lines(waits)
+            if lines:
+                self._hear(lines)
+                if self._conversation is not None and self._conversation.refusal:
+                    return
+            elif lines is not None:
+                await self._note_end(is_over=is_over)
+                return
+            elif is_over:
+                return
+            elif stops:
+                stops = False
+                self._stop()
+            else:
+                raise self._limits.fell_silent(self._begun)
+
+    async def _next_lines(self, waits: float) -> list[bytes] | None:
+        """The next lines; empty at the end of the output, None where nothing came in time."""
+        left = self._begun + self._limits.timeout - monotonic()
+        if left <= 0:
+            raise self._limits.too_slow()
+        try:
+            return await asyncio.wait_for(self._process.next_lines(), min(waits, left))
+        except TimeoutError:
+            return None
+        except LongLineError as err:
+            self._keep(err.beginning)
+            raise BrokenExchange("client-closed", str(err)) from err
+
+    async def _note_end(self, *, is_over: bool) -> None:
+        """The output has ended; of a command that is asked by words that is the end of the turn."""
+        self.has_ended = True
+        if not is_over:
+            how = await self._process.how_it_ended()
+            if self._conversation is not None or not self._is_answered:
+                self.fault = f"the agent {how}"
+
+    def _hear(self, lines: list[bytes]) -> None:
+        for line in lines:
+            self._keep(line)
+            try:
+                message = json.loads(line)
+            except (ValueError, RecursionError):
+                text = line.decode("utf-8", "replace").strip()
+                self._stray = self._stray or visible(text, _SHOWN)
+                continue
+            if self._conversation is None:
+                self._is_answered = True
+            else:
+                self._is_answered = self._is_answered or self._conversation.is_asked
+                self._say(self._conversation.take(message))
+
+    def _say(self, messages: list[Message]) -> None:
+        for message in messages:
+            line = json.dumps(message).encode() + b"\n"
+            self._keep(line)
+            if not self._process.write(line):
+                raise BrokenExchange("client-closed", "the agent does not read what it is told")
+
+    def _stop(self) -> None:
+        if self._conversation is None:
+            self._process.interrupt()
+            self.end = "client-closed"
+        else:
+            self._say(self._conversation.stop())
+
+    def _keep(self, data: bytes) -> None:
+        self._size += len(data)
+        if self._size > self._limits.max_bytes:
+            raise self._limits.too_much()
+        taken, broken = self.received.take(data)
+        now = monotonic()
+        if taken:
+            self.chunks.append(Chunk(taken, round((now - self._last) * 1000, 3)))
+            self._last = now
+        if broken:
+            raise broken
+
+    def _why_no_answer(self) -> str:
+        refusal = self._conversation.refusal if self._conversation is not None else ""
+        why = f"the agent cannot be asked: {refusal}" if refusal else self.fault
+        stray = f"; it wrote what is no JSON: {self._stray}" if self._stray else ""
+        return f"{why or 'the agent said nothing'}{stray}"

@@ -1,0 +1,163 @@
+"""The sample application as an agent that speaks ACP on its standard streams.
+
+It does everything right, but for the faults that are named on its command line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from tests.fakes.application import METADATA, Application, Fault, Part
+
+AgentFault = Literal[
+    "answered-twice",
+    "cancelled-as-done",
+    "diagnostic",
+    "forgotten-signature",
+    "late-update",
+    "log-line",
+    "lost-thoughts",
+    "no-session",
+    "own-stop-reason",
+    "success-after-cut",
+    "thoughts-as-message",
+]
+DIAGNOSTIC: Final = "Defaulting to fallback metadata; this can degrade performance."
+_CHUNKS: Final = {"reasoning-delta": "agent_thought_chunk", "text-delta": "agent_message_chunk"}
+_STATUS: Final = {"tool-input-available": "in_progress", "tool-output-available": "completed"}
+
+
+@dataclass
+class AcpSession:
+    """What was said in it, as messages of a user interface."""
+
+    messages: list[Part] = field(default_factory=list)
+    turn: asyncio.Task[None] | None = None
+
+
+@dataclass
+class AcpAgent:
+    """The agent's side of the protocol."""
+
+    application: Application
+    faults: frozenset[str]
+    sessions: dict[str, AcpSession] = field(default_factory=dict)
+
+    def write(self, message: Part) -> None:
+        _write_line(json.dumps({"jsonrpc": "2.0", **message}))
+
+    async def take(self, message: Part) -> None:
+        method, params = message.get("method"), message.get("params", {})
+        if method == "initialize":
+            self.write({"id": message["id"], "result": {"protocolVersion": 1}})
+        elif method == "session/new":
+            name = f"session-{len(self.sessions) + 1}"
+            self.sessions[name] = AcpSession()
+            self.write({"id": message["id"], "result": {"sessionId": name}})
+        elif method == "session/prompt":
+            session = self.sessions[params["sessionId"]]
+            session.turn = asyncio.create_task(self.answer(session, message["id"], params))
+        elif method == "session/cancel":
+            turn = self.sessions[params["sessionId"]].turn
+            assert turn is not None
+            turn.cancel()
+
+    async def answer(self, session: AcpSession, number: int, params: Part) -> None:
+        asked = {"role": "user", "parts": params["prompt"]}
+        shown: list[Part] = []
+        error, reason = "", "end_turn"
+        if "diagnostic" in self.faults:
+            self.update(params, "agent_message_chunk", {"type": "text", "text": DIAGNOSTIC})
+        try:
+            async for part in self.application.answer({"messages": [*session.messages, asked]}):
+                if isinstance(part, dict):
+                    error = part.get("errorText", error)
+                    _collect(shown, part)
+                    self.tell(params, part)
+            session.messages += [asked, {"role": "assistant", "parts": self.remembered(shown)}]
+        except asyncio.CancelledError:
+            reason = "end_turn" if "cancelled-as-done" in self.faults else "cancelled"
+        if error and "success-after-cut" not in self.faults:
+            self.write({"id": number, "error": {"code": -32603, "message": error}})
+            return
+        reason = "stop" if "own-stop-reason" in self.faults else reason
+        for _ in range(2 if "answered-twice" in self.faults else 1):
+            self.write({"id": number, "result": {"stopReason": reason}})
+        if "late-update" in self.faults:
+            self.update(params, "plan", entries=[])
+
+    def tell(self, params: Part, part: Part) -> None:
+        kind = part["type"]
+        if (chunk := _CHUNKS.get(kind)) and part["delta"]:
+            if kind == "reasoning-delta" and "lost-thoughts" in self.faults:
+                return
+            if "thoughts-as-message" in self.faults:
+                chunk = "agent_message_chunk"
+            if "log-line" in self.faults:
+                _write_line("[agent] a chunk")
+            self.update(params, chunk, {"type": "text", "text": part["delta"]})
+        elif kind == "tool-input-start":
+            call = {"toolCallId": part["toolCallId"], "title": part["toolName"]}
+            self.update(params, "tool_call", status="pending", **call)
+        elif kind in _STATUS:
+            news = {"toolCallId": part["toolCallId"], "status": _STATUS[kind]}
+            given = {"rawInput": part["input"]} if "input" in part else {}
+            self.update(params, "tool_call_update", **news, **given)
+
+    def update(self, params: Part, kind: str, content: Part | None = None, **more: object) -> None:
+        body = {"sessionUpdate": kind, **({"content": content} if content else {}), **more}
+        session = {} if "no-session" in self.faults else {"sessionId": params["sessionId"]}
+        self.write({"method": "session/update", "params": {**session, "update": body}})
+
+    def remembered(self, shown: list[Part]) -> list[Part]:
+        if "forgotten-signature" not in self.faults:
+            return shown
+        return [part for part in shown if part["type"] != "reasoning"]
+
+
+def _write_line(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def _collect(shown: list[Part], part: Part) -> None:
+    """Adds a part of the stream to those of the message."""
+    kind, _, what = part["type"].partition("-")
+    if kind in ("reasoning", "text"):
+        if what == "start":
+            shown.append({"type": kind, "text": ""})
+        shown[-1]["text"] += part.get("delta", "")
+        shown[-1] |= {METADATA: part[METADATA]} if METADATA in part else {}
+    elif part["type"] == "tool-input-available":
+        call = {"toolCallId": part["toolCallId"], "input": part["input"]}
+        shown.append({"type": f"tool-{part['toolName']}", **call})
+    elif part["type"] == "tool-output-available":
+        shown[_call_at(shown, part["toolCallId"])]["output"] = part["output"]
+
+
+def _call_at(shown: list[Part], call_id: str) -> int:
+    return next(at for at, each in enumerate(shown) if each.get("toolCallId") == call_id)
+
+
+def _lines() -> Iterator[bytes]:
+    yield from sys.stdin.buffer
+
+
+async def main(faults: frozenset[str]) -> None:
+    inner: frozenset[Fault] = frozenset(
+        {"success-after-cut"} if "success-after-cut" in faults else ()
+    )
+    agent = AcpAgent(Application(os.environ["ANTHROPIC_BASE_URL"], inner), faults)
+    lines = _lines()
+    while line := await asyncio.to_thread(next, lines, b""):
+        await agent.take(json.loads(line))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(frozenset(sys.argv[1:])))

@@ -1,0 +1,109 @@
+"""An agent as a process: its environment, what it leaves behind, what of it is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conformance.core.events import Request
+from conformance.dialects import AGENT_PROTOCOL
+from conformance.targets.agent import AgentTarget
+from conformance.targets.agent.environment import agent_environment
+from conformance.targets.server import FetchedAnswer
+from conformance.wire.faults import ExchangeLimits
+
+PROMPT = Request(json={"prompt": [{"type": "text", "text": "Hi"}]})
+# Answers every request alike, which is enough for a handshake and a turn.
+ANSWERS = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        result = {"protocolVersion": 1, "sessionId": "s", "stopReason": "end_turn"}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+PARENT = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+open(sys.argv[1], "w").write(str(child.pid))
+"""
+
+
+def script(folder: Path, code: str) -> str:
+    path = folder / "agent.py"
+    path.write_text(code, encoding="utf-8")
+    return str(path)
+
+
+async def fetched(words: list[str], times: int = 1) -> list[FetchedAnswer]:
+    limits = ExchangeLimits(timeout=20, idle=5)
+    agent = AgentTarget(
+        [sys.executable, *words], AGENT_PROTOCOL, url="http://127.0.0.1:1", model="m", limits=limits
+    )
+    async with agent as target:
+        return [await target.fetch(PROMPT) for _ in range(times)]
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def test_a_turn_holds_the_lines_of_both_sides(tmp_path: Path) -> None:
+    first, second = asyncio.run(fetched([script(tmp_path, ANSWERS)], times=2))
+    assert [len(each.exchange.body.splitlines()) for each in (first, second)] == [6, 4]
+    assert first.exchange.end == "eof"
+    assert (first.fault, second.fault) == ("", "")
+    assert b"initialize" not in second.exchange.body
+
+
+def test_an_agent_that_ends_behind_a_turn_is_started_anew(tmp_path: Path) -> None:
+    code = ANSWERS + '        if asked["method"] == "session/prompt": break\n'
+    first, second = asyncio.run(fetched([script(tmp_path, code)], times=2))
+    assert (first.fault, second.fault) == ("", "")
+    assert b"initialize" in second.exchange.body
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_children_of_an_agent_end_with_it(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    words = [script(tmp_path, PARENT + ANSWERS), str(pid_file)]
+    asyncio.run(fetched(words))
+    pid = int(pid_file.read_text(encoding="utf-8"))
+    until = time.monotonic() + 5
+    while is_running(pid) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not is_running(pid)
+
+
+def test_no_process_and_no_folder_stays_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    asyncio.run(fetched([script(tmp_path, ANSWERS)]))
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+    assert [path.name for path in tmp_path.iterdir()] == ["agent.py"]
+
+
+def test_the_environment_names_the_played_model_and_no_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.setenv(name, "of the user")
+    given = agent_environment("http://127.0.0.1:9000", "m-1", tmp_path)
+    assert "of the user" not in given.values()
+    assert given["OPENAI_BASE_URL"] == "http://127.0.0.1:9000/v1"
+    assert given["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:9000"
+    settings = Path(given["CODEX_HOME"], "config.toml").read_text(encoding="utf-8")
+    assert 'model = "m-1"' in settings
+    assert 'base_url = "http://127.0.0.1:9000/v1"' in settings
+    assert given["PATH"] == os.environ["PATH"]
