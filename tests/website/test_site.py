@@ -29,12 +29,17 @@ def navigation(entries: list[Any]) -> Iterator[str]:
             yield from navigation(each) if isinstance(each, list) else (each,)
 
 
-def test_every_page_but_those_of_rules_is_in_the_navigation() -> None:
+@pytest.fixture(scope="module")
+def written() -> dict[str, str]:
+    return pages.written_pages("")
+
+
+def test_every_page_but_those_of_rules_is_in_the_navigation(written: dict[str, str]) -> None:
     settings = tomllib.loads((build.OWN / "zensical.toml").read_text(encoding="utf-8"))
     named = list(navigation(settings["project"]["nav"]))
     own = {path.name for path in (build.OWN / "pages").glob("*.md")}
-    written = {page for page in pages.written_pages("") if not page.startswith("rules/")}
-    assert sorted(named) == sorted(written | own | {"rules/README.md"})
+    others = {page for page in written if not page.startswith("rules/")}
+    assert sorted(named) == sorted(others | own | {"rules/README.md"})
 
 
 @pytest.mark.parametrize(
@@ -52,13 +57,12 @@ def test_links_that_leave_the_site_need_an_address(address: str, left: str) -> N
     assert pages.site_text(text, "docs/live.md", "live.md", address) == left
 
 
-def test_start_pages_are_the_sections_of_readme() -> None:
-    made = pages.written_pages("")
-    page = made["start/server.md"]
+def test_start_pages_are_the_sections_of_readme(written: dict[str, str]) -> None:
+    page = written["start/server.md"]
     assert page.startswith("# You write a server\n")
     assert "[scenarios](../live.md)" in page
-    assert "## You write a server" not in made["index.md"]
-    assert "[the author of a server](start/server.md)" in made["index.md"]
+    assert "## You write a server" not in written["index.md"]
+    assert "[the author of a server](start/server.md)" in written["index.md"]
 
 
 def test_a_list_behind_words_gets_the_blank_line_that_the_generator_wants() -> None:

@@ -2,6 +2,7 @@
 (function () {
   'use strict';
   const MANY = 14;
+  const SECTIONS = 20;
   const text = (row, column) => (row.cells[column] ? row.cells[column].textContent.trim() : '');
   // Numbers before words; "58 of 61" goes by its first number.
   const key = (words) => {
@@ -26,8 +27,7 @@
     body.append(...rows.map((pair) => pair[1]));
   }
 
-  function enable(table) {
-    const rows = [...table.tBodies[0].rows];
+  function enableSorting(table) {
     [...table.tHead.rows[0].cells].forEach((head, column) => {
       const button = document.createElement('button');
       button.type = 'button';
@@ -37,6 +37,15 @@
       head.append(button);
       button.addEventListener('click', () => sort(table, column, head));
     });
+  }
+
+  function enableFilter(table) {
+    const put = (place) => (table.closest('.md-typeset__scrollwrap') ?? table).before(place);
+    filter([...table.tBodies[0].rows], put);
+  }
+
+  // A field that hides rows; `put` puts it somewhere, `after` looks at what is left.
+  function filter(rows, put, after = () => {}) {
     const field = document.createElement('input');
     field.type = 'search';
     field.className = 'filters';
@@ -49,22 +58,49 @@
       const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
       for (const row of rows) {
-        const all = row.textContent.toLowerCase();
+        const all = `${row.dataset.section ?? ''} ${row.textContent}`.toLowerCase();
         row.hidden = !words.every((word) => all.includes(word));
         shown += row.hidden ? 0 : 1;
       }
       told.textContent = words.length ? `${shown} of ${rows.length}` : '';
+      after();
     });
     const place = document.createElement('div');
     place.className = 'filter-row';
     place.append(field, told);
-    (table.closest('.md-typeset__scrollwrap') ?? table).before(place);
+    put(place);
+  }
+
+  // A page of one small table per section gets one field for all, which hides whole sections.
+  function enableSections(article, tables) {
+    const sections = [];
+    for (const element of article.children) {
+      if (element.tagName === 'H2') sections.push([element]);
+      else if (sections.length) sections[sections.length - 1].push(element);
+    }
+    const rows = tables.flatMap((table) => [...table.tBodies[0].rows]);
+    const of = (section) => section.flatMap((each) => [...each.querySelectorAll('tbody tr')]);
+    for (const section of sections) {
+      for (const row of of(section)) row.dataset.section = section[0].textContent;
+    }
+    filter(rows, (place) => sections[0][0].before(place), () => {
+      for (const section of sections) {
+        const own = of(section);
+        const isEmpty = own.length > 0 && own.every((row) => row.hidden);
+        for (const element of section) element.hidden = isEmpty;
+      }
+    });
   }
 
   function start() {
-    for (const table of document.querySelectorAll('.md-typeset table:not(.lanes)')) {
-      if (table.tHead && table.tBodies.length && table.tBodies[0].rows.length >= MANY) enable(table);
-    }
+    const all = [...document.querySelectorAll('.md-typeset table:not(.lanes)')];
+    const tables = all.filter((each) => each.tHead && each.tBodies.length);
+    const article = document.querySelector('article.md-typeset, .md-content__inner');
+    const heads = article ? article.querySelectorAll(':scope > h2').length : 0;
+    const large = tables.filter((each) => each.tBodies[0].rows.length >= MANY);
+    large.forEach(enableSorting);
+    if (heads >= SECTIONS && 2 * tables.length >= heads) enableSections(article, tables);
+    else large.forEach(enableFilter);
   }
   if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', start);
   else start();

@@ -14,11 +14,12 @@ from typing import Any
 import jsonschema
 
 # The end of the text alone: `$` of Python also stands before a last line feed.
+_LONE = ({"pattern"}, {"pattern", "type"})
 _END = re.compile(r"(?<!\\)((?:\\\\)*)\$")
 
 
 class ValidationError(ValueError):
-    """What jsonschema-rs raises of a value; never raised here."""
+    """A schema that is none."""
 
 
 class ReferencingError(ValueError):
@@ -42,18 +43,15 @@ class Validator:
     """A JSON Schema (2020-12), or one pattern alone, which is most of them."""
 
     def __init__(self, schema: Any) -> None:
-        self._whole = jsonschema.Draft202012Validator(_as_python(schema))
-        lone = (
-            isinstance(schema, dict)
-            and "pattern" in schema
-            and schema.keys()
-            <= {
-                "pattern",
-                "type",
-            }
-        )
-        self._is_text_only = lone and schema.get("type") == "string"
-        self._search = re.compile(_as_python(schema)["pattern"]).search if lone else None
+        own = _as_python(schema)
+        try:
+            jsonschema.Draft202012Validator.check_schema(own)
+            is_lone = isinstance(own, dict) and own.keys() in _LONE
+            self._search = re.compile(own["pattern"]).search if is_lone else None
+        except (jsonschema.SchemaError, re.error) as error:
+            raise ValidationError(str(error)) from error
+        self._whole = jsonschema.Draft202012Validator(own)
+        self._is_text_only = is_lone and own.get("type") == "string"
 
     def is_valid(self, value: Any) -> bool:
         """Whether a decoded value is valid."""
