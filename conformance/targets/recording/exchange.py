@@ -107,12 +107,6 @@ def _cassette_header(options: RecordingOptions, request: Request, via: str) -> H
     )
 
 
-def decoded_head(response: Response, encoding: str) -> Response:
-    """The head of a body that was decoded (rule 2)."""
-    plain = without_headers(response.headers, "content-encoding", "content-length")
-    return replace(response, headers=(*plain, ("x-decoded-from", encoding)))
-
-
 class ExchangeOutcome(Struct, frozen=True):
     """What became of an exchange: for people. Its path is redacted."""
 
@@ -326,7 +320,8 @@ class ExchangeRecorder:
             self.note = f"the body is recorded as it came, in {encoding!r}"
             return response
         self._decoder = ContentDecoder(encoding, self._max_bytes)
-        return decoded_head(response, encoding)
+        plain = without_headers(response.headers, "content-encoding", "content-length")
+        return replace(response, headers=(*plain, ("x-decoded-from", encoding)))
 
     def _stop_full(self) -> None:
         self._stop_recording(
