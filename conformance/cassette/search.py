@@ -81,6 +81,18 @@ def named_paths(path: Path | str) -> list[Path]:
     return [ours]
 
 
+def named_path(path: Path | str) -> Path:
+    """The file or folder that a path or shipped name stands for; a path that is not there stays.
+
+    Raises UsageError for a `shipped:NAME` that does not ship.
+    """
+    where, text = Path(path), str(path)
+    if text.startswith(SHIPPED):
+        return named_paths(where)[0]
+    ours = None if where == STDIN or os.path.lexists(where) else _shipped_path(text)
+    return ours or where
+
+
 def shipped_folders() -> Iterator[tuple[str, int]]:
     """The folders of shipped recordings, by name, and how many lie in each itself."""
     root = shipped.cassettes()

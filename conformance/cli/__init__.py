@@ -20,7 +20,11 @@ from conformance.cli.verbs import VerbGroup
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(cls=VerbGroup, rich_markup_mode=None, add_completion=False)
+app = typer.Typer(
+    cls=VerbGroup,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from conformance.cassette.convert import as_cassette
 from conformance.cassette.header import Cassette
 from conformance.cassette.recording import open_recording
+from conformance.cassette.search import named_path
 from conformance.cassette.source import plain_name
 from conformance.cassette.write import write
 from conformance.cli.options import DialectOption, ProfileOption
@@ -61,6 +62,7 @@ def convert_command(  # noqa: PLR0917  # typer makes options of parameters
     force: ForceOption = False,
 ) -> None:
     """Turn a recording into another format."""
+    source = named_path(source)
     if to == "vectors":
         put(_write_vectors(source, target, dialect, profile))
         return

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from conformance.cassette.search import named_path
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING, USAGE
 from conformance.cli.options import (
     DialectOption,
@@ -46,8 +47,8 @@ def diff_command(  # noqa: PLR0917  # typer makes options of parameters
     writing = [(file, difference_renderer(name)) for name, file in asked]
     with progress_line("comparing ..."):
         found = compare(
-            old,
-            new,
+            named_path(old),
+            named_path(new),
             choices=CheckChoices(dialect, profile, trusted=trusted_by(trust)),
             rulebook=Rulebook.load(suite or ()),
             with_text=text,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
+from conformance.cli.completing import complete_rule
 from conformance.cli.options import SuiteOption
 from conformance.cli.terminal import has_colour, put
 from conformance.core.errors import UsageError
+from conformance.judging.rule_names import find_rule_id
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
 from conformance.profiles.load import load_profile
@@ -22,14 +24,14 @@ from conformance.report.explain import explain_rule
 from conformance.report.files import write_whole
 from conformance.report.silences import rule_silences
 from conformance.rules.model import Rule
-from conformance.rules.node import nearest
-
-_SHOWN: Final = 5  # ids of rules that fit
 
 
 def explain_command(
     rule: Annotated[
-        str | None, typer.Argument(help="Rule id; any unambiguous part of it will do.")
+        str | None,
+        typer.Argument(
+            help="Rule id; any unambiguous part of it will do.", autocompletion=complete_rule
+        ),
     ] = None,
     suite: SuiteOption = None,
     to: Annotated[
@@ -91,24 +93,3 @@ def _join_words(said: Mapping[str, str]) -> str:
     if len(said) == 1:
         return next(iter(said))
     return " ".join(f"{dialect}: {words}" for words, dialect in said.items())
-
-
-def find_rule_id(typed: str, known: Collection[str]) -> str:
-    """Find the rule id meant; UsageError if none or several fit."""
-    if typed in known:
-        return typed
-    ending = [rule for rule in known if rule.endswith(f"/{typed}")]
-    holding = [rule for rule in known if typed and typed in rule]
-    for found in (sorted(ending), sorted(holding)):
-        if len(found) == 1:
-            return found[0]
-        if found:
-            more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-            raise UsageError(f"{typed!r} fits {', '.join(found[:_SHOWN])}{more}; which one?")
-    raise UsageError(f"there is no rule {typed!r}", hint=_suggest_id(typed, known))
-
-
-def _suggest_id(typed: str, known: Collection[str]) -> str:
-    # The last part is what people remember; a whole id is too far from it to be near.
-    last = {rule.rpartition("/")[2]: rule for rule in known}
-    return nearest(typed, known) or nearest(typed.rpartition("/")[2], last)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from conformance.cassette.recording import open_recording
+from conformance.cassette.search import named_path
 from conformance.cli.options import DialectOption, TextOrJsonOption, require_format
 from conformance.cli.terminal import put, warn
 from conformance.core.errors import Place, UsageError
@@ -35,7 +36,7 @@ def identify_command(
     require_format(format_, "text", "json")
     if write_profile is not None:
         _check_target(write_profile)
-    found = _identify_file(file, dialect)
+    found = _identify_file(named_path(file), dialect)
     put(identity_text(found) if format_ == "text" else identity_json(found))
     if write_profile is not None:
         _write_draft(write_profile, found[0])

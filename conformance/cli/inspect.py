@@ -9,6 +9,7 @@ import typer
 
 from conformance.cassette.inspect import inspect
 from conformance.cassette.recording import open_recording
+from conformance.cassette.search import named_path
 from conformance.cli.terminal import put
 from conformance.core.errors import Place, UsageError
 
@@ -23,7 +24,7 @@ def inspect_command(
     ] = False,
 ) -> None:
     """Show a recorded stream with times, chunk marks and event numbers."""
-    recording = open_recording(file)
+    recording = open_recording(named_path(file))
     shown = [e for e in recording.exchanges if exchange in (None, e.number)]
     if not shown:
         what = "no exchange" if exchange is None else f"no exchange {exchange}"

@@ -13,17 +13,24 @@ import typer
 
 from conformance.cassette.kinds import all_kinds
 from conformance.cassette.search import SHIPPED, shipped_folders
+from conformance.cli.completing import complete_profile
 from conformance.cli.options import SuiteOption, TextOrJsonOption, require_format
 from conformance.cli.terminal import put
 from conformance.core.columns import align_columns
 from conformance.core.errors import UsageError
 from conformance.dialects import NAMES, SUPPORTED
+from conformance.judging.checker import YAML_SUFFIXES, Checker
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
 from conformance.profiles.load import load_profile
-from conformance.profiles.lookup import available
+from conformance.profiles.lookup import available, find, has_profile
+from conformance.profiles.profile import Profile
 from conformance.report.printable import visible
 from conformance.report.wording import count
+from conformance.rules.model import Rule
+from conformance.rules.node import nearest
+from conformance.rules.verdicts import Verdict
+from conformance.scenarios import shipped_scenarios
 from conformance.systems import System, find_system, read_streams, system_names, verdict_of
 
 _REQUIREMENT_COLUMNS: Final = ("verdict", "id", "side", "says")
@@ -38,16 +45,25 @@ class ListedKind(StrEnum):
     SUITES = "suites"
     PROFILES = "profiles"
     DIALECTS = "dialects"
+    SCENARIOS = "scenarios"
     SYSTEMS = "systems"
     FILES = "files"
     CASSETTES = "cassettes"
 
 
-def list_command(
+def list_command(  # noqa: PLR0917  # typer makes options of parameters
     kind: Annotated[
         ListedKind | None, typer.Argument(help="What to list; default: everything.")
     ] = None,
     suite: SuiteOption = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="With rules: those that judge streams of this profile, by name or file.",
+            autocompletion=complete_profile,
+        ),
+    ] = None,
     system: Annotated[
         str | None,
         typer.Option(
@@ -63,32 +79,67 @@ def list_command(
     ] = None,
     format_: TextOrJsonOption = "text",
 ) -> None:
-    """List rules, suites, profiles, dialects, systems, files and cassettes."""
+    """List rules, suites, profiles, dialects, scenarios, systems, files and cassettes."""
     require_format(format_, "text", "json")
     if system is None and report:
         raise UsageError("--report goes with --system NAME")
     if system is not None:
-        if kind or suite:
+        if kind or suite or profile:
             raise UsageError("--system goes with --report and --format only")
         rows = list(_requirement_rows(find_system(system), report or ()))
         as_data = json.dumps({"requirements": rows}, indent=2)
         put(as_data if format_ == "json" else _render_requirements(rows))
         return
     kinds = [kind] if kind else list(ListedKind)
-    found = {str(each): list(_ROWS[each](tuple(suite or ()))) for each in kinds}
+    if profile is not None:
+        if kind is not ListedKind.RULES:
+            raise UsageError("--profile goes with list rules")
+        found = {str(kind): list(_profile_rule_rows(profile, suite or ()))}
+    else:
+        found = {str(each): list(_ROWS[each](tuple(suite or ()))) for each in kinds}
     put(json.dumps(found, indent=2) if format_ == "json" else _render_kinds(found))
 
 
 def _rule_rows(suites: Sequence[str]) -> Iterator[Row]:
     rules = [rule for suite in load_suites(suites) for rule in suite.rules]
     for rule in rules if suites else (*rules, *ADDED_RULES.values()):
-        yield {
-            "id": rule.id,
-            "level": str(rule.level),
-            "dialect": ", ".join(rule.dialects) or None,
-            "says": rule.says,
-            "since": rule.since,
-        }
+        yield _rule_row(rule, str(rule.level))
+
+
+def _rule_row(rule: Rule, level: str) -> Row:
+    return {
+        "id": rule.id,
+        "level": level,
+        "dialect": ", ".join(rule.dialects) or None,
+        "says": rule.says,
+        "since": rule.since,
+    }
+
+
+def _named_profiles(name: str) -> list[Profile]:
+    """The profiles of that name, one for each dialect that has it. Raises UsageError."""
+    if name.endswith(YAML_SUFFIXES):
+        return [load_profile(name)]
+    found = [find(name, dialect) for dialect in SUPPORTED if has_profile(dialect, name)]
+    if not found:
+        hint = nearest(name, {each for each, _, _ in available(())})
+        raise UsageError(f"no profile {name!r}", hint=hint or "see conformance list profiles")
+    return found
+
+
+def _profile_rule_rows(name: str, suites: Sequence[str]) -> Iterator[Row]:
+    """Rules that may judge a stream of the profile, with the levels that it gives them."""
+    levels: dict[str, str] = {}
+    for profile in _named_profiles(name):
+        checker = Checker(profile.dialect, str(profile.file), suites=suites)
+        verdicts = checker.check((), end="open").verdicts
+        for rule_id, verdict in verdicts.items():
+            if verdict is not Verdict.NOT_APPLICABLE:
+                override = profile.overrides.get(rule_id)
+                levels[rule_id] = override.level if override else ""
+    for rule in (rule for suite in load_suites(suites) for rule in suite.rules):
+        if rule.id in levels:
+            yield _rule_row(rule, levels[rule.id] or str(rule.level))
 
 
 def _suite_rows(suites: Sequence[str]) -> Iterator[Row]:
@@ -110,6 +161,21 @@ def _profile_rows(_suites: Sequence[str]) -> Iterator[Row]:
 def _dialect_rows(_suites: Sequence[str]) -> Iterator[Row]:
     for name in NAMES:
         yield {"name": name, "supported": name in SUPPORTED}
+
+
+def _scenario_rows(_suites: Sequence[str]) -> Iterator[Row]:
+    for scenario in shipped_scenarios():
+        spoken = dict.fromkeys(dialect for step in scenario.steps for dialect in step.bodies)
+        side = "gateway" if scenario.is_for_gateways else "server"
+        if any(SUPPORTED[dialect].is_application for dialect in spoken):
+            side = "application"
+        yield {
+            "name": scenario.name,
+            "side": side,
+            "steps": len(scenario.steps),
+            "needs": ", ".join((*scenario.needs, *scenario.promises)) or None,
+            "title": scenario.title,
+        }
 
 
 def _system_rows(_suites: Sequence[str]) -> Iterator[Row]:
@@ -134,6 +200,7 @@ _ROWS: Final[Mapping[ListedKind, Callable[[Sequence[str]], Iterable[Row]]]] = {
     ListedKind.SUITES: _suite_rows,
     ListedKind.PROFILES: _profile_rows,
     ListedKind.DIALECTS: _dialect_rows,
+    ListedKind.SCENARIOS: _scenario_rows,
     ListedKind.SYSTEMS: _system_rows,
     ListedKind.FILES: _file_rows,
     ListedKind.CASSETTES: _cassette_rows,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from conformance.cassette.search import named_path
 from conformance.cli.failures import CONFORMS, FINDINGS, NOTHING
 from conformance.cli.options import DialectOption, ProfileOption, require_format
 from conformance.cli.terminal import progress_line, put
@@ -55,7 +56,7 @@ def mutate_command(  # noqa: PLR0917  # typer makes options of parameters
     if file is None:
         _show_matrix(format_)
     else:
-        _show_mutants(file, wanted, output, dialect, profile)
+        _show_mutants(named_path(file), wanted, output, dialect, profile)
 
 
 def _show_matrix(format_: str) -> None:

@@ -9,25 +9,43 @@ from typing import Annotated
 import typer
 from msgspec.structs import replace
 
+from conformance.cli.completing import (
+    complete_dialect,
+    complete_profile,
+    complete_rule,
+    complete_suite,
+)
 from conformance.core.errors import UsageError
 from conformance.judging.result import Report
 from conformance.recordings.trust import CONFIGURATION, configured_trust, trusted_paths
 
 SuiteOption = Annotated[
     list[str] | None,
-    typer.Option(help="Suite id, group, file or folder; repeatable; default: all shipped."),
+    typer.Option(
+        help="Suite id, group, file or folder; repeatable; default: all shipped.",
+        autocompletion=complete_suite,
+    ),
 ]
 DialectOption = Annotated[
-    str | None, typer.Option(help="Wire grammar; default: the recording's own, or recognised.")
+    str | None,
+    typer.Option(
+        help="Wire grammar; default: the recording's own, or recognised.",
+        autocompletion=complete_dialect,
+    ),
 ]
 ProfileOption = Annotated[
     str | None,
     typer.Option(
-        help="Profile, by name or YAML file; default: recorded, else identified, else strict."
+        help="Profile, by name or YAML file; default: recorded, else identified, else strict.",
+        autocompletion=complete_profile,
     ),
 ]
 RuleOption = Annotated[
-    list[str] | None, typer.Option(help="Only rules whose id fits this glob; repeatable.")
+    list[str] | None,
+    typer.Option(
+        help="Only rules whose id, or its last part, fits this glob; repeatable.",
+        autocompletion=complete_rule,
+    ),
 ]
 AsOfOption = Annotated[
     str | None,

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from conformance.cli import options as shared
+from conformance.cli.completing import complete_scenario
 from conformance.cli.failures import USAGE
 from conformance.cli.listening import (
     allow_descriptors,
@@ -67,7 +68,9 @@ class RecordArguments(Struct, frozen=True, kw_only=True):
     scenario: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="What to ask: every step of a scenario, by name or file."
+            metavar="NAME",
+            help="What to ask: every step of a scenario, by name or file.",
+            autocompletion=complete_scenario,
         ),
     ] = None
     model: Annotated[

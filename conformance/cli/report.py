@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from conformance.cli.completing import complete_rule
 from conformance.cli.options import (
     DialectOption,
     ProfileOption,
@@ -26,7 +27,11 @@ from conformance.report.upstream import prepare_issue, save_issue
 
 def report_command(  # noqa: PLR0917  # typer makes options of parameters
     finding: Annotated[
-        str, typer.Argument(help="Id of a finding or group, or its beginning, or the id of a rule.")
+        str,
+        typer.Argument(
+            help="Id of a finding or group, or its beginning; or a rule, as explain takes it.",
+            autocompletion=complete_rule,
+        ),
     ],
     paths: Annotated[
         list[Path] | None,

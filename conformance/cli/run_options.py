@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance.cli import options as shared
+from conformance.cli.completing import complete_profile, complete_scenario
 from conformance.core.errors import UsageError
 from conformance.dialects import AGENT_PROTOCOL, AGENTS, APPLICATIONS, ENDPOINTS, SUPPORTED
 from conformance.runs import RunOptions
@@ -120,11 +121,17 @@ class RunArguments(Struct, frozen=True, kw_only=True):
     ] = None
     profile: Annotated[
         str | None,
-        typer.Option(help="Profile, by name or YAML file; auto: by the target's own signs."),
+        typer.Option(
+            help="Profile, by name or YAML file; auto: by the target's own signs.",
+            autocompletion=complete_profile,
+        ),
     ] = None
     scenario: Annotated[
         list[str] | None,
-        typer.Option(help="Scenario, by name, file or folder; repeatable; default: all shipped."),
+        typer.Option(
+            help="Scenario, by name, file or folder; repeatable; default: all shipped.",
+            autocompletion=complete_scenario,
+        ),
     ] = None
     request: Annotated[
         Path | None,

@@ -25,7 +25,7 @@ VERBS: Final[Mapping[str, str]] = {
     "run": "Judge a live server by scenarios, or a client by recordings.",
     "baseline": "Write down which violations are expected of a target.",
     "explain": "Tell what a rule says, on whose authority, and what silences it.",
-    "list": "List rules, suites, profiles, dialects, systems, files and cassettes.",
+    "list": "List rules, suites, profiles, dialects, scenarios, systems, files and cassettes.",
     "inspect": "Show a recorded stream with times, chunk marks and event numbers.",
     "identify": "Tell who sent a recorded stream, and how it speaks its dialect.",
     "report": "Write up a finding for its maintainers, with a small failing cassette.",
@@ -57,6 +57,8 @@ class VerbGroup(TyperGroup):
         return None if line is None else TyperCommand(cmd_name, help=line, rich_markup_mode=None)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if ctx.resilient_parsing and args[0] not in VERBS:
+            return None, None, []  # a shell asks what could follow a verb that is none
         if args[0] not in VERBS and not args[0].startswith("-"):
             raise UsageError(f"there is no verb {args[0]!r}", hint=nearest(args[0], VERBS))
         name, found, rest = super().resolve_command(ctx, args)

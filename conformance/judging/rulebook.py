@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,13 +15,13 @@ from conformance.core.errors import SpecError, UsageError
 from conformance.core.reading import Reading
 from conformance.dialects.neutral_knobs import NEUTRAL_KNOBS
 from conformance.judging.result import StreamResult
+from conformance.judging.rule_names import fits_rule, nearest_rule
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.judging.suites import load_suites
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile, reading
 from conformance.rules.forms.compare import Compare
 from conformance.rules.model import Rule, Suite
-from conformance.rules.node import nearest
 from conformance.rules.patterns import PatternError
 from conformance.rules.rule_set import RuleSet
 from conformance.rules.verdicts import Level
@@ -110,15 +109,15 @@ class Rulebook:
 
 
 def _fits_globs(rule: str, globs: Sequence[str]) -> bool:
-    return any(fnmatchcase(rule, glob) for glob in globs)
+    return any(fits_rule(rule, glob) for glob in globs)
 
 
 def _select_rules(suites: tuple[Suite, ...], globs: Sequence[str]) -> tuple[Rule, ...]:
     every = tuple(rule for suite in suites for rule in suite.rules)
     known = [*(rule.id for rule in every), *ADDED_RULES]
     for glob in globs:
-        if not any(fnmatchcase(rule, glob) for rule in known):
-            raise UsageError(f"no rule matches {glob!r}", hint=nearest(glob, known))
+        if not any(fits_rule(rule, glob) for rule in known):
+            raise UsageError(f"no rule matches {glob!r}", hint=nearest_rule(glob, known))
     return tuple(rule for rule in every if not globs or _fits_globs(rule.id, globs))
 
 

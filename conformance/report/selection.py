@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -13,12 +14,15 @@ from conformance.cassette import Recording, open_recording
 from conformance.core.errors import ConformanceError, SpecError, UsageError
 from conformance.judging.group_id import group_id
 from conformance.judging.result import Finding, StreamResult
+from conformance.judging.rule_names import find_rule_id
 from conformance.judging.rulebook import Rulebook
+from conformance.judging.run_rules import ADDED_RULES
 from conformance.profiles.lookup import profile_at_hand
 from conformance.recordings.check import CheckChoices, check_recording, recording_files
 from conformance.systems import read_streams
 
 _SHOWN: Final = 8  # ids that are named where the one that was asked for is not there
+_ID: Final = re.compile(r"[0-9a-f]+(?:/[0-9a-f]+)?")  # of a finding or a group
 _SHORTEST: Final = 4  # characters of an id that are enough
 
 
@@ -35,11 +39,12 @@ class SelectedFinding(Struct, frozen=True):
 def select_finding(
     asked: str, paths: Sequence[Path], choices: CheckChoices, rulebook: Rulebook
 ) -> SelectedFinding:
-    """The first finding of that id, or of the group or rule of that id.
+    """The first finding of that id, or of the group or rule of that id or short name.
 
     Raises UsageError if there is none. Paths are recordings, folders of them, or json reports.
     Files that cannot be judged are passed over as long as another one has the finding.
     """
+    asked = _meant(asked, rulebook)
     found: list[SelectedFinding] = []
     known: dict[str, str] = {}
     errors: list[str] = []
@@ -56,6 +61,14 @@ def select_finding(
     if not found:
         raise UsageError(f"there is no finding {asked!r}", hint=_known_findings(known, errors))
     return replace(found[0], others=len(found) - 1)
+
+
+def _meant(asked: str, rulebook: Rulebook) -> str:
+    """The id of a rule for its short name; anything else stays."""
+    rules = [*(rule.id for rule in rulebook.rules), *ADDED_RULES]
+    if not asked or _ID.fullmatch(asked) or not any(asked in rule for rule in rules):
+        return asked
+    return find_rule_id(asked, rules)
 
 
 def _is_selected(asked: str, finding: Finding) -> bool:

@@ -7,6 +7,7 @@ from conformance.scenarios.load import (
     load_scenarios,
     own_request,
     read_scenario,
+    shipped_scenarios,
 )
 from conformance.scenarios.model import CAPABILITIES, ENDS, Carry, Scenario, Step, compose
 
@@ -21,4 +22,5 @@ __all__ = [
     "load_scenarios",
     "own_request",
     "read_scenario",
+    "shipped_scenarios",
 ]

@@ -11,10 +11,13 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from conformance import Checker
 from conformance.cli import demo, explain, lint, main
 from conformance.cli import list as list_verb
 from conformance.core.errors import Place
+from conformance.dialects import SUPPORTED
 from conformance.judging.result import Finding, Report, StreamResult
+from conformance.profiles.lookup import has_profile
 from conformance.rules.alias import Alias
 from conformance.rules.forms.never import Never
 from conformance.rules.model import Rule, Suite
@@ -97,12 +100,55 @@ def test_every_list_fits_its_schema(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "--format", "json"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert list(listed) == [
-        *("rules", "suites", "profiles", "dialects", "systems", "files", "cassettes"),
+        *("rules", "suites", "profiles", "dialects", "scenarios", "systems", "files", "cassettes"),
     ]
     main(["schema", "list"])
     schema = json.loads(capsys.readouterr().out)
     jsonschema_rs.validate(schema, listed)
     assert not jsonschema_rs.is_valid(schema, {"rules": [{}]})
+
+
+def test_rules_of_a_profile_are_those_that_judge_its_streams(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["list", "rules", "--profile", "opal", "--format", "json"]) == 0
+    listed = {each["id"]: each for each in json.loads(capsys.readouterr().out)["rules"]}
+    assert main(["list", "rules", "--format", "json"]) == 0
+    every = {each["id"]: each for each in json.loads(capsys.readouterr().out)["rules"]}
+    checkers = [Checker(each, "opal") for each in SUPPORTED if has_profile(each, "opal")]
+    judging = {
+        rule
+        for checker in checkers
+        for rule, verdict in checker.check(()).verdicts.items()
+        if verdict is not Verdict.NOT_APPLICABLE
+    }
+    assert set(listed) == judging
+    assert set(listed) < set(every)
+    assert "wire/gemini/role-known" not in listed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rules", "--profile", "opaal"], "no profile 'opaal' (did you mean 'opal'?)"),
+        (["suites", "--profile", "opal"], "--profile goes with list rules"),
+        (["--profile", "opal"], "--profile goes with list rules"),
+    ],
+)
+def test_a_profile_narrows_rules_only(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["list", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_scenarios_are_listed_with_whom_they_are_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "scenarios", "--format", "json"]) == 0
+    listed = {each["name"]: each for each in json.loads(capsys.readouterr().out)["scenarios"]}
+    sides = {name: listed[name]["side"] for name in ("think", "gateway-answer")}
+    assert sides == {"think": "server", "gateway-answer": "gateway"}
+    assert any(each["side"] == "application" for each in listed.values())
+    assert listed["tools"]["needs"] == "tools"
 
 
 def test_dialects_are_listed_with_what_is_supported(capsys: pytest.CaptureFixture[str]) -> None:

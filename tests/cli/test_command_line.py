@@ -169,3 +169,45 @@ def test_output_survives_a_narrow_encoding() -> None:
     )
     assert done.returncode == 2
     assert done.stderr.startswith(b"error: there is no verb '\\xe9'")
+
+
+@pytest.mark.parametrize("verb", ["", "check", "corpus", "corpus check", "record"])
+def test_help_has_a_short_name(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*verb.split(), "-h"]) == 0
+    short = capsys.readouterr().out
+    assert main([*verb.split(), "--help"]) == 0
+    assert short == capsys.readouterr().out
+    assert short.startswith(f"Usage: conformance {verb}".rstrip())
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("ch", ["check"]),
+        ("check --pr", ["--profile"]),
+        ("check --dialect openai.c", ["openai.chat"]),
+        ("check --profile vll", ["vllm"]),
+        ("check --suite wire/chat", ["wire/chat"]),
+        ("explain stripping/visible-text/no-m", ["stripping/visible-text/no-markers"]),
+        ("report no-mark", ["no-markers"]),
+        ("run --scenario thin", ["think"]),
+        ("list scen", ["scenarios"]),
+        ("corpus ch", ["check"]),
+        ("nonsense --x", []),
+    ],
+)
+def test_shells_complete_verbs_options_and_names(
+    typed: str,
+    offered: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = f"conformance {typed}"
+    monkeypatch.setenv("_CONFORMANCE_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    got = capsys.readouterr()
+    assert ended.value.code == 0
+    assert (got.out.split(), got.err) == (offered, "")

@@ -24,7 +24,9 @@ def chosen(asked: str, *paths: Path) -> SelectedFinding:
     return select_finding(asked, paths, CheckChoices(), RULES)
 
 
-@pytest.mark.parametrize("asked", [ID, ID[:4], GROUP, GROUP[:6], RULE])
+@pytest.mark.parametrize(
+    "asked", [ID, ID[:4], GROUP, GROUP[:6], RULE, "no-markers", "visible-text/no-markers"]
+)
 @pytest.mark.parametrize("path", [DEMO, DEMO.parent], ids=["file", "folder"])
 def test_a_finding_is_found_by_id_beginning_or_rule(asked: str, path: Path) -> None:
     one = chosen(asked, path)
@@ -64,6 +66,11 @@ def test_a_json_body_is_a_recording_and_no_report(tmp_path: Path) -> None:
     body.write_text('{"object":"chat.completion","choices":[]}')
     with pytest.raises(UsageError, match="there is no finding 'ffff'"):
         chosen("ffff", body)
+
+
+def test_a_name_of_several_rules_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"'answer-present' fits .*; which one\?"):
+        chosen("answer-present", DEMO)
 
 
 WRONG: list[tuple[str, str]] = [

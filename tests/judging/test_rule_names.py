@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.cli.explain import find_rule_id
 from conformance.core.errors import UsageError
+from conformance.judging.rule_names import find_rule_id, fits_rule
 
 KNOWN = ["wire/chat/done", "wire/chat/done-last", "wire/responses/done-last", "summary/text/joined"]
 
@@ -41,3 +41,18 @@ def test_anything_else_is_refused_with_what_is_near(typed: str, message: str) ->
 def test_many_candidates_are_counted() -> None:
     with pytest.raises(UsageError, match="and 15 more; which one"):
         find_rule_id("rule", [f"a/b/rule-{n}" for n in range(20)])
+
+
+@pytest.mark.parametrize(
+    ("glob", "fits"),
+    [
+        ("done-last", {"wire/chat/done-last", "wire/responses/done-last"}),
+        ("chat/done-last", {"wire/chat/done-last"}),
+        ("wire/chat/done", {"wire/chat/done"}),
+        ("last", set()),
+        ("wire/*", set(KNOWN[:3])),
+        ("*done", {"wire/chat/done"}),
+    ],
+)
+def test_a_name_without_wildcards_is_the_end_of_an_id(glob: str, fits: set[str]) -> None:
+    assert {rule for rule in KNOWN if fits_rule(rule, glob)} == fits
