@@ -51,19 +51,22 @@ class ListedKind(StrEnum):
     CASSETTES = "cassettes"
 
 
+_JudgingOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="With rules: those that judge streams of this profile, by name or file.",
+        autocompletion=complete_profile,
+    ),
+]
+
+
 def list_command(  # noqa: PLR0917  # typer makes options of parameters
     kind: Annotated[
         ListedKind | None, typer.Argument(help="What to list; default: everything.")
     ] = None,
     suite: SuiteOption = None,
-    profile: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="With rules: those that judge streams of this profile, by name or file.",
-            autocompletion=complete_profile,
-        ),
-    ] = None,
+    profile: _JudgingOption = None,
     system: Annotated[
         str | None,
         typer.Option(
@@ -90,14 +93,19 @@ def list_command(  # noqa: PLR0917  # typer makes options of parameters
         as_data = json.dumps({"requirements": rows}, indent=2)
         put(as_data if format_ == "json" else _render_requirements(rows))
         return
-    kinds = [kind] if kind else list(ListedKind)
-    if profile is not None:
-        if kind is not ListedKind.RULES:
-            raise UsageError("--profile goes with list rules")
-        found = {str(kind): list(_profile_rule_rows(profile, suite or ()))}
-    else:
-        found = {str(each): list(_ROWS[each](tuple(suite or ()))) for each in kinds}
+    found = _listed_rows(kind, tuple(suite or ()), profile)
     put(json.dumps(found, indent=2) if format_ == "json" else _render_kinds(found))
+
+
+def _listed_rows(
+    kind: ListedKind | None, suites: tuple[str, ...], profile: str | None
+) -> dict[str, list[Row]]:
+    if profile is None:
+        kinds = [kind] if kind else list(ListedKind)
+        return {str(each): list(_ROWS[each](suites)) for each in kinds}
+    if kind is not ListedKind.RULES:
+        raise UsageError("--profile goes with list rules")
+    return {str(kind): list(_profile_rule_rows(profile, suites))}
 
 
 def _rule_rows(suites: Sequence[str]) -> Iterator[Row]:
