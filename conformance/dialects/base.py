@@ -109,11 +109,17 @@ class Dialect(Struct, frozen=True):
     carries_opaque: bool = True
 
     def stated(self, request: Request | None) -> Request | None:
-        """The request with what it says in its path as part of its body (`Endpoint.stated`)."""
+        """The request as rules know it: with its keys spelled as here, and what its path says.
+
+        What a path may say is `Endpoint.stated`.
+        """
         if request is None or self.endpoint is None or not isinstance(request.json, Mapping):
             return request
+        body = request.json if self.request is None else self.request.spelled(request.json)
         said = self.endpoint.stated(request.path)
-        return replace(request, json={**said, **request.json}) if said else request
+        return (
+            replace(request, json={**said, **body}) if said or body is not request.json else request
+        )
 
     def asks_for_stream(self, path: str, body: Any) -> bool | None:
         """Whether a request asks for a stream; None where requests of the dialect are not known."""

@@ -97,7 +97,8 @@ class RequestForm(Struct, frozen=True):
     bytes of an answer's body. `summary` is the dotted path of the wish for a summary of thinking.
     `opts_in_by_header`: some servers show thinking only to who sends `x-include-thinking`.
     `switches` are dotted paths that ask for thinking where they hold anything but an off;
-    `refusals` are those among them where an off refuses it, whatever else is asked.
+    `refusals` are those among them where an off refuses it, whatever else is asked. `spelled` gives
+    a body with the keys that are known here, where the API takes several spellings.
     """
 
     history: str
@@ -116,6 +117,7 @@ class RequestForm(Struct, frozen=True):
     opts_in_by_header: bool = False
     switches: tuple[str, ...] = ()
     refusals: tuple[str, ...] = ()
+    spelled: Callable[[Any], Any] = lambda body: body
 
     def limit(self, body: Any) -> int | None:
         """The limit of output tokens that a body states."""

@@ -19,6 +19,9 @@ ENABLED: Final[Fields] = {"thinking": {"type": "enabled", "budget_tokens": 1024}
 QUESTION: Final = "How long does lentil soup take?"
 
 
+LOOK: Final = "I look that up."
+
+
 def drafts() -> Iterator[Draft]:
     yield from _streams()
     yield from _ends()
@@ -145,10 +148,12 @@ def _tool_round() -> Draft:
     """A turn that calls a tool, and the one that brings the tool's result."""
     asked = _asked(FERRY, toolConfig=_tools())
     sealed = aws.redacted(1, "sealed")
-    blocks = [*aws.thought(0, FERRY_THOUGHT, "ferry"), *sealed, *aws.call(2, TOOL, ARGUMENTS)]
+    spoken = aws.spoken(2, LOOK)
+    thought = aws.thought(0, FERRY_THOUGHT, "ferry")
+    blocks = [*thought, *sealed, *spoken, *aws.call(3, TOOL, ARGUMENTS)]
     named = {"toolUseId": "tooluse_synthetic_1", "name": TOOL, "input": ARGUMENTS}
     returned = {"reasoningContent": {"redactedContent": aws.signature("sealed")}}
-    said = [aws.reasoning(FERRY_THOUGHT, "ferry"), returned, {"toolUse": named}]
+    said = [aws.reasoning(FERRY_THOUGHT, "ferry"), returned, {"text": LOOK}, {"toolUse": named}]
     result = {"toolUseId": "tooluse_synthetic_1", "content": [{"text": FERRY_RESULT}]}
     turns = ({"role": "assistant", "content": said}, _user({"toolResult": result}))
     carried_on = _asked(FERRY, *turns, toolConfig=_tools())

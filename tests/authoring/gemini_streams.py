@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -52,6 +53,7 @@ def drafts() -> Iterator[Draft]:
     yield from _bodies()
     yield _code()
     yield _tool_round()
+    yield _respelled_round()
     yield _thinking_left_out()
 
 
@@ -161,6 +163,37 @@ def _tool_round() -> Draft:
     first = drafted(f"gemini/{ROUND}", asked, events(chunks), scenario=ROUND, role="tool-turn")
     second = drafted(f"gemini/{ROUND}", carried_on, events(found), scenario=ROUND, role="follow-up")
     return replace(first, then=(replace(second, after=1),))
+
+
+def _respelled_round() -> Draft:
+    """The same from a client that writes keys as protocol buffers name them."""
+    low = {"thinkingLevel": "low"}
+    told = _snake_case(_asked(FERRY, tools=True, thinking=low))
+    called = call(TOOL, ARGUMENTS, CALL_SIGNATURE)
+    chunks = answer([thought(FERRY_THOUGHT), *said("I look that up."), called], 90, 20)
+    result = {"functionResponse": {"name": TOOL, "response": {"sails_at": FERRY_RESULT}}}
+    parts = [thought(FERRY_THOUGHT), {"text": "I look that up."}, called]
+    turns = ({"role": "model", "parts": parts}, {"role": "user", "parts": [result]})
+    carried_on = _snake_case(_asked(FERRY, *turns, tools=True, thinking=low))
+    found = answer([thought(FOUND), *said(FERRY_TEXT)], 130, 12, last=SIGNED_END)
+    facts = {"scenario": ROUND, "path": STREAM}
+    topic = "gemini/snake-case-round"
+    first = drafted(topic, told, events(chunks), role="tool-turn", **facts)
+    second = drafted(topic, carried_on, events(found), role="follow-up", **facts)
+    return replace(first, then=(replace(second, after=1),))
+
+
+def _snake_case(value: Any) -> Any:
+    """Keys with underscores."""
+    if isinstance(value, list):
+        return [_snake_case(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {re.sub("[A-Z]", _underscored, k): _snake_case(v) for k, v in value.items()}
+
+
+def _underscored(capital: re.Match[str]) -> str:
+    return f"_{capital[0].lower()}"
 
 
 def _thinking_left_out() -> Draft:

@@ -10,7 +10,7 @@ from tests.authoring import converse as aws
 from tests.authoring import edits
 from tests.authoring.edits import Pieces, Where, having
 from tests.authoring.mutant import Mutant
-from tests.authoring.pieces import Message, Piece
+from tests.authoring.pieces import Fields, Message, Piece
 from tests.authoring.turns import asks, in_body
 
 CLAUDE: Final = "bedrock.converse/claude"
@@ -208,6 +208,12 @@ _ANSWERS: Final = (
     Mutant(f"{SUITE}/body-fields", BODY, (in_body("output.message.content", []),)),
 )
 
+
+def _by_text(block: Fields) -> bool:
+    """Blocks of text sort before others."""
+    return "text" not in block
+
+
 _REQUESTS: Final = (
     Mutant("effort/converse/known", EFFORT, turns={1: asks("outputConfig.effort", "minimal")}),
     Mutant("effort/converse/budget-below-max", TEXT, turns={1: asks(BUDGET, 4096)}),
@@ -250,8 +256,14 @@ _REQUESTS: Final = (
         "history/converse/reasoning-first",
         ROUND,
         turns={
-            2: asks("messages.1.content", lambda content: [{"text": "I look."}, *content]),
+            2: asks("messages.1.content", lambda content: sorted(content, key=_by_text)),
         },
+    ),
+    # A client that knows no reasoning.
+    Mutant(
+        "history/converse/text-as-said",
+        ROUND,
+        turns={2: asks("messages.1.content.2.text", lambda text: f"<think>Hm.</think>{text}")},
     ),
     Mutant(
         "history/converse/signature-present",

@@ -9,6 +9,7 @@ from tests.authoring import edits
 from tests.authoring.edits import Pieces, having
 from tests.authoring.gemini import (
     CALL_SIGNATURE,
+    MODEL,
     SIGNATURE,
     Chunk,
     answer,
@@ -32,6 +33,7 @@ FAILED: Final = f"{NAME}/error-in-text"
 ARRAY: Final = f"{NAME}/array"
 CODE: Final = f"{NAME}/code-execution"
 ROUND: Final = f"{NAME}/tool-round"
+RESPELLED: Final = f"{NAME}/snake-case-round"
 LEFT_OUT: Final = "gemini.generate/never-sends-back/second-turn"
 SUITE: Final = "wire/gemini"
 
@@ -106,6 +108,13 @@ MUTANTS: Final = (
         name="stripping/visible-text/no-opaque-data-behind-text",
     ),
     Mutant(f"{SUITE}/answer-present", TEXT, (lambda _pieces: [],)),
+    # Everything but the answer is counted.
+    Mutant(
+        f"{SUITE}/answer-present",
+        OFF,
+        (lambda _pieces: [Chunk({"usageMetadata": counts(14, 0, 0), "modelVersion": MODEL})],),
+        name=f"{SUITE}/answer-present-though-counted",
+    ),
     Mutant(
         f"{SUITE}/framed-as-asked",
         TEXT,
@@ -139,6 +148,12 @@ MUTANTS: Final = (
         f"{SUITE}/one-kind",
         TOOLS,
         (edits.change(CALLED, f"{PART}.text", "I look that up."),),
+    ),
+    # The label is all that is left of a flag.
+    Mutant(
+        f"{SUITE}/thought-flagged",
+        HIDDEN,
+        (edits.change(_spoken, f"{PART}.text", lambda text: f"THOUGHT:\n{text}"),),
     ),
     Mutant(f"{SUITE}/text-is-text", TEXT, (edits.change(_spoken, f"{PART}.text", ["About"]),)),
     Mutant(f"{SUITE}/thought-not-empty", TEXT, (edits.change(THOUGHT, f"{PART}.text", ""),)),
@@ -226,6 +241,12 @@ MUTANTS: Final = (
         HIDDEN,
         turns={1: asks("generationConfig.thinkingConfig.thinkingBudget", 1024)},
     ),
+    Mutant(
+        "effort/gemini/level-or-budget",
+        RESPELLED,
+        turns={1: asks("generation_config.thinking_config.thinking_budget", 1024)},
+        name="effort/gemini/level-or-budget-in-snake-case",
+    ),
     Mutant("effort/gemini/level-known", HIDDEN, turns={1: asks(LEVEL, "xhigh")}),
     Mutant(
         "effort/gemini/budget-known",
@@ -248,6 +269,12 @@ MUTANTS: Final = (
             2: asks(f"{CALL_BACK}.thoughtSignature", "skip_thought_signature_validator"),
         },
         also=(UNCHANGED,),
+    ),
+    # The store of a client keeps no flags.
+    Mutant(
+        "history/gemini/text-as-said",
+        RESPELLED,
+        turns={2: asks_not("contents.1.parts.0.thought")},
     ),
     Mutant("history/gemini/turns-alternate", ROUND, turns={2: asks("contents", _split)}),
     Mutant(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.dialects.gemini_generate.parts import kind_of
+from conformance.dialects.gemini_generate.spelling import in_camel_case
 from conformance.dialects.json_edge import elements, mapping
 from conformance.dialects.requests import PLAIN, Continuation, Question, RequestForm, RequestStyle
 
@@ -76,4 +77,5 @@ REQUEST: Final = RequestForm(
     is_answer=_is_answer,
     switches=(f"{_THINKING}.includeThoughts",),
     refusals=(f"{_THINKING}.includeThoughts", f"{_THINKING}.thinkingBudget"),
+    spelled=in_camel_case,
 )
