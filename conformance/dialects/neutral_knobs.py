@@ -13,6 +13,7 @@ NEUTRAL_KNOBS: Final[Mapping[str, Any]] = {
         *("<|channel|>", "<|message|>", "<|channel>", "<channel|>"),
         *("<|start|>", "<|end|>", "<|return|>", "<|call|>"),
         *("<|START_THINKING|>", "<|END_THINKING|>", "<seed:think>", "</seed:think>"),
+        *("<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"),
         *("<mm:think>", "</mm:think>", "<longcat_think>", "</longcat_think>"),
         *("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
         *("<|inner_prefix|>", "<|inner_suffix|>", "<|content_thinking|>"),

@@ -93,6 +93,15 @@ MUTANTS: Final = (
         f"{SUITE}/thinking-before-text",
         TEXT,
         tuple(edits.insert(message(each), ENDED) for each in block(2, "thinking", ())),
+        also=(f"{SUITE}/thinking-not-empty",),
+    ),
+    # What translates the stream passes on what it knows.
+    Mutant(f"{SUITE}/thinking-not-empty", TEXT, (edits.drop_all(THOUGHT),)),
+    Mutant(
+        f"{SUITE}/thinking-before-text",
+        BODY,
+        (in_body("message.content", lambda blocks: blocks[::-1]),),
+        name=f"{SUITE}/thinking-before-text-in-body",
     ),
     Mutant(
         f"{SUITE}/content-is-object",
@@ -181,6 +190,7 @@ MUTANTS: Final = (
                 for e in block(0, "thinking", ())[::-1]
             ),
         ),
+        also=(f"{SUITE}/thinking-not-empty",),
     ),
     Mutant(
         "effort/cohere/budget-kept",

@@ -59,6 +59,13 @@ MUTANTS: Final = (
     ),
     Mutant(f"{SUITE}/blocks-serial", TEXT, (edits.move(STOPPED, by=1),)),
     Mutant(f"{SUITE}/block-lifecycle", TEXT, (edits.move(STOPPED, nth=1, by=-1),)),
+    # What filters redacted content leaves the stop of its block.
+    Mutant(f"{SUITE}/block-not-empty", REDACTED, (edits.drop(SEALED),)),
+    Mutant(
+        f"{SUITE}/no-reasoning-tags",
+        GPT_OSS,
+        (edits.change(SPOKEN, "delta.text", "<reasoning>Hm.</reasoning>About", nth=-1),),
+    ),
     # A gateway that announces every block, as other APIs do.
     Mutant(
         f"{SUITE}/start-known",

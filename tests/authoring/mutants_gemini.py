@@ -22,7 +22,7 @@ from tests.authoring.gemini import (
 from tests.authoring.gemini_streams import SIGNED_END, SOUP_TEXT
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Fields, Message, Piece, comment
-from tests.authoring.turns import asks, asks_not
+from tests.authoring.turns import asks, asks_not, in_body
 
 NAME: Final = "gemini.generate/gemini"
 TEXT: Final = f"{NAME}/thinking-then-text"
@@ -31,6 +31,7 @@ OFF: Final = f"{NAME}/thinking-off"
 TOOLS: Final = f"{NAME}/thinking-then-tools"
 FAILED: Final = f"{NAME}/error-in-text"
 ARRAY: Final = f"{NAME}/array"
+BODY: Final = f"{NAME}/body"
 CODE: Final = f"{NAME}/code-execution"
 ROUND: Final = f"{NAME}/tool-round"
 RESPELLED: Final = f"{NAME}/snake-case-round"
@@ -157,6 +158,11 @@ MUTANTS: Final = (
     ),
     Mutant(f"{SUITE}/text-is-text", TEXT, (edits.change(_spoken, f"{PART}.text", ["About"]),)),
     Mutant(f"{SUITE}/thought-not-empty", TEXT, (edits.change(THOUGHT, f"{PART}.text", ""),)),
+    Mutant(
+        f"{SUITE}/thoughts-first",
+        BODY,
+        (in_body("candidates.0.content.parts", lambda parts: parts[::-1]),),
+    ),
     Mutant(f"{SUITE}/call-named", TOOLS, (edits.remove(CALLED, f"{PART}.functionCall.name"),)),
     # A gateway that translates Chat Completions left the text as it was.
     Mutant(

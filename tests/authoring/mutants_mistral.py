@@ -9,7 +9,7 @@ from tests.authoring.edits import Where, having
 from tests.authoring.mistral import parts, thinking
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Message, at
-from tests.authoring.turns import asks, asks_not, not_in_body
+from tests.authoring.turns import asks, asks_not, in_body, not_in_body
 
 MARKED: Final = "mistral.chat/mistral/end-mark"
 CLOSED: Final = "mistral.chat/mistral/closed"
@@ -48,6 +48,13 @@ MUTANTS: Final = (
         f"{SUITE}/thinking-in-parts",
         MARKED,
         (edits.change(THOUGHT, f"{PART}.thinking", _joined),),
+    ),
+    # The word of another API.
+    Mutant(f"{SUITE}/part-known", MARKED, (edits.change(THOUGHT, f"{PART}.type", "reasoning"),)),
+    Mutant(
+        f"{SUITE}/body-thinking-first",
+        BODY,
+        (in_body("choices.0.message.content", lambda content: content[::-1]),),
     ),
     Mutant(
         f"{SUITE}/thinking-elsewhere",

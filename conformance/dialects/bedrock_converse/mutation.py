@@ -8,11 +8,13 @@ from typing import Any, Final
 
 from conformance.core.json_values import Path as JsonPath
 from conformance.core.json_values import text_at, value_at
+from conformance.dialects.bedrock_converse.body_mutation import OPERATORS as WHOLE
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
     double_piece,
     drop_piece,
     drop_value,
+    first_of,
     move_before,
     places_of,
     places_with,
@@ -91,6 +93,18 @@ def _sign_with_text(stream: Stream, site: int) -> Stream:
     return stream.with_value(site, _REASONING, signed).without(site - 1)
 
 
+def _block_with(path: JsonPath) -> Sites:
+    """Blocks with a delta that has something there, by the place of their first one."""
+    return first_of(places_with(*path))
+
+
+def _lose_deltas(stream: Stream, site: int) -> Stream:
+    """The deltas of a block are lost, and its stop is not."""
+    index = stream.value_at(site, "contentBlockIndex")
+    same = [n for n in stream.typed(_DELTA) if stream.value_at(n, "contentBlockIndex") == index]
+    return stream.without(*same)
+
+
 def _put_delta(path: JsonPath) -> Any:
     """A delta of another kind than its block."""
     delta: Any = "Hm."
@@ -141,6 +155,15 @@ OPERATORS.add("S4-signed-early", "The signature comes before the last reasoning.
 OPERATORS.add("S5-redacted-decoded", "Redacted reasoning is no base64.")(
     places_with(*_REDACTED), set_value("no base64!", *_REDACTED)
 )
+OPERATORS.add("S5-redacted-lost", "Redacted reasoning is lost, and its block stops.")(
+    _block_with(_REDACTED), _lose_deltas
+)
+OPERATORS.add("X14-reasoning-deltas-lost", "Reasoning is lost, and its block stops.")(
+    _block_with(_TEXTS["thinking"]), _lose_deltas
+)
+OPERATORS.add("S8-signature-empty", "The signature of reasoning is empty.")(
+    places_with(*_SIGNATURE), set_value("", *_SIGNATURE)
+)
 OPERATORS.add("U4-no-stop-reason", "The message stops for no reason.")(
     places_with("stopReason"), drop_value("stopReason")
 )
@@ -156,4 +179,4 @@ OPERATORS.add("T5-nameless-use", "A tool use has no name.")(
 )
 OPERATORS.add("T6-unannounced-use", "The start of a tool use is lost.")(_tool_starts, drop_piece)
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS), Path(__file__).with_name("legal.yaml"))
+MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *WHOLE), Path(__file__).with_name("legal.yaml"))

@@ -24,6 +24,7 @@ from conformance.editing.stream import Stream
 OPERATORS: Final = OperatorTable()
 _CONTENT: Final = ("delta", "message", "content")
 _CALL: Final = ("delta", "message", "tool_calls")
+_WHOLE: Final = ("message", "content")
 # Type of a delta -> the texts it may hold, each with its path.
 _TEXTS: Final[dict[str, tuple[tuple[TextKind, tuple[str, ...]], ...]]] = {
     "content-delta": (("thinking", (*_CONTENT, "thinking")), ("text", (*_CONTENT, "text"))),
@@ -83,6 +84,30 @@ def _end_after_start(stream: Stream, site: int) -> Stream:
     """A block ends after the next one began."""
     following = next(n for n in stream.typed("content-start") if n > site)
     return stream.move(site, following + 1)
+
+
+@OPERATORS.edit("X14-thinking-lost", _starts_of("thinking"))
+def _lose_thinking(stream: Stream, site: int) -> Stream:
+    """A block of thinking opens and ends, and its text is lost."""
+    index = stream.value_at(site, "index")
+    deltas = _deltas_with("thinking")(stream)
+    return stream.without(*(n for n in deltas if stream.value_at(n, "index") == index))
+
+
+def _thinking_bodies(stream: Stream) -> list[int]:
+    """Whole answers that begin with thinking and end with text."""
+    return [
+        n
+        for n, _ in stream.events()
+        if stream.text_at(n, *_WHOLE, 0, "type") == "thinking"
+        and stream.text_at(n, *_WHOLE, -1, "type") == "text"
+    ]
+
+
+@OPERATORS.edit("X15-thinking-last", _thinking_bodies)
+def _think_last(stream: Stream, site: int) -> Stream:
+    """Thinking of a whole answer stands behind its text."""
+    return stream.with_value(site, _WHOLE, stream.list_at(site, *_WHOLE)[::-1])
 
 
 def _in_list(*path: str) -> Edit:

@@ -1,17 +1,34 @@
-"""Mutation of `gemini.generate`: where its chunks hold what, and faults of its signatures."""
+"""Mutation of `gemini.generate`: where its chunks hold what, operators on parts and signatures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from conformance.core.json_values import list_at, text_at
-from conformance.editing.layout import Delta, StreamLayout, TextKind
-from conformance.editing.operator import Mutation
-from conformance.editing.piece import Piece
+import msgspec
 
+from conformance.core.json_values import list_at, put_at, text_at, value_at
+from conformance.editing.edits import (
+    drop_value,
+    places_with,
+    prolong_text,
+    raise_value,
+    request_body,
+    request_with,
+    set_value,
+)
+from conformance.editing.layout import Delta, StreamLayout, TextKind
+from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
+from conformance.editing.piece import Piece
+from conformance.editing.stream import Stream
+
+OPERATORS: Final = OperatorTable()
 _PARTS: Final = ("candidates", 0, "content", "parts")
 _USAGE: Final = ("usageMetadata", "thoughtsTokenCount")
+_TOTAL: Final = ("usageMetadata", "totalTokenCount")
+_REASON: Final = ("candidates", 0, "finishReason")
+_SIGNED: Final = "thoughtSignature"
+_CALL: Final = "functionCall"
 
 
 def _chunk_deltas(place: int, piece: Piece) -> Iterator[Delta]:
@@ -26,9 +43,189 @@ def _error_chunk(message: str, _code: str) -> Mapping[str, Any]:
 
 
 def _signature(piece: Piece) -> str:
-    found = (text_at(part, "thoughtSignature") for part in list_at(piece.payload, *_PARTS))
+    found = (text_at(part, _SIGNED) for part in list_at(piece.payload, *_PARTS))
     return next(filter(None, found), "")
 
+
+def _parts_where(*keys: str) -> Callable[[Stream], list[tuple[int, int]]]:
+    """Parts with something under all these keys: their place, and which part it is."""
+    return lambda stream: [
+        (place, number)
+        for place, piece in stream.events()
+        for number, part in enumerate(list_at(piece.payload, *_PARTS))
+        if all(value_at(part, key) for key in keys)
+    ]
+
+
+def _pieces_where(*keys: str) -> Sites:
+    """Payloads with such a part."""
+    return lambda stream: sorted({place for place, _ in _parts_where(*keys)(stream)})
+
+
+def _each_part(*keys: str, edit: Callable[[dict[str, Any]], dict[str, Any]]) -> Edit:
+    """Every such part of one payload is another one."""
+
+    def edited(stream: Stream, site: int) -> Stream:
+        for place, number in _parts_where(*keys)(stream):
+            if place == site:
+                path = (*_PARTS, number)
+                stream = stream.with_value(site, path, edit({**stream.value_at(site, *path)}))
+        return stream
+
+    return edited
+
+
+def _without(key: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda part: {name: value for name, value in part.items() if name != key}
+
+
+def _respelled(part: dict[str, Any]) -> dict[str, Any]:
+    return {**_without(_SIGNED)(part), "thought_signature": part[_SIGNED]}
+
+
+def _labelled(part: dict[str, Any]) -> dict[str, Any]:
+    return {**_without("thought")(part), "text": f"THOUGHT:\n{part['text']}"}
+
+
+def _with_text_arguments(part: dict[str, Any]) -> dict[str, Any]:
+    args = msgspec.json.encode(part[_CALL].get("args")).decode()
+    return {**part, _CALL: {**part[_CALL], "args": args}}
+
+
+def _unsigned_calls(stream: Stream) -> list[int]:
+    """The second call of an answer, where only the first one is signed."""
+    calls, signed = _parts_where(_CALL)(stream), _parts_where(_CALL, _SIGNED)(stream)
+    return [1] if len(calls) > 1 and signed == calls[:1] else []
+
+
+@OPERATORS.edit("S3-signature-copied", _unsigned_calls)
+def _copy_signature(stream: Stream, site: int) -> Stream:
+    """The signature of the first call stands on the second one, too."""
+    (first, one), (second, two) = _parts_where(_CALL)(stream)[: site + 1]
+    signature = stream.value_at(first, *_PARTS, one, _SIGNED)
+    return stream.with_value(second, (*_PARTS, two, _SIGNED), signature)
+
+
+@OPERATORS.edit("S4-signature-on-second-call", _unsigned_calls)
+def _sign_second(stream: Stream, site: int) -> Stream:
+    """The signature of the first call stands on the second one."""
+    (first, one), (second, two) = _parts_where(_CALL)(stream)[: site + 1]
+    signed = (*_PARTS, one, _SIGNED)
+    moved = stream.with_value(second, (*_PARTS, two, _SIGNED), stream.value_at(first, *signed))
+    return moved.without_value(first, signed)
+
+
+def _thought_and_more(stream: Stream) -> list[int]:
+    """Contents that begin with a thought and go on with something else."""
+    found = [n for n, piece in stream.events() if len(list_at(piece.payload, *_PARTS)) > 1]
+    return [
+        n
+        for n in found
+        if stream.value_at(n, *_PARTS, 0, "thought") is True
+        and stream.value_at(n, *_PARTS, -1, "thought") is not True
+    ]
+
+
+@OPERATORS.edit("X15-thoughts-last", _thought_and_more)
+def _turn_around(stream: Stream, site: int) -> Stream:
+    """The parts of a content stand in reverse order."""
+    return stream.with_value(site, _PARTS, stream.list_at(site, *_PARTS)[::-1])
+
+
+def _configured(*path: str | int) -> Sites:
+    """One place, where the request has its settings and an answer has something at a path."""
+    return lambda stream: (
+        [0]
+        if list(places_with(*path)(stream)) and value_at(request_body(stream), "generationConfig")
+        else []
+    )
+
+
+def _answers_alone(stream: Stream) -> list[int]:
+    """The whole answer, if it is one body."""
+    return [0] if stream.is_body and places_with("candidates")(stream) else []
+
+
+def _signed_history(stream: Stream) -> list[int]:
+    """Contents of the request with a signed call; they may be counted by their place."""
+    contents = list_at(request_body(stream), "contents")
+    return [n for n, content in enumerate(contents) if _signed_call(content) is not None]
+
+
+def _signed_call(content: Any) -> int | None:
+    parts = list_at(content, "parts")
+    signed = (n for n, part in enumerate(parts) if _CALL in part and _SIGNED in part)
+    return next(signed, None)
+
+
+def _in_history(change: Callable[[str], str | None]) -> Edit:
+    """The signature of a call goes back as another one; None for none."""
+
+    def edited(stream: Stream, site: int) -> Stream:
+        body = request_body(stream)
+        part = ("contents", site, "parts", _signed_call(body["contents"][site]) or 0)
+        signature = change(text_at(body, *part, _SIGNED))
+        kept = _without(_SIGNED)(value_at(body, *part))
+        signed = kept if signature is None else {**kept, _SIGNED: signature}
+        return stream.with_request(put_at(body, part, signed))
+
+    return edited
+
+
+OPERATORS.add("S1-unsigned-call", "The signature of a call is lost.")(
+    _pieces_where(_CALL, _SIGNED), _each_part(_CALL, _SIGNED, edit=_without(_SIGNED))
+)
+OPERATORS.add("S8-signature-empty", "A signature is empty.")(
+    _pieces_where(_SIGNED), _each_part(_SIGNED, edit=lambda part: {**part, _SIGNED: ""})
+)
+OPERATORS.add("S8-signature-respelled", "A signature has the name that requests may use.")(
+    _pieces_where(_SIGNED), _each_part(_SIGNED, edit=_respelled)
+)
+OPERATORS.add("X16-thought-labelled", "A thought is text behind a label.", most=1)(
+    lambda stream: _pieces_where("thought")(stream)[:1], _each_part("thought", edit=_labelled)
+)
+OPERATORS.add("X9-empty-thought", "A thought has no text.")(
+    _pieces_where("thought"), _each_part("thought", edit=lambda part: {**part, "text": ""})
+)
+OPERATORS.add("T3-arguments-are-text", "The arguments of a call are a text.")(
+    _pieces_where(_CALL), _each_part(_CALL, edit=_with_text_arguments)
+)
+OPERATORS.add("N10-other-role", "The model speaks as the assistant.")(
+    places_with("candidates", 0, "content", "role"),
+    set_value("assistant", "candidates", 0, "content", "role"),
+)
+OPERATORS.add("N11-no-candidates", "An answer has no candidates.")(
+    _answers_alone, drop_value("candidates")
+)
+OPERATORS.add("U4-no-finish-reason", "The answer ends for no reason.")(
+    places_with(*_REASON), drop_value(*_REASON)
+)
+OPERATORS.add("U10-unknown-finish-reason", "The finish reason is no known one.")(
+    places_with(*_REASON), set_value("TOOL_CALLS", *_REASON)
+)
+OPERATORS.add("U6-total-off", "The total is not the sum of its parts.")(
+    places_with(*_TOTAL), raise_value(*_TOTAL)
+)
+OPERATORS.add("I4-other-response", "A chunk is of another response.")(
+    lambda stream: places_with("responseId")(stream)[1:], prolong_text("0", "responseId")
+)
+OPERATORS.add("P1-thoughts-hidden", "Thoughts are shown that nobody asked for.")(
+    _configured(*_PARTS, 0, "thought"),
+    request_with(generationConfig={"thinkingConfig": {"includeThoughts": False}}),
+)
+OPERATORS.add("P1-budget-of-nought", "Thinking is counted that was turned off.")(
+    _configured(*_USAGE),
+    request_with(generationConfig={"thinking_config": {"thinking_budget": 0}}),
+)
+OPERATORS.add("H1-unsigned-call", "A call goes back without its signature.")(
+    _signed_history, _in_history(lambda _signature: None)
+)
+OPERATORS.add("H2-other-signature", "A call goes back with another signature.")(
+    _signed_history, _in_history(lambda signature: f"{signature[1:]}{signature[0]}")
+)
+OPERATORS.add("H2-stand-in", "A call goes back with a placeholder for its signature.")(
+    _signed_history, _in_history(lambda _signature: "skip_thought_signature_validator")
+)
 
 MUTATION: Final = Mutation(
     StreamLayout(
@@ -41,5 +238,6 @@ MUTATION: Final = Mutation(
             "gemini.candidate": ("candidates", 0),
             "gemini.part": (*_PARTS, 0),
         },
-    )
+    ),
+    tuple(OPERATORS),
 )

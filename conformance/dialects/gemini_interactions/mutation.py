@@ -129,6 +129,48 @@ def _summarised_signatures(stream: Stream) -> list[int]:
     return [n for n in _deltas_of("thought_signature")(stream) if n - 1 in summaries]
 
 
+def _thoughts_alone(stream: Stream) -> list[int]:
+    """The first step, where it is the only thought."""
+    thoughts = _starts_of("thought")(stream)
+    return list(thoughts) if len(thoughts) == 1 and thoughts[0] == stream.typed(_START)[0] else []
+
+
+@OPERATORS.edit("X14-thought-step-lost", _thoughts_alone)
+def _lose_thought(stream: Stream, site: int) -> Stream:
+    """The step of a thought is lost, and those behind it count without it."""
+    first = stream.value_at(site, "index")
+    events = stream.typed(_START, _DELTA, _STOP)
+    for place in events:
+        index = stream.value_at(place, "index")
+        if isinstance(index, int) and index != first:
+            stream = stream.with_value(place, ("index",), index - 1)
+    return stream.without(*(n for n in events if n < _first_start_behind(stream, site)))
+
+
+def _first_start_behind(stream: Stream, site: int) -> int:
+    return next((n for n in stream.typed(_START) if n > site), len(stream.pieces))
+
+
+def _whole_with_output(stream: Stream) -> list[int]:
+    """Whole interactions that begin with a thought and end with output."""
+    found = _bodies_with("thought")(stream)
+    return [n for n in found if stream.text_at(n, "steps", -1, "type") == "model_output"]
+
+
+@OPERATORS.edit("X15-thought-last", _whole_with_output)
+def _think_last(stream: Stream, site: int) -> Stream:
+    """A thought of a whole interaction stands behind its output."""
+    return stream.with_value(site, ("steps",), stream.list_at(site, "steps")[::-1])
+
+
+@OPERATORS.edit("X14-whole-thought-lost", _bodies_with("thought"))
+def _lose_whole_thought(stream: Stream, site: int) -> Stream:
+    """A whole interaction counts a thought and has none."""
+    steps = stream.list_at(site, "steps")
+    kept = [step for step in steps if text_at(step, "type") != "thought"]
+    return stream.with_value(site, ("steps",), kept)
+
+
 def _text_of_signed(stream: Stream) -> list[int]:
     """The first text, where a thought before it was signed."""
     texts = [*_deltas_of("text")(stream)][:1]

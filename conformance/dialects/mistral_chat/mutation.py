@@ -108,6 +108,13 @@ OPERATORS.add("N10-untyped-part", "A part of content has no type.")(
     lambda stream: [*_parts("thinking")(stream), *_parts("text")(stream)],
     drop_value(*_PART, "type"),
 )
+OPERATORS.add("N2-part-renamed", "A part of thinking has the type of another API.")(
+    _parts("thinking"), set_value("reasoning", *_PART, "type")
+)
+OPERATORS.add("X15-body-thinking-last", "Thinking of a body stands behind its text.")(
+    lambda stream: [n for n in _bodies(stream) if stream.text_at(n, *_BODY, -1, "type") == "text"],
+    lambda stream, site: stream.with_value(site, _BODY, stream.list_at(site, *_BODY)[::-1]),
+)
 OPERATORS.add("N14-string-in-content", "A part of content is a bare text.")(
     _parts("text"), lambda stream, site: stream.with_value(site, _PART, _text_of(stream, site))
 )

@@ -1,0 +1,114 @@
+"""Operators on whole messages of `bedrock.converse`, and on what a request sends back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from conformance.core.json_values import list_at, put_at, value_at
+from conformance.editing.edits import request_body, request_with, thinking_shown
+from conformance.editing.operator import Edit, OperatorTable, Sites
+from conformance.editing.stream import Stream
+
+OPERATORS: Final = OperatorTable()
+_CONTENT: Final = ("output", "message", "content")
+_SWITCH: Final = ("additionalModelRequestFields", "thinking")
+
+
+def _bodies(*path: str) -> Sites:
+    """Whole messages with a block that has something there."""
+    return lambda stream: [
+        n
+        for n, _ in stream.events()
+        if any(value_at(block, *path) is not None for block in stream.list_at(n, *_CONTENT))
+    ]
+
+
+def _each_block(key: str, edit: Callable[[Any], Any]) -> Edit:
+    """What blocks of a whole message hold under a key is something else."""
+
+    def edited(stream: Stream, site: int) -> Stream:
+        for number, block in enumerate(stream.list_at(site, *_CONTENT)):
+            if key in block:
+                stream = stream.with_value(site, (*_CONTENT, number, key), edit(block[key]))
+        return stream
+
+    return edited
+
+
+def _unsigned(held: Any) -> Any:
+    return {"reasoningText": {"text": value_at(held, "reasoningText", "text")}}
+
+
+def _has_more(stream: Stream, site: int) -> bool:
+    """Whether the message ends with something else than reasoning."""
+    return stream.value_at(site, *_CONTENT, -1, "reasoningContent") is None
+
+
+def _turn_around(stream: Stream, site: int) -> Stream:
+    """The blocks of a whole message stand in reverse order."""
+    return stream.with_value(site, _CONTENT, stream.list_at(site, *_CONTENT)[::-1])
+
+
+def _asked_to_think(stream: Stream) -> list[int]:
+    return [*thinking_shown(stream)] if value_at(request_body(stream), *_SWITCH) else []
+
+
+def _history(*path: str) -> Sites:
+    """Messages of the request with a call and a block that has something there, by their place."""
+    return lambda stream: [
+        n
+        for n, said in enumerate(list_at(request_body(stream), "messages"))
+        for blocks in [list_at(said, "content")]
+        if any("toolUse" in block for block in blocks)
+        and any(value_at(block, *path) is not None for block in blocks)
+    ]
+
+
+def _in_history(key: str, edit: Callable[[Any], Any]) -> Edit:
+    """Reasoning of the history that has a key is something else; None takes the block away."""
+
+    def edited(stream: Stream, site: int) -> Stream:
+        body = request_body(stream)
+        found = (
+            (block, value_at(block, "reasoningContent", key))
+            for block in body["messages"][site]["content"]
+        )
+        blocks = [
+            block if held is None else {"reasoningContent": changed}
+            for block, held in found
+            if held is None or (changed := edit(held)) is not None
+        ]
+        return stream.with_request(put_at(body, ("messages", site, "content"), blocks))
+
+    return edited
+
+
+OPERATORS.add("X15-reasoning-last", "Reasoning in a body stands behind what it led to.")(
+    lambda stream: [n for n in _bodies("reasoningContent")(stream) if _has_more(stream, n)],
+    _turn_around,
+)
+OPERATORS.add("N9-flat-in-body", "Reasoning in a body has the form of a stream.")(
+    _bodies("reasoningContent", "reasoningText"),
+    _each_block("reasoningContent", lambda held: held.get("reasoningText", held)),
+)
+OPERATORS.add("S1-unsigned-body", "Reasoning in a body has lost its signature.")(
+    _bodies("reasoningContent", "reasoningText", "signature"),
+    _each_block("reasoningContent", _unsigned),
+)
+OPERATORS.add("T3-body-input-text", "The input of a tool use in a body is a text.")(
+    _bodies("toolUse"), _each_block("toolUse", lambda use: {**use, "input": "{}"})
+)
+OPERATORS.add("P1-disabled-reasoning-shown", "Reasoning is shown that was turned off.")(
+    _asked_to_think, request_with(additionalModelRequestFields={"thinking": {"type": "disabled"}})
+)
+OPERATORS.add("H1-lost-reasoning", "Reasoning that led to a call does not come back.")(
+    _history("reasoningContent", "reasoningText"), _in_history("reasoningText", lambda _held: None)
+)
+OPERATORS.add("H1-lost-redacted", "Redacted reasoning does not come back.")(
+    _history("reasoningContent", "redactedContent"),
+    _in_history("redactedContent", lambda _held: None),
+)
+OPERATORS.add("H2-flat-history", "Reasoning comes back in the form of a stream.")(
+    _history("reasoningContent", "reasoningText"), _in_history("reasoningText", lambda held: held)
+)
