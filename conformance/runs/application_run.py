@@ -34,6 +34,7 @@ from conformance.runs.step_requests import RequestSettings
 from conformance.scenarios import Scenario, load_scenarios
 from conformance.targets.gateway import UpstreamStandIn
 from conformance.targets.server import TurnTarget
+from conformance.targets.side_calls import asks_question
 
 FIRST: Final = "app-answer"
 """The shipped scenario whose step asks for no more than an answer."""
@@ -101,6 +102,10 @@ async def _find_upstream(run: ApiRun) -> Exchange:
         port = run.target.sender.upstream.port if run.target.sender.upstream else 0
         message = f"the application {_what_came(outcome)}, and asked nothing at port {port}"
         raise RemoteError(message, hint="point the base URL of its provider there")
+    # Who has its own words for the user's is taken to make no call but for the turn.
+    asked = [each.request.json for each in calls if each.request]
+    (question,) = {step.asks for step in run.sanity.run.steps[:1]}
+    run.target.sender.quotes = any(asks_question(each, question) for each in asked)
     return calls[0]
 
 

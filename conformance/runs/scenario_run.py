@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -35,6 +35,9 @@ from conformance.targets.gateway import (
     UpstreamSource,
 )
 from conformance.wire.received import MOST_RECORDED
+
+SIDE_CALL: Final = "side-call"
+"""The role of calls of a model that are none of the turn under way: titles, suggestions."""
 
 
 class ScenarioOutcome(Struct):
@@ -78,8 +81,9 @@ class ScenarioOutcome(Struct):
         if reply.silent:
             self.silent[step.role] = reply.silent
         for heard in reply.upstream or ():
+            role = SIDE_CALL if heard.aside else step.role
             self._add_exchange(
-                replace(heard.exchange, hop="upstream"), CassetteClock(head=0.0, end=0.0), step.role
+                replace(heard.exchange, hop="upstream"), CassetteClock(head=0.0, end=0.0), role
             )
 
     def _add_exchange(self, exchange: Exchange, clock: CassetteClock, role: str) -> None:
@@ -199,7 +203,9 @@ async def _send_beside(
     await asyncio.sleep(0)
     try:
         source = _upstream_source(step)
-        reply = await sender.send(request, dialect, source, outcome.room, stops=step.stops)
+        reply = await sender.send(
+            request, dialect, source, outcome.room, stops=step.stops, question=step.asks
+        )
     finally:
         others = await asyncio.gather(*company, return_exceptions=True)
     return reply, [each for each in others if isinstance(each, TargetReply)]

@@ -60,6 +60,7 @@ class RequestSender(Struct):
     secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     tokens: TokenCount = field(default_factory=TokenCount)
     upstream: UpstreamStandIn | None = None
+    quotes: bool = False  # the target passes on to its model what the user says, as it is
 
     async def send(
         self,
@@ -69,16 +70,17 @@ class RequestSender(Struct):
         room: int = MOST_RECORDED,
         *,
         stops: bool = False,
+        question: str = "",
     ) -> TargetReply:
         """Sends one request, again after a refusal for the moment. Raises RequestsSpentError.
 
         `source` answers a gateway upstream; by default a script that just answers. `room` is what
         the answer may take of a recording, in bytes. `stops`: the user hangs up once the answer
-        has fallen silent.
+        has fallen silent. `question` is what the user says in it.
         """
         if self.upstream is None:
             return await self._send_patiently(request, dialect, room)
-        self.upstream.begin_request(source or ScriptedUpstream())
+        self.upstream.begin_request(source or ScriptedUpstream(), question if self.quotes else "")
         reply = await self._send_patiently(request, dialect, room, stops=stops)
         if stops:
             self.upstream.release()

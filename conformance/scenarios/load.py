@@ -188,6 +188,7 @@ def _read_step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any])
         behind=_read_behind(entries.get("behind")),
         breaks=entries["breaks"].one_of(BREAKS) if "breaks" in entries else "",
         stops=entries["stops"].boolean() if "stops" in entries else False,
+        asks=entries["ask"].string() if "ask" in entries else "",
     )
     _no_unknown_names(entries, {*values, *BUILT_IN} - (set() if carry else _CARRIED))
     if not step.bodies:

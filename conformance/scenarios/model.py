@@ -96,6 +96,7 @@ class Step(Struct, frozen=True):
     that all texts said upstream hold. `behind` are recorded exchanges that are given to an
     application, call by call, by the dialect in which it asks; `breaks` is what happens to the last
     of them inside its thinking. `stops`: the user stops the answer once nothing more comes.
+    `asks` is what the user says to an application.
     """
 
     role: str
@@ -118,6 +119,7 @@ class Step(Struct, frozen=True):
     behind: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     breaks: str = ""
     stops: bool = False
+    asks: str = ""
 
     def body(self, dialect: str, values: Mapping[str, Any]) -> Any:
         """The body to send. Raises UsageError for a name that has no value.

@@ -25,6 +25,7 @@ from conformance.core.reading import Reading
 from conformance.dialects import ENDPOINTS, SUPPORTED, dialect_at, get, required
 from conformance.dialects.script import CONTENT_TYPES, MODEL, ScriptedAnswer, encode_stream
 from conformance.scenarios.model import CHARACTERS
+from conformance.targets.side_calls import asks_question, holds_question
 from conformance.wire.heads import lower_names
 from conformance.wire.requests import HttpRequest, RequestRejected, as_recorded, json_or_none
 from conformance.wire.server import PeerGoneError, ServerConnection, listening
@@ -35,6 +36,7 @@ _MOMENT: Final = 1.0  # seconds
 _DELTAS: Final = 2  # of thinking, before an answer breaks inside it
 _JSON: Final = "application/json"
 _STATUS: Final = {"refused": 400, "unavailable": 500}
+_BROKEN: Final = frozenset({*_STATUS, "no-finish", "cut", "error"})
 _ERRORS: Final = {
     "refused": "the script refuses",
     "unavailable": "the script has no worker",
@@ -46,7 +48,8 @@ class UpstreamAnswer(Struct, frozen=True):
     """A response: head, body chunk by chunk, and whether the connection is reset after it.
 
     `misfit` says why this is no answer to what the gateway asked; else it is empty. `hangs`: after
-    the last chunk nothing comes until the next request, or the other side hangs up.
+    the last chunk nothing comes until the next request, or the other side hangs up. `breaks_off`:
+    it is not all there. `aside`: the call is none of the turn that is under way.
     """
 
     status: int
@@ -55,16 +58,19 @@ class UpstreamAnswer(Struct, frozen=True):
     is_cut: bool = False
     misfit: str = ""
     hangs: bool = False
+    breaks_off: bool = False
+    aside: bool = False
 
 
 class UpstreamCall(Struct, frozen=True):
     """One call of the gateway, with what it was answered; its exchange has its dialect.
 
-    `misfit` says why that was no answer to it; else it is empty.
+    `misfit` says why that was no answer to it; else it is empty. `aside`: it is none of the turn.
     """
 
     exchange: Exchange
     misfit: str = ""
+    aside: bool = False
 
 
 class ScriptedUpstream(Struct, frozen=True):
@@ -81,7 +87,8 @@ class ScriptedUpstream(Struct, frozen=True):
     ) -> UpstreamAnswer:
         """The answer to call number `call` of the request (from 0), number `number` of the run."""
         word = self.words[min(call, len(self.words) - 1)]
-        return scripted_answer(word, dialect, number, body, self.says)
+        answer = scripted_answer(word, dialect, number, body, self.says)
+        return replace(answer, breaks_off=word in _BROKEN)
 
 
 class RecordedUpstream(Struct, frozen=True):
@@ -107,6 +114,7 @@ class RecordedUpstream(Struct, frozen=True):
             content_type=response.header("content-type") or self._default_content_type,
             chunks=tuple(chunk.data for chunk in self.exchange.chunks),
             is_cut=self.exchange.end != "eof",
+            breaks_off=self.exchange.end != "eof",
         )
 
     @property
@@ -153,7 +161,7 @@ class RecordedCalls(Struct, frozen=True):
             return answer
         begun = tuple(_until_thinking(recorded[at], dialect))
         how = {"is_cut": self.breaks == "cut", "hangs": self.breaks == "hangs"}
-        return replace(answer, chunks=begun, **how)
+        return replace(answer, chunks=begun, breaks_off=True, **how)
 
 
 def _until_thinking(exchange: Exchange, dialect: str) -> Iterator[bytes]:
@@ -239,11 +247,17 @@ class UpstreamStandIn(Struct):
     _source: UpstreamSource = field(default_factory=ScriptedUpstream)
     _number: int = 0
     _answered: int = 0
+    _question: str = ""
+    _broke_off: bool = False  # the last answer
 
-    def begin_request(self, source: UpstreamSource) -> None:
-        """A request goes out to the gateway: calls that were made before are nobody's."""
+    def begin_request(self, source: UpstreamSource, question: str = "") -> None:
+        """A request goes out to the gateway: calls that were made before are nobody's.
+
+        `question` is what the user says in it, where the target is known to pass that on as it is.
+        """
         self.release()
         self._source, self._answered, self.calls = source, 0, []
+        self._question, self._broke_off = question, False
         self.request += 1
 
     def release(self) -> None:
@@ -262,11 +276,22 @@ class UpstreamStandIn(Struct):
         dialect = dialect_at(path)
         if method == "POST" and dialect is not None:
             self._number, call = self._number + 1, self._answered
-            self._answered += 1
             fields = {**ENDPOINTS[dialect].stated(path), **(body if isinstance(body, dict) else {})}
-            return self._source.answer_call(dialect, call, self._number, fields)
+            if self._is_aside(fields):
+                answer = scripted_answer("answer", dialect, self._number, fields)
+                return replace(answer, aside=True)
+            self._answered += 1
+            answer = self._source.answer_call(dialect, call, self._number, fields)
+            self._broke_off = answer.breaks_off
+            return answer
         listed = _model_list(path) if method == "GET" else None
         return listed or _json_answer(404, {"error": {"message": "no such path"}})
+
+    def _is_aside(self, fields: Mapping[str, Any]) -> bool:
+        question = self._question
+        if not question or asks_question(fields, question):
+            return False
+        return not (self._broke_off and holds_question(fields, question))
 
     def keep_call(self, call: UpstreamCall, request: int) -> None:
         """Keeps a call that was made for that request, unless another one is under way now."""
@@ -322,7 +347,7 @@ async def _respond(
             end=end,
             dialect=dialect_at(path),
         )
-        upstream.keep_call(UpstreamCall(exchange, answer.misfit), number)
+        upstream.keep_call(UpstreamCall(exchange, answer.misfit, answer.aside), number)
     return stays and end == "eof"
 
 

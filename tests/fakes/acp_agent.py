@@ -1,6 +1,7 @@
 """The sample application as an agent that speaks ACP on its standard streams.
 
-It does everything right, but for the faults that are named on its command line.
+It does everything right, but for the faults that are named on its command line. `titles` is no
+fault: it asks its model for a title, too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal
+
+import httpx
 
 from tests.fakes.application import METADATA, Application, Fault, Part
 
@@ -68,12 +71,22 @@ class AcpAgent:
             assert turn is not None
             turn.cancel()
 
+    async def name_session(self, question: str) -> None:
+        """Asks the model for a title, which is no part of the turn."""
+        words = f"Write a title for: {question}"
+        asked = {"model": "think-1", "max_tokens": 99, "stream": True}
+        body = {**asked, "messages": [{"role": "user", "content": words}]}
+        async with httpx.AsyncClient() as client:
+            await client.post(f"{self.application.upstream}/v1/messages", json=body)
+
     async def answer(self, session: AcpSession, number: int, params: Part) -> None:
         asked = {"role": "user", "parts": params["prompt"]}
         shown: list[Part] = []
         error, reason = "", "end_turn"
         if "diagnostic" in self.faults:
             self.update(params, "agent_message_chunk", {"type": "text", "text": DIAGNOSTIC})
+        if "titles" in self.faults:
+            await self.name_session(params["prompt"][0]["text"])
         try:
             async for part in self.application.answer({"messages": [*session.messages, asked]}):
                 if isinstance(part, dict):

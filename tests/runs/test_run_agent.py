@@ -104,6 +104,14 @@ def test_both_hops_and_both_directions_are_in_one_recording(tmp_path: Path) -> N
     assert session.json["sessionId"] == "session-2"  # session-1 found out how it asks
 
 
+def test_a_call_for_a_title_is_no_part_of_the_turn(tmp_path: Path) -> None:
+    outcome = ran([*SAMPLE, "titles"], tmp_path, "app-answer", "app-parts", "app-failures")
+    assert [(f.rule, f.message) for f in outcome.report.findings] == []
+    (path,) = tmp_path.rglob("app-parts.cassette.jsonl")
+    roles = [each.role for each in read(path).exchanges]
+    assert roles == ["several", "side-call", "several"]
+
+
 # A command that is asked by its words, as Codex and Claude Code are: a process a turn.
 WORDED: Final = """
 import json, os, sys, urllib.request
