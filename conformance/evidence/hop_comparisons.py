@@ -8,7 +8,8 @@ Rule 3: thinking that a provider sends twice, itself and as a summary, may be se
 Rule 4: data that is never displayed is kept if the interface gets it, wherever it stands, or if a
         later request to the provider has it. Of several values of one block the last one counts.
         A protocol without a place for it is judged by later requests alone.
-Rule 5: an application that is said to hide thinking sends none of it, in whatever field.
+Rule 5: where the interface has titles for calls and no names, only their number is compared.
+Rule 6: an application that is said to hide thinking sends none of it, in whatever field.
 """
 
 from __future__ import annotations
@@ -243,7 +244,8 @@ def _kept_strings(hops: ApplicationHops) -> Iterator[str]:
 
 def _tools(hops: ApplicationHops) -> Compared:
     said, sent = hops.said.of("tool"), hops.sent.of("tool")
-    wanted, got = ([_call(each) for each in side] for side in (said, sent))
+    is_named = hops.shown.dialect.names_tools
+    wanted, got = ([_call(each) if is_named else "a call" for each in s] for s in (said, sent))
     if not hops.are_whole:
         # The last call may lack some of its arguments.
         wanted, got = wanted[: max(len(got) - 1, 0)], got[:-1]

@@ -116,7 +116,7 @@ class AcpAgent:
                 _write_line("[agent] a chunk")
             self.update(params, chunk, {"type": "text", "text": part["delta"]})
         elif kind == "tool-input-start":
-            call = {"toolCallId": part["toolCallId"], "title": part["toolName"]}
+            call = {"toolCallId": part["toolCallId"], "title": "Works something out"}
             self.update(params, "tool_call", status="pending", **call)
         elif kind in _STATUS:
             news = {"toolCallId": part["toolCallId"], "status": _STATUS[kind]}

@@ -186,7 +186,7 @@ HOSTILE: Final = {
         "the agent ended with exit status 0; stderr ends: xxx",
     ),
     "refuses": (
-        'print(\'{"id": 0, "error": {"code": 1, "message": "log in"}}\', flush=True); input()',
+        'input(); print(\'{"id": 0, "error": {"message": "log in"}}\', flush=True); input()',
         "the agent cannot be asked: it refused initialize: log in",
     ),
     "asks without end": (

@@ -23,5 +23,6 @@ DIALECT: Final = Dialect(
     is_application=True,
     agent=AGENT,
     carries_opaque=False,
+    names_tools=False,
     mutation="conformance.dialects.acp.mutation",
 )

@@ -18,6 +18,11 @@ OVERFLOW: Final = "acp.overflow"
 _ENDED: Final = ("completed", "failed")
 
 
+def _name(call: dict[str, Any]) -> str:
+    """The name of the tool, where it is told; else what the call is titled."""
+    return string(call.get("name")) or string(call.get("title"))
+
+
 class TurnMessages(OpenParts):
     """What one turn says."""
 
@@ -43,7 +48,7 @@ class TurnMessages(OpenParts):
         call_id = string(update.get("toolCallId"))
         call = self._calls.get(call_id)
         if call is None and update.get("sessionUpdate") == "tool_call":
-            call = self._start_call(call_id, string(update.get("title")), is_hosted=True)
+            call = self._start_call(call_id, _name(update), is_hosted=True)
         if call is None:
             return
         if not call.has_arguments and (text := arguments_text(update.get("rawInput"))):

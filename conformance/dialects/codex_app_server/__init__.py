@@ -28,5 +28,6 @@ DIALECT: Final = Dialect(
     is_application=True,
     agent=AGENT,
     carries_opaque=False,
+    names_tools=False,
     mutation="conformance.dialects.codex_app_server.mutation",
 )

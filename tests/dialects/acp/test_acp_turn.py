@@ -122,3 +122,13 @@ EVENTS = st.sampled_from(
 @given(st.lists(EVENTS, max_size=30))
 def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -> None:
     assert_each_ends_once(said(*events))
+
+
+def test_a_call_has_its_name_where_that_is_told_else_its_title() -> None:
+    names = [
+        data["name"]
+        for told in ({"name": "read_file"}, {})
+        for kind, data in said(update("tool_call", toolCallId="c", title="Reads", **told))
+        if kind == "tool.start"
+    ]
+    assert names == ["read_file", "Reads"]
