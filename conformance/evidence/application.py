@@ -20,6 +20,7 @@ from conformance.evidence.hop_comparisons import (
     ApplicationHops,
     HopDifference,
     ReadAnswer,
+    overlap,
 )
 from conformance.evidence.said import EventPlace, read_content
 from conformance.judging.findings import RecentFrames, make_finding
@@ -88,10 +89,13 @@ def compare_application(
     *,
     later: Sequence[Request] = (),
     hides: bool,
+    serial: frozenset[str] = frozenset(),
 ) -> None:
     """Judges what an application sent by what was said to it.
 
-    `later` are the requests to the provider of the turns that carry the shown one on.
+    `later` are the requests to the provider of the turns that carry the shown one on. `serial` are
+    the rules of its protocol by which parts come one after another: they say nothing where the
+    provider's own parts overlap.
 
     A recording of either that was torn tells nothing of the other.
     """
@@ -106,6 +110,9 @@ def compare_application(
         later=later,
         hides=hides,
     )
+    if overlap(hops.said):
+        broken = {found.rule for found in ledger.findings} & serial
+        ledger.withdraw(broken, "the provider's own parts overlap", _NAME)
     for rule, compared in COMPARISONS:
         found = compared(hops)
         if isinstance(found, HopDifference):

@@ -157,9 +157,9 @@ def _thinking_parts(hops: ApplicationHops) -> Compared:
 
 def _thinking_apart(hops: ApplicationHops) -> Compared:
     """Thinking and what stands beside it overlap only where the provider's do."""
-    if hops.hides or _overlap(hops.said):
+    if hops.hides or overlap(hops.said):
         return False
-    if (pair := _overlap(hops.sent)) is not None:
+    if (pair := overlap(hops.sent)) is not None:
         one, two = pair
         message = f"expected the end of {one.kind} before {two.kind} begins, got it later"
         at = next((each for each in hops.said.spoken if each.kind == two.kind), None)
@@ -167,7 +167,7 @@ def _thinking_apart(hops: ApplicationHops) -> Compared:
     return any(each.kind == "thinking" and each.end for each in hops.sent.spoken)
 
 
-def _overlap(content: SaidContent) -> tuple[SaidPart, SaidPart] | None:
+def overlap(content: SaidContent) -> tuple[SaidPart, SaidPart] | None:
     """Two parts of which one begins before the other has ended, and one is thinking."""
     parts = content.spoken
     for one, two in pairwise(parts):
@@ -290,6 +290,9 @@ def _failure_told(hops: ApplicationHops) -> Compared:
 def _answer_whole(hops: ApplicationHops) -> Compared:
     if hops.broke_off or hops.is_stopped or not hops.was_heard:
         return False
+    last = hops.behind[-1].transcript
+    if last.ending == "length" and not (last.text or last.tools):
+        return False  # the limit left nothing to be shown: it may be told as an error
     if hops.shown.is_whole:
         return True
     message = f"expected a whole answer, got one that {hops.shown.transcript.ending}"

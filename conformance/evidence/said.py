@@ -144,8 +144,7 @@ class _AnswerParts:
         elif what == "part":
             self._part((*block, "summary", data.get("part")), "thinking", "summary", place)
         elif what == "end":
-            for part in self._blocks.get(block, ()):
-                part.end = part.end or place
+            self._end(block, place)
         elif what == "opaque":
             self._seal(data, block, place)
 
@@ -161,6 +160,10 @@ class _AnswerParts:
         self._blocks.setdefault(block, []).append(part)
         return part
 
+    def _end(self, block: Any, place: EventPlace) -> None:
+        for part in self._blocks.get(block, ()):
+            part.end = part.end or place
+
     def _part(self, key: Any, kind: PartKind, channel: str, place: EventPlace) -> SaidPart:
         """The part of that key; the first of a block is the one that began with the block."""
         if (known := self._by_key.get(key)) is not None:
@@ -168,7 +171,11 @@ class _AnswerParts:
         block = key[:2]
         begun = self._blocks.get(block, [])
         taken = any(each is part for part in begun for each in self._by_key.values())
-        part = begun[0] if begun and not taken else self._begin(block, kind, channel, place)
+        if begun and not taken:
+            part = begun[0]
+        else:
+            self._end(block, place)  # parts of one block come one after another
+            part = self._begin(block, kind, channel, place)
         part.channel = channel
         self._by_key[key] = part
         return part

@@ -62,6 +62,7 @@ from conformance.rules.verdicts import Level, Verdict
 
 _REDACTED: Final = "redaction replaced what the rule reads"
 _NOT_REDACTED: Final = "the recording says that redaction did this, but no stand-in was read here"
+_SERIAL: Final = "overlap"  # the knob of rules by which parts come one after another
 _OUR_REQUEST: Final = "the scenario wrote the request"
 _FAIL: Final = Verdict.FAIL
 _TARGETS: Final = frozenset({"server", "gateway", APP})
@@ -173,6 +174,9 @@ def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
             [judged.read_hop(each) for each in behind],
             later=later_requests(recording, exchange),
             hides=knobs.get("hidden") is True or "thinking" in expected.without,
+            serial=frozenset(
+                rule.id for rule in judged.rules if _SERIAL in dict(rule.applies.profile)
+            ),
         )
 
 

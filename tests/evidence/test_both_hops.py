@@ -138,3 +138,55 @@ def test_a_reason_may_say_that_the_answer_broke_off(
     told = {"hop/failure-no-success", "hop/failure-told"}
     assert {finding.rule for finding in report.findings} & told == broken
     assert (report.verdicts.get("hop/failure-told") is Verdict.PASS) is (not broken)
+
+
+@pytest.mark.parametrize(
+    ("upstream", "broken"),
+    [("openrouter/overlapping-items", False), ("demo/summary", True)],
+)
+def test_parts_may_overlap_where_the_providers_own_do(
+    tmp_path: Path, upstream: str, broken: bool
+) -> None:
+    parts = [
+        {"type": "start"},
+        {"type": "start-step"},
+        {"type": "reasoning-start", "id": "1"},
+        {"type": "reasoning-delta", "id": "1", "delta": "The water has to be cooler."},
+        {"type": "text-start", "id": "2"},
+        {"type": "text-delta", "id": "2", "delta": "About eighty degrees."},
+        {"type": "text-end", "id": "2"},
+        {"type": "reasoning-end", "id": "1"},
+        {"type": "finish-step"},
+        {"type": "finish", "finishReason": "stop"},
+    ]
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in parts)
+    (tmp_path / "app.sse").write_text(f"{body}data: [DONE]\n\n", "utf-8")
+    behind = open_recording(cassettes() / f"openai.responses/{upstream}.cassette.jsonl")
+    (tmp_path / "model.sse").write_bytes(behind.exchanges[0].body)
+    report = check_paths([tmp_path / "app.sse"], upstream=[tmp_path / "model.sse"])
+    found = {finding.rule for finding in report.findings}
+    assert ("wire/ui-message/reasoning-ended-in-time" in found) is broken
+    assert ("hop/thinking-apart" in found) is broken
+
+
+@pytest.mark.parametrize(("texts", "found"), [(["It is"], {"hop/answer-whole"}), ([], set())])
+def test_where_the_limit_left_no_answer_an_error_may_say_so(
+    tmp_path: Path, texts: list[str], found: set[str]
+) -> None:
+    deltas = [{"reasoning_content": "Two and"}, *({"content": each} for each in texts), {}]
+    about = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    chunks = [
+        {**about, "choices": [{"index": 0, "delta": each, "finish_reason": reason}]}
+        for each, reason in zip(deltas, [None] * (len(deltas) - 1) + ["length"], strict=True)
+    ]
+    parts = [
+        *({"type": "start"}, {"type": "start-step"}, {"type": "reasoning-start", "id": "1"}),
+        {"type": "reasoning-delta", "id": "1", "delta": "Two and"},
+        *({"type": "reasoning-end", "id": "1"}, {"type": "error", "errorText": "The limit."}),
+        *({"type": "finish-step"}, {"type": "finish", "finishReason": "error"}),
+    ]
+    for name, events in (("app", parts), ("model", chunks)):
+        body = "".join(f"data: {json.dumps(each)}\n\n" for each in events)
+        (tmp_path / f"{name}.sse").write_text(f"{body}data: [DONE]\n\n", "utf-8")
+    report = check_paths([tmp_path / "app.sse"], upstream=[tmp_path / "model.sse"])
+    assert {finding.rule for finding in report.findings} == found

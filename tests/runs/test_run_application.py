@@ -150,6 +150,7 @@ def test_an_agent_is_asked_in_its_protocol_and_judged_alike(tmp_path: Path) -> N
     agent = AguiApplication()
     outcome = ran(agent, tmp_path, "agui")
     assert [(f.rule, f.message) for f in outcome.report.findings] == []
+    assert outcome.report.exit_code() == 0  # of what is refused an error is all that it can tell
     (path,) = tmp_path.rglob("app-answer.cassette.jsonl")
     asked = [
         each.request.json for each in read(path).exchanges if each.request and each.hop == "app"

@@ -20,7 +20,7 @@ from conformance.cassette import Cassette, Header
 from conformance.core.errors import ConformanceError, HarnessError
 from conformance.core.events import Chunk, Exchange, Response
 from conformance.core.framing import framing_of
-from conformance.dialects import ENDPOINTS, get, required
+from conformance.dialects import APPLICATIONS, ENDPOINTS, get, required
 from conformance.dialects.script import CONTENT_TYPES, ScriptedAnswer, encode_stream
 from conformance.targets.client.adapter import Adapter, AdapterAnswer, joined_text
 from conformance.targets.client.conversation import HELLO_COMMAND
@@ -199,6 +199,8 @@ class ReplayEndpoint:
 
 def _base_path(dialect: str) -> str:
     """The path that a client of a dialect expects in its base URL."""
+    if dialect in APPLICATIONS:
+        return ""  # one URL is asked, and nothing below it
     return required(ENDPOINTS.get(dialect), dialect, "path").base
 
 
