@@ -12,6 +12,7 @@ from typing import Any
 ABOUT = {
     "name": "small-interface",
     "language": "python",
+    "version": "1",
     "dialects": ["vercel.ui"],
     "ops": ["stream"],
     "events": ["thinking.delta", "text.delta"],
