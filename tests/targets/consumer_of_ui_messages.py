@@ -17,7 +17,10 @@ ABOUT = {
     "ops": ["stream"],
     "events": ["thinking.delta", "text.delta"],
 }
-DELTAS = {"reasoning-delta": "thinking.delta", "text-delta": "text.delta"}
+DELTAS = {
+    "reasoning-delta": {"type": "thinking.delta", "channel": "raw"},
+    "text-delta": {"type": "text.delta"},
+}
 
 
 def say(line: Any) -> None:
@@ -32,7 +35,7 @@ def shown(url: str) -> Iterator[dict[str, Any]]:
             if line.startswith(b"data: {"):
                 part = json.loads(line[6:])
                 if part["type"] in DELTAS and part["delta"]:
-                    yield {"type": DELTAS[part["type"]], "text": part["delta"], "channel": "raw"}
+                    yield {**DELTAS[part["type"]], "text": part["delta"]}
 
 
 for command in map(json.loads, sys.stdin):
