@@ -15,6 +15,9 @@ JOBS ?= auto
 # under this name, name a CPU build instead: it is all that is needed here, and far smaller.
 TORCH ?= torch==2.13.0
 
+# Without compiled files every process that a test starts would compile the package anew: 1 second.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo demo-live test test-docs site test-live test-long test-hostile check format bench fuzz cassettes docs clean
 
 demo: $(DEMO)/installed      ## judge what ships, from the installed wheel with base dependencies only

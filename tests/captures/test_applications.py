@@ -7,17 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
+from tests.tables import read_table
 
-TABLE: list[dict[str, Any]] = yaml.safe_load(
-    (Path(__file__).parent / "applications.yaml").read_text(encoding="utf-8")
-)
-REQUESTS: list[dict[str, Any]] = yaml.safe_load(
-    (Path(__file__).parent / "application_requests.yaml").read_text(encoding="utf-8")
-)
+TABLE: list[dict[str, Any]] = read_table(Path(__file__).parent / "applications.yaml")
+REQUESTS: list[dict[str, Any]] = read_table(Path(__file__).parent / "application_requests.yaml")
 IN_PROCESS = {"langchain.messages", "openai-agents.stream-events"}
 PROTOCOLS = {
     *("vercel.ui-message-stream", "ag-ui", "claude-code.stream-json", "codex.exec-jsonl", "acp"),

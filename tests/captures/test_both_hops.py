@@ -6,21 +6,17 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 
 from conformance.judging.result import Finding
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_recording
 from conformance.rules.verdicts import Verdict
 from tests.captures.upstreams import recorded_pairs
+from tests.tables import read_table
 
 HERE: Final = Path(__file__).parent
-FINDINGS: Final[dict[str, dict[str, str]]] = yaml.safe_load(
-    (HERE / "hops.yaml").read_text(encoding="utf-8")
-)
-LOSSES: Final[list[dict[str, Any]]] = yaml.safe_load(
-    (HERE / "losses.yaml").read_text(encoding="utf-8")
-)
+FINDINGS: Final[dict[str, dict[str, str]]] = read_table(HERE / "hops.yaml")
+LOSSES: Final[list[dict[str, Any]]] = read_table(HERE / "losses.yaml")
 PROTOCOLS: Final = {"vercel.ui-message-stream", "ag-ui"}
 
 pytestmark = pytest.mark.captures

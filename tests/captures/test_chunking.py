@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from msgspec.structs import replace
 
 from conformance.cassette import Recording, open_recording
@@ -17,10 +16,9 @@ from conformance.core.sse import Parser
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import CheckChoices, check_recording
+from tests.tables import read_table
 
-TABLE: list[dict[str, Any]] = yaml.safe_load(
-    (Path(__file__).parent / "table.yaml").read_text(encoding="utf-8")
-)
+TABLE: list[dict[str, Any]] = read_table(Path(__file__).parent / "table.yaml")
 SMALL = 64 * 1024
 RULEBOOK = Rulebook.load()
 

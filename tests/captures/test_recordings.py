@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from conformance.judging.result import Finding
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Level, Verdict
+from tests.tables import read_table
 
-TABLE: list[dict[str, Any]] = yaml.safe_load(
-    (Path(__file__).parent / "table.yaml").read_text(encoding="utf-8")
-)
+TABLE: list[dict[str, Any]] = read_table(Path(__file__).parent / "table.yaml")
 SUMMARY_RULES = (
     "in-reasoning-item",
     "indices-known",

@@ -11,7 +11,6 @@ from random import Random
 from typing import Any, Final
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,6 +33,7 @@ from tests.fuzz.perturbations import PERTURBATIONS
 from tests.fuzz.recorded import recut, three_ways
 from tests.fuzz.user_rules import IDS, shipped_setting, user_setting
 from tests.sampling import one_in
+from tests.tables import read_table
 
 RULEBOOK: Final = Rulebook.load()
 BLOCKS: Final = 45
@@ -228,7 +228,7 @@ def test_threads_share_a_rulebook() -> None:
 
 
 def real() -> list[tuple[str, str]]:
-    rows: list[dict[str, str]] = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    rows: list[dict[str, str]] = read_table(TABLE)
     folder = Path(os.environ.get("CONFORMANCE_CAPTURES", "/nonexistent"))
     ogx = sorted(path.name for path in (folder / OGX).glob("*.sse"))
     return [(r["file"], r["profile"]) for r in rows] + [(f"{OGX}/{name}", "openai") for name in ogx]

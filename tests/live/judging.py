@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from tests.live.processes import ROOT, TOOL
+from tests.tables import read_table
 
 TABLE: Final = Path(__file__).with_name("findings.yaml")
 UPSTREAM: Final = "upstream"
@@ -73,7 +72,7 @@ def faults(name: str) -> Mapping[str, frozenset[str]]:
 
 
 def _table() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    found: Mapping[str, Any] = read_table(TABLE)
     return found
 
 

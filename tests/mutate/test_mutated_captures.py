@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate import OPERATORS, make_mutants, open_base
 from conformance.mutate.allowances import load_allowances
 from tests.sampling import one_in
+from tests.tables import read_table
 
-TABLE: list[dict[str, Any]] = yaml.safe_load(
-    (Path(__file__).parents[1] / "captures" / "table.yaml").read_text(encoding="utf-8")
-)
+TABLE: list[dict[str, Any]] = read_table(Path(__file__).parents[1] / "captures" / "table.yaml")
 # A long recording has nothing that a short one has not, and takes its time.
 MOST_BYTES = 200_000
 

@@ -7,17 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from conformance.cassette import open_recording
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import choose_dialect
 from conformance.recordings.identification import ExchangeIdentification, identify_exchange
+from tests.tables import read_table
 
 CHAT = "openai.chat"
-TABLE: list[dict[str, Any]] = yaml.safe_load(
-    (Path(__file__).parent.parent / "captures" / "table.yaml").read_text(encoding="utf-8")
-)
+TABLE: list[dict[str, Any]] = read_table(Path(__file__).parent.parent / "captures" / "table.yaml")
 RULEBOOK = Rulebook.load()
 
 

@@ -12,7 +12,6 @@ from random import Random
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,11 +23,10 @@ from conformance.recordings.check import choose_dialect
 from tests.each import each_row
 from tests.fuzz.generated import generated
 from tests.reference.client_sides import APIS, Case, case, client_events, engine_events, merged
+from tests.tables import read_table
 
 ROOT = Path(__file__).parent.parent
-TABLE: list[dict[str, Any]] = yaml.safe_load(
-    (ROOT / "captures" / "table.yaml").read_text(encoding="utf-8")
-)
+TABLE: list[dict[str, Any]] = read_table(ROOT / "captures" / "table.yaml")
 VECTORS = {
     dialect: json.loads((ROOT / "vectors" / "dialects" / f"{api}.json").read_text("utf-8"))
     for dialect, api in APIS.items()

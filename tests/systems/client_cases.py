@@ -23,12 +23,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from reference_impl.client.defects import HONEST
 from reference_impl.client.harness import Harness
 from reference_impl.client.likeness import LIKENESSES, Likeness
 from tests.reference.client_server import Script, playing
+from tests.tables import read_table
 
 FOLDER: Final = Path(__file__).parent
 SYSTEMS: Final = ("opal", "openhands")
@@ -93,13 +92,13 @@ class Case:
 
 def cases(system: str) -> tuple[Case, ...]:
     """All cases of a system. A key that a case does not have is a TypeError."""
-    given = yaml.safe_load((FOLDER / "cases" / f"{system}.yaml").read_text(encoding="utf-8"))
+    given = read_table(FOLDER / "cases" / f"{system}.yaml")
     return tuple(Case(**{**each, "presets": tuple(each["presets"])}) for each in given)
 
 
 def rows(system: str) -> tuple[Plain, ...]:
     """The published tests of a system: `test`, and `case` or `reason`, maybe `contradicts`."""
-    given = yaml.safe_load((FOLDER / "published" / f"{system}.yaml").read_text(encoding="utf-8"))
+    given = read_table(FOLDER / "published" / f"{system}.yaml")
     return tuple(given["rows"])
 
 

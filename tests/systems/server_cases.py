@@ -18,7 +18,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
 from starlette.types import ASGIApp
 
 from reference_impl.server.app import application
@@ -39,6 +38,7 @@ from reference_impl.server.service import Service
 from tests.reference.driving import Answer, told
 from tests.reference.scenes import PATHS
 from tests.reference.scripted_engine import ScriptedEngine, Step
+from tests.tables import read_table
 
 FOLDER: Final = Path(__file__).parent / "cases"
 SYSTEMS: Final = {"neuron": "helexa", "ogx": "ogx"}
@@ -85,7 +85,7 @@ class Case:
 
 def cases(system: str) -> tuple[Case, ...]:
     """All cases of a system. A key that a case does not have is a TypeError."""
-    given = yaml.safe_load((FOLDER / f"{system}.yaml").read_text(encoding="utf-8"))
+    given = read_table(FOLDER / f"{system}.yaml")
     return tuple(Case(**{**each, "presets": tuple(each["presets"])}) for each in given)
 
 

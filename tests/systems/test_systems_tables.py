@@ -10,7 +10,6 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-import yaml
 
 from conformance.cli import main
 from conformance.core import shipped
@@ -29,6 +28,7 @@ from conformance.systems import (
 )
 from tests.systems import matrix, pages
 from tests.systems.contradictions import load_contradictions, unknown_names
+from tests.tables import read_table
 
 FOLDER = shipped.specs() / "systems"
 SCHEMA = Path(shipped.__file__).parent.parent / "schemas" / "system.schema.json"
@@ -89,7 +89,7 @@ def test_every_shipped_document_is_cited(name: str) -> None:
 
 def test_cases_that_a_reason_names_are_there() -> None:
     files = sorted((Path(__file__).parent / "cases").glob("*.yaml"))
-    known = {case["id"] for file in files for case in yaml.safe_load(file.read_text("utf-8"))}
+    known = {case["id"] for file in files for case in read_table(file)}
     reasons = [each.reason for name in system_names() for each in find_system(name).requirements]
     named = {case for reason in reasons if CASES.search(reason) for case in CASE.findall(reason)}
     assert named
