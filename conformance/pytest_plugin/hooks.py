@@ -49,10 +49,13 @@ def conformance_server(
 def conformance_transport(
     request: pytest.FixtureRequest, conformance_config: Mapping[str, Any]
 ) -> Iterator[Transport]:
-    """A transport for httpx clients that replays this test's recordings, or records them."""
+    """A transport for clients in this process that replays this test's recordings, or records."""
     with _running_stub(request.node, conformance_config, has_port=False) as stub:
         assert stub.transport is not None
-        yield stub.transport
+        try:
+            yield stub.transport
+        finally:
+            stub.transport.end_sockets()
 
 
 @contextmanager

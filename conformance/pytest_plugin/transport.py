@@ -1,4 +1,6 @@
-"""Transports for httpx clients, synchronous or not, without a port: from recordings, or a thread.
+"""Transports for clients in this process, without a port: from recordings, or from a thread.
+
+Clients of httpx, synchronous or not, take them as they are; `requests` and aiohttp by a socket.
 
 Matching, cuts, times and endings are those of the replay server. What is lost is what only a socket
 has: transfer chunks, and resets seen by the operating system.
@@ -11,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -20,6 +22,7 @@ import anyio
 import anyio.to_thread
 import httpx
 
+from conformance.pytest_plugin import local_socket
 from conformance.pytest_plugin.responses import client_error, library_of, make_response
 from conformance.targets.replay import ExchangeAddress, ReplayOptions
 from conformance.targets.replay.matching import ExchangeIndex, ReplaySession, RequestKey
@@ -27,11 +30,39 @@ from conformance.targets.replay.miss import explain_miss
 from conformance.targets.replay.script import AnswerEnd, AnswerScript
 from conformance.targets.replay.tape import load_exchanges
 from conformance.wire.requests import HttpRequest
+from conformance.wire.server import running_in_thread
 
 Result = TypeVar("Result")
 
 
-class ReplayTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
+class StandInTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """A transport of httpx that other clients can use, too, until `end_sockets`."""
+
+    def __init__(self) -> None:
+        self._sockets = ExitStack()
+        self._path: Path | None = None
+
+    def requests_adapter(self) -> Any:
+        """For `requests`: `session.mount("http://", conformance_transport.requests_adapter())`."""
+        return local_socket.requests_adapter(self._socket_path())
+
+    def aiohttp_connector(self) -> Any:
+        """For aiohttp: `ClientSession(connector=conformance_transport.aiohttp_connector())`."""
+        return local_socket.aiohttp_connector(self._socket_path())
+
+    def end_sockets(self) -> None:
+        """Other clients than those of httpx reach nothing any more."""
+        self._path = None
+        self._sockets.close()
+
+    def _socket_path(self) -> Path:
+        if self._path is None:
+            serving = running_in_thread(local_socket.serving_socket(self))
+            self._path = self._sockets.enter_context(serving)
+        return self._path
+
+
+class ReplayTransport(StandInTransport):
     """Answers as recorded, each exchange once; `misses` say what nothing answered.
 
     With `onward` that goes there instead. Raises CassetteError for what cannot be replayed.
@@ -43,6 +74,7 @@ class ReplayTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         options: ReplayOptions,
         onward: Portal | None = None,
     ) -> None:
+        super().__init__()
         self._session = ReplaySession(ExchangeIndex(load_exchanges(sources), options))
         self._onward = onward
         self.misses: list[str] = []
@@ -132,10 +164,11 @@ _ENDS: Final[Mapping[AnswerEnd, tuple[str, str]]] = {
 _in_thread = partial(anyio.to_thread.run_sync, abandon_on_cancel=True)
 
 
-class Portal(httpx.BaseTransport, httpx.AsyncBaseTransport):
+class Portal(StandInTransport):
     """Hands requests to `inner`, which lives in `loop`, and answers back piece by piece."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__()
         self._inner = inner
         self._loop = loop
 

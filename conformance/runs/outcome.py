@@ -156,6 +156,8 @@ def _idle_reason(
         if name in missing:
             return f"scenario {name} was left out: {missing[name]}"
     run = {stream.scenario for stream in report.streams}
+    if any(name.startswith("app-") for name in run):  # an application is asked by no other one
+        fitting = [name for name in fitting if name.startswith("app-")]
     if unrun := [name for name in fitting if name not in run]:
         by_url = " with --url" if any(name.startswith("gateway-") for name in run) else ""
         return f"run scenario {' or '.join(unrun)}{by_url}"

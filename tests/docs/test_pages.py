@@ -24,7 +24,15 @@ from tests.docs.blocks import PAGES, ROOT, blocks_of, indented_blocks
 from tests.docs.page_run import RUN, run_page
 
 # What examples import beside the package and its extras.
-IMPORTED: Final = ("openai", "anthropic", "fastapi", "prometheus-client", "syrupy")
+IMPORTED: Final = (
+    "openai",
+    "anthropic",
+    "aiohttp",
+    "fastapi",
+    "prometheus-client",
+    "requests",
+    "syrupy",
+)
 # Pages whose blocks of these languages other tests read and run.
 ELSEWHERE: Final = {
     ("docs/rule-language.md", "yaml"): "tests/rules/test_docs.py",

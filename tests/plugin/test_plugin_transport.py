@@ -37,16 +37,41 @@ def test_asks(conformance_transport):
     asyncio.run(ask())
 """,
 }
+OTHERS = {
+    "requests": """
+def test_asks(conformance_transport):
+    with requests.Session() as session:
+        session.mount("http://", conformance_transport.requests_adapter())
+        for more in ASKED:
+            answer = session.post("http://x/v1/chat/completions", json=BODY | more)
+            assert answer.status_code == 200
+""",
+    "aiohttp": """
+def test_asks(conformance_transport):
+    import asyncio
+
+    async def ask():
+        connector = conformance_transport.aiohttp_connector()
+        async with aiohttp.ClientSession(connector=connector) as session:
+            for more in ASKED:
+                url = "http://x/v1/chat/completions"
+                async with session.post(url, json=BODY | more) as answer:
+                    assert answer.status == 200
+                    await answer.read()
+
+    asyncio.run(ask())
+""",
+}
 LIBRARIES = tuple(name for name in ("httpx", "httpx2") if find_spec(name))
 way = pytest.mark.parametrize(
-    "way", [f"{library} {kind}" for library in LIBRARIES for kind in WAYS]
+    "way", [*(f"{library} {kind}" for library in LIBRARIES for kind in WAYS), *OTHERS]
 )
 library = pytest.mark.parametrize("library", LIBRARIES)
 
 
 def asks(project: Project, way: str, *asked: dict[str, int]) -> None:
     library, _, kind = way.partition(" ")
-    text = WAYS[kind].replace("httpx.", f"{library}.")
+    text = WAYS[kind].replace("httpx.", f"{library}.") if kind else OTHERS[library]
     project.tests(f"import {library}\nASKED = {list(asked or [{}])!r}\n{text}")
 
 
@@ -145,11 +170,12 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def no_ports(monkeypatch):
-    def refused(*_):
-        raise AssertionError("a port was asked for")
+    for name in ("bind", "connect"):
+        def refused(own, *given, usual=getattr(socket.socket, name)):
+            assert own.family == socket.AF_UNIX, "a port was asked for"
+            return usual(own, *given)
 
-    monkeypatch.setattr(socket.socket, "bind", refused)
-    monkeypatch.setattr(socket.socket, "connect", refused)
+        monkeypatch.setattr(socket.socket, name, refused)
 """
 
 
@@ -365,3 +391,68 @@ def test_portless_cut_ends_as_it_would_on_the_wire(
         "        client.post('http://x/v1/chat/completions', json=BODY)\n"
     )
     counts(project.run(), passed=1)
+
+
+SAID = """
+import asyncio
+import json
+
+import aiohttp
+import pytest
+import requests
+
+URL = "http://x/v1/chat/completions"
+
+
+def by_requests(transport):
+    with requests.Session() as session:
+        session.mount("http://", transport.requests_adapter())
+        with session.post(URL, json=BODY, stream=True) as answer:
+            return list(answer.iter_content(None))
+
+
+def by_aiohttp(transport):
+    async def ask():
+        connector = transport.aiohttp_connector()
+        async with aiohttp.ClientSession(connector=connector) as session:
+            async with session.post(URL, json=BODY) as answer:
+                return [data async for data, _ in answer.content.iter_chunks()]
+
+    return asyncio.run(ask())
+
+
+ENDS = {
+    by_requests: requests.exceptions.ChunkedEncodingError,
+    by_aiohttp: aiohttp.ClientPayloadError,
+}
+ways = pytest.mark.parametrize("read", ENDS)
+"""
+
+
+def test_other_clients_read_what_was_recorded_chunk_by_chunk(project: Project) -> None:
+    project.take(PLAIN, "shared/a.cassette.jsonl")
+    project.tests(f"""{SAID}
+@ways
+@pytest.mark.conformance("shared/a.cassette.jsonl", chunking="recorded")
+def test_whole(read, conformance_transport):
+    chunks = read(conformance_transport)
+    assert len(chunks) > 3
+    assert b"".join(chunks).endswith(b"[DONE]\\n\\n")
+
+
+@ways
+@pytest.mark.conformance("shared/a.cassette.jsonl", cut="event:3")
+def test_cut(read, conformance_transport):
+    with pytest.raises(ENDS[read]):
+        read(conformance_transport)
+
+
+@ways
+@pytest.mark.conformance("shared/a.cassette.jsonl", unused="ignore")
+def test_missed(read, conformance_transport):
+    BODY["n"] = 7
+    assert b"error" in b"".join(read(conformance_transport))
+""")
+    result = project.run()
+    counts(result, passed=4, failed=2)
+    result.stdout.fnmatch_lines(["*test_missed[[]by_requests*", "*test_missed[[]by_aiohttp*"])

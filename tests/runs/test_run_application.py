@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from pathlib import Path
 from typing import Any, Final
@@ -122,6 +123,9 @@ def test_the_command_names_an_application_or_its_url(
     )
     assert told.exit_code == 0, told.output
     assert (tmp_path / "vercel.ui" / "app-answer.cassette.jsonl").is_file()
+    # What would exercise the rest must be something that an application can be asked.
+    hints = re.findall(r"run scenario ([^)]*)\)", told.output)
+    assert all(name.startswith("app-") for hint in hints for name in hint.split(" or "))
 
 
 @pytest.mark.parametrize(
