@@ -130,9 +130,9 @@ def _summarised_signatures(stream: Stream) -> list[int]:
 
 
 def _thoughts_alone(stream: Stream) -> list[int]:
-    """The first step, where it is the only thought."""
-    thoughts = _starts_of("thought")(stream)
-    return list(thoughts) if len(thoughts) == 1 and thoughts[0] == stream.typed(_START)[0] else []
+    """The first step, where it is the only thought and a call follows."""
+    thoughts, calls = _starts_of("thought")(stream), _starts_of("function_call")(stream)
+    return list(thoughts) if calls and thoughts == stream.typed(_START)[:1] else []
 
 
 @OPERATORS.edit("X14-thought-step-lost", _thoughts_alone)
@@ -163,7 +163,13 @@ def _think_last(stream: Stream, site: int) -> Stream:
     return stream.with_value(site, ("steps",), stream.list_at(site, "steps")[::-1])
 
 
-@OPERATORS.edit("X14-whole-thought-lost", _bodies_with("thought"))
+def _whole_with_call(stream: Stream) -> list[int]:
+    """Whole interactions that begin with a thought and end with a call."""
+    found = _bodies_with("thought")(stream)
+    return [n for n in found if stream.text_at(n, "steps", -1, "type") == "function_call"]
+
+
+@OPERATORS.edit("X14-whole-thought-lost", _whole_with_call)
 def _lose_whole_thought(stream: Stream, site: int) -> Stream:
     """A whole interaction counts a thought and has none."""
     steps = stream.list_at(site, "steps")
