@@ -22,10 +22,12 @@ FLOORS = (
     ("mutate", "linting", "baseline", "diff", "scenarios", "systems", "report", "corpus"),
     ("wire",),
     ("targets",),
-    ("runs",),
+    ("watching", "runs"),
     ("cli", "pytest_plugin"),
 )
-ON_THE_NETWORK = frozenset({"corpus", "wire", "targets", "runs", "cli", "pytest_plugin"})
+ON_THE_NETWORK = frozenset(
+    {"corpus", "wire", "targets", "watching", "runs", "cli", "pytest_plugin"}
+)
 HEIGHT = {name: (floor, at) for floor, names in enumerate(FLOORS) for at, name in enumerate(names)}
 NETWORK = ("httpx", "socket", "asyncio", "http.", "urllib.request", "ssl", "subprocess")
 HEAVY = ("yaml", "httpx", "typer", "torch", "transformers", "rich")

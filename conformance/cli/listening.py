@@ -10,6 +10,7 @@ from typing import Final
 
 from conformance.cli.failures import CONFORMS, INTERRUPTED
 from conformance.cli.terminal import put, warn
+from conformance.core.errors import UsageError
 from conformance.report.files import write_whole
 from conformance.report.printable import visible
 from conformance.wire.hosts import is_loopback
@@ -55,8 +56,21 @@ def allow_descriptors(most_clients: int, each: int) -> int:
     return max(1, min(most_clients, (hard - _OWN_DESCRIPTORS) // each))
 
 
+def listening_address(text: str) -> tuple[str, int]:
+    """Host and port of `HOST:PORT`, or of a port of this machine. Raises UsageError."""
+    host, _, port = text.rpartition(":")
+    host = host or ("" if ":" in text else "127.0.0.1")
+    if not (host and port.isascii() and port.isdigit() and int(port) < 65536):
+        raise UsageError(f"expected --proxy HOST:PORT, got {text!r}")
+    return host.strip("[]"), int(port)
+
+
 def tell_ready(url: str, port_file: Path | None) -> None:
     """Says that requests may come; the port stands in `port_file` before that."""
+    write_port(url, port_file)
+    put(f"READY {url}")
+
+
+def write_port(url: str, port_file: Path | None) -> None:
     if port_file is not None:
         write_whole(port_file, f"{url.rsplit(':', 1)[1]}\n".encode())
-    put(f"READY {url}")

@@ -17,6 +17,7 @@ from conformance.cli.failures import USAGE
 from conformance.cli.listening import (
     allow_descriptors,
     exit_code_on_signal,
+    listening_address,
     tell_ready,
     warn_beyond_loopback,
 )
@@ -135,7 +136,7 @@ def _record_passing(given: RecordArguments, proxy: str, terms: RecordingOptions)
     if given.upstream is None:
         raise UsageError("--proxy needs --upstream URL")
     upstream = _parse_origin(given.upstream, given)
-    host, port = _parse_address(proxy)
+    host, port = listening_address(proxy)
     counts = _ProxyCounts()
     recorder = RecordingProxy(
         upstream,
@@ -248,13 +249,6 @@ def _refuse_options(options: Mapping[str, object], hint: str = "") -> None:
     for name, value in options.items():
         if value is not None and value != []:
             raise UsageError(f"{name} does not go with this", hint=hint)
-
-
-def _parse_address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    if not (host and port.isascii() and port.isdigit() and int(port) < 65536):
-        raise UsageError(f"expected --proxy HOST:PORT, got {text!r}")
-    return host.strip("[]"), int(port)
 
 
 def _parse_origin(url: str, given: RecordArguments) -> Origin:

@@ -31,6 +31,7 @@ VERBS: Final[Mapping[str, str]] = {
     "report": "Write up a finding for its maintainers, with a small failing cassette.",
     "diff": "Tell what changed on the wire between two recordings.",
     "record": "Record a server's answers as they come: asked for, or passed on to a client.",
+    "watch": "Show what passes between a client and a server, judged as it comes.",
     "redact": "Take secrets out of recordings, or tell where some stand.",
     "serve": "Play recordings to a client under test.",
     "convert": "Turn a recording into another format.",

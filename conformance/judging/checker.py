@@ -32,7 +32,7 @@ from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.stream_check import BUDGET_MS, StreamCheck, stopped_result
 from conformance.judging.suites import load_suites, shipped_suites
-from conformance.judging.view import JudgeSetting
+from conformance.judging.view import EventListener, JudgeSetting
 from conformance.profiles.load import load_profile
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile
@@ -112,19 +112,22 @@ class Checker:
         response: Response | Mapping[str, Any] | None = None,
         budget_ms: float = BUDGET_MS,
         sample: StreamSample = 1.0,
+        listener: EventListener | None = None,
     ) -> StreamCheck:
         """Judges a stream while it passes, for use inside a proxy; values as those of `check`.
 
         `budget_ms` is how long judging may hold the bytes of this stream up in all: past it, the
         stream ends UNTESTABLE. `sample` is the share of streams that are judged, from 0 to 1, or
         says of a request whether its stream is: one that is not costs nothing, and its result
-        says so.
+        says so. `listener` is given the events as they are judged, adjacent deltas may be joined.
         """
         exchange = given_exchange(request, response)
         chosen = _is_chosen(sample, exchange.request)
         self._unheard_result()  # before anything goes wrong that this would need
         result = None if chosen else self._left_out_result()
-        return StreamCheck(self._setting, exchange, budget_ms, self._unheard_result, result)
+        return StreamCheck(
+            self._setting, exchange, budget_ms, self._unheard_result, result, listener=listener
+        )
 
     def __getstate__(self) -> _CheckerRecipe:
         return self._recipe

@@ -21,7 +21,7 @@ from conformance.core.events import Exchange
 from conformance.judging.exchange_input import checked_ending, with_clock
 from conformance.judging.fast.running import RunningView
 from conformance.judging.result import Finding, StreamResult
-from conformance.judging.view import JudgeSetting
+from conformance.judging.view import EventListener, JudgeSetting
 from conformance.rules.verdicts import Verdict
 
 PIECE: Final = 1 << 14  # bytes that are judged before the budget is looked at again
@@ -32,7 +32,7 @@ class StreamCheck:
     """A stream under way, as `Checker.stream` gives it; used by one thread at a time.
 
     `unheard` gives the result of a stream of which nothing is known, `result` is given where
-    nothing is to be judged at all.
+    nothing is to be judged at all. `listener` is given the events as they are judged.
     """
 
     def __init__(
@@ -42,6 +42,8 @@ class StreamCheck:
         budget_ms: float,
         unheard: Callable[[], StreamResult],
         result: StreamResult | None = None,
+        *,
+        listener: EventListener | None = None,
     ) -> None:
         self._setting = setting
         self._exchange = exchange
@@ -53,6 +55,7 @@ class StreamCheck:
         self._bytes = 0
         self._told = 0  # findings given to the caller
         self._result = result
+        self._listener = listener
 
     @property
     def is_judging(self) -> bool:
@@ -74,14 +77,37 @@ class StreamCheck:
         began = perf_counter()
         view = self._view
         try:
-            view = self._view = view or RunningView(self._setting, with_clock(self._exchange, ms))
+            view = self._view = view or self._new_view(with_clock(self._exchange, ms))
             self._judge(view, bytes(data), ms, began)
         except Exception as err:  # noqa: BLE001  # rule 1
             self._stop(Verdict.ERROR, _failure(err))
         self._spent += perf_counter() - began
+        return self._untold_findings(view)
+
+    def catch_up(self) -> tuple[Finding, ...]:
+        """Judges the deltas that wait for others that are alike; the findings that came with them.
+
+        For whoever shows findings while the stream is silent. The result is the same without it.
+        """
+        view, began = self._view, perf_counter()
+        if self._result is not None or view is None:
+            return ()
+        try:
+            view.catch_up()
+        except Exception as err:  # noqa: BLE001  # rule 1
+            self._stop(Verdict.ERROR, _failure(err))
+        self._spent += perf_counter() - began
+        return self._untold_findings(view)
+
+    def _untold_findings(self, view: RunningView | None) -> tuple[Finding, ...]:
         found = () if view is None else view.findings
         before, self._told = self._told, len(found)
         return tuple(found[before:]) if self._told > before else ()
+
+    def _new_view(self, exchange: Exchange) -> RunningView:
+        view = RunningView(self._setting, exchange)
+        view.listener = self._listener
+        return view
 
     def close(self, end: str = "eof") -> StreamResult:
         """Verdicts and findings; `end` says how the stream ended, in the words of a cassette.
@@ -91,7 +117,7 @@ class StreamCheck:
         how = checked_ending(end)
         if self._result is None:
             try:
-                view = self._view or RunningView(self._setting, self._exchange)
+                view = self._view or self._new_view(self._exchange)
                 self._result = view.finish(how).result
             except Exception as err:  # noqa: BLE001  # rule 1
                 self._stop(Verdict.ERROR, _failure(err))

@@ -6,7 +6,7 @@ The *wire view* judges what a server sent, the *client view* what a client says 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
@@ -30,6 +30,8 @@ from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
 T = TypeVar("T")
+EventListener = Callable[[Sequence[Event]], None]
+"""Is given the events of one frame, or the semantic ones of joined deltas."""
 
 _MOST_SHARED: Final = 4
 
@@ -112,6 +114,7 @@ class ExchangeView:
         self.scenario = scenario
         self.memory = RecentFrames()
         self.transcript: Transcript | None = None
+        self.listener: EventListener | None = None
         self.events: list[Event] = []
         self._findings: list[Finding] = []
         self._label = f"{exchange.scenario}/{exchange.role}/{exchange.number}/{self.name}"
@@ -130,6 +133,8 @@ class ExchangeView:
             self.events.extend(events)
         if self.transcript is not None:
             self.transcript.take(events)
+        if self.listener is not None:
+            self.listener(events)
         if self.scenario is not None:
             self._add_findings(self.scenario.take(events))
         if self.judge.fresh:

@@ -59,6 +59,24 @@ def test_what_ends_a_run_of_deltas_is_judged_when_it_comes() -> None:
     assert "wire/chat/finish-known" in [each.rule for each in stream.feed(end)]
 
 
+def test_what_waits_is_judged_when_somebody_asks_for_it() -> None:
+    stream, heard = CHECKERS["openai.chat"].stream(), list[str]()
+    listened = CHECKERS["openai.chat"].stream(
+        listener=lambda events: heard.extend(e.data["text"] for e in events if "text" in e.data)
+    )
+    early = list[str]()
+    for number in range(60):
+        text = b"<think>" if number == 50 else b"word "
+        early += [found.rule for found in stream.feed(FRAME % text)]
+        early += [found.rule for found in stream.catch_up()]
+        assert (LEAK in early) is (number >= 50)
+        listened.feed(FRAME % text)
+        listened.catch_up()
+        assert len("".join(heard)) == 5 * (number + 1) + 2 * (number >= 50)
+    assert stream.close() == listened.close()
+    assert stream.catch_up() == ()
+
+
 def test_a_buffer_may_be_used_again() -> None:
     stream = CHECKERS["openai.chat"].stream()
     buffer = bytearray(FRAME % b"word ")

@@ -125,6 +125,13 @@ class RunningView(WireView):
         if is_over or self._run is None or not waits:
             self._hand_over()
 
+    def catch_up(self) -> None:
+        """Judges what waits inside a run; the outcome is the same without it."""
+        if self._run is not None and self._run.waiting.rows:
+            self._hand_over_rows(self._run)
+        if self._waiting:
+            self._hand_over()
+
     def _hand_over_rows(self, run: Run) -> None:
         """Takes frames of the run of which only the rows are left."""
         rows, times = run.waiting.take()
@@ -306,6 +313,8 @@ class RunningView(WireView):
             raise HarnessError("a dialect reads joined deltas other than single ones")
         if self.transcript is not None:
             self.transcript.take(spoken)
+        if self.listener is not None:
+            self.listener(spoken)
 
     def _replay(self, run: Run) -> None:
         """Reads what the run has taken frame by frame; it is over."""

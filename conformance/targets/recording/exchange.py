@@ -107,6 +107,12 @@ def _cassette_header(options: RecordingOptions, request: Request, via: str) -> H
     )
 
 
+def decoded_head(response: Response, encoding: str) -> Response:
+    """The head of a body that was decoded (rule 2)."""
+    plain = without_headers(response.headers, "content-encoding", "content-length")
+    return replace(response, headers=(*plain, ("x-decoded-from", encoding)))
+
+
 class ExchangeOutcome(Struct, frozen=True):
     """What became of an exchange: for people. Its path is redacted."""
 
@@ -320,8 +326,7 @@ class ExchangeRecorder:
             self.note = f"the body is recorded as it came, in {encoding!r}"
             return response
         self._decoder = ContentDecoder(encoding, self._max_bytes)
-        plain = without_headers(response.headers, "content-encoding", "content-length")
-        return replace(response, headers=(*plain, ("x-decoded-from", encoding)))
+        return decoded_head(response, encoding)
 
     def _stop_full(self) -> None:
         self._stop_recording(

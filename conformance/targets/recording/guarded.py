@@ -45,6 +45,33 @@ class UnrecordedExchange:
         """As `ExchangeLog`."""
 
 
+class BothLogs:
+    """Tells two of one exchange."""
+
+    def __init__(self, first: ExchangeLog, second: ExchangeLog) -> None:
+        self._logs = (first, second)
+
+    def record_request(self, request: HttpRequest, target: str, came: float) -> None:
+        """As `ExchangeLog`."""
+        for log in self._logs:
+            log.record_request(request, target, came)
+
+    def record_head(self, response: Response, came: float, *, chunked: bool) -> None:
+        """As `ExchangeLog`."""
+        for log in self._logs:
+            log.record_head(response, came, chunked=chunked)
+
+    def record_body(self, data: bytes, came: float) -> None:
+        """As `ExchangeLog`."""
+        for log in self._logs:
+            log.record_body(data, came)
+
+    def record_end(self, how: Ending, came: float, note: str = "") -> None:
+        """As `ExchangeLog`."""
+        for log in self._logs:
+            log.record_end(how, came, note)
+
+
 class GuardedRecorder:
     """Writes at once; where that fails, it is told once and the rest given up.
 

@@ -26,9 +26,9 @@ from conformance.core.errors import ConformanceError
 from conformance.core.events import Ending
 from conformance.targets.recording.folder import RecordingFolder
 from conformance.targets.recording.guarded import (
+    BothLogs,
     ExchangeLog,
     GuardedRecorder,
-    OnFailure,
     UnrecordedExchange,
 )
 from conformance.targets.recording.queued import RecordingQueue
@@ -44,6 +44,7 @@ _MOST_BODIES: Final = 256 * 1024 * 1024
 _MOST_REFUSED: Final = 256  # that are told so at once; more are closed
 
 Recordings = RecordingFolder | RecordingQueue
+NewLog = Callable[[], ExchangeLog]
 
 
 class RelayRoute(Struct, frozen=True):
@@ -74,7 +75,8 @@ class RecordingProxy:
     """Listens, passes on, records; an asynchronous context manager. `url` is known inside it.
 
     `route` says of each request where it goes, and what records it; default: to `upstream`, in
-    `folder`. `hosts` are the names that a request may be for; default: any.
+    `folder`, or nowhere without one. `watch` gives what else is told of each exchange, as it
+    comes. `hosts` are the names that a request may be for; default: any.
 
     Raises UsageError where it cannot listen.
     """
@@ -82,7 +84,7 @@ class RecordingProxy:
     def __init__(
         self,
         upstream: Origin,
-        folder: Recordings,
+        folder: Recordings | None,
         *,
         host: str = "127.0.0.1",
         port: int = 0,
@@ -91,10 +93,12 @@ class RecordingProxy:
         route: ChooseRoute | None = None,
         limits: ProxyLimits | None = None,
         hosts: AllowedHosts | None = None,
+        watch: NewLog | None = None,
     ) -> None:
         self._limits = limits or ProxyLimits()
         self._room = BodyRoom(self._limits.bodies)
         self._hosts = hosts
+        self._watch = watch
         self.failures = 0
         self.url = ""
         self._folder = folder
@@ -110,7 +114,7 @@ class RecordingProxy:
             if isinstance(self._folder, RecordingQueue):
                 stack.push_async_callback(self._folder.close)
                 await self._folder.start(self._note_failure)
-            else:
+            elif self._folder is not None:
                 stack.callback(self._folder.close)
             listener = listening(self._host, self._port, self._accept_client)
             port = await stack.enter_async_context(listener)
@@ -125,9 +129,7 @@ class RecordingProxy:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         client = ServerConnection(reader, writer, room=self._room)
-        connection = RecordedConnection(
-            client, self._choose_route, self._timeouts, self._note_failure
-        )
+        connection = RecordedConnection(client, self._choose_route, self._timeouts, self._new_log)
         self._clients += 1
         try:
             if self._clients <= self._limits.clients:
@@ -147,6 +149,14 @@ class RecordingProxy:
             self._hosts.check_request(request)
         return self._route(request)
 
+    def _new_log(self, folder: Recordings | None) -> ExchangeLog:
+        log: ExchangeLog
+        if isinstance(folder, RecordingQueue):
+            log = folder.new_log()
+        else:
+            log = GuardedRecorder(folder, self._note_failure) if folder else UnrecordedExchange()
+        return log if self._watch is None else BothLogs(log, self._watch())
+
     def _note_failure(self, error: BaseException) -> None:
         self.failures += 1
         text = str(error) if isinstance(error, ConformanceError) else f"{error!r}"
@@ -157,12 +167,16 @@ class RecordedConnection:
     """Serves one connection of a client until either side ends it."""
 
     def __init__(
-        self, client: ServerConnection, route: ChooseRoute, timeouts: ProxyTimeouts, fail: OnFailure
+        self,
+        client: ServerConnection,
+        route: ChooseRoute,
+        timeouts: ProxyTimeouts,
+        new_log: Callable[[Recordings | None], ExchangeLog],
     ) -> None:
         self._client = client
         self._choose_route = route
         self._timeouts = timeouts
-        self._fail = fail
+        self._new_log = new_log
         self._upstreams: dict[Origin, ClientConnection] = {}
 
     async def serve_client(self) -> None:
@@ -196,11 +210,6 @@ class RecordedConnection:
             recorded.record_end("client-closed" if self._has_left else "open")
             await self._client.unwatch()
         return stays
-
-    def _new_log(self, folder: Recordings | None) -> ExchangeLog:
-        if isinstance(folder, RecordingQueue):
-            return folder.new_log()
-        return GuardedRecorder(folder, self._fail) if folder else UnrecordedExchange()
 
     @property
     def _has_left(self) -> bool:

@@ -12,7 +12,7 @@ import multiprocessing
 import socket
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
@@ -48,6 +48,19 @@ class QueueLimits(Struct, frozen=True):
 
     waiting: int = 64 * 1024 * 1024
     close_s: float = _CLOSE_S
+
+
+class MessageSink(Protocol):
+    """Takes messages about exchanges for somebody else."""
+
+    def has_room(self, size: int) -> bool:
+        """Whether so many bytes may wait, too."""
+
+    def put(self, message: ToWorker) -> None:
+        """Sends a message soon."""
+
+    def refuse_exchange(self) -> None:
+        """There is no room for an exchange: nothing will be told of it."""
 
 
 class RecordingQueue:
@@ -203,7 +216,7 @@ class _WorkerLink(asyncio.Protocol):
 class QueuedRecorder:
     """Records one exchange by the queue, as `ExchangeLog`."""
 
-    def __init__(self, queue: RecordingQueue, number: int) -> None:
+    def __init__(self, queue: MessageSink, number: int) -> None:
         self._queue = queue
         self._number = number
         self._lost = ""

@@ -1,0 +1,233 @@
+"""`conformance watch`: what passes between a client and a server, judged and shown as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from msgspec import Struct
+
+from conformance.cli import options as shared
+from conformance.cli.failures import CONFORMS, INTERNAL
+from conformance.cli.listening import (
+    allow_descriptors,
+    exit_code_on_signal,
+    listening_address,
+    settle_exit,
+    tell_ready,
+    warn_beyond_loopback,
+    write_port,
+)
+from conformance.cli.terminal import put, warn
+from conformance.cli.verbs import takes_fields_of
+from conformance.core.errors import UsageError
+from conformance.dialects import SUPPORTED, get
+from conformance.judging.checker import YAML_SUFFIXES
+from conformance.profiles.load import load_profile
+from conformance.profiles.lookup import has_profile
+from conformance.report.printable import visible
+from conformance.report.wording import count
+from conformance.targets.recording import (
+    Origin,
+    ProxyLimits,
+    RecordingOptions,
+    RecordingProxy,
+    RecordingQueue,
+)
+from conformance.watching.feed import KeyPressed, TextTold, TrafficFeed, WatchEnded
+from conformance.watching.judging import TrafficJudge
+from conformance.watching.line_view import LineView
+from conformance.watching.watcher import TrafficView, Watcher
+from conformance.wire.client import certificates
+from conformance.wire.hosts import AllowedHosts
+
+if sys.platform != "win32":
+    import termios
+    import tty
+
+KeyReader = Callable[[TrafficFeed, Callable[[], None]], AbstractContextManager[None]]
+
+_KEY: Final = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]|.", re.DOTALL)
+_NAMED_KEYS: Final = {
+    "\x1b[A": "up",
+    "\x1bOA": "up",
+    "\x1b[B": "down",
+    "\x1bOB": "down",
+    "\r": "enter",
+    "\n": "enter",
+    "\x1b": "escape",
+}
+_ENDS_S: Final = 10.0  # that the thread may take to draw a last time
+
+
+class WatchArguments(Struct, frozen=True, kw_only=True):
+    """The command line as it was given."""
+
+    proxy: Annotated[
+        str, typer.Option(metavar="[HOST:]PORT", help="Listen here and pass on; port 0: any.")
+    ]
+    upstream: Annotated[str, typer.Option(metavar="URL", help="Server behind --proxy.")]
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Also record what passes; default: nothing is written."),
+    ] = None
+    dialect: shared.DialectOption = None
+    profile: shared.ProfileOption = None
+    suite: shared.SuiteOption = None
+    rule: shared.RuleOption = None
+    lines: Annotated[
+        bool,
+        typer.Option("--lines", help="Lines on a terminal, too; default: where there is none."),
+    ] = False
+    port_file: shared.PortFileOption = None
+    allow_host: shared.AllowHostOption = None
+    cacert: shared.CacertOption = None
+    insecure: shared.InsecureOption = False
+
+
+@takes_fields_of(WatchArguments)
+def watch_command(given: WatchArguments) -> None:
+    """Show what passes between a client and a server, judged as it comes."""
+    judge = _traffic_judge(given)
+    if given.cacert is not None:
+        certificates(str(given.cacert))
+    upstream = Origin.parse(given.upstream, str(given.cacert or ""), insecure=given.insecure)
+    host, port = listening_address(given.proxy)
+    feed = TrafficFeed()
+    terms = RecordingOptions(profile=given.profile)
+    queue = None if given.save is None else RecordingQueue(given.save, terms)
+    proxy = RecordingProxy(
+        upstream,
+        queue,
+        host=host,
+        port=port,
+        warn=lambda text: feed.tell(TextTold(visible(text))),
+        limits=ProxyLimits(clients=allow_descriptors(ProxyLimits().clients, each=2)),
+        hosts=AllowedHosts.at(host, given.allow_host or ()),
+        watch=feed.new_log,
+    )
+    warn_beyond_loopback(host)
+    raise typer.Exit(asyncio.run(_watch_proxy(proxy, feed, judge, given)))
+
+
+async def _watch_proxy(
+    proxy: RecordingProxy, feed: TrafficFeed, judge: TrafficJudge, given: WatchArguments
+) -> int:
+    """Stands between until a signal or `q` comes. The exit code."""
+    code = exit_code_on_signal()
+    loop = asyncio.get_running_loop()
+    with tempfile.TemporaryDirectory(prefix="conformance-watch-") as pages:
+        async with proxy:
+            view, screen, keys = _chosen_view(given, proxy.url, Path(pages))
+            watcher = Watcher(
+                feed,
+                judge,
+                view,
+                screen,
+                lambda: loop.call_soon_threadsafe(settle_exit, code, INTERNAL),
+            )
+            watcher.start()
+            try:
+                with keys(feed, lambda: settle_exit(code, CONFORMS)):
+                    ended = await code
+            finally:
+                await _end_watching(watcher, feed)
+    if watcher.error is not None:
+        raise watcher.error
+    _put_summary(watcher, given)
+    return ended
+
+
+async def _end_watching(watcher: Watcher, feed: TrafficFeed) -> None:
+    feed.tell(WatchEnded())
+    await asyncio.to_thread(watcher.join, _ENDS_S)
+
+
+def _put_summary(watcher: Watcher, given: WatchArguments) -> None:
+    traffic = watcher.traffic
+    saved = f", recorded in {given.save}" if given.save else ""
+    put(visible(f"{count(traffic.total, 'exchange')}, {traffic.faulty} with findings{saved}", 2000))
+
+
+def _chosen_view(
+    given: WatchArguments, url: str, pages: Path
+) -> tuple[TrafficView, AbstractContextManager[object], KeyReader]:
+    """How traffic is shown, what is entered for it, and what reads keys."""
+    if given.lines or not _has_screen():
+        tell_ready(url, given.port_file)
+        return LineView(put, warn), nullcontext(), _no_keys
+    write_port(url, given.port_file)
+    # rich is only loaded where it draws.
+    from conformance.watching.screen_view import ScreenView  # noqa: PLC0415
+    from conformance.watching.timeline import open_timeline  # noqa: PLC0415
+
+    screen = ScreenView(url, given.upstream, partial(open_timeline, folder=pages))
+    return screen, screen, _keys if sys.stdin.isatty() else _no_keys
+
+
+def _has_screen() -> bool:
+    return sys.platform != "win32" and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+@contextmanager
+def _no_keys(feed: TrafficFeed, on_quit: Callable[[], None]) -> Iterator[None]:
+    del feed, on_quit
+    yield
+
+
+@contextmanager
+def _keys(feed: TrafficFeed, on_quit: Callable[[], None]) -> Iterator[None]:
+    """Reads keys as they are pressed, without echo, until it is left."""
+    descriptor = sys.stdin.fileno()
+    loop = asyncio.get_running_loop()
+    before = termios.tcgetattr(descriptor)
+
+    def read_keys() -> None:
+        for name in key_names(os.read(descriptor, 1024).decode("utf-8", "replace")):
+            if name == "q":
+                on_quit()
+            else:
+                feed.tell(KeyPressed(name))
+
+    # Whoever closes the window wants the folder of pages gone, too.
+    loop.add_signal_handler(signal.SIGHUP, on_quit)
+    tty.setcbreak(descriptor)
+    loop.add_reader(descriptor, read_keys)
+    try:
+        yield
+    finally:
+        loop.remove_reader(descriptor)
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+def key_names(typed: str) -> list[str]:
+    """The keys that a terminal sent; sequences that are not known are left out."""
+    named = (_NAMED_KEYS.get(each, each) for each in _KEY.findall(typed))
+    return [name for name in named if name.isprintable()]
+
+
+def _traffic_judge(given: WatchArguments) -> TrafficJudge:
+    """Raises UsageError for a profile or dialect that is not there, SpecError for broken files."""
+    if given.dialect is not None:
+        get(given.dialect)
+    profile = given.profile
+    if profile is not None and profile.endswith(YAML_SUFFIXES):
+        load_profile(profile)
+    elif profile is not None and not any(has_profile(each, profile) for each in SUPPORTED):
+        raise UsageError(f"no profile {profile!r}", hint="see conformance list profiles")
+    return TrafficJudge(
+        dialect=given.dialect,
+        profile=profile,
+        suites=given.suite or (),
+        rules=given.rule or (),
+    )

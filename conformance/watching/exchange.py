@@ -1,0 +1,196 @@
+"""One exchange while it passes: what came of it, what it says, and what was found in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from conformance.core.chunked import ChunkedBodyReader, PlainBodyReader
+from conformance.core.content_coding import ContentDecoder, UndecodableError, readable_codings
+from conformance.core.events import Chunk, Ending, Exchange, Response
+from conformance.dialects import stated_request
+from conformance.judging.result import Finding, StreamResult
+from conformance.judging.stream_check import StreamCheck
+from conformance.targets.recording.exchange import decoded_head
+from conformance.targets.recording.messages import (
+    BodyCame,
+    ExchangeEnded,
+    HeadCame,
+    RequestCame,
+)
+from conformance.watching.judging import TrafficJudge
+from conformance.watching.lanes import LaneTails
+from conformance.wire.requests import as_recorded
+
+MOST_KEPT: Final = 16 * 1024 * 1024  # bytes of one body
+_CHUNK_COST: Final = 160  # bytes that a chunk takes beside its data
+_MOST_UNKNOWN: Final = 64 * 1024  # bytes in which a dialect must show
+_LEAST_REFUSAL: Final = 300  # no answer to what was asked: judged, if at all, when it is over
+_BUDGET_MS: Final = 30_000.0  # of judging one stream; it holds up what is shown, not what passes
+
+
+class WatchedExchange:
+    """Is told of one exchange, message by message.
+
+    `findings` are those so far, and when it is over those of `result`, which is None where nothing
+    was judged. `note` says what was not judged or not kept, and why.
+    """
+
+    def __init__(self, came: RequestCame, judge: TrafficJudge) -> None:
+        self.number = came.number
+        self.came = self.last = came.came
+        self.method, self.target = came.request.method, came.target
+        self.head_at: float | None = None
+        self.response: Response | None = None
+        self.end: Ending | None = None
+        self.note = ""
+        self.size = 0
+        self.lanes = LaneTails()
+        self.findings: list[Finding] = []
+        self.result: StreamResult | None = None
+        self._judge = judge
+        self._asked = came.request  # as it came: what it is decoded to takes far more memory
+        body = stated_request(as_recorded(came.request, came.target)).json
+        self.model = str(body.get("model") or "") if isinstance(body, dict) else ""
+        self._kept: list[Chunk] | None = []
+        self.kept_bytes = len(came.request.body)
+        self._body: ChunkedBodyReader | PlainBodyReader = PlainBodyReader(None)
+        self._decoder: ContentDecoder | None = None
+        self._stream: StreamCheck | None = None
+        self._is_judged = self.method == "POST"
+        self._try_at = 0  # bytes at which it is looked at again which dialect it speaks
+
+    @property
+    def is_over(self) -> bool:
+        return self.end is not None
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the status says that no answer comes."""
+        return self.response is not None and (self.response.status or 0) >= _LEAST_REFUSAL
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether all that came is still there."""
+        return self._kept is not None
+
+    @property
+    def elapsed_ms(self) -> float:
+        """From the request to what came last."""
+        return (self.last - self.came) * 1000
+
+    def recorded(self) -> Exchange:
+        """The exchange as far as it came and was kept."""
+        return Exchange(
+            request=as_recorded(self._asked, self.target),
+            response=self.response,
+            chunks=tuple(self._kept or ()),
+            end=self.end or "open",
+        )
+
+    def stop_keeping(self, why: str) -> None:
+        """Drops the bytes; what is under way is judged all the same."""
+        if self._kept is not None:
+            self._kept = None
+            self.kept_bytes = 0
+            self.note = why
+
+    def take(self, message: HeadCame | BodyCame | ExchangeEnded) -> Sequence[Finding]:
+        """The findings that came with it."""
+        before, self.last = self.last, message.came
+        if isinstance(message, HeadCame):
+            self._take_head(message)
+            return ()
+        if isinstance(message, ExchangeEnded):
+            return self._take_end(message)
+        found: list[Finding] = []
+        for part in self._body.feed(message.data):
+            data = self._decoded(part.data)
+            if data:
+                found += self._take_chunk(Chunk(data, round((message.came - before) * 1000, 3)))
+                before = message.came
+        return found
+
+    def catch_up(self) -> Sequence[Finding]:
+        """Judges what waits for more that is alike."""
+        found = () if self._stream is None else self._stream.catch_up()
+        self.findings += found
+        return found
+
+    def _take_head(self, message: HeadCame) -> None:
+        self.head_at = message.came
+        self.response = message.response
+        if message.chunked:
+            self._body = ChunkedBodyReader()
+        encoding = (message.response.header("content-encoding") or "").strip().lower()
+        if encoding in ("", "identity"):
+            return
+        if encoding in readable_codings():
+            self._decoder = ContentDecoder(encoding, MOST_KEPT)
+            self.response = decoded_head(message.response, encoding)
+        else:
+            self._is_judged = False
+            self.note = f"not judged: a body in {encoding!r}"
+
+    def _decoded(self, data: bytes) -> bytes:
+        self.size += len(data)
+        if self._decoder is None or not data:
+            return data
+        try:
+            return self._decoder.feed(data)
+        except UndecodableError as err:
+            self._is_judged, self._stream = False, None
+            self.note = f"not judged: {err}"
+            return b""
+
+    def _take_chunk(self, chunk: Chunk) -> Sequence[Finding]:
+        if self._kept is not None:
+            self._kept.append(chunk)
+            self.kept_bytes += len(chunk.data) + _CHUNK_COST
+            if self.kept_bytes > MOST_KEPT:
+                self.stop_keeping("too long to be kept: no timeline")
+        if not self._is_judged or self.is_refusal:
+            return ()
+        self.lanes.ms = (self.last - (self.head_at or self.last)) * 1000
+        if self._stream is not None:
+            return self._feed([chunk])
+        if self.size < self._try_at or self.size > _MOST_UNKNOWN:
+            return ()
+        self._try_at = 2 * self.size
+        self._stream = self._begin_stream()
+        return () if self._stream is None else self._feed(self._kept or [chunk])
+
+    def _begin_stream(self) -> StreamCheck | None:
+        so_far = self.recorded()
+        dialect = self._judge.dialect_of(so_far)
+        if dialect is None:
+            return None
+        return self._judge.checker(dialect).stream(
+            request=so_far.request,
+            response=self.response,
+            budget_ms=_BUDGET_MS,
+            listener=self.lanes.take,
+        )
+
+    def _feed(self, chunks: Sequence[Chunk]) -> Sequence[Finding]:
+        assert self._stream is not None
+        found = [each for chunk in chunks for each in self._stream.feed(chunk.data, chunk.ms)]
+        self.findings += found
+        return found
+
+    def _take_end(self, message: ExchangeEnded) -> Sequence[Finding]:
+        """The findings that nobody has been told of."""
+        self.end = message.how
+        self.note = message.lost or message.note or self.note
+        live = None if self._stream is None else self._stream.close(message.how)
+        self._stream = None
+        if live is not None or (self._is_judged and self._kept):
+            whole = self._judge.whole_result(self.recorded()) if self.is_kept else None
+            self.result = whole or live
+        told = set(map(_finding_place, self.findings))
+        self.findings = list(self.result.findings) if self.result else []
+        return [each for each in self.findings if _finding_place(each) not in told]
+
+
+def _finding_place(finding: Finding) -> tuple[object, ...]:
+    return finding.rule, finding.event, *finding.slice.items()

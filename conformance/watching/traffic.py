@@ -1,0 +1,73 @@
+"""All exchanges that are shown: those under way, and the last ones that are over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from conformance.judging.result import Finding
+from conformance.targets.recording.messages import RequestCame
+from conformance.watching.exchange import WatchedExchange
+from conformance.watching.feed import ExchangeMessage
+from conformance.watching.judging import TrafficJudge
+
+MOST_EXCHANGES: Final = 200  # that are over
+MOST_BYTES: Final = 64 * 1024 * 1024  # of all bodies together
+
+
+class TrafficListener(Protocol):
+    """Is told what happens, when it happens."""
+
+    def began(self, exchange: WatchedExchange) -> None: ...
+    def found(self, exchange: WatchedExchange, findings: Sequence[Finding]) -> None: ...
+    def ended(self, exchange: WatchedExchange) -> None: ...
+
+
+class Traffic:
+    """Takes messages in the order in which they came; used by one thread.
+
+    `exchanges` stand by their numbers, the oldest first. `total` and `faulty` count all that there
+    ever were, and those with findings.
+    """
+
+    def __init__(self, judge: TrafficJudge, listener: TrafficListener) -> None:
+        self.exchanges: dict[int, WatchedExchange] = {}
+        self.total = self.faulty = 0
+        self._judge = judge
+        self._listener = listener
+
+    @property
+    def running(self) -> int:
+        return sum(not each.is_over for each in self.exchanges.values())
+
+    def take(self, message: ExchangeMessage) -> None:
+        if isinstance(message, RequestCame):
+            exchange = WatchedExchange(message, self._judge)
+            self.exchanges[message.number] = exchange
+            self.total += 1
+            self._listener.began(exchange)
+        elif (known := self.exchanges.get(message.number)) is not None:
+            self._tell(known, known.take(message))
+            if known.is_over:
+                self.faulty += bool(known.findings)
+                self._listener.ended(known)
+        self._drop_oldest()
+
+    def catch_up(self) -> None:
+        """Judges what waits in streams that are under way."""
+        for each in list(self.exchanges.values()):
+            if not each.is_over:
+                self._tell(each, each.catch_up())
+
+    def _tell(self, exchange: WatchedExchange, found: Sequence[Finding]) -> None:
+        if found:
+            self._listener.found(exchange, found)
+
+    def _drop_oldest(self) -> None:
+        over = [number for number, each in self.exchanges.items() if each.is_over]
+        size = sum(each.kept_bytes for each in self.exchanges.values())
+        while over and (len(over) > MOST_EXCHANGES or size > MOST_BYTES):
+            size -= self.exchanges.pop(over.pop(0)).kept_bytes
+        if size > MOST_BYTES:
+            longest = max(self.exchanges.values(), key=lambda each: each.kept_bytes)
+            longest.stop_keeping("too much is under way: no timeline")

@@ -1,0 +1,77 @@
+"""The words for exchanges and findings that all views of traffic share: one line, printable."""
+
+from __future__ import annotations
+
+from conformance.judging.result import Finding
+from conformance.report.printable import visible
+from conformance.report.wording import count, error_sentence, finding_sentence, slice_of
+from conformance.watching.exchange import WatchedExchange
+from conformance.watching.lanes import LANES
+
+
+def request_line(exchange: WatchedExchange) -> str:
+    """`POST /v1/chat/completions  chatty`; a query may hold a key and is left out."""
+    path = visible(exchange.target.partition("?")[0], 80)
+    return "  ".join(filter(None, (f"{visible(exchange.method, 20)} {path}", model_name(exchange))))
+
+
+def model_name(exchange: WatchedExchange) -> str:
+    return visible(exchange.model, 60)
+
+
+def state_words(exchange: WatchedExchange) -> str:
+    """`200  1.24 s  2 findings`, as far as it came."""
+    status = exchange.response.status if exchange.response else None
+    words = [str(status)] if status else []
+    words.append(f"{exchange.elapsed_ms / 1000:.2f} s")
+    if exchange.findings:
+        words.append(count(len(exchange.findings), "finding"))
+    elif not exchange.is_over:
+        words.append("...")
+    elif exchange.result is not None and not exchange.is_refusal:
+        words.append("ok")
+    return "  ".join(words)
+
+
+def outcome_line(exchange: WatchedExchange) -> str:
+    """What came of it so far: sizes of lanes, how it ended."""
+    facts: list[str] = []
+    sizes = {lane: exchange.lanes.lanes[lane].size for lane in LANES}
+    facts += (f"{lane} {size:,}" for lane, size in sizes.items() if size and lane != "tools")
+    facts += [count(sizes["tools"], "call")] if sizes["tools"] else []
+    if exchange.lanes.finish:
+        facts.append(f"finish {visible(exchange.lanes.finish, 40)}")
+    if exchange.end is not None and exchange.end != "eof":
+        facts.append(exchange.end)
+    if exchange.size and not any(sizes.values()):
+        facts.append(count(exchange.size, "byte"))
+    return ", ".join(facts)
+
+
+def trouble_lines(exchange: WatchedExchange) -> list[str]:
+    """An error in the answer, and what was not judged or kept."""
+    error = exchange.lanes.error
+    if not error and exchange.result is not None and exchange.result.error is not None:
+        error = error_sentence(exchange.result.error)
+    told = [f"error  {visible(error, 300)}"] if error else []
+    return [*told, *([f"note  {visible(exchange.note, 300)}"] if exchange.note else [])]
+
+
+def judged_words(exchange: WatchedExchange) -> str:
+    """As what it was judged, or that it was not."""
+    result = exchange.result
+    if result is None:
+        return "not judged"
+    assumed = "" if result.named else " (assumed)" if result.profile == "strict" else " (shown)"
+    return f"{visible(result.dialect)}, profile {visible(result.profile)}{assumed}"
+
+
+def finding_name(finding: Finding) -> str:
+    return f"{finding.verdict} {finding.level} {visible(finding.rule)}"
+
+
+def finding_line(finding: Finding) -> str:
+    """Where it stands and what was found."""
+    where = f"event {finding.event}" if finding.event else "request or response head"
+    within = f", {slice_of(finding)}" if finding.slice else ""
+    return f"({where}{within})  {visible(finding_sentence(finding), 300)}"
