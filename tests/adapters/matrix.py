@@ -2,7 +2,7 @@
 
     python -m tests.adapters.matrix collect FOLDER   # NAME.quick.json, NAME.full.json
     python -m tests.adapters.matrix write            # of what was collected
-    python -m tests.adapters.matrix baselines FOLDER # what is known of each client, anew
+    python -m tests.adapters.matrix baselines FOLDER # what is known of these clients, anew
 
 `quick` reports hold every shipped recording once, `full` ones a few recordings in every replay.
 """
@@ -40,6 +40,7 @@ FAMILIES: Final = {
     "`thinking/`": lambda rule: rule.startswith("thinking/") and rule != AGREES,
     "`stripping/`": lambda rule: rule.startswith("stripping/"),
 }
+DIALECTS: Final = ("openai.chat", "openai.responses", "anthropic.messages", "vercel.ui", "agui")
 Result = Mapping[str, Any]
 # What an adapter wrote to stderr names files of the machine that it ran on.
 _STDERR: Final = re.compile(
@@ -58,6 +59,9 @@ _EXTRA_FIELDS: Final = (
 )
 # Why each client breaks rules, in its baseline.
 REASONS: Final = {
+    "ag-ui-client": "A value that seals thinking without a text names no message, and is dropped.",
+    "ai-sdk-ui-5": "A part that came with version 7 ends the message in an error.",
+    "ai-sdk-ui-6": "A part that came with version 7 ends the message in an error.",
     "ai-sdk-compatible": _SCHEMAS,
     "ai-sdk-openai-chat": "The chat model of @ai-sdk/openai drops reasoning_content.",
     "ai-sdk-openai-responses": "Raw thinking is dropped; summaries are told by their events alone.",
@@ -81,7 +85,8 @@ REASONS: Final = {
 def main(arguments: list[str]) -> int:
     """Collects or writes; 2 for anything else."""
     if arguments[:1] == ["collect"] and len(arguments) == 2:
-        RESULTS.write_text(_one_stream_a_line(collect(Path(arguments[1]))), "utf-8")
+        known = json.loads(RESULTS.read_text("utf-8"))
+        RESULTS.write_text(_one_stream_a_line({**known, **collect(Path(arguments[1]))}), "utf-8")
     elif arguments[:1] == ["baselines"] and len(arguments) == 2:
         write_baselines(Path(arguments[1]))
     elif arguments == ["write"]:
@@ -128,11 +133,11 @@ def _streams(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def write_baselines(folder: Path) -> None:
-    """A baseline for each client that breaks a rule; those of other clients are dropped."""
-    for path in BASELINES.glob("*.yaml"):
-        path.unlink()
+    """A baseline for each client that breaks a rule, in place of those of other versions."""
     for path in sorted(folder.glob("*.quick.json")):
         name = path.name.removesuffix(".quick.json")
+        for old in (*BASELINES.glob(f"{name}-*.yaml"), *BASELINES.glob(f"{name}.*.yaml")):
+            old.unlink()
         streams = [s for s in json.loads(path.read_text("utf-8"))["streams"] if s["findings"]]
         if not streams:
             continue
@@ -201,7 +206,7 @@ def page(results: Mapping[str, Mapping[str, list[Result]]]) -> str:
     names = sorted(results, key=lambda name: (name != "reference-client", name))
     clients = [Client(name, results[name]) for name in names]
     lines = [*_HEAD, "", *_families(clients), "", "## By server", "", _BY_SERVER, ""]
-    for dialect in ("openai.chat", "openai.responses", "anthropic.messages"):
+    for dialect in DIALECTS:
         lines += [*_servers(clients, dialect), ""]
     lines += [_TAKEN_BACK, "## Findings", "", _FINDINGS, ""]
     for client in clients:
@@ -315,6 +320,8 @@ _HEAD: Final = (
     "`tests/adapters/results.json`.",
     "The adapters are in `tests/adapters/`, the versions in `requirements.txt` and `package.json`;",
     "those of npm look for packages below the folder that `CLIENTS_FOLDER` names.",
+    "`ai-sdk-ui` is `readUIMessageStream` of `ai`, whose versions 5 and 7 are those of",
+    "`tests/live/applications/applications.yaml`; `ag-ui-client` is the `HttpAgent` of its package.",
     "",
     "How many recordings each client takes without a finding, of those that exercise the rules.",
     "A link leads to the one finding behind it, the first where there are several:",

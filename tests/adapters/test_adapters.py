@@ -139,6 +139,17 @@ def test_the_ai_sdk_keeps_reasoning_content_with_one_provider_alone() -> None:
     assert "all thinking is lost" in found(run(ai_sdk("openai-chat"), CHAT))[AGREES]
 
 
+def test_consumers_of_applications_show_what_was_sent() -> None:
+    signed = "vercel.ui/ai-sdk/thinking-signed"
+    assert found(run(node("ui_message_sdk", "ai"), signed, "vercel.ui/ai-sdk/hops-tool-loop")) == {}
+
+
+def test_the_client_of_ag_ui_drops_what_seals_thinking_without_a_text() -> None:
+    agent = node("ag_ui_client", "@ag-ui/client")
+    assert found(run(agent, "agui/agent/thinking-sealed", "agui/agent/tool-and-snapshot")) == {}
+    assert "thinking.opaque" in found(run(agent, "agui/agent/thinking-redacted"))[AGREES]
+
+
 @pytest.mark.parametrize(
     ("command", "names"),
     [
