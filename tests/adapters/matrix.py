@@ -321,7 +321,7 @@ _HEAD: Final = (
     "The adapters are in `tests/adapters/`, the versions in `requirements.txt` and `package.json`;",
     "those of npm look for packages below the folder that `CLIENTS_FOLDER` names.",
     "`ai-sdk-ui` is `readUIMessageStream` of `ai`, whose versions 5 and 7 are those of",
-    "`tests/live/applications/applications.yaml`; `ag-ui-client` is the `HttpAgent` of its package.",
+    "`tests/live/applications/applications.yaml`; `ag-ui-client` is AG-UI's own `HttpAgent`.",
     "",
     "How many recordings each client takes without a finding, of those that exercise the rules.",
     "A link leads to the one finding behind it, the first where there are several:",
