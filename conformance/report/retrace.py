@@ -10,8 +10,8 @@ Rule 3: a *block* is what lies between a start and its end in one lane. Lanes ho
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Final, Literal
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct, field
@@ -68,13 +68,18 @@ class ShownExchange(Struct):
     note: str = ""
 
 
-def trace_exchange(stream: StreamResult, exchange: Exchange, most: int) -> ShownExchange:
-    """Rebuild the frames of an exchange, of which at most about `most` are kept."""
+def trace_exchange(
+    stream: StreamResult, exchange: Exchange, most: int, near: Collection[int] = ()
+) -> ShownExchange:
+    """Rebuild the frames of an exchange, of which at most about `most` are kept.
+
+    Those around findings, and around the events `near`, are kept first of all.
+    """
     profile = profile_at_hand(stream.profile, stream.dialect)
     text = _head_text(exchange)
     kind = "request and response head"
     head = ShownFrame(0, 0.0, kind, text[:_RAW], len(text), ("stream",))
-    keeper = _FrameKeeper({f.event for f in stream.findings}, most, head)
+    keeper = _FrameKeeper({*near, *(f.event for f in stream.findings)}, most, head)
     if profile.name != stream.profile:
         keeper.traced.note = f"profile {stream.profile} is not at hand: lanes as strict has them"
     for each in get(stream.dialect).trace(exchange, reading(profile)):
@@ -99,6 +104,16 @@ class LaneChoice:
                 self._channels[key] = "summary" if channel == "summary" else "thinking"
             return self._channels.get(key, "thinking")
         return _LANE_OF.get(kind, "stream")
+
+
+def trace_report(seen: Iterable[Mapping[str, Any]]) -> ShownExchange:
+    """What a client says it saw, as lanes over the numbers of its events."""
+    head = ShownFrame(0, None, "report", "", 0, ("stream",))
+    keeper = _FrameKeeper((), 0, head)
+    for number, each in enumerate(seen, 1):
+        event = Event(str(each.get("type")), each, number, "semantic")
+        keeper.take(TracedFrame(number, None, None, [event]))
+    return keeper.result()
 
 
 class _FrameKeeper:

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 
+from conformance.cassette import Cassette, Header, read, write
 from conformance.core import shipped
 from conformance.judging.result import Finding, Report, StreamResult
 from conformance.recordings.check import check_paths
@@ -181,3 +183,58 @@ def test_a_group_is_told_once_with_links_to_all_its_places(
     assert (told.count('<a href="#s'), told.count("<li>3 more</li>")) == (101, 1)
     assert page.count('<details class="stream" ') == 104
     assert page.count(" open>") == 1
+
+
+HOPS = shipped.cassettes() / "mutants/hop/order.cassette.jsonl"
+
+
+def test_the_provider_stands_beneath_its_application_and_beside_its_findings() -> None:
+    page = render(check_paths([HOPS]))
+    outline(page)
+    (section,) = re.findall(r'<details class="stream" id="s1".*?</details>', page, re.DOTALL)
+    assert 'aria-label="upstream: exchange 2, anthropic.messages, 22 events"' in section
+    beneath = section.partition("upstream: exchange 2")[2].partition("</svg>")[0]
+    assert [kind for kind in ("thinking", "text", "tools") if f'"bar {kind}"' in beneath] == [
+        *("thinking", "text"),
+    ]
+    assert "<title>event 4</title>" in beneath
+    sent, said = section.partition('<div class="hops">')[2].split("<div>")[1:3]
+    assert ">app</p>" in sent
+    assert ">upstream</p>" in said
+    assert "text-delta" in sent
+    assert "content_block_delta" in said
+
+
+def test_answers_of_a_provider_follow_one_another_on_one_scale() -> None:
+    loop = shipped.cassettes() / "vercel.ui/ai-sdk/hops-tool-loop.cassette.jsonl"
+    page = render(check_paths([loop]))
+    (section,) = re.findall(r'<details class="stream" id="s1".*?</details>', page, re.DOTALL)
+    ends: list[float] = []
+    for part in section.split('<text class="beneath"')[1:]:
+        bars = re.findall(
+            r'class="bar \w+" x="([\d.]+)".*?width="([\d.]+)"', part.split("</svg>")[0]
+        )
+        starts = [float(x) for x, _ in bars]
+        assert not ends or min(starts) >= max(ends)
+        ends = [float(x) + float(width) for x, width in bars if float(width) > 2]
+        assert max(ends) < 1000
+    assert section.count('class="beneath"') == 2
+
+
+def test_what_a_provider_said_elsewhere_is_drawn_where_a_finding_names_it(tmp_path: Path) -> None:
+    whole = read(HOPS)
+    for name, exchange in zip(("app", "model"), whole.exchanges, strict=True):
+        alone = replace(exchange, number=1, hop="")
+        write(tmp_path / f"{name}.cassette.jsonl", Cassette(Header(), (alone,)))
+    app, model = (tmp_path / f"{name}.cassette.jsonl" for name in ("app", "model"))
+    page = render(check_paths([app], dialect=whole.header.dialect, upstream=[model]))
+    outline(page)
+    assert "upstream: exchange 1, anthropic.messages" in page
+
+
+def test_what_a_client_says_it_saw_stands_beneath_the_wire() -> None:
+    seen = shipped.cassettes() / "anthropic.messages/client/signed-thinking.cassette.jsonl"
+    page = render(check_paths([seen]))
+    outline(page)
+    assert page.count('aria-label="client, 30 events"') == 1
+    assert "what the client says it saw" in page

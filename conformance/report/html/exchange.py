@@ -11,9 +11,10 @@ from conformance.cassette import Recording, open_recording
 from conformance.core.errors import ConformanceError, Place, UsageError
 from conformance.core.events import Exchange
 from conformance.judging.lineage import event_order
-from conformance.judging.result import ContextLine, Report, StreamResult
+from conformance.judging.result import ContextLine, Finding, Report, StreamResult
 from conformance.recordings.redacted_result import Clean
 from conformance.report.escaping import escape_html
+from conformance.report.html.hops import answers_beside, beside_lines, span_beside
 from conformance.report.html.matrix import verdict_class
 from conformance.report.html.timeline import (
     ExchangePicture,
@@ -42,6 +43,12 @@ class RecordedStreams(Struct):
 
     clean: Clean = field(default_factory=text_cleaner)
     _latest: tuple[str, Recording] | None = None
+
+    @property
+    def latest(self) -> Recording:
+        """The recording of the exchange that was asked for last."""
+        assert self._latest is not None
+        return self._latest[1]
 
     def exchange(self, stream: StreamResult) -> Exchange:
         """The exchange that was judged. Raises UsageError or CassetteError."""
@@ -79,7 +86,7 @@ def stream_section(
         PlacedFinding(f"s{number}x{place}", finding)
         for place, finding in enumerate(sorted(stream.findings, key=event_order), 1)
     ]
-    lines, frames = _picture_lines(number, stream, told, recorded, budget)
+    lines, frames = _picture_lines(report, number, stream, told, recorded=recorded, budget=budget)
     yield from lines
     for one in told[:_FINDINGS]:
         yield from _finding_article(report, stream, one, frames)
@@ -89,9 +96,11 @@ def stream_section(
 
 
 def _picture_lines(
+    report: Report,
     number: int,
     stream: StreamResult,
     told: list[PlacedFinding],
+    *,
     recorded: RecordedStreams,
     budget: PageBudget,
 ) -> tuple[list[str], Mapping[int, str]]:
@@ -103,13 +112,15 @@ def _picture_lines(
     try:
         exchange = with_redacted_heads(recorded.exchange(stream))
         traced = trace_exchange(stream, exchange, _FRAMES)
+        beside = answers_beside(report, stream, recorded.latest, exchange)
     except ConformanceError as error:
         return [f'<p class="left-out">No picture: {escape_html(str(error))}</p>'], {}
     findings: dict[int, list[PlacedFinding]] = {}
     for one in told[:_FINDINGS]:
         findings.setdefault(one.finding.event, []).append(one)
-    picture = ExchangePicture(number, traced, findings, recorded.clean)
-    return list(picture_lines(picture, budget)), picture.anchors
+    picture = ExchangePicture(number, traced, findings, recorded.clean, span_beside(beside))
+    lines = picture_lines(picture, budget, beside_lines(picture, beside))
+    return list(lines), picture.anchors
 
 
 def _finding_article(
@@ -131,13 +142,20 @@ def _finding_article(
     shown = f'<a href="#{frame}">{where}</a>' if frame else where
     within = f" · <code>{escape_html(slice_of(finding))}</code>" if finding.slice else ""
     yield f'<p class="when">{shown}{within} · id <code>{escape_html(finding.id)}</code></p>'
-    if finding.context:
-        yield f"<pre>{''.join(map(_context_line, finding.context))}</pre>"
-    beside = "".join(f"{escape_html(line)}\n" for line in upstream_lines(finding))
-    if beside:
-        yield f"<p>upstream</p><pre>{beside}</pre>"
+    yield from _event_lines(stream, finding)
     why = [*authority_lines(finding.source), *([f"hint: {finding.hint}"] if finding.hint else [])]
     yield f"<ul>{''.join(f'<li>{escape_html(line)}</li>' for line in why)}</ul></article>"
+
+
+def _event_lines(stream: StreamResult, finding: Finding) -> Iterator[str]:
+    """The events around the finding; where both hops were compared, side by side."""
+    context = f"<pre>{''.join(map(_context_line, finding.context))}</pre>"
+    beside = "".join(f"{escape_html(line)}\n" for line in upstream_lines(finding))
+    if beside:
+        yield f'<div class="hops"><div><p class="when">{escape_html(stream.hop or "sent")}</p>'
+        yield f'{context}</div><div><p class="when">upstream</p><pre>{beside}</pre></div></div>'
+    elif finding.context:
+        yield context
 
 
 def _context_line(line: ContextLine) -> str:

@@ -6,7 +6,7 @@ milliseconds where the recording has a clock, else in event numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -23,6 +23,7 @@ _TOP: Final = 26  # room for the findings
 _FOOT: Final = 22  # room for the axis
 _HEIGHT: Final = _TOP + _LANE * len(LANES) + _FOOT
 _TICKS: Final = 5
+_TITLE: Final = 18  # room for the name of what is drawn beneath
 _TEXT: Final = 700  # characters shown of a frame
 _TEXT_AT_FINDING: Final = 3000
 _HELP: Final = "Arrow keys move between marks, Enter shows the frame, Escape goes back."
@@ -56,11 +57,13 @@ class ExchangePicture(Struct, frozen=True):
     traced: ShownExchange
     findings: Mapping[int, list[PlacedFinding]]
     clean: Callable[[str], str]
+    least_span: float = 0.0  # milliseconds that the axis has at least
 
     @property
     def span(self) -> float:
-        length = self.traced.last_ms if self.traced.is_clocked else float(self.traced.total)
-        return max(length, 1.0)
+        if not self.traced.is_clocked:
+            return max(float(self.traced.total), 1.0)
+        return max(self.traced.last_ms, self.least_span, 1.0)
 
     def x(self, place: float) -> float:
         """Where a time or an event number lies, in units of the picture."""
@@ -76,11 +79,14 @@ class ExchangePicture(Struct, frozen=True):
         return {moment.number: _frame_id(self, moment.number) for moment in self.traced.moments}
 
 
-def picture_lines(picture: ExchangePicture, budget: PageBudget) -> Iterator[str]:
-    """The picture and its frames as lines of HTML."""
+def picture_lines(
+    picture: ExchangePicture, budget: PageBudget, beneath: Iterable[str] = ()
+) -> Iterator[str]:
+    """The picture, what is drawn beneath it, and its frames as lines of HTML."""
     traced = picture.traced
     yield f'<figure class="timeline" data-stream="{picture.number}">'
     yield from _picture_svg(picture)
+    yield from beneath
     unit = "milliseconds since the response head" if traced.is_clocked else "event numbers"
     kept = sum(1 for moment in traced.moments if moment.number)
     told = f"{count(traced.total, 'event')} in {unit}"
@@ -120,6 +126,55 @@ def _block_svg(picture: ExchangePicture, block: LaneBlock, lane: str, top: int) 
     width = round(max(picture.moment_x(block.stop, block.last) - start, 2.0), 1)
     size = f'width="{width}" height="16" rx="3"'
     return f'<rect class="bar {lane}" x="{start}" y="{top + 5}" {size}/>'
+
+
+class LanesBeneath(Struct, frozen=True):
+    """Lanes of another answer on the scale of a picture.
+
+    Its places are multiplied by `scale` and begin at `start` of the picture; `marks` are events
+    that findings are about.
+    """
+
+    title: str
+    traced: ShownExchange
+    start: float
+    scale: float
+    marks: Sequence[int] = ()
+
+    def svg_lines(self, picture: ExchangePicture) -> Iterator[str]:
+        lanes = [lane for lane in LANES if self.traced.blocks.get(lane)]
+        height = _TITLE + _LANE * len(lanes)
+        label = escape_html(f"{self.title}, {self.traced.total} events", 200)
+        yield f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{label}">'
+        yield f'<text class="beneath" x="4" y="{_TITLE - 5}">{label}</text>'
+        for row, lane in enumerate(lanes):
+            top = _TITLE + row * _LANE
+            size = f'width="{_WIDTH - _LEFT}" height="{_LANE - 4}"'
+            yield f'<rect class="lane" x="{_LEFT}" y="{top + 2}" {size}/>'
+            yield f'<text class="name" x="{_LEFT - 8}" y="{top + 17}">{lane}</text>'
+            for block in self.traced.blocks[lane]:
+                yield self._block_svg(picture, block, lane, top)
+        for number in sorted(set(self.marks)):
+            at = picture.x(self.start + self._event_place(number) * self.scale)
+            title = f"<title>event {number}</title>"
+            yield f'<rect class="about" x="{at - 1.5}" y="{_TITLE}" width="3" height="{height}">'
+            yield f"{title}</rect>"
+        yield "</svg>"
+
+    def _block_svg(self, picture: ExchangePicture, block: LaneBlock, lane: str, top: int) -> str:
+        is_clocked = self.traced.is_clocked
+        first, last = (block.start, block.stop) if is_clocked else (block.first, block.last)
+        begin = picture.x(self.start + first * self.scale)
+        width = round(max(picture.x(self.start + last * self.scale) - begin, 2.0), 1)
+        size = f'width="{width}" height="16" rx="3"'
+        return f'<rect class="bar {lane}" x="{begin}" y="{top + 5}" {size}/>'
+
+    def _event_place(self, number: int) -> float:
+        """Where an event lies: its time, that of the frame before it, or its number."""
+        if not self.traced.is_clocked:
+            return float(number)
+        before = [each.ms or 0.0 for each in self.traced.moments if each.number <= number]
+        return before[-1] if before else 0.0
 
 
 def _axis_svg(picture: ExchangePicture) -> Iterator[str]:
