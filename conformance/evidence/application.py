@@ -90,6 +90,7 @@ def compare_application(
     later: Sequence[Request] = (),
     hides: bool,
     serial: frozenset[str] = frozenset(),
+    has_no_place: bool = False,
 ) -> None:
     """Judges what an application sent by what was said to it.
 
@@ -109,6 +110,7 @@ def compare_application(
         strings=_strings(shown),
         later=later,
         hides=hides,
+        has_no_place=has_no_place,
     )
     if overlap(hops.said):
         broken = {found.rule for found in ledger.findings} & serial

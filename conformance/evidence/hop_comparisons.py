@@ -58,6 +58,7 @@ class ApplicationHops(Struct, frozen=True):
     `said` is the content of the one, `sent` of the other; `strings` are those of the application's
     payloads, by path, each with its event. `later` are the provider's requests in the turns that
     carry this one on. `hides`: the application is said to show no thinking.
+    `has_no_place`: the profile says so of opaque data.
     """
 
     behind: tuple[ReadAnswer, ...]
@@ -67,6 +68,7 @@ class ApplicationHops(Struct, frozen=True):
     strings: Mapping[str, Sequence[tuple[int, str]]]
     later: Sequence[Request] = ()
     hides: bool = False
+    has_no_place: bool = False
 
     @property
     def is_stopped(self) -> bool:
@@ -202,6 +204,8 @@ def _opaque(hops: ApplicationHops) -> Compared:
     if hops.hides or not hops.are_whole:
         return False
     values = [each for each in _last_values(hops.said.opaque) if each.data]
+    if values and hops.has_no_place:
+        return f"this release of {hops.shown.dialect.name} {rules.NO_PLACE}"
     if values and not hops.shown.dialect.carries_opaque and not hops.later:
         why = "no later request shows whether they are kept"
         return f"{hops.shown.dialect.name} {rules.NO_PLACE}, and {why}"

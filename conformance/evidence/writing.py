@@ -177,6 +177,7 @@ def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
             serial=frozenset(
                 rule.id for rule in judged.rules if _SERIAL in dict(rule.applies.profile)
             ),
+            has_no_place=knobs.get("opaque") == "none",
         )
 
 

@@ -18,7 +18,10 @@ TOOLS: Final = "vercel.ui/ai-sdk/tool-in-two-steps"
 FAILED: Final = "vercel.ui/ai-sdk/error-behind-thinking"
 STATED: Final = "vercel.ui/pydantic-ai/thinking-in-metadata-too"
 STOPPED: Final = "vercel.ui/ai-sdk/abort-behind-thinking"
+COUNTED: Final = "vercel.ui/ai-sdk/ids-of-each-step"
+APPROVED: Final = "vercel.ui/ai-sdk/call-approved"
 SUITE: Final = "wire/ui-message"
+APPROVAL: Final = {"approvalId": "approval-1", "toolCallId": "call_0"}
 
 START: Final = typed("start")
 THOUGHT: Final = typed("reasoning-delta")
@@ -71,6 +74,17 @@ MUTANTS: Final = (
         f"{SUITE}/part-known",
         TEXT,
         (edits.insert(Message({"type": "reasoning", "text": "Weld."}), THOUGHT),),
+    ),
+    # The server was updated before the client.
+    Mutant(
+        f"{SUITE}/part-known-to-6",
+        APPROVED,
+        (edits.insert(Message(part("custom", kind="provider.message_start")), THINKING),),
+    ),
+    Mutant(
+        f"{SUITE}/part-known-to-5",
+        COUNTED,
+        (edits.insert(Message(part("tool-approval-request", **APPROVAL)), CALLED, after=True),),
     ),
     Mutant(f"{SUITE}/header", TEXT, facts={"answer_headers": ()}),
     Mutant(f"{SUITE}/text-fields", TEXT, (edits.change(SPOKEN, "delta", None),)),

@@ -91,6 +91,14 @@ def _steps() -> Iterator[Draft]:
     ]
     yield drafted("ai-sdk/tool-in-two-steps", asked, answer(steps), sizes=(97, 512))
 
+    counted = [steps[0], step(reasoning("reasoning-0", FOUND), text("txt-0", FERRY_TEXT))]
+    yield drafted("ai-sdk/ids-of-each-step", asked, answer(counted), profile="ai-5")
+
+    agreed = part("tool-approval-request", approvalId="approval-1", toolCallId="call_0")
+    allowed = [*found[:-1], agreed, found[-1]]
+    approved = [step(reasoning("reasoning-0", FERRY_THOUGHT), allowed), steps[1]]
+    yield drafted("ai-sdk/call-approved", asked, answer(approved), profile="ai-6")
+
 
 def _ends() -> Iterator[Draft]:
     asked = _asked("Which plant dyes wool yellow?")

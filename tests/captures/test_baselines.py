@@ -15,7 +15,11 @@ from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
 
 # Folder of recordings, named as the baseline is -> the profile it is judged by.
-SYSTEMS = {"ogx-1.5.0": "ogx", "transformers-serve-5.23": "transformers-serve"}
+SYSTEMS = {
+    "ogx-1.5.0": "ogx",
+    "transformers-serve-5.23": "transformers-serve",
+    "apps/vercel-ai-5.0.277": "ai-5",
+}
 
 pytestmark = pytest.mark.captures
 
@@ -25,10 +29,14 @@ def judged(folder: Path, profile: str) -> Report:
     return check_paths([folder], profile=profile)
 
 
+def baseline_of(system: str) -> Path:
+    return specs() / "baselines" / f"{Path(system).name}.yaml"
+
+
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_every_violation_is_expected(system: str, captures: Path) -> None:
     report = judged(captures / system, SYSTEMS[system])
-    expected = apply_baseline(report, load_baseline(specs() / "baselines" / f"{system}.yaml"))
+    expected = apply_baseline(report, load_baseline(baseline_of(system)))
     assert expected.baseline is not None
     assert expected.baseline.stale == ()
     assert [(each.rule, each.event) for each in expected.unexpected] == []
@@ -38,7 +46,7 @@ def test_every_violation_is_expected(system: str, captures: Path) -> None:
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_one_entry_more_or_less_fails(system: str, captures: Path) -> None:
     report = judged(captures / system, SYSTEMS[system])
-    baseline = load_baseline(specs() / "baselines" / f"{system}.yaml")
+    baseline = load_baseline(baseline_of(system))
     assert baseline.entries
     for number, entry in enumerate(baseline.entries):
         fewer = baseline.entries[:number] + baseline.entries[number + 1 :]

@@ -17,10 +17,12 @@ from conformance.dialects import get
 from conformance.dialects.base import Reading
 from conformance.evidence.application import answers_behind, read_answer
 from conformance.evidence.said import read_content
-from conformance.recordings.check import check_paths
+from conformance.judging.rulebook import Rulebook
+from conformance.recordings.check import CheckChoices, check_paths, check_recording
 from conformance.rules.verdicts import Verdict
 
 LOOP: Final = cassettes() / "vercel.ui/ai-sdk/hops-tool-loop.cassette.jsonl"
+AGUI: Final = cassettes() / "agui/agent/hops-signed.cassette.jsonl"
 SIGNED: Final = cassettes() / "vercel.ui/ai-sdk/hops-signed.cassette.jsonl"
 
 
@@ -190,3 +192,23 @@ def test_where_the_limit_left_no_answer_an_error_may_say_so(
         (tmp_path / f"{name}.sse").write_text(f"{body}data: [DONE]\n\n", "utf-8")
     report = check_paths([tmp_path / "app.sse"], upstream=[tmp_path / "model.sse"])
     assert {finding.rule for finding in report.findings} == found
+
+
+@pytest.mark.parametrize(
+    ("profile", "verdict"),
+    [("strict", Verdict.FAIL), ("before-0.1.11", Verdict.NOT_APPLICABLE)],
+)
+def test_a_release_without_a_place_for_signatures_does_not_lose_them(
+    profile: str, verdict: Verdict
+) -> None:
+    recording = open_recording(AGUI)
+    shown = recording.exchanges[0]
+    chunks = tuple(each for each in shown.chunks if b"ENCRYPTED_VALUE" not in each.data)
+    assert len(chunks) < len(shown.chunks)
+    lost = (replace(shown, chunks=chunks), *recording.exchanges[1:])
+    held = replace(recording, cassette=replace(recording.cassette, exchanges=lost))
+    choices = CheckChoices(profile=profile)
+    first = check_recording(held, Rulebook.load(()), choices)[0]
+    assert first.verdicts["hop/opaque"] is verdict
+    if verdict is Verdict.NOT_APPLICABLE:
+        assert "has no place for signatures" in first.reasons["hop/opaque"]
