@@ -115,6 +115,10 @@ def compare_application(
     if overlap(hops.said):
         broken = {found.rule for found in ledger.findings} & serial
         ledger.withdraw(broken, "the provider's own parts overlap", _NAME)
+    _write_differences(ledger, hops)
+
+
+def _write_differences(ledger: Ledger, hops: ApplicationHops) -> None:
     for rule, compared in COMPARISONS:
         found = compared(hops)
         if isinstance(found, HopDifference):
