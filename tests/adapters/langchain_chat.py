@@ -39,19 +39,19 @@ def model(command: Mapping[str, Any]) -> Any:
 
 
 def stream(command: Mapping[str, Any]) -> Iterator[Event]:
-    """One case: content blocks as they come; a call ends where another block begins."""
+    """One case: content blocks as they come; no chunk says where a call ends."""
     calls = Calls()
+    places: dict[Any, int] = {}
     for chunk in model(command).stream([HumanMessage(question(command["messages"]))]):
         for block in chunk.content_blocks:
             match block["type"]:
                 case "reasoning":
                     yield from thinking(block.get("reasoning"), channel(command))
-                case "text" if block["text"]:
-                    yield from calls.ended(0)
+                case "text":
                     yield from spoken(block["text"])
                 case "tool_call_chunk":
-                    index = block.get("index")
-                    place = index if isinstance(index, int) else 0
+                    # A number, or a word of its own for each call.
+                    place = places.setdefault(block.get("index"), len(places))
                     calls.add(0, place, block.get("name"), block.get("args"))
                 case "tool_call":
                     arguments = json.dumps(block["args"], separators=(",", ":"))
@@ -77,4 +77,5 @@ if __name__ == "__main__":
         name="langchain-chat",
         dialects=DIALECTS,
         events=EVENTS,
+        features=("calls-at-end",),
     )

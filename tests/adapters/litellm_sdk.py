@@ -41,8 +41,6 @@ def stream(command: Mapping[str, Any]) -> Iterator[Event]:
     for chunk in chunks:
         for choice in chunk.choices[:1]:
             delta = choice.delta
-            if delta.content:  # calls come before or after a text, never within
-                yield from calls.ended(0)
             # One channel: the SDK does not say which it was.
             channel = "summary" if dialect == "openai.responses" else "raw"
             yield from thinking(getattr(delta, "reasoning_content", None), channel)
@@ -69,4 +67,5 @@ if __name__ == "__main__":
         name="litellm-sdk",
         dialects=tuple(PREFIXES),
         events=EVENTS,
+        features=("calls-at-end",),
     )

@@ -31,6 +31,7 @@ BASELINES = shipped.specs() / "baselines" / "clients"
 CHAT = "openai.chat/deepseek/stream-and-body"
 TOOLS = "openai.chat/deepseek/parallel-tools"
 RESPONSES = "openai.responses/demo/summary"
+LATER_CALLS = "openai.responses/permits/permits-text-between-tools"
 MESSAGES = "anthropic.messages/client/signed-thinking"
 AGREES = "thinking/client/agrees-with-wire"
 ENDING = "harness/ending"
@@ -54,6 +55,7 @@ PACKAGES = {
     "openhands_llm": "openhands.sdk",
     "litellm_sdk": "litellm",
     "langchain_chat": "langchain_openai",
+    "openai_agents": "agents",
 }
 
 
@@ -117,6 +119,10 @@ def found(outcome: ClientOutcome) -> dict[str, str]:
         ("litellm_sdk", CHAT),
         ("litellm_sdk", MESSAGES),
         ("langchain_chat", MESSAGES),
+        ("langchain_chat", LATER_CALLS),
+        ("openai_agents", CHAT),
+        ("openai_agents", TOOLS),
+        ("openai_agents", RESPONSES),
     ],
 )
 def test_what_a_client_can_do_is_not_blamed(adapter: str, name: str) -> None:
@@ -126,6 +132,11 @@ def test_what_a_client_can_do_is_not_blamed(adapter: str, name: str) -> None:
 def test_the_stream_helper_tells_no_thinking_of_chat() -> None:
     message = found(run(python("openai_helper"), CHAT))[AGREES]
     assert "all thinking is lost" in message
+
+
+def test_openai_agents_tells_a_cut_in_thinking_as_an_error() -> None:
+    message = found(run(python("openai_agents"), "openai.chat/deepseek/length-in-thinking"))[ENDING]
+    assert "terminated with finish_reason='length'" in message
 
 
 def test_the_pasted_reader_tears_a_delta_that_contains_a_line_separator() -> None:

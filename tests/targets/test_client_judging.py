@@ -19,6 +19,7 @@ from conformance.recordings.check import CheckChoices, check_paths, choose_profi
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import AdapterAnswer
 from conformance.targets.client.client_judge import ClientJudge, ClientLedger, respell_arguments
+from conformance.targets.client.late_calls import sent_late
 from conformance.targets.client.protocol import ClientImplementation, event_fields
 from conformance.targets.client.variation import VariationKind
 from tests.authoring.pieces import encoded
@@ -30,6 +31,7 @@ CHAT = "openai.chat/deepseek/thinking-then-text"
 TOOLS = "openai.chat/deepseek/tool-round"
 RESPONSES = "openai.responses/openai/summary-four-parts"
 MESSAGES = "anthropic.messages/anthropic/thinking-then-tools"
+CALLED = "openai.responses/client/summary-then-call"
 REFUSAL = "openai.responses/openai/refusal"
 Event = Mapping[str, Any]
 
@@ -39,12 +41,16 @@ def rulebook() -> Rulebook:
     return Rulebook.load()
 
 
-def judging(name: str, *, silent: tuple[str, ...] = ()) -> tuple[ClientJudge, Exchange]:
+def judging(
+    name: str, *, silent: tuple[str, ...] = (), features: tuple[str, ...] = ()
+) -> tuple[ClientJudge, Exchange]:
     recording = open_recording(shipped.cassettes() / f"{name}.cassette.jsonl")
     dialect = get(str(recording.header.dialect))
     profile, _ = choose_profile(dialect, CheckChoices(), recording.header.profile)
     events = frozenset(SEMANTIC_EVENTS) - set(silent)
-    about = ClientImplementation("c", "python", "1", (dialect.name,), frozenset({"stream"}), events)
+    about = ClientImplementation(
+        *("c", "python", "1", (dialect.name,), frozenset({"stream"}), events, frozenset(features))
+    )
     return ClientJudge(rulebook(), profile, about, name, named=True), recording.exchanges[0]
 
 
@@ -179,6 +185,32 @@ def test_where_nothing_ends_a_call_it_may_be_told_as_soon_as_it_is_there() -> No
     calls = [event for event in told if event["type"] == "tool.end"]
     rest = [event for event in told if event["type"] != "tool.end"]
     assert AGREES in failing(completed(judge, exchange, [*calls, *rest]))
+
+
+@pytest.mark.parametrize("name", [MESSAGES, CALLED])
+def test_a_client_may_tell_calls_when_the_answer_is_whole(name: str) -> None:
+    judge, exchange = judging(name, features=("calls-at-end",))
+    told = list(events_of(judge, exchange))
+    calls = [event for event in told if event["type"] == "tool.end"]
+    rest = [event for event in told if event["type"] != "tool.end"]
+    assert calls
+    for order in (told, [*rest, *calls], [*rest[:1], *calls, *rest[1:]]):
+        assert AGREES not in failing(completed(judge, exchange, order))
+    assert AGREES in failing(completed(judge, exchange, [*rest, *calls[1:]]))
+
+
+def test_a_call_told_late_stands_in_the_frame_of_the_finish() -> None:
+    judge, exchange = judging(MESSAGES)
+    sent = judge.read_sent(exchange)
+    moved = sent_late(sent)
+    numbers = [event.number for event in moved.events]
+    assert numbers == sorted(numbers)
+    kinds = [event.type for event in moved.events]
+    calls = kinds.count("tool.end")
+    at = kinds.index("finish")
+    assert kinds[at - calls : at] == ["tool.end"] * calls
+    assert {numbers[n] for n in range(at - calls, at)} == {numbers[at]}
+    assert sorted(kinds) == sorted(event.type for event in sent.events)
 
 
 _ENDS = frozenset({"finish", "done"})

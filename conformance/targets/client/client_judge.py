@@ -12,7 +12,8 @@ Rule 4: after a reset what was on its way may be lost, and what stands in a refu
 Rule 5: what breaks a rule in the bytes themselves is the server's doing, not the client's, and so
         is what only a field would excuse that no client can tell.
 Rule 6: a call that the server carries out itself is the client's to tell, at any place, or not.
-Rule 7: where the API does not say when a call is complete, it may be told before its finish.
+Rule 7: where the API does not say when a call is complete, it may be told before its finish; the
+        place of calls is not compared of a client that tells them when the answer is whole.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from conformance.rules.forms.response import Answer
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import AdapterAnswer, joined_text
+from conformance.targets.client.late_calls import CALLS_AT_END, TEXTS, sent_late, told_late
 from conformance.targets.client.protocol import ClientImplementation, event_fields
 from conformance.targets.client.variation import VariationKind
 
@@ -129,10 +131,7 @@ class ClientJudge:
         # After a reset, and of a refusal, the end alone is judged.
         if kind != "reset" and not _is_refused(exchange):
             own, told = _without_hosted(sent, answered.events)
-            events = respell_arguments(told, own.client_events)
-            cases = self.dialect.client
-            if cases is not None and not cases.ends_calls:
-                events = calls_at_the_finish(events)
+            own, events = self._with_calls_late(own, respell_arguments(told, own.client_events))
             breaks_off = answered.how in _BROKEN
             compared = _compared_types(sent, self.about.events, breaks_off=breaks_off)
             self._judge_suites(made, own, events, compared, breaks_off=breaks_off)
@@ -140,6 +139,17 @@ class ClientJudge:
             harness.ENDING, _ending_finding(sent, answered, client_place(exchange))
         )
         return made
+
+    def _with_calls_late(
+        self, sent: Transcript, events: Sequence[Mapping[str, Any]]
+    ) -> tuple[Transcript, Sequence[Mapping[str, Any]]]:
+        """Rule 7."""
+        cases = self.dialect.client
+        if CALLS_AT_END in self.about.features:
+            return sent_late(sent), told_late(events, is_after_finish=True)
+        if cases is not None and not cases.ends_calls:
+            return sent, told_late(events, is_after_finish=False)
+        return sent, events
 
     def judge_message(self, sent: Transcript, answered: AdapterAnswer) -> ClientLedger:
         """Judges the events of a whole message, which is the body of what was sent."""
@@ -233,29 +243,6 @@ def respell_arguments(
     return made
 
 
-def calls_at_the_finish(events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The events with every call told with the finish of its choice, in their order (rule 7).
-
-    Of a client that tells no finish, a call stands behind the texts of its choice.
-    """
-    texts = {_choice(each): at for at, each in enumerate(events) if each["type"] in _TEXTS}
-    finishes = {_choice(each): at for at, each in enumerate(events) if each["type"] == "finish"}
-
-    def place(at: int) -> float:
-        event = events[at]
-        if event["type"] != "tool.end":
-            return at
-        choice = _choice(event)
-        late = finishes[choice] - 0.5 if choice in finishes else texts.get(choice, -1) + 0.5
-        return max(at, late)
-
-    return [events[at] for at in sorted(range(len(events)), key=place)]
-
-
-def _choice(event: Mapping[str, Any]) -> Any:
-    return event.get("choice", 0)
-
-
 def _parsed_arguments(event: Mapping[str, Any]) -> Any:
     text = event.get("arguments")
     value = decode_json(text) if isinstance(text, str) else NOT_JSON
@@ -328,17 +315,7 @@ def stream_result(
     return judging.rulebook.narrowed(stream)
 
 
-_CONTENT: Final = frozenset(
-    {
-        "thinking.delta",
-        "thinking.part",
-        "thinking.opaque",
-        "text.delta",
-        "refusal.delta",
-        "tool.end",
-    }
-)
-_TEXTS: Final = _CONTENT - {"tool.end"}
+_CONTENT: Final = TEXTS | {"tool.end"}
 
 
 def _compared_types(
