@@ -55,6 +55,8 @@ def write_site(folder: Path, rules: frozenset[str] | None = None) -> None:
         shutil.copy(page, folder / "pages")
     shutil.copy(ROOT / "docs" / "report.svg", folder / "pages")
     shutil.copytree(OWN / "assets", folder / "pages" / "assets")
+    language = (ROOT / "docs" / "rule-language.md").read_text(encoding="utf-8")
+    (folder / "pages" / "assets" / "example.yaml").write_text(first_suite(language), "utf-8")
     (folder / "zensical.toml").write_text(_settings(address), encoding="utf-8")
 
 
@@ -67,6 +69,11 @@ def project_address() -> str:
     """The one that pyproject.toml holds; empty where none is known yet."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return str(project["tool"]["hatch"]["metadata"]["hooks"]["custom"]["address"]).rstrip("/")
+
+
+def first_suite(page: str) -> str:
+    """The suite that the page of the rule language begins with."""
+    return page.split("```yaml suite\n", 1)[1].split("```", 1)[0]
 
 
 def with_lanes(page: str, rule: str) -> str:

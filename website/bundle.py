@@ -2,8 +2,8 @@
 
 Rule 1: what is bundled is a closed list with versions, in judge/package.json and
 judge/requirements.txt.
-Rule 2: the archive holds what `check` needs: no cassettes, no reference implementation, and the
-values of YAML files instead of a reader of YAML.
+Rule 2: the archive holds what `check` needs: no cassettes and no reference implementation; the
+values of the shipped YAML files, and PyYAML without its compiled part for suites of a reader's own.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 from zipfile import ZIP_DEFLATED, ZipFile
+
+import yaml
 
 from conformance.core.built_values import FILE_NAME
 from conformance.judging.building import build_values
@@ -66,6 +68,8 @@ def _package_files() -> Iterator[tuple[Path, str]]:
             if path.is_file() and not _LEFT_OUT & set(inside.parts):
                 yield path, f"{name or 'conformance/_data/specs'}/{inside.as_posix()}"
     yield from ((path, path.name) for path in sorted(OWN.glob("*.py")))
+    reader = Path(yaml.__file__).parent
+    yield from ((path, f"yaml/{path.name}") for path in sorted(reader.glob("*.py")))
 
 
 def _write_pyodide(folder: Path, made: Path) -> None:

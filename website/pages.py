@@ -24,6 +24,7 @@ _SECTION: Final = re.compile(r"^(?=## )", re.MULTILINE)
 _LIST: Final = re.compile(r"^(?!\s*(?:[-*|>#]|\d+\.)\s)(\S.*)\n(?=(?:[-*]|1\.) )", re.MULTILINE)
 # Words behind the language of a fence, but for a title: other tests read them.
 _FENCE_WORDS: Final = re.compile(r"^( *```\w+) (?!title=)[\w ]+$", re.MULTILINE)
+_TRY: Final = "A suite can be tried [in the browser](judge.md)."
 BESIDE: Final[Mapping[str, str]] = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
@@ -109,6 +110,8 @@ def written_pages(address: str) -> dict[str, str]:
     }
     for name, place in BESIDE.items():
         pages[place] = _page_text(ROOT / name, address)
+    language = pages["rule-language.md"]
+    pages["rule-language.md"] = language.replace("\n## ", f"\n{_TRY}\n\n## ", 1)
     return pages | _start_pages((ROOT / "README.md").read_text(encoding="utf-8"), address)
 
 

@@ -71,6 +71,11 @@ def test_a_list_behind_words_gets_the_blank_line_that_the_generator_wants() -> N
     assert made == "Two:\n\n- a\n- b\n\n```text\nTwo:\n- a\n```\n"
 
 
+def test_the_suite_to_try_is_the_first_of_the_page() -> None:
+    page = (pages.ROOT / "docs/rule-language.md").read_text(encoding="utf-8")
+    assert build.first_suite(page).startswith("suite: own/answers\n")
+
+
 def lanes(rule: str) -> str:
     streams = example_streams(rule)
     assert streams

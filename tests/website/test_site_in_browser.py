@@ -27,9 +27,12 @@ TYPE = """((words) => {
 })"""
 JUDGE = """(async () => {
   const send = document.querySelector('.judge [type=submit]');
-  const text = document.querySelector('.judge').elements.stream;
-  document.querySelector('.judge-example').click();
-  for (let i = 0; i < 100 && !text.value; i += 1) await new Promise((go) => setTimeout(go, 50));
+  for (const example of document.querySelectorAll('.judge-example')) {
+    const into = document.querySelector('.judge').elements[example.dataset.into];
+    if (!WANTED.includes(into.name)) continue;
+    example.click();
+    for (let i = 0; i < 100 && !into.value; i += 1) await new Promise((go) => setTimeout(go, 50));
+  }
   send.click();
   for (let i = 0; i < 500 && send.disabled; i += 1) await new Promise((go) => setTimeout(go, 100));
   return document.querySelector('.judge-text').textContent;
@@ -86,8 +89,10 @@ def test_a_stream_is_judged_here_and_sent_nowhere(site: str, shown: Browser) -> 
     shown.open(f"{site}judge/")
     if not shown.evaluate("Boolean(document.querySelector('.judge'))"):
         pytest.skip("built without the judge: no npm here")
-    told = shown.evaluate(JUDGE)
+    told = shown.evaluate(JUDGE.replace("WANTED", "['stream']"))
     assert "FAIL MUST stripping/visible-text/no-markers  pasted.sse:7" in told
+    told = shown.evaluate(JUDGE.replace("WANTED", "['suite']"))
+    assert "1 rule over 1 stream: 1 PASS" in told
     assert asked_hosts(shown) == {site.split("/")[2]}
     methods = [
         event["params"]["request"]["method"]

@@ -19,7 +19,7 @@ self.addEventListener('message', async ({ data }) => {
     loading ??= load();
     const judge = await loading;
     tell({ progress: 'Judging …' });
-    const [text, page] = judge(data.text, data.profile).toJs();
+    const [text, page] = judge(data.text, data.profile, data.suite).toJs();
     tell({ text, page });
   } catch (error) {
     tell({ error: `${error}` });

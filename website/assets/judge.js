@@ -3,9 +3,8 @@
   'use strict';
   const form = document.querySelector('form.judge');
   if (!form) return;
-  const { stream, profile, file } = form.elements;
+  const { stream, profile, file, suite } = form.elements;
   const send = form.querySelector('[type="submit"]');
-  const example = form.querySelector('.judge-example');
   const status = document.querySelector('.judge-status');
   const words = document.querySelector('.judge-text');
   const frame = document.querySelector('.judge-report');
@@ -39,14 +38,16 @@
   file.addEventListener('change', async () => {
     if (file.files.length) stream.value = await file.files[0].text();
   });
-  example.addEventListener('click', async () => {
-    stream.value = await (await fetch(example.dataset.file)).text();
-  });
+  for (const example of form.querySelectorAll('.judge-example')) {
+    example.addEventListener('click', async () => {
+      form.elements[example.dataset.into].value = await (await fetch(example.dataset.file)).text();
+    });
+  }
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     worker ??= started();
     send.disabled = true;
     status.textContent = 'Judging …';
-    worker.postMessage({ text: stream.value, profile: profile.value.trim() });
+    worker.postMessage({ text: stream.value, profile: profile.value.trim(), suite: suite.value });
   });
 }());
