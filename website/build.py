@@ -13,6 +13,7 @@ import re
 import shutil
 import sys
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -44,7 +45,8 @@ def write_site(folder: Path, rules: frozenset[str] | None = None) -> None:
     """Everything that the site is made of; lanes for these rules, or for all."""
     shutil.rmtree(folder, ignore_errors=True)
     address = project_address()
-    for place, text in written_pages(address).items():
+    written = written_pages(address)
+    for place, text in written.items():
         page = folder / "pages" / place
         page.parent.mkdir(parents=True, exist_ok=True)
         is_rule = place.startswith("rules/") and place != "rules/README.md"
@@ -57,7 +59,7 @@ def write_site(folder: Path, rules: frozenset[str] | None = None) -> None:
     shutil.copytree(OWN / "assets", folder / "pages" / "assets")
     language = (ROOT / "docs" / "rule-language.md").read_text(encoding="utf-8")
     (folder / "pages" / "assets" / "example.yaml").write_text(first_suite(language), "utf-8")
-    (folder / "zensical.toml").write_text(_settings(address), encoding="utf-8")
+    (folder / "zensical.toml").write_text(site_settings(written, address), "utf-8")
 
 
 def _leave_out_judge(page: Path) -> None:
@@ -86,9 +88,15 @@ def with_lanes(page: str, rule: str) -> str:
     return f"{page[:place]}\n## In lanes\n\n{tables}{page[place:]}"
 
 
-def _settings(address: str) -> str:
+def site_settings(pages: Iterable[str], address: str) -> str:
+    """The file that Zensical reads: every page has its place in the navigation, but for rules."""
     own = (OWN / "zensical.toml").read_text(encoding="utf-8")
-    return own.replace("[project]\n", f'[project]\nrepo_url = "{address}"\n', 1) if address else own
+    named = set(re.findall(r'"([\w/-]+\.md)"', own))
+    others = [each for each in sorted(pages) if each not in named and not each.startswith("rules/")]
+    text = own.replace('"OTHERS",', "".join(f'"{each}", ' for each in others))
+    return (
+        text.replace("[project]\n", f'[project]\nrepo_url = "{address}"\n', 1) if address else text
+    )
 
 
 if __name__ == "__main__":

@@ -104,8 +104,8 @@ def main(arguments: list[str]) -> int:
 
 
 def collect(folder: Path) -> dict[str, Any]:
-    """What the matrix needs of the reports in a folder, by client; others stay as they were."""
-    made: dict[str, Any] = json.loads(RESULTS.read_text("utf-8"))
+    """What the matrix needs of the reports in a folder, by client."""
+    made: dict[str, Any] = {}
     for path in sorted(folder.glob("*.quick.json")):
         name = path.name.removesuffix(".quick.json")
         whole = path.with_name(f"{name}.full.json")
@@ -113,7 +113,7 @@ def collect(folder: Path) -> dict[str, Any]:
             "quick": list(_streams(path)),
             "full": list(_streams(whole)) if whole.exists() else [],
         }
-    return dict(sorted(made.items()))
+    return made
 
 
 def _one_stream_a_line(made: Mapping[str, Mapping[str, list[Result]]]) -> str:
