@@ -9,7 +9,7 @@ from conformance.corpus.columns import check_columns
 from conformance.corpus.judge import CorpusJudge, JudgedStream
 from conformance.corpus.parquet_rows import batch_rows
 from conformance.corpus.rows import UnreadableStream
-from conformance.corpus.tables import verdict_values
+from conformance.corpus.tables import verdict_counts, verdict_values
 from conformance.recordings.redacted_result import redact_result
 from conformance.report.redacted import text_cleaner
 
@@ -70,4 +70,5 @@ def _row_values(judged: JudgedStream | UnreadableStream) -> dict[str, Any]:
         result = redact_result(result, text_cleaner())
     about = {"id": stream.id, "provider": stream.provider, "model": stream.model}
     judged_by = {"dialect": result.dialect, "profile": result.profile}
-    return {**verdict_values(stream, result), **about, **judged_by}
+    counts = verdict_counts(result.verdicts)
+    return {**counts, **verdict_values(stream, result), **about, **judged_by}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from conformance.rules import document
 _SHOWN: Final = 12  # columns that are named where none fits
 
 
-class ColumnNames(Struct, frozen=True, omit_defaults=True):
+class ColumnNames(Struct, frozen=True, omit_defaults=True, dict=True):
     """The column of each part of a stream; a dot leads into a struct or a JSON object.
 
     `body` holds the response body (text or bytes), `request` the JSON that was asked, `headers`
@@ -36,6 +37,7 @@ class ColumnNames(Struct, frozen=True, omit_defaults=True):
     model: str = "model"
     time: str = "time"
 
+    @cached_property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """What a column holds, and its name."""
         return tuple((name, getattr(self, name)) for name in self.__struct_fields__)
@@ -44,12 +46,12 @@ class ColumnNames(Struct, frozen=True, omit_defaults=True):
     def chosen(self) -> tuple[tuple[str, str], ...]:
         """Those that a mapping names otherwise than usual."""
         usual = ColumnNames()
-        return tuple(pair for pair in self.pairs() if pair[1] != getattr(usual, pair[0]))
+        return tuple(pair for pair in self.pairs if pair[1] != getattr(usual, pair[0]))
 
 
 def read_columns(file: Path) -> ColumnNames:
     """The mapping of a YAML file, `part: column`. Raises SpecError for one that is none."""
-    known = [name for name, _ in ColumnNames().pairs()]
+    known = [name for name, _ in ColumnNames().pairs]
     given = document.load(file).mapping(known)
     return ColumnNames(**{name: node.string() for name, node in given.items()})
 
@@ -79,6 +81,8 @@ def value_at(row: Mapping[str, Any], column: str) -> Any:
     """The value of a column, None where it is missing; dots lead into structs."""
     if column in row:
         return row[column]
+    if "." not in column:
+        return None
     value: Any = row
     for name in column.split("."):
         if not isinstance(value, Mapping):

@@ -25,6 +25,7 @@ from conformance.corpus.rows import (
     WHOLE_FRAGMENT,
     FragmentRow,
     UnreadableStream,
+    few_at_once,
     recording_stream,
     row_stream,
 )
@@ -106,23 +107,18 @@ class FragmentWorker:
         outcome = FragmentOutcome(size=task.fragment.size)
         watch = PopulationWatch(judge)
         faults: list[str] = []
-        for row in read_streams(storage, task.fragment, judge.choices):
-            outcome.rows += 1
-            if task.kind == "name" or row.row in task.aside:
-                judged: JudgedStream | UnreadableStream = UnreadableStream(
-                    row.row, row.id, KILLED, row.path
-                )
-            else:
-                judged = judge.judge_stream(row)
-            if isinstance(judged, UnreadableStream):
+        for rows in few_at_once(read_streams(storage, task.fragment, judge.choices)):
+            outcome.rows += len(rows)
+            for judged in judge.judge_streams([_asked_row(row, task) for row in rows]):
+                if isinstance(judged, JudgedStream):
+                    tables.add_judged(judged)
+                    watch.see_stream(judged)
+                    continue
                 tables.add_unreadable(judged)
                 outcome.is_whole &= judged.row != WHOLE_FRAGMENT
                 if len(faults) < _MOST_FAULTS:
                     where = judged.path or storage.shown(task.fragment.path)
                     faults.append(f"{where}: {judged.id}: {judged.reason}")
-                continue
-            tables.add_judged(judged)
-            watch.see_stream(judged)
         for population, counts in watch.counted():
             tables.add_shapes(population, counts)
         outcome.streams = tables.row_count("verdicts")
@@ -131,6 +127,13 @@ class FragmentWorker:
         outcome.faults = tuple(faults)
         outcome.tables = tables.encoded(is_whole=outcome.is_whole)
         return outcome
+
+
+def _asked_row(row: FragmentRow, task: FragmentTask) -> FragmentRow:
+    """The row, or why it is not to be judged."""
+    if task.kind != "name" and row.row not in task.aside:
+        return row
+    return UnreadableStream(row.row, row.id, KILLED, row.path)
 
 
 def read_streams(

@@ -76,11 +76,11 @@ def _inspection_lines(found: SourceInspection, columns: ColumnNames) -> Iterator
     yield f"first: {visible(first.path)} ({_KINDS[first.kind]}, {first.size:,} bytes)"
     if found.columns:
         yield "columns"
-        used = {top_name(column): part for part, column in columns.pairs()}
+        used = {top_name(column): part for part, column in columns.pairs}
         for name, kind in found.columns:
             yield f"  {visible(name):<24} {visible(kind, 60):<24} {used.get(name, '-')}"
         there = {name for name, _ in found.columns}
-        missing = [part for part, column in columns.pairs() if top_name(column) not in there]
+        missing = [part for part, column in columns.pairs if top_name(column) not in there]
         if missing:
             yield f"not there: {', '.join(missing)} (--map FILE says what is called otherwise)"
     yield f"first {count(len(found.rows), 'row')}"

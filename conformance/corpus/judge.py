@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,8 +16,10 @@ from conformance.corpus.rows import CorpusStream, FragmentRow, UnreadableStream,
 from conformance.judging.checker import choose_named_profile
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
+from conformance.profiles.lookup import profile_at_hand
 from conformance.profiles.profile import reading
-from conformance.recordings.check import CheckChoices, check_recording, check_untrusted
+from conformance.recordings.check import CheckChoices, check_recognised, check_recording
+from conformance.recordings.recognised import RecognisedRecording
 
 _MOST_REASON: Final = 400
 
@@ -53,14 +55,25 @@ class CorpusJudge:
 
     def judge_stream(self, row: FragmentRow) -> JudgedStream | UnreadableStream:
         """The results of a stream, as `check` gives them; why there are none where it raises."""
+        return self.judge_streams((row,))[0]
+
+    def judge_streams(self, rows: Sequence[FragmentRow]) -> list[JudgedStream | UnreadableStream]:
+        """As `judge_stream`, of several: all are recognised before the first one is judged."""
+        recognised = [_recognised(row) for row in rows]
+        return [self._judge(*pair) for pair in zip(rows, recognised, strict=True)]
+
+    def _judge(
+        self, row: FragmentRow, recognised: RecognisedRecording | None
+    ) -> JudgedStream | UnreadableStream:
         if isinstance(row, UnreadableStream):
             return row
-        asked = CheckChoices(
-            self.choices.dialect or row.dialect, self.choices.profile or row.profile
-        )
+        choices = self.choices
+        asked = CheckChoices(choices.dialect or row.dialect, choices.profile or row.profile)
         try:
-            results = (check_recording if row.path else check_untrusted)(
-                row.recording, self.rulebook, asked
+            results = (
+                check_recording(row.recording, self.rulebook, asked)
+                if recognised is None
+                else check_recognised(recognised, self.rulebook, asked)
             )
         except SpecError:
             raise
@@ -78,18 +91,34 @@ class CorpusJudge:
         stream = row_stream(values, self.choices.columns, row, Path(place), place)
         return self.judge_stream(stream)
 
-    def reading_of(self, result: StreamResult) -> Reading | None:
-        """How the stream of a result was read; None where its profile is not known by its name."""
+    def reading_of(self, result: StreamResult) -> Reading:
+        """How the stream of a result was read; as strict has it where its profile is a file."""
         try:
             return reading(self.rulebook.profile(result.profile, result.dialect))
         except ConformanceError:
-            return None
+            return reading(profile_at_hand(result.profile, result.dialect))
 
     def __getstate__(self) -> JudgeChoices:
         return self.choices
 
     def __setstate__(self, choices: JudgeChoices) -> None:
         self.__init__(choices)  # type: ignore[misc]
+
+
+def _recognised(row: FragmentRow) -> RecognisedRecording | None:
+    """A row's recording, its dialect looked at; None for a file, and where looking fails.
+
+    What is done once between two streams costs three times as much as in a row: the processor has
+    forgotten it.
+    """
+    if isinstance(row, UnreadableStream) or row.path:
+        return None
+    recognised = RecognisedRecording(row.recording, ())
+    try:
+        recognised.dialect_of(row.recording.exchanges[0])
+    except Exception:  # noqa: BLE001  # it is told when the row is judged
+        return None
+    return recognised
 
 
 def _expect_profile(choices: JudgeChoices) -> None:

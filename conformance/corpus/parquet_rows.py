@@ -53,7 +53,7 @@ def wanted_columns(parquet: Any, columns: ColumnNames, place: str) -> list[str]:
         message = f"column {columns.body!r} holds {kind}, expected text or bytes"
         raise UsageError(message, place=Place(place))
     wanted = dict.fromkeys(
-        column if column in schema.names else top_name(column) for _, column in columns.pairs()
+        column if column in schema.names else top_name(column) for _, column in columns.pairs
     )
     return [name for name in wanted if name in schema.names]
 

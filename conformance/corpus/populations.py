@@ -15,7 +15,7 @@ from conformance.core.errors import ConformanceError
 from conformance.corpus.judge import CorpusJudge, JudgedStream
 from conformance.corpus.rows import CorpusStream, week_of
 from conformance.diff.populations import ShapeTrait, merge_traits
-from conformance.diff.shape import shape_of
+from conformance.diff.shape import wire_shape
 from conformance.judging.result import StreamResult
 
 SEEN: Final = 3
@@ -68,9 +68,9 @@ class PopulationWatch:
         self, stream: CorpusStream, result: StreamResult, population: Population
     ) -> None:
         exchanges = {each.number: each for each in stream.recording.exchanges}
-        read_as = self._judge.reading_of(result)
         try:
-            shape = shape_of(stream.recording, exchanges[result.exchange], result, read_as)
+            read_as = self._judge.reading_of(result)
+            shape = wire_shape(exchanges[result.exchange], result, read_as, {})
         except ConformanceError:
             return
         merge_traits(self._counts.setdefault(population, Counter()), shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -23,9 +23,12 @@ from conformance.recordings.in_memory import InMemory
 WHOLE_FRAGMENT: Final = -1  # the row of what is wrong with a fragment, not with a row of it
 _MODEL: Final = re.compile(rb'"model"\s*:\s*"([^"\\]{1,200})"')
 _MODEL_WITHIN: Final = 4096  # bytes of a body
+_ROWS_AT_ONCE: Final = 64
+_BYTES_AT_ONCE: Final = 1 << 20
 _MOST_TEXT: Final = 300  # characters of a word from a column
 # Seconds, milliseconds, microseconds and nanoseconds since 1970 are told apart by their size.
 _UNITS: Final = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9))
+_HEADER: Final = Header(origin="imported")
 _JSON: Final = msgspec.json.Decoder()
 
 
@@ -59,11 +62,28 @@ class UnreadableStream(Struct, frozen=True):
 FragmentRow = CorpusStream | UnreadableStream
 
 
+def few_at_once(rows: Iterable[FragmentRow]) -> Iterator[list[FragmentRow]]:
+    """The rows, so many at a time that what is done with each runs warm, and few bodies are held.
+
+    A file of its own comes alone: a copy of it may be gone when the next one is asked for.
+    """
+    few: list[FragmentRow] = []
+    size = 0
+    for row in rows:
+        few.append(row)
+        size += row.size if isinstance(row, CorpusStream) else 0
+        if row.path or size >= _BYTES_AT_ONCE or len(few) >= _ROWS_AT_ONCE:
+            yield few
+            few, size = [], 0
+    if few:
+        yield few
+
+
 def row_stream(
     values: Mapping[str, Any], columns: ColumnNames, row: int, source: Path, place: str
 ) -> FragmentRow:
     """The stream of a row; its id is `place` and the row where the source has none."""
-    given = {part: value_at(values, column) for part, column in columns.pairs()}
+    given = {part: value_at(values, column) for part, column in columns.pairs}
     name = _word(given["id"]) or f"{place}#{row}"
     try:
         body = _body_bytes(given["body"])
@@ -76,8 +96,7 @@ def row_stream(
         time = time_of(given["time"])
     except (ValueError, TypeError, OverflowError, binascii.Error) as err:
         return UnreadableStream(row, name, _one_line(err))
-    header = Header(origin="imported")
-    recording = InMemory(source, "row", Cassette(header, (exchange,)))
+    recording = InMemory(source, "row", Cassette(_HEADER, (exchange,)))
     return CorpusStream(
         row,
         name,

@@ -25,6 +25,7 @@ from conformance.rules.verdicts import Verdict
 TABLES: Final = ("verdicts", "findings", "unreadable", "shapes")
 STAMP: Final = b"source_stamp"
 IS_WHOLE: Final = b"is_whole"
+_MOST_KEPT: Final = 256  # of what many streams share
 
 _PLACE: Final = (("id", "string"), ("file", "word"), ("part", "int64"), ("row", "int32"))
 _POPULATION: Final = (
@@ -95,17 +96,18 @@ class FragmentTables(Struct):
     fragment: Fragment
     columns: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
     clean: Clean = field(default_factory=text_cleaner)
+    _counted: dict[int, tuple[Mapping[str, Verdict], dict[str, Any]]] = field(default_factory=dict)
+    _cleaned: dict[str, str] = field(default_factory=dict)
 
     def add_judged(self, judged: JudgedStream) -> None:
         """Takes the results of one stream."""
         for result in judged.results:
             dims = self._stream_values(judged.stream, result)
-            if not result.findings:
-                self._add_row("verdicts", {**dims, **verdict_values(judged.stream, result)})
-                continue
-            told = redact_result(result, self.clean)
-            self._add_row("verdicts", {**dims, **verdict_values(judged.stream, told)})
-            causes = _causes(told)
+            counts = self._counts(result.verdicts)
+            is_quoting = bool(result.findings or result.error)
+            told = redact_result(result, self.clean) if is_quoting else result
+            self._add_row("verdicts", {**dims, **counts, **verdict_values(judged.stream, told)})
+            causes = _causes(told) if told.findings else {}
             for finding in told.findings:
                 values = finding_values(finding, causes)
                 self._add_row("findings", {**dims, "bytes": judged.stream.size, **values})
@@ -118,7 +120,7 @@ class FragmentTables(Struct):
     def add_shapes(self, population: Sequence[str], counts: Mapping[tuple[str, str], int]) -> None:
         """Takes what streams of one population looked like: kind and what -> number of streams."""
         names = [name for name, _ in _POPULATION]
-        dims = dict(zip(names, population, strict=True))
+        dims = dict(zip(names, map(self._word, population), strict=True))
         for (kind, what), streams in sorted(counts.items()):
             self._add_row("shapes", {**dims, "kind": kind, "what": what, "streams": streams})
 
@@ -139,6 +141,24 @@ class FragmentTables(Struct):
         for name, column in columns.items():
             column.append(values[name])
 
+    def _counts(self, verdicts: Mapping[str, Verdict]) -> dict[str, Any]:
+        """As `verdict_counts`; streams that are alike share their verdicts, which are kept."""
+        known = self._counted.get(id(verdicts))
+        if known is None:
+            if len(self._counted) >= _MOST_KEPT:
+                self._counted.clear()
+            known = self._counted[id(verdicts)] = verdicts, verdict_counts(verdicts)
+        return known[1]
+
+    def _word(self, text: str) -> str:
+        """A text that many streams share, without secrets."""
+        known = self._cleaned.get(text)
+        if known is None:
+            if len(self._cleaned) >= _MOST_KEPT:
+                self._cleaned.clear()
+            known = self._cleaned[text] = self.clean(text)
+        return known
+
     def _place(self, row: int, name: str, path: str) -> dict[str, Any]:
         in_files = bool(path)
         return {
@@ -155,27 +175,33 @@ class FragmentTables(Struct):
             "view": result.view,
             "dialect": result.dialect,
             "profile": result.profile,
-            "provider": self.clean(stream.provider),
-            "model": stream.model,
+            "provider": self._word(stream.provider),
+            "model": self._word(stream.model),
             "week": week_of(stream.time),
             "time": stream.time,
         }
 
 
-def verdict_values(stream: CorpusStream, result: StreamResult) -> dict[str, Any]:
-    """The columns of `verdicts` that say what came of a stream."""
+def verdict_counts(verdicts: Mapping[str, Verdict]) -> dict[str, Any]:
+    """The columns of `verdicts` that hang on the verdicts of a stream alone."""
     by_verdict: dict[Verdict, list[str]] = {verdict: [] for verdict in _COUNTS.values()}
-    for rule, verdict in result.verdicts.items():
+    for rule, verdict in verdicts.items():
         by_verdict[verdict].append(rule)
+    return {
+        **{name: len(by_verdict[verdict]) for name, verdict in _COUNTS.items()},
+        "failed_rules": sorted(by_verdict[Verdict.FAIL]),
+        "passed_rules": " ".join(sorted(by_verdict[Verdict.PASS])),
+    }
+
+
+def verdict_values(stream: CorpusStream, result: StreamResult) -> dict[str, Any]:
+    """The other columns of `verdicts` that say what came of a stream."""
     first = result.findings[0] if result.findings else None
     return {
         "found": how_found(result),
         "bytes": stream.size,
         "framing": result.framing,
-        **{name: len(by_verdict[verdict]) for name, verdict in _COUNTS.items()},
         "findings": len(result.findings),
-        "failed_rules": sorted(by_verdict[Verdict.FAIL]),
-        "passed_rules": " ".join(sorted(by_verdict[Verdict.PASS])),
         "silenced_rules": sorted(silenced_rules(result)),
         "first_rule": first.rule if first else None,
         "first_event": first.event if first else None,

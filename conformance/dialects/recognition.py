@@ -30,4 +30,6 @@ def recognised_dialect(exchange: Exchange) -> str | None:
             if finer is None or finer.refines is None:
                 return name
             shown, mark = name, finer.refines.mark
+            if mark.encode() not in exchange.body:
+                return shown  # no frame has it either
     return shown

@@ -67,21 +67,21 @@ class ExchangeShape(Struct):
             self._sizes[name] += len(text)
 
 
-def shape_of(
-    recording: Recording,
-    exchange: Exchange,
-    result: StreamResult,
-    read_as: Reading | None = None,
-) -> ExchangeShape:
+def shape_of(recording: Recording, exchange: Exchange, result: StreamResult) -> ExchangeShape:
     """The shape of an exchange that was judged with this result; read as its profile says."""
-    dialect = get(result.dialect)
-    knobs = identity_of(recording, exchange, dialect).knobs
+    knobs = identity_of(recording, exchange, get(result.dialect)).knobs
+    read_as = reading(profile_at_hand(result.profile, result.dialect))
+    return wire_shape(exchange, result, read_as, knobs)
+
+
+def wire_shape(
+    exchange: Exchange, result: StreamResult, read_as: Reading, knobs: Mapping[str, Any]
+) -> ExchangeShape:
+    """The shape of an exchange that is read so, and has shown these knobs."""
     facts = _exchange_facts(exchange, result)
     shape = ExchangeShape(knobs, result.verdicts, facts)
-    if read_as is None:
-        read_as = reading(profile_at_hand(result.profile, result.dialect))
     # The request is not the server's doing.
-    for each in islice(dialect.trace(exchange, read_as), 1, None):
+    for each in islice(get(result.dialect).trace(exchange, read_as), 1, None):
         shape.add_events(each.events)
     shape.facts["framing"] = ", ".join(sorted(shape.framing))
     return shape

@@ -183,8 +183,9 @@ def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
 
 def apply_overrides(ledger: Ledger, judged: JudgedExchange) -> None:
     """What the profile says of the rules that a run adds."""
-    for rule in (*SCENARIO_RULES, *HOP_RULES):
-        override = judged.setting.profile.overrides.get(rule.id)
+    overrides = judged.setting.profile.overrides
+    for rule in (*SCENARIO_RULES, *HOP_RULES) if overrides else ():
+        override = overrides.get(rule.id)
         if override is None or rule.id not in ledger.verdicts:
             continue
         if override.level == "off":
@@ -243,7 +244,7 @@ def compare_exchanges(
     by_rule: dict[str, list[Contribution]] = {}
     for rule_id, contribution in given:
         by_rule.setdefault(rule_id, []).append(contribution)
-    for rule, form in rulebook.comparing:
+    for rule, form in rulebook.comparing if by_rule else ():
         if rule.id in by_rule:
             verdict, reason, violations = compare(form, by_rule[rule.id])
             findings = tuple(make_finding(rule, v, RecentFrames(), "run") for v in violations)
@@ -285,11 +286,11 @@ def write_comparisons(
     ledger = judged[-1].ledger
     run = stated_run(recording.header) or {}
     is_run = _is_run(run)
-    rules = {rule.id: rule for rule, _ in rulebook.comparing}
+    rules = {rule.id: rule for rule, _ in rulebook.comparing} if is_run else {}
     ours: list[tuple[str, Contribution]] = []
     theirs: list[tuple[str, Contribution]] = []
     for rule_id, given in (each for one in judged for each in one.contributions):
-        is_ours = is_run and rule_id in rules and _is_ours(rules[rule_id], given)
+        is_ours = rule_id in rules and _is_ours(rules[rule_id], given)
         (ours if is_ours else theirs).append((rule_id, given))
     found = list(compare_exchanges(rulebook, theirs))
     if not trusted:

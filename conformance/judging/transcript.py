@@ -174,6 +174,16 @@ def read_transcript(
     return transcript
 
 
+def says_anything(exchange: Exchange, dialect: Dialect, reading: Reading) -> bool:
+    """Whether an answer has text, thinking or a call; its bytes are read no further than that."""
+    transcript = Transcript(exchange)
+    for each in read_joined(exchange, dialect, reading):
+        transcript.take(each.events)
+        if transcript.order or transcript.opaque:
+            return True
+    return False
+
+
 def finding_at_end(
     rule: Rule,
     transcript: Transcript,

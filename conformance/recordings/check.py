@@ -42,7 +42,7 @@ from conformance.judging.fast.running import check_wire
 from conformance.judging.result import AnswerError, Report, StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.scenario import ScenarioJudge
-from conformance.judging.transcript import Transcript, read_transcript
+from conformance.judging.transcript import Transcript, read_transcript, says_anything
 from conformance.judging.view import JudgedView, JudgeSetting
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import Profile, laid_over
@@ -144,11 +144,20 @@ def check_untrusted(
     recording: Recording, rulebook: Rulebook, choices: CheckChoices
 ) -> list[StreamResult]:
     """As `check_recording`, of a recording that nobody trusts."""
-    plain = _judged_results(without_excuses(recording), rulebook, choices, trusted=False)
+    recognised = RecognisedRecording(without_excuses(recording), choices.folders)
+    return check_recognised(recognised, rulebook, choices)
+
+
+def check_recognised(
+    recognised: RecognisedRecording, rulebook: Rulebook, choices: CheckChoices
+) -> list[StreamResult]:
+    """As `check_recording`, of a recording that nobody trusts and that excuses nothing."""
+    recording = recognised.recording
+    plain = _judged_results(recognised, rulebook, choices, trusted=False)
     results = [with_lines(recording, each) for each in plain]
     if not (makes_claims(recording) or any(_is_by_own_profile(each, choices) for each in results)):
         return results
-    alone = without_claims(recording)
+    alone = RecognisedRecording(without_claims(recording), choices.folders)
     by_evidence = _judged_results(alone, rulebook, choices, trusted=False)
     return with_silenced(recording, results, by_evidence)
 
@@ -162,17 +171,18 @@ def check_trusted(
     recording: Recording, rulebook: Rulebook, choices: CheckChoices
 ) -> list[StreamResult]:
     """As `check_recording`, with all that the recording says of itself, and nothing told of it."""
-    results = _judged_results(recording, rulebook, choices, trusted=True)
+    recognised = RecognisedRecording(recording, choices.folders)
+    results = _judged_results(recognised, rulebook, choices, trusted=True)
     return [with_lines(recording, each) for each in results]
 
 
 def _judged_results(
-    recording: Recording, rulebook: Rulebook, choices: CheckChoices, *, trusted: bool
+    recognised: RecognisedRecording, rulebook: Rulebook, choices: CheckChoices, *, trusted: bool
 ) -> list[StreamResult]:
     """Without the lines of findings."""
+    recording = recognised.recording
     if not recording.exchanges:
         raise CassetteError("the recording holds no exchange", place=Place(str(recording.path)))
-    recognised = RecognisedRecording(recording, choices.folders)
     judged = list(_judge_exchanges(recognised, rulebook, choices, trusted=trusted))
     write_comparisons(judged, rulebook, recording, trusted=trusted)
     texts = None if trusted else partial(_replaced_texts, recognised, rulebook, choices)
@@ -259,14 +269,16 @@ def _read_hop(
 def _error_to_tell(error: AnswerError, judged: JudgedExchange) -> AnswerError | None:
     """The error, and whether it is all that came; None where it was to come, or is our own."""
     setting, exchange, recording = judged.setting, judged.exchange, judged.recording
-    answer = read_transcript(exchange, setting.dialect, setting.bound.reading)
+    if is_played(recording.header, exchange):
+        return None
     expected = expected_of(stated_run(recording.header) or {}, exchange)
-    if is_played(recording.header, exchange) or answer.ending in expected.ends:
+    how = setting.dialect, setting.bound.reading
+    if expected.ends and read_transcript(exchange, *how).ending in expected.ends:
         return None
     behind = answers_behind(recording, exchange) if exchange.hop == APP else ()
     if behind and not judged.read_hop(behind[-1]).is_whole:
         return None
-    return replace(error, is_all=not (answer.order or answer.opaque))
+    return replace(error, is_all=not says_anything(exchange, *how))
 
 
 def _exchange_setting(

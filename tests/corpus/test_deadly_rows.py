@@ -21,12 +21,13 @@ TASK = FragmentTask("in", JudgeChoices(), Fragment("json", "a.jsonl"))
 CRASHING = """
 import os, signal
 from conformance.corpus.judge import CorpusJudge
-plain = CorpusJudge.judge_stream
-def judged(self, row):
-    if b"end this process" in getattr(row, "recording", None).exchanges[0].body:
+plain = CorpusJudge.judge_streams
+def judged(self, rows):
+    bodies = [row.recording.exchanges[0].body for row in rows if hasattr(row, "recording")]
+    if any(b"end this process" in body for body in bodies):
         os.kill(os.getpid(), signal.SIGKILL)
-    return plain(self, row)
-CorpusJudge.judge_stream = judged
+    return plain(self, rows)
+CorpusJudge.judge_streams = judged
 """
 
 
