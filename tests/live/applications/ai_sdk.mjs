@@ -1,6 +1,6 @@
 // An application of npm `ai`: its UI message stream in front of the API of one provider package.
 //
-//   node ai_sdk.mjs FOLDER anthropic | openai | compatible | tags MODEL-URL
+//   node ai_sdk.mjs FOLDER anthropic | openai | compatible | tags | hidden MODEL-URL
 //
 // FOLDER has node_modules with `ai`, of whatever version, and its providers.
 
@@ -22,6 +22,7 @@ const PROVIDERS = {
     .createOpenAI({ baseURL: `${model}/v1`, apiKey: 'none' }).responses('gpt-5'),
   compatible: async () => (await load('@ai-sdk/openai-compatible'))
     .createOpenAICompatible({ name: 'test', baseURL: `${model}/v1`, apiKey: 'none' })('think-1'),
+  hidden: () => PROVIDERS.compatible(),
   tags: async () => ai.wrapLanguageModel({
     model: await PROVIDERS.compatible(),
     middleware: ai.extractReasoningMiddleware({ tagName: 'think' }),
@@ -58,7 +59,7 @@ const server = createServer(async (request, response) => {
     onError: () => {},
     providerOptions,
   });
-  result.pipeUIMessageStreamToResponse(response);
+  result.pipeUIMessageStreamToResponse(response, { sendReasoning: kind !== 'hidden' });
 });
 process.on('unhandledRejection', (error) => process.stderr.write(`unhandled: ${error}\n`));
 server.listen(0, '127.0.0.1', () => console.log(`READY http://127.0.0.1:${server.address().port}`));

@@ -26,7 +26,9 @@ VARIABLE: Final = "CONFORMANCE_LIVE_APPLICATIONS"
 HERE: Final = Path(__file__).parent
 BASELINES: Final = ROOT / "specs" / "baselines" / "applications"
 _SCENARIOS: Final = tuple(sorted(path.stem for path in (ROOT / "specs/scenarios").glob("app-*")))
-_TAGS: Final = ("app-answer", "app-inline")
+# What is asked of an application that is run for one thing alone, and what it is said to lack.
+_ONLY: Final = {"tags": ("app-answer", "app-inline"), "hidden": ("app-answer", "app-tools")}
+_LACKS: Final = {"hidden": ("--without", "thinking", "--profile", "no-reasoning")}
 # Recordings that ship and stand behind no scenario.
 _SHIPPED: Final[Mapping[str, Sequence[str]]] = {
     "openai.chat": ["openrouter/signed-details"],
@@ -37,7 +39,7 @@ _SHIPPED: Final[Mapping[str, Sequence[str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class LiveApplication:
-    """One way to run one set of packages; `only` is `tags` where nothing else is of interest."""
+    """One way to run one set of packages; `only` is the one thing that is of interest, if any."""
 
     packages: str
     versions: Mapping[str, str]
@@ -77,14 +79,16 @@ class LiveApplication:
         behind = [str(path) for path in sorted((folder / self.api).glob("*.sse"))]
         shipped = [f"cassettes/{self.api}/{each}.cassette.jsonl" for each in _SHIPPED[self.api]]
         if self.only:
-            behind, shipped = [each for each in behind if Path(each).name.startswith("tags-")], []
-        scenarios = _TAGS if self.only else _SCENARIOS
+            named = f"{self.only}-"
+            behind, shipped = [each for each in behind if Path(each).name.startswith(named)], []
+        scenarios = _ONLY.get(self.only, _SCENARIOS)
         start = Started(self.command(f"http://127.0.0.1:{port}"), folder / "application.log")
         with running(start) as url:
             where = ("--app", f"{url}/", "--upstream-port", str(port), "--target", self.target)
             given = [word for each in scenarios for word in ("--scenario", each)]
             given += [word for each in (*behind, *shipped) for word in ("--cassette", each)]
-            told = (*where, "--protocol", self.protocol, *given, *more)
+            lacks = _LACKS.get(self.only, ())
+            told = (*where, "--protocol", self.protocol, *lacks, *given, *more)
             return judging.run(*told, save=folder / "saved")
 
 

@@ -163,6 +163,10 @@ def write_baselines(results: Results) -> None:
             for rule in found:
                 reason = faults.of(rule, target, exchange).reason
                 broken.setdefault((rule, reason), []).append(exchange)
+        path = BASELINES / f"{target}.yaml"
+        path.unlink(missing_ok=True)
+        if not broken:
+            continue
         lines = [f'target: "{target}"', "entries:"]
         for (rule, reason), where in sorted(broken.items()):
             lines += [f"  - rule: {rule}", "    exchange:"]
@@ -171,7 +175,7 @@ def write_baselines(results: Results) -> None:
         head = (
             "# What is known of an application of docs/app-matrix.md, which runs in the live tier."
         )
-        (BASELINES / f"{target}.yaml").write_text("\n".join([head, *lines]) + "\n", "utf-8")
+        path.write_text("\n".join([head, *lines]) + "\n", "utf-8")
 
 
 def page(results: Results) -> str:
